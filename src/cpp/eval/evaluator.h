@@ -1,0 +1,142 @@
+/// The one door to inference. The search gathers leaves into a batch; an evaluator judges the batch.
+///
+///   open(leaf)            what the evaluator needs of the position is taken down
+///   request(leaf, sym)    answered from the cache, or a row of the batch is filled
+///   evaluate(batch)       all rows judged: priors and value of every leaf are complete
+///
+/// Memory is owned by the batch, made once and reused; nothing is allocated per leaf.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "games/any_game.h"
+
+namespace pyengine {
+
+/// What a search needs to know of an evaluator.
+struct EvaluatorTraits {
+  bool reads_planes = false;     ///< asks for rows per symmetry; else one row, symmetry 0
+  bool reads_positions = false;  ///< leaves carry a copy of the position and the moves to it
+  bool immediate = false;        ///< request() always answers: no row, no batch, no waiting
+  bool calling_thread = false;   ///< evaluate() only on the thread that called the search (Python)
+  /// Batches worth evaluating at once; 0 = one per worker, each on the worker that filled it. Else
+  /// evaluate() waits for a device: that many threads serve it while the workers gather on.
+  int device_batches = 0;
+};
+
+/// Bit planes of a position before they become floats, taken down once for all symmetries.
+struct PlaneStack {
+  std::vector<BoardBits> bits;  ///< [C]; planes that are sets of points
+  std::vector<float> fill;      ///< [C]; value of the points in the set (or everywhere; see encoder)
+  std::vector<float> dense;     ///< planes that are neither, H*W each, or a user's observation
+  std::uint64_t key[2] = {};    ///< 128-bit hash of all of the above
+};
+
+/// One position to be judged. The search fills the first group, the evaluator the second.
+struct EvalLeaf {
+  ActionList legal;
+  int to_move = 0;
+  std::uint64_t number = 0;  ///< of the leaf within the search: names its random stream
+  std::unique_ptr<AnyPosition> position;  ///< reads_positions; reused by assign()
+  std::vector<ActionId> moves;            ///< reads_positions; from the root of the search
+  PlaneStack planes;                      ///< reads_planes; filled by open()
+
+  std::vector<float> priors;   ///< [legal.size()], order of `legal`, sum 1; see equal_priors
+  bool equal_priors = false;   ///< all priors are 1 / legal.size() and `priors` is not filled
+  float value = 0.0F;          ///< in [-1, 1], for the player to move
+  int answers = 0;             ///< symmetries answered so far
+  int pending_rows = 0;        ///< rows of the batch that this leaf waits for; 0 = complete
+};
+
+/// A row of a batch: a leaf under a symmetry.
+struct EvalRow {
+  std::uint16_t leaf = 0;
+  std::uint8_t symmetry = 0;
+};
+
+/// What a kind of evaluator keeps beside a batch: device buffers, a session of its own.
+class BatchMemory {
+ public:
+  BatchMemory() = default;
+  BatchMemory(const BatchMemory&) = delete;
+  BatchMemory& operator=(const BatchMemory&) = delete;
+  virtual ~BatchMemory() = default;
+};
+
+/// Leaves and the rows they occupy. Leaves [0, num_leaves) are in use.
+struct EvalBatch {
+  std::vector<EvalLeaf> leaves;  ///< [capacity]
+  std::vector<EvalRow> rows;     ///< rows in use; at most `capacity`
+  int num_leaves = 0;
+  int capacity = 0;              ///< rows
+  std::unique_ptr<BatchMemory> memory;
+};
+
+/// Counters of an evaluator since it was made; read at any time from any thread.
+struct EvaluatorStats {
+  std::uint64_t rows = 0;        ///< judged, without padding and cache hits
+  std::uint64_t batches = 0;
+  std::uint64_t padding = 0;     ///< rows computed only to fill a bucket
+  std::uint64_t cache_hits = 0;
+  std::uint64_t cache_bytes = 0;
+};
+
+/// An evaluator that fits a game. Safe to use from several threads with different batches, unless
+/// traits().calling_thread.
+class BoundEvaluator {
+ public:
+  BoundEvaluator() = default;
+  BoundEvaluator(const BoundEvaluator&) = delete;
+  BoundEvaluator& operator=(const BoundEvaluator&) = delete;
+  virtual ~BoundEvaluator() = default;
+
+  [[nodiscard]] virtual EvaluatorTraits traits() const noexcept = 0;
+  /// A batch of at most `capacity` rows, its memory allocated.
+  [[nodiscard]] virtual std::unique_ptr<EvalBatch> make_batch(int capacity);
+
+  /// Begins to judge `batch.leaves[leaf]`: clears its answers and takes down what is needed of the
+  /// position. `legal`, `to_move`, `number` (and `position`, `moves`) are set by the caller.
+  virtual void open(EvalBatch& batch, int leaf, const AnyPosition& position) = 0;
+  /// Asks for the leaf's judgement under a symmetry: adds an answer at once (cache) or a row.
+  /// The caller sees to it that the batch has room for the row.
+  virtual void request(EvalBatch& batch, int leaf, int symmetry) = 0;
+  /// Completes a leaf without pending rows: the mean over its answers. evaluate() has done it for
+  /// the leaves that had rows.
+  virtual void finish(EvalLeaf& leaf) = 0;
+  /// Judges all rows and completes their leaves. Throws EvaluationError (also for non-finite output);
+  /// the batch is then to be dropped or cleared by the caller.
+  virtual void evaluate(EvalBatch& batch) = 0;
+
+  [[nodiscard]] virtual EvaluatorStats stats() const noexcept { return {}; }
+  /// Forgets cached judgements; never blocks for more than a millisecond.
+  virtual void clear_cache() noexcept {}
+  /// For people: "uniform", "CPUExecutionProvider", ...
+  [[nodiscard]] virtual std::string provider() const { return "none"; }
+};
+
+/// Options of a bound evaluator that come from the search's configuration.
+struct BindOptions {
+  int max_batch = 8;               ///< rows of the largest batch
+  int workers = 1;                 ///< threads that will evaluate at once
+  std::uint64_t cache_entries = 0; ///< 0 = no cache
+  std::uint64_t cache_bytes = 0;   ///< hard cap on the cache's memory
+  std::uint64_t seed = 0;          ///< of playouts
+};
+
+/// What the user makes: bind() checks the fit to a game and throws ModelError (ConfigError).
+class Evaluator {
+ public:
+  Evaluator() = default;
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+  virtual ~Evaluator() = default;
+  [[nodiscard]] virtual std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                                             const BindOptions& options) = 0;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,51 @@
+/// Evaluators without a network: equal priors with value 0, or with the value of random playouts.
+#pragma once
+
+#include <memory>
+
+#include "eval/evaluator.h"
+
+namespace pyengine {
+
+/// Equal priors, value 0.
+class UniformEvaluator final : public Evaluator {
+ public:
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                       const BindOptions& options) override;
+};
+
+/// Equal priors, the mean value of `rollouts` playouts from the leaf (AnyPosition::play_out).
+/// The stream of a leaf is (seed, number of the leaf): the same search sees the same playouts.
+class RolloutEvaluator final : public Evaluator {
+ public:
+  /// Throws ConfigError unless 1 <= rollouts <= 1'000'000.
+  explicit RolloutEvaluator(int rollouts = 1);
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                       const BindOptions& options) override;
+
+ private:
+  int rollouts_;
+};
+
+/// AlphaGo's leaf value: (1 - mix) * network + mix * rollout, with the network's priors.
+class MixedEvaluator final : public Evaluator {
+ public:
+  /// Throws ConfigError unless 0 <= mix <= 1.
+  MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> rollout, double mix);
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                       const BindOptions& options) override;
+
+ private:
+  std::shared_ptr<Evaluator> network_;
+  std::shared_ptr<Evaluator> rollout_;
+  float mix_;
+};
+
+/// Judges states one batch after another outside a search: what Evaluator.evaluate() of Python does.
+/// Writes policy [N, A] (probabilities over the legal actions, 0 elsewhere) and value [N].
+void evaluate_positions(BoundEvaluator& evaluator, const AnyGame& game,
+                        std::span<const AnyPosition* const> positions,
+                        std::span<const std::span<const ActionId>> moves, std::span<float> policy,
+                        std::span<float> value, bool average_symmetries = false);
+
+}  // namespace pyengine

@@ -1,0 +1,144 @@
+/// Games and positions without their type: what the evaluators and the API see. The search itself
+/// knows the type (search/walker.h) and pays no virtual call per ply.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/rng.h"
+#include "base/types.h"
+#include "games/game.h"
+
+namespace pyengine {
+
+/// A position of some game. The meaning of every verb is that of the Game concept.
+class AnyPosition {
+ public:
+  AnyPosition() = default;
+  AnyPosition(const AnyPosition&) = default;
+  AnyPosition& operator=(const AnyPosition&) = delete;
+  virtual ~AnyPosition() = default;
+
+  [[nodiscard]] virtual std::unique_ptr<AnyPosition> clone() const = 0;
+  /// Becomes a copy of `other`, a position of the same game, reusing memory.
+  virtual void assign(const AnyPosition& other) = 0;
+
+  [[nodiscard]] virtual int to_move() const noexcept = 0;
+  [[nodiscard]] virtual std::optional<Outcome> outcome() const noexcept = 0;
+  virtual void legal_actions(ActionList& moves) const noexcept = 0;
+  [[nodiscard]] virtual bool is_legal(Action action) const noexcept = 0;
+  virtual void play(Action action) noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t hash() const noexcept = 0;
+  [[nodiscard]] virtual bool equals(const AnyPosition& other) const = 0;
+  [[nodiscard]] virtual std::string to_string() const = 0;
+
+  /// What networks see; see the Game concept. The bool of liberties() says whether the game has it.
+  virtual void stones(int t, BoardBits& first, BoardBits& second) const noexcept = 0;
+  [[nodiscard]] virtual Action last_move(int t) const noexcept = 0;
+  virtual bool liberties(int k, BoardBits& bits) const noexcept = 0;
+  [[nodiscard]] virtual Action ko_point() const noexcept = 0;
+  /// The planes of a user's game, float32[C,H,W]; false where the game has none of its own.
+  virtual bool observation(std::span<float> planes) const = 0;
+
+  /// Plays this position to its end, uniformly or by the game's playout policy.
+  virtual Outcome play_out(Rng& rng, ActionList& scratch) noexcept = 0;
+  /// Throws what the code of a user's game threw in a verb that cannot.
+  virtual void rethrow_if_failed() const = 0;
+};
+
+/// A game with its parameters: makes positions. Immutable, shared between threads.
+class AnyGame {
+ public:
+  AnyGame() = default;
+  AnyGame(const AnyGame&) = delete;
+  AnyGame& operator=(const AnyGame&) = delete;
+  virtual ~AnyGame() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual ParamMap params() const = 0;
+  /// "go(board_size=9,...)" with every parameter: equal text, equal game.
+  [[nodiscard]] virtual std::string to_string() const = 0;
+  [[nodiscard]] virtual const GameShape& shape() const noexcept = 0;
+  [[nodiscard]] virtual const Symmetries& symmetries() const noexcept = 0;
+  /// Shape of AnyPosition::observation(), {C, H, W}; zeros where the game has none of its own.
+  [[nodiscard]] virtual std::array<int, 3> observation_shape() const noexcept = 0;
+  /// Whether AnyPosition::liberties() means something.
+  [[nodiscard]] virtual bool has_liberties() const noexcept = 0;
+  [[nodiscard]] virtual bool has_ko() const noexcept = 0;
+  /// Whether stones() and last_move() mean something: false for a user's game.
+  [[nodiscard]] virtual bool has_stones() const noexcept = 0;
+
+  [[nodiscard]] virtual std::unique_ptr<AnyPosition> initial_position() const = 0;
+  [[nodiscard]] virtual std::unique_ptr<AnyPosition> from_setup(const BoardSetup& setup) const = 0;
+  [[nodiscard]] virtual std::string action_to_string(Action action) const = 0;
+  [[nodiscard]] virtual Action string_to_action(std::string_view text) const = 0;
+};
+
+/// A G behind AnyPosition. The search uses `value` directly.
+template <Game G>
+class PositionOf final : public AnyPosition {
+ public:
+  explicit PositionOf(G position) : value(std::move(position)) {}
+
+  [[nodiscard]] std::unique_ptr<AnyPosition> clone() const override {
+    return std::make_unique<PositionOf>(value);
+  }
+  void assign(const AnyPosition& other) override {
+    value = static_cast<const PositionOf&>(other).value;
+  }
+  [[nodiscard]] int to_move() const noexcept override { return value.to_move(); }
+  [[nodiscard]] std::optional<Outcome> outcome() const noexcept override { return value.outcome(); }
+  void legal_actions(ActionList& moves) const noexcept override { value.legal_actions(moves); }
+  [[nodiscard]] bool is_legal(Action action) const noexcept override {
+    return value.is_legal(action);
+  }
+  void play(Action action) noexcept override { value.play(action); }
+  [[nodiscard]] std::uint64_t hash() const noexcept override { return value.hash(); }
+  [[nodiscard]] bool equals(const AnyPosition& other) const override {
+    const auto* same = dynamic_cast<const PositionOf*>(&other);
+    return same != nullptr && same->value == value;
+  }
+  [[nodiscard]] std::string to_string() const override { return value.to_string(); }
+  void stones(int t, BoardBits& first, BoardBits& second) const noexcept override {
+    value.stones(t, first, second);
+  }
+  [[nodiscard]] Action last_move(int t) const noexcept override { return value.last_move(t); }
+  bool liberties(int k, BoardBits& bits) const noexcept override {
+    if constexpr (HasLiberties<G>) value.liberties(k, bits);
+    return HasLiberties<G>;
+  }
+  [[nodiscard]] Action ko_point() const noexcept override {
+    if constexpr (HasKo<G>) return value.ko_point();
+    return kNoAction;
+  }
+  bool observation(std::span<float> planes) const override {
+    if constexpr (requires { value.observation(planes); }) {
+      value.observation(planes);
+      return true;
+    }
+    return false;
+  }
+  Outcome play_out(Rng& rng, ActionList& scratch) noexcept override {
+    for (;;) {
+      if (const auto outcome = value.outcome()) return *outcome;
+      if constexpr (HasPlayoutMove<G>) {
+        value.play(value.playout_move(rng, scratch));
+      } else {
+        value.legal_actions(scratch);
+        if (scratch.empty()) return {};  // only code that failed leaves no move
+        value.play(scratch[static_cast<int>(rng.below(static_cast<std::uint32_t>(scratch.size())))]);
+      }
+    }
+  }
+  void rethrow_if_failed() const override {
+    if constexpr (CanFail<G>) value.rethrow_if_failed();
+  }
+
+  G value;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,114 @@
+/// What the engine asks of a game: the Game concept. One file a game; the list is registry.cpp.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+#include "games/params.h"
+#include "games/symmetry.h"
+
+namespace pyengine {
+
+/// A position set up by hand: the start of a game. `first` and `second` are the stones.
+struct BoardSetup {
+  BoardBits first;
+  BoardBits second;
+  int to_move = 0;
+  Action ko = kNoAction;  ///< Go: the point that the simple-ko rule forbids to `to_move`
+  friend bool operator==(const BoardSetup&, const BoardSetup&) = default;
+};
+
+/// Board and action set of a game with given parameters.
+struct GameShape {
+  int rows = 0;
+  int columns = 0;
+  int num_actions = 0;
+  int max_game_length = 0;  ///< plies
+  Action pass = kNoAction;  ///< the pass action, or kNoAction where the game has none
+  SymmetryGroup symmetry = SymmetryGroup::none;
+  friend bool operator==(const GameShape&, const GameShape&) = default;
+};
+
+/// Copying a G copies the position and shares nothing: one G per thread needs no lock. Assigning a G
+/// to one of the same game allocates nothing in the steady state (the search does it every time it
+/// walks down from the root). play() assumes a legal action and a game that is not over; legality is
+/// checked once, at the API edge. A default-constructed G exists only to be assigned to.
+///
+/// Two positions are equal when every future of theirs is: board, mover and what the rules remember
+/// (ko, superko history, passes, ply where it ends the game). hash() is incremental and agrees with
+/// equality of board and mover.
+template <class G>
+concept Game =
+    std::regular<G> && requires(G g, const G position, const typename G::Params& params, Action action,
+                                ActionList& moves, BoardBits& first, BoardBits& second, int t,
+                                const BoardSetup& setup, std::string_view text) {
+      /// An aggregate of the game's parameters with their defaults.
+      requires std::default_initializable<typename G::Params>;
+      { G::kName } -> std::convertible_to<std::string_view>;
+      /// Reads the parameters; throws ConfigError naming one that is unknown or out of range.
+      { G::parse(ParamMap{}) } -> std::same_as<typename G::Params>;
+      /// All parameters, defaults included, in the order of the documentation.
+      { G::describe(params) } -> std::same_as<ParamMap>;
+      { G::shape(params) } -> std::same_as<GameShape>;
+      /// The initial position.
+      requires std::constructible_from<G, const typename G::Params&>;
+      /// The position set up; throws ConfigError with the reason when it cannot be one.
+      { G::from_setup(params, setup) } -> std::same_as<G>;
+
+      { position.params() } noexcept -> std::same_as<const typename G::Params&>;
+      /// Player to move, 0 or 1; of no meaning once the game is over.
+      { position.to_move() } noexcept -> std::same_as<int>;
+      /// nullopt while the game goes on.
+      { position.outcome() } noexcept -> std::same_as<std::optional<Outcome>>;
+      /// Clears `moves` and fills it, ascending. At least one when outcome() is nullopt.
+      { position.legal_actions(moves) } noexcept -> std::same_as<void>;
+      /// False for anything outside 0..num_actions-1 and when the game is over.
+      { position.is_legal(action) } noexcept -> std::same_as<bool>;
+      { g.play(action) } noexcept -> std::same_as<void>;
+      { position.hash() } noexcept -> std::same_as<std::uint64_t>;
+
+      /// Stones of both players t plies ago, 0 <= t <= 7; empty where that is before the start.
+      { position.stones(t, first, second) } noexcept -> std::same_as<void>;
+      /// The action played t plies ago (0 = the last), or kNoAction; 0 <= t <= 7.
+      { position.last_move(t) } noexcept -> std::same_as<Action>;
+
+      /// "D4", "pass"; the action need not be legal.
+      { G::action_to_string(params, action) } -> std::same_as<std::string>;
+      /// kNoAction when the text is no action of this game.
+      { G::string_to_action(params, text) } -> std::same_as<Action>;
+      /// The board for a person: rows from the top, coordinates at the edge, who is to move.
+      { position.to_string() } -> std::same_as<std::string>;
+    };
+
+/// Optional: points of chains with exactly k liberties (k < 0: at least -k); Go.
+template <class G>
+concept HasLiberties = requires(const G position, int k, BoardBits& bits) {
+  { position.liberties(k, bits) } noexcept -> std::same_as<void>;
+};
+
+/// Optional: the point that the ko rule forbids now; Go.
+template <class G>
+concept HasKo = requires(const G position) {
+  { position.ko_point() } noexcept -> std::same_as<Action>;
+};
+
+/// Optional: a playout policy of the game's own; without it, playouts are uniform over legal_actions().
+/// (Go: uniform over the moves that do not fill an eye of one's own; a pass when there is none.)
+template <class G>
+concept HasPlayoutMove = requires(const G position, class Rng& rng, ActionList& scratch) {
+  { position.playout_move(rng, scratch) } noexcept -> std::same_as<Action>;
+};
+
+/// Optional: a position whose code can fail, such as a game written in Python. play(), outcome() and
+/// legal_actions() store what was thrown; the search asks and stops.
+template <class G>
+concept CanFail = requires(const G position) {
+  { position.rethrow_if_failed() } -> std::same_as<void>;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,49 @@
+/// A game in progress: position, how it began and the actions since. What Python calls a State.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "games/any_game.h"
+
+namespace pyengine {
+
+class State {
+ public:
+  /// The initial state; with a setup, the state that the setup describes (throws ConfigError).
+  explicit State(std::shared_ptr<const AnyGame> game, std::optional<BoardSetup> start = {});
+  State(const State& other);
+  State(State&&) noexcept = default;
+  State& operator=(const State&) = delete;
+  State& operator=(State&&) noexcept = default;
+  ~State() = default;
+
+  [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
+  [[nodiscard]] const AnyPosition& position() const noexcept { return *position_; }
+  [[nodiscard]] const std::vector<ActionId>& history() const noexcept { return history_; }
+  [[nodiscard]] const std::optional<BoardSetup>& start() const noexcept { return start_; }
+
+  /// Throws IllegalActionError and changes nothing when the action is not legal.
+  void apply_action(Action action);
+  /// Takes the last action back by replaying the others; throws ConfigError at the start.
+  void undo_action();
+
+  /// Same game, same start and same actions since: the same past, so the same future.
+  friend bool operator==(const State& a, const State& b);
+
+  /// One line of text; deserialize() of the same game reads it back and throws ConfigError on what
+  /// it cannot read.
+  [[nodiscard]] std::string serialize() const;
+  static State deserialize(std::shared_ptr<const AnyGame> game, std::string_view text);
+
+ private:
+  std::shared_ptr<const AnyGame> game_;
+  std::optional<BoardSetup> start_;
+  std::unique_ptr<AnyPosition> position_;
+  std::vector<ActionId> history_;
+};
+
+}  // namespace pyengine
