@@ -1,0 +1,112 @@
+# `make demo` and `make test` need a C++20 compiler, make and Python 3.11 or later: the rest comes
+# from the Python package index into .venv. A second run redoes only what a change asks for.
+
+PYTHON ?= python3
+CXX ?= c++
+# WERROR=ON makes warnings errors; TORCH=... adds that PyTorch, for the tests that need one.
+WERROR ?= OFF
+TORCH ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check install -q
+export CXX
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+
+SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/* benchmarks/*.py) \
+  $(shell find src/cpp bindings src/pyengine -name '*.cpp' -o -name '*.h' -o -name '*.py' -o -name '*.pyi')
+PYTHON_DIRS := src/pyengine tests tools $(wildcard benchmarks examples models)
+CPP_FILES = $(shell find src/cpp bindings tests/cpp benchmarks -name '*.cpp' -o -name '*.h')
+
+.PHONY: help demo build test test-cpp test-python slow asan tsan lint format stubs tidy bench clean
+
+help:
+	@echo "make demo    build, install into .venv, and watch a search think"
+	@echo "make test    everything that proves the engine: C++ tests, sanitizers, Python tests"
+	@echo "make slow    the tests that take many minutes"
+	@echo "make lint    style, types, layers, stubs        make format  mend the style"
+	@echo "make bench   the benchmark suites               make tidy    clang-tidy (takes minutes)"
+	@echo "make stubs   write src/pyengine/_core.pyi anew  make clean   remove build/ and .venv/"
+
+demo: $(VENV)/.installed
+	$(PY) -m pyengine.demo
+
+build: $(VENV)/.installed
+
+test: test-cpp asan tsan test-python
+
+test-cpp: $(VENV)/.installed
+	@tools/cpp_tests.sh release -LE slow
+
+asan: $(VENV)/.tools
+	@tools/cpp_tests.sh asan -LE slow
+
+tsan: $(VENV)/.tools
+	@tools/cpp_tests.sh tsan -L concurrent
+
+test-python: $(VENV)/.test
+	$(PY) -m pytest
+
+slow: $(VENV)/.test
+	@tools/cpp_tests.sh release -L slow
+	$(PY) -m pytest -m slow
+
+lint: $(VENV)/.test $(VENV)/.dev
+	$(VENV)/bin/ruff check $(PYTHON_DIRS)
+	$(VENV)/bin/ruff format --check $(PYTHON_DIRS)
+	$(VENV)/bin/clang-format --dry-run --Werror $(CPP_FILES)
+	$(VENV)/bin/mypy
+	cd src && ../$(VENV)/bin/lint-imports --config ../pyproject.toml
+	$(PY) tools/make_stubs.py --check
+
+format: $(VENV)/.dev
+	$(VENV)/bin/ruff check --fix $(PYTHON_DIRS)
+	$(VENV)/bin/ruff format $(PYTHON_DIRS)
+	$(VENV)/bin/clang-format -i $(CPP_FILES)
+
+stubs: $(VENV)/.installed $(VENV)/.dev
+	$(PY) tools/make_stubs.py
+
+tidy: $(VENV)/.tools
+	cmake --preset dev
+	clang-tidy -p build/dev --quiet $(filter %.cpp,$(shell find src/cpp -name '*.cpp'))
+
+bench: $(VENV)/.installed
+	$(VENV)/bin/pyengine bench
+
+clean:
+	rm -rf build dist $(VENV)
+
+# --- what the targets above stand on -------------------------------------------------------------
+
+$(VENV)/.tools: pyproject.toml tools/check_machine.sh
+	@tools/check_machine.sh $(PYTHON) $(CXX)
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the build tools into $(VENV)"
+	@$(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
+	  > $(VENV)/build-requirements.txt
+	@$(PIP) -r $(VENV)/build-requirements.txt 'cmake>=3.21' ninja
+	@touch $@
+
+build/dist/.wheel: $(VENV)/.tools $(SOURCES)
+	@echo "Building the wheel (minutes the first time; what changed, later)"
+	@rm -rf build/dist
+	@$(PY) -m pip --disable-pip-version-check wheel -q . --no-deps --no-build-isolation -w build/dist \
+	  -C build-dir=build/release -C cmake.define.PYENGINE_TESTS=ON -C cmake.define.PYENGINE_WERROR=$(WERROR)
+	@touch $@
+
+$(VENV)/.installed: build/dist/.wheel
+	@echo "Installing $(notdir $(wildcard build/dist/*.whl)) into $(VENV)"
+	@$(PIP) --force-reinstall --no-deps build/dist/*.whl
+	@$(PIP) "pyengine-search[cli] @ file://$$(echo $(CURDIR)/build/dist/*.whl)"
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	@$(PIP) "pyengine-search[test] @ file://$$(echo $(CURDIR)/build/dist/*.whl)" $(TORCH)
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.tools pyproject.toml
+	@$(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['dev'], sep='\n')" \
+	  > $(VENV)/dev-requirements.txt
+	@$(PIP) -r $(VENV)/dev-requirements.txt
+	@touch $@

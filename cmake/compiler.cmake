@@ -1,0 +1,34 @@
+# How every target is compiled. Nothing here depends on the machine that builds (no -march=native):
+# loops that want more than the base instruction set are dispatched at run time in the sources.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_library(pyengine_flags INTERFACE)
+if(MSVC)
+  target_compile_options(pyengine_flags INTERFACE /W4 /permissive- /utf-8 /bigobj /Zc:__cplusplus)
+  target_compile_definitions(pyengine_flags INTERFACE NOMINMAX)
+  if(PYENGINE_WERROR)
+    target_compile_options(pyengine_flags INTERFACE /WX)
+  endif()
+else()
+  # Contracting a*b+c into one rounding would make visit counts differ between machines.
+  target_compile_options(pyengine_flags INTERFACE -Wall -Wextra -Wpedantic -ffp-contract=off)
+  if(PYENGINE_WERROR)
+    target_compile_options(pyengine_flags INTERFACE -Werror)
+  endif()
+endif()
+
+if(PYENGINE_SANITIZE)
+  set(sanitize -fsanitize=${PYENGINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(pyengine_flags INTERFACE ${sanitize} -g)
+  target_link_options(pyengine_flags INTERFACE ${sanitize})
+endif()

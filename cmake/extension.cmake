@@ -1,0 +1,27 @@
+# The extension module and what travels beside it in the wheel.
+
+file(GLOB binding_sources CONFIGURE_DEPENDS bindings/*.cpp)
+if(NOT binding_sources)
+  message(WARNING "pyengine: bindings/ holds no source yet, pyengine._core is not built")
+  return()
+endif()
+
+set(PYBIND11_FINDPYTHON ON)
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+if(NOT pybind11_ROOT AND NOT pybind11_DIR)
+  # Outside a wheel build: the pybind11 installed for this Python.
+  execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir
+                  OUTPUT_VARIABLE pybind11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+find_package(pybind11 2.13 CONFIG REQUIRED)
+
+# NO_EXTRAS: no link-time optimisation, which costs minutes on two cores and gained nothing.
+pybind11_add_module(_core MODULE NO_EXTRAS ${binding_sources})
+target_link_libraries(_core PRIVATE pyengine_core)
+target_compile_definitions(_core PRIVATE PYENGINE_VERSION="${PROJECT_VERSION}")
+
+install(TARGETS _core LIBRARY DESTINATION pyengine)
+install(DIRECTORY models/ DESTINATION pyengine/models OPTIONAL
+        FILES_MATCHING PATTERN "*.onnx" PATTERN "manifest.toml")
+install(DIRECTORY benchmarks/ DESTINATION pyengine/benchmarks OPTIONAL
+        FILES_MATCHING PATTERN "*.py" PATTERN "cpp" EXCLUDE PATTERN "__pycache__" EXCLUDE)

@@ -1,0 +1,24 @@
+# C++ unit tests. One program; suites choose what runs where (tests/cpp/main.cpp).
+
+find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h)
+if(NOT DOCTEST_INCLUDE_DIR)
+  message(STATUS "pyengine: C++ tests SKIPPED: doctest/doctest.h not found (apt-get install doctest-dev)")
+  return()
+endif()
+
+enable_testing()
+file(GLOB test_sources CONFIGURE_DEPENDS tests/cpp/test_*.cpp)
+add_executable(pyengine_tests tests/cpp/main.cpp ${test_sources})
+target_include_directories(pyengine_tests PRIVATE tests/cpp)
+target_include_directories(pyengine_tests SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
+target_link_libraries(pyengine_tests PRIVATE pyengine_core)
+target_compile_definitions(pyengine_tests PRIVATE PYENGINE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+
+# `ctest -L unit`, `-L concurrent` (what ThreadSanitizer is run on), `-L slow`.
+function(pyengine_suite name)
+  add_test(NAME ${name} COMMAND pyengine_tests ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS ${name})
+endfunction()
+pyengine_suite(unit --test-suite-exclude=concurrent,slow)
+pyengine_suite(concurrent --test-suite=concurrent)
+pyengine_suite(slow --test-suite=slow)
