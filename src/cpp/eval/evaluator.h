@@ -18,6 +18,8 @@
 
 namespace pyengine {
 
+class State;
+
 /// What a search needs to know of an evaluator.
 struct EvaluatorTraits {
   bool reads_planes = false;     ///< asks for rows per symmetry; else one row, symmetry 0
@@ -43,7 +45,8 @@ struct EvalLeaf {
   int to_move = 0;
   std::uint64_t number = 0;  ///< of the leaf within the search: names its random stream
   std::unique_ptr<AnyPosition> position;  ///< reads_positions; reused by assign()
-  std::vector<ActionId> moves;            ///< reads_positions; from the root of the search
+  std::vector<ActionId> moves;            ///< reads_positions; from `root` to here
+  const State* root = nullptr;            ///< reads_positions; where `moves` begin
   PlaneStack planes;                      ///< reads_planes; filled by open()
 
   std::vector<float> priors;   ///< [legal.size()], order of `legal`, sum 1; see equal_priors

@@ -42,10 +42,10 @@ class MixedEvaluator final : public Evaluator {
 };
 
 /// Judges states one batch after another outside a search: what Evaluator.evaluate() of Python does.
-/// Writes policy [N, A] (probabilities over the legal actions, 0 elsewhere) and value [N].
-void evaluate_positions(BoundEvaluator& evaluator, const AnyGame& game,
-                        std::span<const AnyPosition* const> positions,
-                        std::span<const std::span<const ActionId>> moves, std::span<float> policy,
-                        std::span<float> value, bool average_symmetries = false);
+/// Writes policy [N, A] (probabilities over the legal actions, 0 elsewhere) and value [N], for the
+/// mover. All states are of the game that `evaluator` was bound to.
+void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> states,
+                     std::span<float> policy, std::span<float> value,
+                     bool average_symmetries = false);
 
 }  // namespace pyengine
