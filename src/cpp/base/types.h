@@ -35,6 +35,8 @@ class ActionList {
     size_ = needed;
     return room;
   }
+  /// Keeps the first `size` actions, which are there: gives back what extend() gave too much.
+  void truncate(int size) noexcept { size_ = size; }
   [[nodiscard]] int size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] const ActionId* data() const noexcept { return actions_.get(); }
