@@ -2,7 +2,9 @@
 # from the Python package index into .venv. A second run redoes only what a change asks for.
 
 PYTHON ?= python3
-CXX ?= c++
+ifeq ($(origin CXX), default)
+CXX := c++
+endif
 # WERROR=ON makes warnings errors; TORCH=... adds that PyTorch, for the tests that need one.
 WERROR ?= OFF
 TORCH ?=
@@ -16,8 +18,9 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/* benchmarks/*.py) \
   $(shell find src/cpp bindings src/pyengine -name '*.cpp' -o -name '*.h' -o -name '*.py' -o -name '*.pyi')
 PYTHON_DIRS := src/pyengine tests tools $(wildcard benchmarks examples models)
-CPP_FILES = $(shell find src/cpp bindings tests/cpp benchmarks -name '*.cpp' -o -name '*.h')
+CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks) -name '*.cpp' -o -name '*.h')
 
+.NOTPARALLEL:
 .PHONY: help demo build test test-cpp test-python slow asan tsan lint format stubs tidy bench clean
 
 help:
@@ -80,7 +83,7 @@ clean:
 # --- what the targets above stand on -------------------------------------------------------------
 
 $(VENV)/.tools: pyproject.toml tools/check_machine.sh
-	@tools/check_machine.sh $(PYTHON) $(CXX)
+	@tools/check_machine.sh '$(PYTHON)' '$(CXX)'
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the build tools into $(VENV)"
 	@$(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
@@ -92,7 +95,8 @@ build/dist/.wheel: $(VENV)/.tools $(SOURCES)
 	@echo "Building the wheel (minutes the first time; what changed, later)"
 	@rm -rf build/dist
 	@$(PY) -m pip --disable-pip-version-check wheel -q . --no-deps --no-build-isolation -w build/dist \
-	  -C build-dir=build/release -C cmake.define.PYENGINE_TESTS=ON -C cmake.define.PYENGINE_WERROR=$(WERROR)
+	  --config-settings=build-dir=build/release --config-settings=cmake.define.PYENGINE_TESTS=ON \
+	  --config-settings=cmake.define.PYENGINE_WERROR=$(WERROR)
 	@touch $@
 
 $(VENV)/.installed: build/dist/.wheel

@@ -7,7 +7,7 @@ preset=$1
 shift
 compiler=${CXX:-c++}
 
-if ! echo '#include <doctest/doctest.h>' | "$compiler" -E -x c++ - >/dev/null 2>&1; then
+if ! echo '#include <doctest/doctest.h>' | $compiler -E -x c++ - >/dev/null 2>&1; then
   echo "C++ tests ($preset): SKIPPED, doctest/doctest.h not found (apt-get install doctest-dev)"
   exit 0
 fi
@@ -18,7 +18,7 @@ if [ "$preset" != release ]; then
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   echo 'int main() { return 0; }' >"$work/probe.cpp"
-  "$compiler" -fsanitize=$sanitizer "$work/probe.cpp" -o "$work/probe" 2>/dev/null || true
+  $compiler -fsanitize=$sanitizer "$work/probe.cpp" -o "$work/probe" 2>/dev/null || true
   # Where addresses are laid out too randomly for a sanitizer's shadow memory, switch that off.
   if ! "$work/probe" >/dev/null 2>&1; then launcher="setarch $(uname -m) -R"; fi
   if ! $launcher "$work/probe" >/dev/null 2>&1; then
