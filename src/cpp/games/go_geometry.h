@@ -1,0 +1,89 @@
+/// What never changes about a board of given rows and columns, and the random keys of stones.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/types.h"
+#include "games/go_bits.h"
+
+namespace pyengine {
+
+/// Up to four points beside or diagonal to a point.
+struct PointsAround {
+  std::array<std::uint16_t, 4> points{};
+  std::uint16_t count = 0;
+  [[nodiscard]] const std::uint16_t* begin() const noexcept { return points.data(); }
+  [[nodiscard]] const std::uint16_t* end() const noexcept { return points.data() + count; }
+};
+
+struct GoGeometry {
+  int rows = 0;
+  int columns = 0;
+  int points = 0;
+  BoardBits all;
+  BoardBits not_first_column;
+  BoardBits not_last_column;
+  std::array<PointsAround, kMaxPoints> beside;
+  std::array<PointsAround, kMaxPoints> diagonal;
+};
+
+/// The geometry of a board of 1..19 rows and columns. Lives as long as the process, so that
+/// positions can point to it: a counted pointer would cost a write to shared memory with each copy.
+const GoGeometry* go_geometry(int rows, int columns);
+
+/// The points beside those of `set`; may contain points of `set`.
+template <int Words>
+PointSet<Words> beside(const PointSet<Words>& set, const GoGeometry& geometry) noexcept {
+  const auto columns = static_cast<unsigned>(geometry.columns);
+  PointSet<Words> result;
+  for (unsigned w = 0; w < Words; ++w) {
+    const std::uint64_t here = set.words[w];
+    const std::uint64_t before = w > 0 ? set.words[w - 1] : 0;
+    const std::uint64_t after = w + 1 < Words ? set.words[w + 1] : 0;
+    const std::uint64_t right = (here << 1) | (before >> 63);
+    const std::uint64_t left = (here >> 1) | (after << 63);
+    const std::uint64_t below = (here << columns) | (before >> (64 - columns));
+    const std::uint64_t above = (here >> columns) | (after << (64 - columns));
+    result.words[w] = ((right & geometry.not_first_column.words[w]) |
+                       (left & geometry.not_last_column.words[w]) | below | above) &
+        geometry.all.words[w];
+  }
+  return result;
+}
+
+/// The points of `within` connected to `seed` through `within`; `seed` is a subset of `within`.
+template <int Words>
+PointSet<Words> flood(PointSet<Words> seed, const PointSet<Words>& within,
+                      const GoGeometry& geometry) noexcept {
+  for (;;) {
+    const PointSet<Words> larger = (seed | beside(seed, geometry)) & within;
+    if (larger == seed) return seed;
+    seed = larger;
+  }
+}
+
+/// Random keys for the hash of a position: the xor of those of its stones, and one for the mover.
+struct GoKeys {
+  std::array<std::array<std::uint64_t, kMaxPoints>, 2> stone{};  ///< [player][point]
+  std::uint64_t second_to_move = 0;
+
+  constexpr GoKeys() {
+    std::uint64_t state = 0x5EED0F60B0A2D000U;
+    const auto draw = [&state] {  // splitmix64 (Steele, Lea and Flood, 2014)
+      state += 0x9E3779B97F4A7C15U;
+      std::uint64_t x = state;
+      x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+      x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+      return x ^ (x >> 31);
+    };
+    for (auto& player : stone) {
+      for (auto& key : player) key = draw();
+    }
+    second_to_move = draw();
+  }
+};
+inline constexpr GoKeys kGoKeys{};
+
+}  // namespace pyengine

@@ -1,0 +1,104 @@
+/// Gomoku and Renju: action row * size + column.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "games/placement.h"
+#include "games/point_list.h"
+#include "games/renju.h"
+#include "games/status.h"
+
+namespace pyengine {
+
+enum class GomokuRule : std::uint8_t {
+  freestyle,  ///< win_length or more in a row win
+  standard,   ///< exactly win_length win
+  renju,      ///< Black needs exactly five and has forbidden points; White needs five or more
+};
+
+class Gomoku {
+ public:
+  /// board_size and win_length in 3..19; Renju's win_length is 5. A win_length above board_size
+  /// makes every game a draw.
+  struct Params {
+    int board_size = 15;
+    GomokuRule rule = GomokuRule::freestyle;
+    int win_length = 5;
+    friend bool operator==(const Params&, const Params&) = default;
+  };
+  static constexpr std::string_view kName = "gomoku";
+  static Params parse(const ParamMap& given);
+  static ParamMap describe(const Params& params);
+  static GameShape shape(const Params& params);
+  static std::string action_to_string(const Params& params, Action action);
+  static Action string_to_action(const Params& params, std::string_view text);
+
+  Gomoku() : Gomoku(Params{}) {}
+  explicit Gomoku(const Params& params) noexcept
+      : board_(params.board_size, params.board_size), params_(params) {}
+  static Gomoku from_setup(const Params& params, const BoardSetup& setup);
+
+  [[nodiscard]] const Params& params() const noexcept { return params_; }
+  [[nodiscard]] int to_move() const noexcept { return board_.to_move(); }
+  [[nodiscard]] std::optional<Outcome> outcome() const noexcept { return outcome_of(status_); }
+  void legal_actions(ActionList& moves) const noexcept {
+    if (status_ == Status::playing) {
+      list_points(black_is_bound() ? permitted() : board_.empty(), board_.points(), moves);
+    } else {
+      moves.clear();
+    }
+  }
+  [[nodiscard]] bool is_legal(Action action) const noexcept {
+    return status_ == Status::playing && board_.is_free(action) &&
+        !(black_is_bound() && is_forbidden(action));
+  }
+  void play(Action action) noexcept {
+    const int player = board_.to_move();
+    board_.put(action);
+    if (board_.wins_at(player, action, winning_length(player))) {
+      status_ = won_by(player);
+    } else if (board_.full() || (black_is_bound() && !black_can_move())) {
+      status_ = Status::draw;
+    }
+  }
+  [[nodiscard]] std::uint64_t hash() const noexcept { return board_.hash(); }
+  void stones(int t, BoardBits& first, BoardBits& second) const noexcept {
+    board_.stones(t, first, second);
+  }
+  [[nodiscard]] Action last_move(int t) const noexcept { return board_.last_move(t); }
+  [[nodiscard]] std::string to_string() const;
+
+  /// Same board and mover.
+  friend bool operator==(const Gomoku& a, const Gomoku& b) noexcept {
+    return a.board_ == b.board_ && a.params_ == b.params_;
+  }
+
+ private:
+  [[nodiscard]] WinningLength winning_length(int player) const noexcept {
+    const bool exact =
+        params_.rule == GomokuRule::standard || (params_.rule == GomokuRule::renju && player == 0);
+    return {.least = params_.win_length,
+            .most = exact ? params_.win_length : std::numeric_limits<int>::max()};
+  }
+  /// Whether the mover is the one whom Renju's forbidden points bind.
+  [[nodiscard]] bool black_is_bound() const noexcept {
+    return params_.rule == GomokuRule::renju && board_.to_move() == 0;
+  }
+  [[nodiscard]] bool is_forbidden(Action point) const noexcept;
+  [[nodiscard]] BoardBits permitted() const noexcept;
+  [[nodiscard]] bool black_can_move() const noexcept;
+
+  PlacementBoard board_;
+  Params params_;
+  Status status_ = Status::playing;
+};
+
+static_assert(Game<Gomoku>);
+static_assert(std::is_trivially_copyable_v<Gomoku> && sizeof(Gomoku) <= 160);
+
+}  // namespace pyengine
