@@ -17,7 +17,7 @@ target_compile_definitions(pyengine_tests PRIVATE PYENGINE_SOURCE_DIR="${CMAKE_S
 # `ctest -L unit`, `-L concurrent` (what ThreadSanitizer is run on), `-L slow`.
 function(pyengine_suite name)
   add_test(NAME ${name} COMMAND pyengine_tests ${ARGN} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${name} TIMEOUT 3600)
 endfunction()
 pyengine_suite(unit --test-suite-exclude=concurrent,slow)
 pyengine_suite(concurrent --test-suite=concurrent)
