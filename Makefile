@@ -102,11 +102,11 @@ build/dist/.wheel: $(VENV)/.tools $(SOURCES)
 $(VENV)/.installed: build/dist/.wheel
 	@echo "Installing $(notdir $(wildcard build/dist/*.whl)) into $(VENV)"
 	@$(PIP) --force-reinstall --no-deps build/dist/*.whl
-	@$(PIP) "pyengine-search[cli] @ file://$$(echo $(CURDIR)/build/dist/*.whl)"
+	@$(PIP) "$$(echo build/dist/*.whl)[cli]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
-	@$(PIP) "pyengine-search[test] @ file://$$(echo $(CURDIR)/build/dist/*.whl)" $(TORCH)
+	@$(PIP) "$$(echo build/dist/*.whl)[test]" $(TORCH)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.tools pyproject.toml
