@@ -1,4 +1,5 @@
-/// The one door to inference. The search gathers leaves into a batch; an evaluator judges the batch.
+/// The one door to inference. The search gathers leaves into a batch; an evaluator judges the
+/// batch.
 ///
 ///   open(leaf)            what the evaluator needs of the position is taken down
 ///   request(leaf, sym)    answered from the cache, or a row of the batch is filled
@@ -31,12 +32,18 @@ struct EvaluatorTraits {
   int device_batches = 0;
 };
 
-/// Bit planes of a position before they become floats, taken down once for all symmetries.
+/// What the planes of a position show, taken down once for all symmetries; see encoder.h.
 struct PlaneStack {
-  std::vector<BoardBits> bits;  ///< [C]; planes that are sets of points
-  std::vector<float> fill;      ///< [C]; value of the points in the set (or everywhere; see encoder)
-  std::vector<float> dense;     ///< planes that are neither, H*W each, or a user's observation
+  std::vector<BoardBits> bits;  ///< planes that are sets of points
+  std::vector<float> fill;      ///< planes of one value
+  std::vector<float> dense;     ///< other planes, or a user's observation; H*W each
   std::uint64_t key[2] = {};    ///< 128-bit hash of all of the above
+};
+
+/// The value of a leaf under a symmetry, while others are awaited.
+struct EvalAnswer {
+  std::uint8_t symmetry = 0;
+  float value = 0.0F;
 };
 
 /// One position to be judged. The search fills the first group, the evaluator the second.
@@ -49,11 +56,14 @@ struct EvalLeaf {
   const State* root = nullptr;            ///< reads_positions; where `moves` begin
   PlaneStack planes;                      ///< reads_planes; filled by open()
 
-  std::vector<float> priors;   ///< [legal.size()], order of `legal`, sum 1; see equal_priors
-  bool equal_priors = false;   ///< all priors are 1 / legal.size() and `priors` is not filled
-  float value = 0.0F;          ///< in [-1, 1], for the player to move
-  int answers = 0;             ///< symmetries answered so far
-  int pending_rows = 0;        ///< rows of the batch that this leaf waits for; 0 = complete
+  /// [legal.size()], order of `legal`, sum 1; see equal_priors. [answers][legal.size()] until
+  /// complete: the mean is taken in the order of the symmetries, whichever answered first.
+  std::vector<float> priors;
+  bool equal_priors = false;        ///< all priors are 1 / legal.size() and `priors` is not filled
+  float value = 0.0F;               ///< in [-1, 1], for the player to move
+  int answers = 0;                  ///< symmetries answered so far
+  std::vector<EvalAnswer> awaited;  ///< the evaluator's: [answers] of a network
+  int pending_rows = 0;             ///< rows of the batch that this leaf waits for; 0 = complete
 };
 
 /// A row of a batch: a leaf under a symmetry.
@@ -76,15 +86,15 @@ struct EvalBatch {
   std::vector<EvalLeaf> leaves;  ///< [capacity]
   std::vector<EvalRow> rows;     ///< rows in use; at most `capacity`
   int num_leaves = 0;
-  int capacity = 0;              ///< rows
+  int capacity = 0;  ///< rows
   std::unique_ptr<BatchMemory> memory;
 };
 
 /// Counters of an evaluator since it was made; read at any time from any thread.
 struct EvaluatorStats {
-  std::uint64_t rows = 0;        ///< judged, without padding and cache hits
+  std::uint64_t rows = 0;  ///< judged, without padding and cache hits
   std::uint64_t batches = 0;
-  std::uint64_t padding = 0;     ///< rows computed only to fill a bucket
+  std::uint64_t padding = 0;  ///< rows computed only to fill a bucket
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_bytes = 0;
 };
@@ -111,8 +121,8 @@ class BoundEvaluator {
   /// Completes a leaf without pending rows: the mean over its answers. evaluate() has done it for
   /// the leaves that had rows.
   virtual void finish(EvalLeaf& leaf) = 0;
-  /// Judges all rows and completes their leaves. Throws EvaluationError (also for non-finite output);
-  /// the batch is then to be dropped or cleared by the caller.
+  /// Judges all rows and completes their leaves. Throws EvaluationError (also for non-finite
+  /// output); the batch is then to be dropped or cleared by the caller.
   virtual void evaluate(EvalBatch& batch) = 0;
 
   [[nodiscard]] virtual EvaluatorStats stats() const noexcept { return {}; }
@@ -124,11 +134,11 @@ class BoundEvaluator {
 
 /// Options of a bound evaluator that come from the search's configuration.
 struct BindOptions {
-  int max_batch = 8;               ///< rows of the largest batch
-  int workers = 1;                 ///< threads that will evaluate at once
-  std::uint64_t cache_entries = 0; ///< 0 = no cache
-  std::uint64_t cache_bytes = 0;   ///< hard cap on the cache's memory
-  std::uint64_t seed = 0;          ///< of playouts
+  int max_batch = 8;                ///< rows of the largest batch
+  int workers = 1;                  ///< threads that will evaluate at once
+  std::uint64_t cache_entries = 0;  ///< 0 = no cache
+  std::uint64_t cache_bytes = 0;    ///< hard cap on the cache's memory
+  std::uint64_t seed = 0;           ///< of playouts
 };
 
 /// What the user makes: bind() checks the fit to a game and throws ModelError (ConfigError).

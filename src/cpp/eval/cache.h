@@ -1,0 +1,70 @@
+/// Raw network outputs by what the planes show. Priors are made after the look-up, since equal
+/// planes may have different legal moves (superko).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+
+namespace pyengine {
+
+/// A set-associative table of fixed memory, safe to use from any thread: 128-bit key -> row of
+/// floats (policy, then value). A set is guarded by one of a few hundred locks; the oldest entry of
+/// a full set makes room.
+class EvalCache {
+ public:
+  /// At most `entries` rows of `row_size` floats within `bytes` of memory, this object included.
+  /// May be of size 0. Memory is touched only when it is filled.
+  EvalCache(std::uint64_t entries, std::uint64_t bytes, std::size_t row_size);
+
+  /// Copies the row to `row` and returns true, or returns false.
+  bool find(const std::uint64_t (&key)[2], float* row) noexcept;
+  /// Keeps a copy of `row`.
+  void store(const std::uint64_t (&key)[2], const float* row) noexcept;
+  /// Forgets everything, in constant time.
+  void clear() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
+
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return sets_ * kWays; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t hits() const noexcept;
+
+ private:
+  static constexpr std::uint64_t kWays = 4;
+  static constexpr std::size_t kLocks = 256;
+
+  /// Writer and readers hold the lock of its set. All zero = empty.
+  struct Entry {
+    std::uint64_t key[2];
+    std::uint32_t generation;  ///< valid when it is the table's
+    std::uint32_t used;        ///< tick of the lock at the last use
+  };
+  struct alignas(64) Lock {
+    std::mutex mutex;
+    std::uint32_t tick = 0;              ///< guarded by mutex
+    std::atomic<std::uint64_t> hits{0};  ///< written under mutex, relaxed; read at any time
+  };
+  struct Free {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+  };
+  template <class T>
+  using Zeroed = std::unique_ptr<T[], Free>;
+
+  /// Index of the set's first entry.
+  [[nodiscard]] std::size_t set_of(const std::uint64_t (&key)[2]) const noexcept;
+  [[nodiscard]] Lock& lock_of(std::size_t first) noexcept {
+    return locks_[(first / kWays) % kLocks];
+  }
+
+  std::size_t row_size_;
+  std::uint64_t sets_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::atomic<std::uint32_t> generation_{1};
+  Zeroed<Entry> entries_;  ///< [sets_ * kWays]
+  Zeroed<float> rows_;     ///< [sets_ * kWays][row_size_]
+  std::unique_ptr<Lock[]> locks_;
+};
+
+}  // namespace pyengine
