@@ -83,20 +83,14 @@ Gomoku Gomoku::from_setup(const Params& params, const BoardSetup& setup) {
 }
 
 bool Gomoku::is_forbidden(Action point) const noexcept {
-  RenjuBoard board(params_.board_size, board_.of(0), board_.of(1));
-  return board.foul_at(point) != RenjuFoul::none;
+  return pyengine::is_forbidden(renju_board().judge(point));
 }
 
 BoardBits Gomoku::permitted() const noexcept {
-  RenjuBoard board(params_.board_size, board_.of(0), board_.of(1));
-  return board_.empty() - board.forbidden_points();
+  return board_.empty() - renju_board().forbidden_points();
 }
 
-bool Gomoku::black_can_move() const noexcept {
-  // A board with many free points always has one that is not forbidden: only the end needs the
-  // test.
-  return permitted().any();
-}
+bool Gomoku::black_can_move() const noexcept { return renju_board().black_can_move(); }
 
 std::string Gomoku::to_string() const {
   return board_text(names_of(params_), board_.of(0), board_.of(1)) + turn_text(status_, to_move());

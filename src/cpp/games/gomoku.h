@@ -89,6 +89,9 @@ class Gomoku {
   [[nodiscard]] bool black_is_bound() const noexcept {
     return params_.rule == GomokuRule::renju && board_.to_move() == 0;
   }
+  [[nodiscard]] RenjuBoard renju_board() const noexcept {
+    return {params_.board_size, board_.of(0), board_.of(1)};
+  }
   [[nodiscard]] bool is_forbidden(Action point) const noexcept;
   [[nodiscard]] BoardBits permitted() const noexcept;
   [[nodiscard]] bool black_can_move() const noexcept;

@@ -1,0 +1,114 @@
+/// Connect Four on boards of any size that fits a word: action = column.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "games/game.h"
+#include "games/hashing.h"
+#include "games/point_list.h"
+#include "games/status.h"
+
+namespace pyengine {
+
+/// Bit row * columns + column, row 0 on top: the order of BoardBits. A row of floor below the board
+/// makes the highest stone of a column (or the floor) the lowest bit of that column; a stone falls
+/// on the point above it. Four in a row is found in the whole board by shifts; masks of where a
+/// four may begin keep it from running round the edge.
+class ConnectFour {
+ public:
+  /// (rows + 1) * columns <= 64.
+  struct Params {
+    int rows = 6;
+    int columns = 7;
+    friend bool operator==(const Params&, const Params&) = default;
+  };
+  static constexpr std::string_view kName = "connect_four";
+  static Params parse(const ParamMap& given);
+  static ParamMap describe(const Params& params);
+  static GameShape shape(const Params& params);
+  static std::string action_to_string(const Params& params, Action action);
+  static Action string_to_action(const Params& params, std::string_view text);
+
+  ConnectFour() : ConnectFour(Params{}) {}
+  explicit ConnectFour(const Params& params) noexcept;
+  static ConnectFour from_setup(const Params& params, const BoardSetup& setup);
+
+  [[nodiscard]] const Params& params() const noexcept { return params_; }
+  [[nodiscard]] int to_move() const noexcept { return to_move_; }
+  [[nodiscard]] std::optional<Outcome> outcome() const noexcept { return outcome_of(status_); }
+  void legal_actions(ActionList& moves) const noexcept {
+    list_bits(status_ == Status::playing ? open_columns() : 0, moves);
+  }
+  [[nodiscard]] bool is_legal(Action action) const noexcept {
+    return status_ == Status::playing && action >= 0 && action < params_.columns &&
+        ((open_columns() >> action) & 1U) != 0;
+  }
+  void play(Action action) noexcept {
+    stones_[to_move_] |= highest(action) >> params_.columns;
+    if (has_four(stones_[to_move_])) {
+      status_ = won_by(to_move_);
+    } else if (open_columns() == 0) {
+      status_ = Status::draw;
+    }
+    recent_ = (recent_ << 8) | static_cast<std::uint64_t>(action);
+    ++plies_;
+    to_move_ ^= 1U;
+  }
+  [[nodiscard]] std::uint64_t hash() const noexcept {
+    return hash_words(stones_[0], stones_[1], to_move_);
+  }
+  void stones(int t, BoardBits& first, BoardBits& second) const noexcept;
+  [[nodiscard]] Action last_move(int t) const noexcept {
+    return t < plies_ ? static_cast<Action>((recent_ >> (8 * t)) & 0xFFU) : kNoAction;
+  }
+  [[nodiscard]] std::string to_string() const;
+
+  /// Same board and mover.
+  friend bool operator==(const ConnectFour& a, const ConnectFour& b) noexcept {
+    return a.stones_ == b.stones_ && a.to_move_ == b.to_move_ && a.params_ == b.params_;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t open_columns() const noexcept {
+    return ~(stones_[0] | stones_[1]) & top_;
+  }
+  /// The highest stone of a column, or its floor.
+  [[nodiscard]] std::uint64_t highest(Action column) const noexcept {
+    const std::uint64_t taken = (stones_[0] | stones_[1] | floor_) & (first_column_ << column);
+    return taken & (~taken + 1);
+  }
+  [[nodiscard]] bool has_four(std::uint64_t stones) const noexcept {
+    const auto in_row = [stones](int step) {
+      const std::uint64_t pairs = stones & (stones >> step);
+      return pairs & (pairs >> (2 * step));
+    };
+    std::uint64_t fours = in_row(1) & from_left_;
+    if (params_.rows >= 4) {  // also keeps the shifts below 64
+      const int down = params_.columns;
+      fours |= in_row(down) | (in_row(down + 1) & from_left_) | (in_row(down - 1) & from_right_);
+    }
+    return fours != 0;
+  }
+
+  std::array<std::uint64_t, 2> stones_{};
+  std::uint64_t recent_ = 0;        ///< the last eight columns, a byte each, the last one lowest
+  std::uint64_t top_ = 0;           ///< the top row
+  std::uint64_t floor_ = 0;         ///< the row below the board
+  std::uint64_t first_column_ = 0;  ///< column 0 with its floor
+  std::uint64_t from_left_ = 0;     ///< points with three columns or more to their right
+  std::uint64_t from_right_ = 0;    ///< points with three columns or more to their left
+  Params params_;
+  std::uint8_t plies_ = 0;  ///< since the start
+  std::uint8_t to_move_ = 0;
+  Status status_ = Status::playing;
+};
+
+static_assert(Game<ConnectFour>);
+static_assert(std::is_trivially_copyable_v<ConnectFour> && sizeof(ConnectFour) <= 80);
+
+}  // namespace pyengine

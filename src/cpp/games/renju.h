@@ -1,0 +1,65 @@
+/// Black's forbidden points in Renju (Renju International Federation, rules of the game, section
+/// 9).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/types.h"
+
+namespace pyengine {
+
+/// What a stone of Black's on an empty point is by the rules. Five comes before every foul.
+enum class RenjuMove : std::uint8_t { plain, five, overline, double_four, double_three };
+
+constexpr bool is_forbidden(RenjuMove move) noexcept { return move > RenjuMove::five; }
+
+/// The board as rows of bits with a margin, on which a foul looks at most five points away. Made
+/// for a question and dropped.
+class RenjuBoard {
+ public:
+  /// `size` in 1..19.
+  RenjuBoard(int size, const BoardBits& black, const BoardBits& white) noexcept;
+
+  /// `point` is empty. Tries further stones and takes them back.
+  [[nodiscard]] RenjuMove judge(int point) noexcept;
+  [[nodiscard]] BoardBits forbidden_points() noexcept;
+  /// Whether Black has an empty point that is not forbidden.
+  [[nodiscard]] bool black_can_move() noexcept;
+
+ private:
+  static constexpr int kReach = 5;  ///< points that count on either side; width of the margin
+  static constexpr int kRows = 20;  ///< 19, rounded up to pairs
+
+  /// The points within reach on a line; bit kReach is the point itself, bits off the board are 0.
+  struct Line {
+    unsigned black = 0;
+    unsigned empty = 0;
+  };
+  struct Place {
+    int row = 0;
+    int column = 0;
+  };
+
+  static int length(Line line) noexcept;
+  static bool makes_five_below(Line line) noexcept;
+  static bool makes_five_above(Line line) noexcept;
+  static bool is_straight_four(Line line) noexcept;
+  static int count_fours(Line line) noexcept;
+  static unsigned straight_four_makers(Line line) noexcept;
+
+  [[nodiscard]] Line line_through(Place place, int direction) const noexcept;
+  [[nodiscard]] RenjuMove judge(Place place) noexcept;
+  [[nodiscard]] RenjuMove judge_stone(Place place) noexcept;
+  [[nodiscard]] bool is_three(Place place, int direction, unsigned makers) noexcept;
+  /// Points of rows `row` and `row` + 1 that have stones enough around them for a foul.
+  [[nodiscard]] std::uint64_t crowded(int row) const noexcept;
+  void put(Place place) noexcept;
+  void take(Place place) noexcept;
+
+  std::array<std::uint32_t, kRows + 2 * kReach> black_{};  ///< row r at r + kReach, column c too
+  std::array<std::uint32_t, kRows + 2 * kReach> empty_{};
+  int size_;
+};
+
+}  // namespace pyengine
