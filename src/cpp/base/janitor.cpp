@@ -1,0 +1,90 @@
+#include "base/janitor.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/process.h"
+
+namespace pyengine {
+namespace {
+
+class Janitor {
+ public:
+  Janitor() : process_(process_id()), thread_([this] { work(); }) {}
+  Janitor(const Janitor&) = delete;
+  Janitor& operator=(const Janitor&) = delete;
+  ~Janitor() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  [[nodiscard]] bool belongs_here() const noexcept { return process_ == process_id(); }
+
+  void add(std::function<void()> task) {
+    {
+      const std::lock_guard lock(mutex_);
+      tasks_.push_back(std::move(task));
+      ++added_;
+    }
+    changed_.notify_all();
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    const std::uint64_t goal = added_;
+    changed_.wait(lock, [&] { return done_ >= goal; });
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return closing_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      auto task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      task = nullptr;  // what the task owned is freed before it counts as done
+      lock.lock();
+      ++done_;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::uint64_t added_ = 0;
+  std::uint64_t done_ = 0;
+  bool closing_ = false;
+  long process_;
+  std::thread thread_;
+};
+
+Janitor& janitor() {
+  static std::mutex mutex;
+  static std::unique_ptr<Janitor> current;
+  const std::lock_guard lock(mutex);
+  // A forked child inherits the object but not its thread: it is left as it is, unjoinable.
+  if (current && !current->belongs_here()) static_cast<void>(current.release());
+  if (!current) current = std::make_unique<Janitor>();
+  return *current;
+}
+
+}  // namespace
+
+void run_in_background(std::function<void()> task) { janitor().add(std::move(task)); }
+
+void wait_for_background() { janitor().wait(); }
+
+}  // namespace pyengine

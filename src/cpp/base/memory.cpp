@@ -1,0 +1,147 @@
+#include "base/memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace pyengine {
+namespace {
+
+constexpr std::uint32_t kSpanUnits = (64U << 10) / kUnitBytes;  ///< a thread takes 64 KiB at a time
+
+std::byte* new_chunk() {
+  void* memory = ::operator new(kChunkBytes, std::align_val_t{kChunkBytes}, std::nothrow);
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  // A tree is walked at random: with 4 KiB pages most steps miss the TLB (Gomoku: 24 % slower).
+  if (memory != nullptr) madvise(memory, kChunkBytes, MADV_HUGEPAGE);
+#endif
+  return static_cast<std::byte*>(memory);
+}
+
+void delete_chunk(std::byte* chunk) noexcept {
+  ::operator delete(chunk, std::align_val_t{kChunkBytes});
+}
+
+/// The first word of a free block holds the index of the next one.
+BlockIndex next_of(const Arena& arena, BlockIndex index) {
+  BlockIndex next = 0;
+  std::memcpy(&next, arena.at(index), sizeof next);
+  return next;
+}
+
+void set_next(const Arena& arena, BlockIndex index, BlockIndex next) {
+  std::memcpy(arena.at(index), &next, sizeof next);
+}
+
+}  // namespace
+
+ChunkPool::~ChunkPool() {
+  for (std::byte* chunk : free_) delete_chunk(chunk);
+}
+
+std::byte* ChunkPool::take() {
+  const std::lock_guard lock(mutex_);
+  if (!free_.empty()) {
+    std::byte* chunk = free_.back();
+    free_.pop_back();
+    return chunk;
+  }
+  if (allocated_.load(std::memory_order_relaxed) >= limit_) return nullptr;
+  std::byte* chunk = new_chunk();
+  if (chunk != nullptr) allocated_.fetch_add(1, std::memory_order_relaxed);
+  return chunk;
+}
+
+void ChunkPool::give_back(std::vector<std::byte*> chunks) {
+  const std::lock_guard lock(mutex_);
+  free_.insert(free_.end(), chunks.begin(), chunks.end());
+}
+
+Arena::Arena(std::shared_ptr<ChunkPool> pool)
+    : pool_(std::move(pool)),
+      chunks_(std::make_unique<std::byte*[]>(
+          std::min<std::size_t>(pool_->limit_chunks(), std::size_t{1} << (32 - kUnitBits)))) {}
+
+Arena::~Arena() {
+  pool_->give_back({chunks_.get(), chunks_.get() + num_chunks_});
+}
+
+Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
+  const std::lock_guard lock(mutex_);
+  if (open_.end - open_.begin < units) {
+    // Indices are 32 bits: beyond 2^14 chunks (32 GiB) the arena is full whatever the cap.
+    if (num_chunks_ >= (1U << (32 - kUnitBits))) return {};
+    std::byte* chunk = pool_->take();
+    if (chunk == nullptr) return {};
+    open_.begin = num_chunks_ << kUnitBits;
+    open_.end = open_.begin + kUnitMask;  // the last unit stays unused: `end` must not overflow
+    if (open_.begin == 0) ++open_.begin;  // index 0 means "no block"
+    chunks_[num_chunks_++] = chunk;
+  }
+  const std::uint32_t size = std::min(std::max(units, wanted), open_.end - open_.begin);
+  const Span span{open_.begin, open_.begin + size};
+  open_.begin += size;
+  return span;
+}
+
+Arena::List Arena::take_free(int units) {
+  const std::lock_guard lock(mutex_);
+  const auto size = static_cast<std::size_t>(units);
+  if (size >= free_.size() || free_[size].empty()) return {};
+  const List list = free_[size].back();
+  free_[size].pop_back();
+  return list;
+}
+
+void Arena::give_free(int units, List list) {
+  const std::lock_guard lock(mutex_);
+  const auto size = static_cast<std::size_t>(units);
+  if (size >= free_.size()) free_.resize(size + 1);
+  free_[size].push_back(list);
+  has_free_.store(true, std::memory_order_relaxed);
+}
+
+void Allocator::give(BlockIndex index, int units) {
+  const auto size = static_cast<std::size_t>(units);
+  if (size >= free_.size()) free_.resize(size + 1);
+  Arena::List& list = free_[size];
+  set_next(*arena_, index, list.head);
+  if (list.head == 0) list.tail = index;
+  list.head = index;
+}
+
+void Allocator::flush() {
+  for (std::size_t size = 0; size < free_.size(); ++size) {
+    const Arena::List list = std::exchange(free_[size], {});
+    if (list.head != 0) arena_->give_free(static_cast<int>(size), list);
+  }
+}
+
+BlockIndex Allocator::pop(int units) {
+  Arena::List& list = free_[static_cast<std::size_t>(units)];
+  const BlockIndex index = list.head;
+  list.head = next_of(*arena_, index);
+  return index;
+}
+
+BlockIndex Allocator::reuse_from_arena(int units) {
+  const Arena::List list = arena_->take_free(units);
+  if (list.head == 0) return 0;
+  const auto size = static_cast<std::size_t>(units);
+  if (size >= free_.size()) free_.resize(size + 1);
+  free_[size] = list;
+  return pop(units);
+}
+
+bool Allocator::refill(std::uint32_t units) {
+  const Arena::Span span = arena_->take_span(units, kSpanUnits);
+  if (span.end == 0) return false;
+  span_ = span;
+  return true;
+}
+
+}  // namespace pyengine

@@ -1,0 +1,140 @@
+/// Large blocks of memory: a pool of chunks under a hard cap, and an arena of numbered blocks on it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace pyengine {
+
+inline constexpr std::size_t kChunkBytes = std::size_t{1} << 21;  ///< one huge page
+
+/// Hands out chunks of kChunkBytes, aligned to their size, and keeps those that come back.
+/// The cap is exact: chunks held by anybody plus chunks kept never exceed it. Thread-safe.
+class ChunkPool {
+ public:
+  explicit ChunkPool(std::uint64_t limit_bytes) : limit_(limit_bytes / kChunkBytes) {}
+  ChunkPool(const ChunkPool&) = delete;
+  ChunkPool& operator=(const ChunkPool&) = delete;
+  ~ChunkPool();
+
+  /// nullptr at the cap.
+  [[nodiscard]] std::byte* take();
+  void give_back(std::vector<std::byte*> chunks);
+  [[nodiscard]] std::size_t limit_chunks() const noexcept { return limit_; }
+  /// Chunks obtained from the system, in bytes.
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return allocated_.load(std::memory_order_relaxed) * kChunkBytes;
+  }
+
+ private:
+  std::size_t limit_;
+  std::mutex mutex_;
+  std::vector<std::byte*> free_;
+  std::atomic<std::uint64_t> allocated_{0};
+};
+
+/// Names a block of an Arena; 0 names none.
+using BlockIndex = std::uint32_t;
+inline constexpr std::size_t kUnitBytes = 8;  ///< blocks are whole units, aligned to one
+
+/// Blocks of memory that never move, named by 32-bit indices in units of 8 bytes. Blocks are taken
+/// and given back through an Allocator, one per thread. Everything is returned at once, to the pool,
+/// when the arena dies.
+class Arena {
+ public:
+  static constexpr int kMaxUnits = 1 << 15;  ///< of one block (256 KiB)
+
+  explicit Arena(std::shared_ptr<ChunkPool> pool);
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena();
+
+  /// The memory of a block. Safe from any thread that learnt the index by acquire.
+  [[nodiscard]] std::byte* at(BlockIndex index) const noexcept {
+    return chunks_[index >> kUnitBits] + (index & kUnitMask) * kUnitBytes;
+  }
+  template <class T>
+  [[nodiscard]] T* at(BlockIndex index) const noexcept {
+    return reinterpret_cast<T*>(at(index));
+  }
+  /// Set when nobody will use the blocks any more: whoever sorts free blocks may stop.
+  std::atomic<bool> abandoned{false};
+
+ private:
+  friend class Allocator;
+  static constexpr int kUnitBits = 18;  ///< units in a chunk, as a power of two
+  static constexpr std::uint32_t kUnitMask = (1U << kUnitBits) - 1;
+  static_assert((std::size_t{1} << kUnitBits) * kUnitBytes == kChunkBytes);
+
+  struct Span {
+    BlockIndex begin = 0;
+    BlockIndex end = 0;
+  };
+  /// Room for `units` at least, `wanted` if it can be; empty at the cap.
+  Span take_span(std::uint32_t units, std::uint32_t wanted);
+  /// Free blocks of one size, linked through their first word.
+  struct List {
+    BlockIndex head = 0;
+    BlockIndex tail = 0;
+  };
+  /// A list that somebody gave, whole; empty when there is none of this size.
+  List take_free(int units);
+  void give_free(int units, List list);
+
+  std::shared_ptr<ChunkPool> pool_;
+  std::mutex mutex_;
+  std::unique_ptr<std::byte*[]> chunks_;  ///< fixed size: readers need no lock
+  std::uint32_t num_chunks_ = 0;
+  Span open_;  ///< rest of the newest chunk
+  std::vector<std::vector<List>> free_;  ///< [units]: lists given
+  std::atomic<bool> has_free_{false};    ///< a hint, so that the common case takes no lock
+};
+
+/// One thread's door to an arena: takes blocks from a span of its own, and blocks given back first.
+class Allocator {
+ public:
+  Allocator() = default;
+  explicit Allocator(std::shared_ptr<Arena> arena) : arena_(std::move(arena)) {}
+  Allocator(const Allocator&) = delete;
+  Allocator& operator=(const Allocator&) = delete;
+  Allocator(Allocator&&) noexcept = default;
+  Allocator& operator=(Allocator&&) noexcept = default;
+  ~Allocator() = default;
+
+  [[nodiscard]] const std::shared_ptr<Arena>& arena() const noexcept { return arena_; }
+  /// 0 at the memory cap. 1 <= units <= Arena::kMaxUnits.
+  [[nodiscard]] BlockIndex take(int units) {
+    const auto size = static_cast<std::uint32_t>(units);
+    if (BlockIndex index = reuse(units)) return index;
+    if (span_.end - span_.begin < size && !refill(size)) return 0;
+    const BlockIndex index = span_.begin;
+    span_.begin += size;
+    return index;
+  }
+  /// Makes a block of this size available again.
+  void give(BlockIndex index, int units);
+  /// Hands everything given to this allocator to the arena, for other threads.
+  void flush();
+
+ private:
+  BlockIndex reuse(int units) {
+    const auto size = static_cast<std::size_t>(units);
+    if (size < free_.size() && free_[size].head != 0) return pop(units);
+    if (!arena_->has_free_.load(std::memory_order_relaxed)) return 0;
+    return reuse_from_arena(units);
+  }
+  BlockIndex pop(int units);
+  BlockIndex reuse_from_arena(int units);
+  bool refill(std::uint32_t units);
+
+  std::shared_ptr<Arena> arena_;
+  Arena::Span span_;
+  std::vector<Arena::List> free_;  ///< [units]
+};
+
+}  // namespace pyengine

@@ -1,0 +1,48 @@
+/// Back-up: the values of a leaf into the statistics of its path, and proofs towards the root.
+#pragma once
+
+#include <span>
+
+#include "search/tree.h"
+#include "search/walker.h"
+
+namespace pyengine {
+
+/// Whether several threads may be at a tree at once. One thread alone needs no lock prefix, which
+/// makes a simulation with a free evaluator about a quarter faster.
+enum class Sharing : bool { exclusive, shared };
+
+template <Sharing S, class T>
+void add(std::atomic<T>& counter, T amount) noexcept {
+  if constexpr (S == Sharing::shared) {
+    counter.fetch_add(amount, std::memory_order_relaxed);
+  } else {
+    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+}
+
+/// Marks a leaf in flight on its whole path; unmark() takes the marks back.
+template <Sharing S>
+void mark(const Path& path) noexcept {
+  for (Node* node : path) add<S>(node->in_flight, 1U);
+}
+template <Sharing S>
+void unmark(const Path& path) noexcept {
+  for (Node* node : path) add<S>(node->in_flight, ~0U);  // - 1
+}
+
+/// One visit of every node of the path, with a value for the first player.
+template <Sharing S>
+void back_up(const Path& path, float value_for_first) noexcept {
+  const std::int64_t fixed = to_fixed(value_for_first);
+  for (Node* node : path) {
+    add<S>(node->value_sum, node->chooser == 0 ? fixed : -fixed);
+    add<S>(node->visits, 1U);
+  }
+}
+
+/// The last node of `path` is over with this value: marks it proven and carries the proof up as far
+/// as it goes: a node is proven when a move wins, or when all its moves are proven.
+void prove(const Tree& tree, const Path& path, float value_for_first) noexcept;
+
+}  // namespace pyengine

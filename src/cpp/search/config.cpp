@@ -1,0 +1,82 @@
+#include "search/config.h"
+
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <thread>
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#include "base/error.h"
+
+namespace pyengine {
+namespace {
+
+[[noreturn]] void refuse(const char* field, const std::string& expected, double found) {
+  std::ostringstream text;
+  text << field << ": expected " << expected << ", found " << found;
+  throw ConfigError(text.str());
+}
+
+void expect(bool fits, const char* field, const std::string& expected, double found) {
+  if (!fits) refuse(field, expected, found);
+}
+
+bool positive(double x) noexcept { return std::isfinite(x) && x > 0; }
+bool not_negative(double x) noexcept { return std::isfinite(x) && x >= 0; }
+
+int usable_cores() noexcept {
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+  const unsigned cores = std::thread::hardware_concurrency();
+  return cores == 0 ? 1 : static_cast<int>(cores);
+}
+
+}  // namespace
+
+void validate(const SearchConfig& c) {
+  if (c.simulations) {
+    expect(*c.simulations >= 1 && *c.simulations <= 0xFFFFFFFFU, "simulations", "1 .. 2^32-1",
+           static_cast<double>(*c.simulations));
+  }
+  if (c.seconds) expect(positive(*c.seconds), "seconds", "a number > 0", *c.seconds);
+  expect(positive(c.c_puct), "c_puct", "a number > 0", c.c_puct);
+  if (c.c_puct_base) {
+    expect(positive(*c.c_puct_base), "c_puct_base", "a number > 0 or None", *c.c_puct_base);
+  }
+  expect(not_negative(c.c_puct_factor), "c_puct_factor", "a number >= 0", c.c_puct_factor);
+  expect(std::abs(c.fpu_value) <= 2, "fpu_value", "a number in [-2, 2]", c.fpu_value);
+  expect(c.threads >= 0 && c.threads <= 1024, "threads", "0 .. 1024", c.threads);
+  expect(c.batch_size >= 1 && c.batch_size <= 4096, "batch_size", "1 .. 4096", c.batch_size);
+  expect(c.in_flight >= 0 && c.in_flight <= 0xFFFF, "in_flight", "1 .. 65535 (None = 2 * batch_size)",
+         c.in_flight);
+  expect(not_negative(c.virtual_loss), "virtual_loss", "a number >= 0", c.virtual_loss);
+  if (c.dirichlet_alpha) {
+    expect(positive(*c.dirichlet_alpha), "dirichlet_alpha", "a number > 0 or None",
+           *c.dirichlet_alpha);
+  }
+  expect(c.dirichlet_fraction >= 0 && c.dirichlet_fraction <= 1, "dirichlet_fraction",
+         "a number in [0, 1]", c.dirichlet_fraction);
+  expect(not_negative(c.temperature), "temperature", "a number >= 0", c.temperature);
+  expect(c.cache_entries <= (std::uint64_t{1} << 32), "cache_entries", "0 .. 2^32",
+         static_cast<double>(c.cache_entries));
+  expect(c.memory_limit >= kLeastMemory, "memory_limit",
+         "at least " + std::to_string(kLeastMemory) + " bytes (8 MiB)",
+         static_cast<double>(c.memory_limit));
+  expect(not_negative(c.gumbel_c_visit), "gumbel_c_visit", "a number >= 0", c.gumbel_c_visit);
+  expect(not_negative(c.gumbel_c_scale), "gumbel_c_scale", "a number >= 0", c.gumbel_c_scale);
+}
+
+int max_in_flight(const SearchConfig& config) noexcept {
+  return config.in_flight > 0 ? config.in_flight : 2 * config.batch_size;
+}
+
+int num_workers(const SearchConfig& config) noexcept {
+  return config.threads > 0 ? config.threads : usable_cores();
+}
+
+}  // namespace pyengine

@@ -1,0 +1,58 @@
+/// Everything that can be set about a search: API §3, one field a row of its table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace pyengine {
+
+enum class FirstPlay : std::uint8_t { value, parent, reduction };
+enum class CollisionRule : std::uint8_t { virtual_visit, virtual_loss };
+enum class SymmetryMode : std::uint8_t { none, random, average, root_average, fill };
+
+struct SearchConfig {
+  std::optional<std::uint64_t> simulations;  ///< >= 1; with neither budget: kDefaultSimulations
+  std::optional<double> seconds;             ///< > 0
+
+  double c_puct = 1.25;                   ///< > 0   [AlphaZero pseudocode, pb_c_init]
+  std::optional<double> c_puct_base = 19652.0;  ///< > 0, or constant c [pb_c_base]
+  double c_puct_factor = 1.0;             ///< >= 0  [lc0, KataGo: cpuct factor]
+  FirstPlay fpu = FirstPlay::reduction;   ///< [lc0, KataGo]; AlphaGo Zero: value 0
+  double fpu_value = 0.25;                ///< in [-2, 2]
+
+  int threads = 0;     ///< 0 = all cores this process may use; at most 1024
+  int batch_size = 8;  ///< rows, 1..4096      [AlphaGo Zero: mini-batch of 8]
+  int in_flight = 0;   ///< leaves of one tree, 0 = 2 * batch_size; at most 65535
+  CollisionRule collision = CollisionRule::virtual_visit;
+  double virtual_loss = 1.0;  ///< losses counted for a leaf in flight, >= 0
+
+  SymmetryMode symmetry = SymmetryMode::random;
+  std::optional<double> dirichlet_alpha;  ///< > 0; default 10 / legal actions [AlphaZero's scaling]
+  double dirichlet_fraction = 0.0;        ///< in [0, 1]; 0.25 in self-play
+  double temperature = 0.0;               ///< >= 0, of the move choice
+
+  bool reuse_tree = true;
+  std::uint64_t cache_entries = 1U << 17;
+  std::uint64_t memory_limit = std::uint64_t{2} << 30;  ///< bytes, tree and cache; >= kLeastMemory
+  bool solver = true;
+  bool deterministic = false;
+  std::uint64_t seed = 0;
+
+  double gumbel_c_visit = 50.0;  ///< of improved_policy, >= 0 [mctx, maxvisit_init]
+  double gumbel_c_scale = 0.1;   ///< of improved_policy, >= 0 [mctx, value_scale]
+
+  friend bool operator==(const SearchConfig&, const SearchConfig&) = default;
+};
+
+inline constexpr std::uint64_t kDefaultSimulations = 800;   ///< [AlphaZero]
+inline constexpr std::uint64_t kLeastMemory = 8U << 20;     ///< two chunks of tree and a cache
+
+/// Throws ConfigError naming the first field that is out of range.
+void validate(const SearchConfig& config);
+
+/// Leaves of one tree that may wait at once.
+[[nodiscard]] int max_in_flight(const SearchConfig& config) noexcept;
+/// Worker threads, the calling one included.
+[[nodiscard]] int num_workers(const SearchConfig& config) noexcept;
+
+}  // namespace pyengine

@@ -1,0 +1,480 @@
+#include "search/pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/process.h"
+
+namespace pyengine {
+namespace {
+
+constexpr auto kPollEvery = std::chrono::milliseconds(5);
+/// Simulations without a row in one turn: short enough to notice a stop at once.
+constexpr std::uint64_t kTurnSimulations = 256;
+constexpr std::uint64_t kForeignTurnSimulations = 8;
+
+}  // namespace
+
+Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows)
+    : evaluator_(evaluator), traits_(evaluator.traits()), batch_rows_(batch_rows), process_(process_id()) {
+  workers_.push_back(std::make_unique<Worker>());
+}
+
+Pipeline::~Pipeline() {
+  if (process_ != process_id()) {  // a forked child has our objects but none of our threads
+    for (std::thread& thread : threads_) thread.detach();
+    for (std::thread& thread : device_threads_) thread.detach();
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  start_.notify_all();
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : device_threads_) thread.join();
+}
+
+RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
+  const bool single_worker = options.foreign || (traits_.immediate && searches.size() == 1);
+  const int workers = single_worker ? 1 : options.workers;
+  start_threads(workers);
+  {
+    const std::lock_guard lock(mutex_);
+    searches_.assign(searches.begin(), searches.end());
+    options_ = options;
+    host_ = &host;
+    stop_.store(false, std::memory_order_relaxed);
+    ending_.store(false, std::memory_order_relaxed);
+    end_ = RunEnd::completed;
+    error_ = nullptr;
+    cursor_ = 0;
+    sharing_ = workers == 1 ? Sharing::exclusive : Sharing::shared;
+    const bool many = static_cast<int>(searches.size()) >= workers;
+    most_gatherers_ = many || searches[0]->config().deterministic ? 1 : workers;
+    turn_leaves_ = std::max(1, batch_rows_ / static_cast<int>(searches.size()));
+    last_poll_ = Clock::now();
+    active_ = working_ = workers - 1;
+    ++run_number_;
+    running_ = true;
+  }
+  if (workers > 1) start_.notify_all();
+  prepare_worker(*workers_[0]);
+  work(*workers_[0], true);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return working_ == 0; });
+  running_ = false;
+  searches_.clear();
+  host_ = nullptr;
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  return end_;
+}
+
+// --- threads
+
+void Pipeline::start_threads(int workers) {
+  while (static_cast<int>(workers_.size()) < workers) {
+    workers_.push_back(std::make_unique<Worker>());
+    threads_.emplace_back([this, index = workers_.size() - 1] { worker_thread(index); });
+  }
+  while (static_cast<int>(device_threads_.size()) < traits_.device_batches) {
+    device_threads_.emplace_back([this] { device_thread(); });
+  }
+}
+
+void Pipeline::worker_thread(std::size_t index) {
+  std::uint64_t last_run = 0;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    start_.wait(lock, [&] {
+      return closing_ || (running_ && run_number_ != last_run &&
+                          static_cast<int>(index) <= active_);
+    });
+    if (closing_) return;
+    last_run = run_number_;
+    Worker& worker = *workers_[index];
+    lock.unlock();
+    prepare_worker(worker);
+    work(worker, false);
+    lock.lock();
+    --working_;
+    changed_.notify_all();
+  }
+}
+
+void Pipeline::device_thread() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return closing_ || !ready_.empty(); });
+    if (closing_) return;
+    Slot* slot = ready_.front();
+    ready_.pop_front();
+    ++judging_;
+    lock.unlock();
+    judge(*slot);
+    lock.lock();
+    --judging_;
+    judged_.push_back(slot);
+    ++events_;
+    changed_.notify_all();
+  }
+}
+
+void Pipeline::prepare_worker(Worker& worker) {
+  TreeSearch& first = *searches_.front();
+  if (!worker.walker) worker.walker = make_walker(first.root().position());
+  worker.selector.configure(first.config());
+  if (worker.allocator.arena() != first.tree().shared_arena()) {
+    worker.allocator = Allocator(first.tree().shared_arena());
+  }
+}
+
+void Pipeline::work(Worker& worker, bool caller) {
+  while (!over()) {
+    std::uint64_t seen = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      seen = events_;
+    }
+    bool busy = false;
+    try {
+      if (caller) poll(false);
+      busy = step(worker, caller);
+    } catch (...) {
+      fail(std::current_exception());
+      busy = true;
+    }
+    if (!busy && !over()) wait(seen, caller);
+  }
+  signal();
+}
+
+void Pipeline::poll(bool force) {
+  if (stop_.load(std::memory_order_relaxed)) {
+    if (!ending_.exchange(true)) end_ = RunEnd::stopped;
+  }
+  const Clock::time_point now = Clock::now();
+  if (options_.deadline && now >= *options_.deadline) {
+    if (!ending_.exchange(true)) end_ = RunEnd::deadline;
+  }
+  if (!force && now - last_poll_ < kPollEvery) return;
+  last_poll_ = now;
+  if (!host_->poll() && !ending_.exchange(true)) end_ = RunEnd::stopped;
+}
+
+bool Pipeline::step(Worker& worker, bool caller) {
+  if (step_complete(worker)) return true;
+  if (ending_.load(std::memory_order_relaxed)) {
+    cancel_waiting(worker);
+    return false;
+  }
+  if (step_judge(worker, caller)) return true;
+  if (step_gather(worker, caller)) return true;
+  return close_partial();
+}
+
+// --- stages
+
+bool Pipeline::may_judge(bool caller) const noexcept {
+  if (traits_.device_batches > 0) return false;
+  return caller || !traits_.calling_thread;
+}
+
+bool Pipeline::step_judge(Worker& worker, bool caller) {
+  if (!may_judge(caller)) return false;
+  Slot* slot = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ready_.empty()) return false;
+    slot = ready_.front();
+    ready_.pop_front();
+    ++judging_;
+  }
+  judge(*slot);
+  {
+    const std::lock_guard lock(mutex_);
+    --judging_;
+  }
+  complete(worker, *slot);
+  return true;
+}
+
+bool Pipeline::step_complete(Worker& worker) {
+  Slot* slot = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (judged_.empty()) return false;
+    slot = judged_.front();
+    judged_.pop_front();
+  }
+  complete(worker, *slot);
+  return true;
+}
+
+bool Pipeline::step_gather(Worker& worker, bool caller) {
+  if (options_.foreign && !caller) return false;
+  TreeSearch* search = next_search();
+  if (search == nullptr) return false;
+  try {
+    if (search->config().deterministic) {
+      gather_round(worker, *search);
+    } else {
+      gather_turn(worker, *search);
+    }
+  } catch (...) {
+    search->leave();
+    throw;
+  }
+  search->leave();
+  return true;
+}
+
+bool Pipeline::call_gather(Worker& worker, TreeSearch& search, Slot& slot, const Turn& turn) {
+  return sharing_ == Sharing::shared ? search.gather<Sharing::shared>(worker, slot, turn)
+                                     : search.gather<Sharing::exclusive>(worker, slot, turn);
+}
+
+void Pipeline::gather_turn(Worker& worker, TreeSearch& search) {
+  Slot* slot = take_slot();
+  const Turn turn{turn_leaves_, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
+                  &ending_};
+  const auto put_back = [&] {
+    const bool empty = slot->batch->num_leaves == 0;
+    const bool full = !empty && !search.fits(*slot);
+    if (full && search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
+    const std::lock_guard lock(mutex_);
+    if (empty) {
+      free_.push_back(slot);
+    } else if (full) {
+      ready_.push_back(slot);
+      ++events_;
+    } else {
+      partial_.push_back(slot);
+    }
+  };
+  try {
+    call_gather(worker, search, *slot, turn);
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+  if (traits_.device_batches > 0 || traits_.calling_thread) changed_.notify_all();
+}
+
+/// A whole round by one worker in one go; its batches are judged by whoever is free, and completed
+/// together, in order, so that nothing depends on the number of threads.
+void Pipeline::gather_round(Worker& worker, TreeSearch& search) {
+  const Turn turn{batch_rows_, kTurnSimulations, &ending_};
+  std::vector<Slot*> round;
+  std::exception_ptr error;
+  for (bool more = true; more && !error;) {
+    Slot* slot = take_slot();
+    try {
+      more = call_gather(worker, search, *slot, turn);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (slot->batch->num_leaves == 0) {
+      release(*slot);
+      break;
+    }
+    more = more && !search.fits(*slot);
+    if (search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
+    slot->round = &search;
+    round.push_back(slot);
+  }
+  if (!round.empty()) {
+    search.round = round;
+    search.round_open.store(static_cast<int>(round.size()), std::memory_order_release);
+    const std::lock_guard lock(mutex_);
+    ready_.insert(ready_.end(), round.begin(), round.end());
+    ++events_;
+  }
+  changed_.notify_all();
+  if (error) std::rethrow_exception(error);
+}
+
+/// Nothing can be added to the partial batches: they go as they are, unless the device has enough to
+/// do and waiting will fill them.
+bool Pipeline::close_partial() {
+  Slot* slot = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (partial_.empty()) return false;
+    const int waiting = judging_ + static_cast<int>(ready_.size());
+    const bool served_elsewhere = traits_.device_batches > 0 || traits_.calling_thread;
+    if (served_elsewhere && waiting >= std::max(1, traits_.device_batches)) return false;
+    slot = partial_.back();
+    partial_.pop_back();
+  }
+  TreeSearch& search = *slot->flights[0].search;
+  if (search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(slot);
+    ++events_;
+  }
+  changed_.notify_all();
+  return true;
+}
+
+void Pipeline::judge(Slot& slot) {
+  for (int i = 0; i < slot.batch->num_leaves; ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    slot.flights[place].search->evaluations.fetch_add(
+        static_cast<std::uint64_t>(slot.batch->leaves[place].pending_rows),
+        std::memory_order_relaxed);
+  }
+  try {
+    evaluator_.evaluate(*slot.batch);
+  } catch (...) {
+    fail(std::current_exception());
+    slot.cancelled = true;
+  }
+}
+
+void Pipeline::complete(Worker& worker, Slot& slot) {
+  if (TreeSearch* search = slot.round) {
+    if (search->round_open.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      finish_round(worker, *search);
+    }
+    return;
+  }
+  complete_leaves(worker, slot);
+  release(slot);
+}
+
+void Pipeline::finish_round(Worker& worker, TreeSearch& search) {
+  const std::vector<Slot*> round = std::exchange(search.round, {});
+  for (Slot* slot : round) complete_leaves(worker, *slot);
+  for (Slot* slot : round) release(*slot);
+}
+
+void Pipeline::complete_leaves(Worker& worker, Slot& slot) {
+  if (slot.cancelled) return cancel(slot);
+  for (int i = 0; i < slot.batch->num_leaves; ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    Flight& flight = slot.flights[place];
+    if (sharing_ == Sharing::shared) {
+      flight.search->complete<Sharing::shared>(worker, flight, slot.batch->leaves[place]);
+    } else {
+      flight.search->complete<Sharing::exclusive>(worker, flight, slot.batch->leaves[place]);
+    }
+  }
+}
+
+void Pipeline::cancel(Slot& slot) noexcept {
+  for (int i = 0; i < slot.batch->num_leaves; ++i) {
+    Flight& flight = slot.flights[static_cast<std::size_t>(i)];
+    if (sharing_ == Sharing::shared) {
+      flight.search->cancel<Sharing::shared>(flight);
+    } else {
+      flight.search->cancel<Sharing::exclusive>(flight);
+    }
+  }
+}
+
+/// At the end of a run: leaves that nobody judges any more are taken back.
+void Pipeline::cancel_waiting(Worker& worker) {
+  std::vector<Slot*> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting.assign(ready_.begin(), ready_.end());
+    waiting.insert(waiting.end(), partial_.begin(), partial_.end());
+    ready_.clear();
+    partial_.clear();
+  }
+  for (Slot* slot : waiting) {
+    slot->cancelled = true;
+    complete(worker, *slot);
+  }
+}
+
+// --- bookkeeping
+
+TreeSearch* Pipeline::next_search() {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t tried = 0; tried < searches_.size(); ++tried) {
+    TreeSearch* search = searches_[cursor_];
+    cursor_ = (cursor_ + 1) % searches_.size();
+    if (search->may_gather(most_gatherers_)) {
+      search->enter();
+      return search;
+    }
+  }
+  return nullptr;
+}
+
+bool Pipeline::over() const noexcept {
+  const bool ending = ending_.load(std::memory_order_relaxed);
+  return std::all_of(searches_.begin(), searches_.end(), [&](TreeSearch* search) {
+    if (ending) search->close();
+    return search->finished();
+  });
+}
+
+Slot* Pipeline::take_slot() {
+  {
+    const std::lock_guard lock(mutex_);
+    auto& from = partial_.empty() ? free_ : partial_;
+    if (!from.empty()) {
+      Slot* slot = from.back();
+      from.pop_back();
+      return slot;
+    }
+  }
+  auto slot = std::make_unique<Slot>();
+  slot->batch = evaluator_.make_batch(batch_rows_);
+  slot->flights.resize(slot->batch->leaves.size());
+  Slot* taken = slot.get();
+  const std::lock_guard lock(mutex_);
+  slots_.push_back(std::move(slot));
+  return taken;
+}
+
+void Pipeline::release(Slot& slot) {
+  slot.batch->num_leaves = 0;
+  slot.batch->rows.clear();
+  slot.round = nullptr;
+  slot.cancelled = false;
+  {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(&slot);
+    ++events_;
+  }
+  changed_.notify_all();
+}
+
+void Pipeline::fail(std::exception_ptr error) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(error);
+  ending_.store(true, std::memory_order_relaxed);
+  ++events_;
+  changed_.notify_all();
+}
+
+void Pipeline::signal() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++events_;
+  changed_.notify_all();
+}
+
+void Pipeline::wait(std::uint64_t seen, bool caller) {
+  const Clock::time_point begun = Clock::now();
+  std::unique_lock lock(mutex_);
+  const auto news = [&] { return events_ != seen; };
+  if (caller) {
+    auto until = begun + kPollEvery;
+    if (options_.deadline) until = std::min(until, *options_.deadline);
+    changed_.wait_until(lock, until, news);
+  } else {
+    changed_.wait(lock, news);
+  }
+  lock.unlock();
+  const auto waited = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun);
+  waited_ns_.fetch_add(static_cast<std::uint64_t>(waited.count()), std::memory_order_relaxed);
+}
+
+}  // namespace pyengine

@@ -1,0 +1,33 @@
+/// Priors in 16 bits: 5 of exponent, 11 of mantissa. Relative error below 2^-12 down to 2^-31.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace pyengine {
+
+using PackedPrior = std::uint16_t;
+
+namespace prior_format {
+inline constexpr int kDroppedBits = 12;               ///< of a float's 23 bits of mantissa
+inline constexpr std::uint32_t kExponentBias = 127 - 31;  ///< code exponent 31 is 2^0
+inline constexpr std::uint32_t kBase = kExponentBias << 11;
+}  // namespace prior_format
+
+/// Nearest code of p in [0, 1]; 0 for anything below 2^-31. Monotonic.
+[[nodiscard]] inline PackedPrior pack_prior(float p) noexcept {
+  using namespace prior_format;
+  if (!(p >= 0x1p-31F)) return 0;
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(p) + (1U << (kDroppedBits - 1));
+  const std::uint32_t code = (bits >> kDroppedBits) - kBase;
+  // Code 0 stands for zero, so the smallest value that it would mean is rounded up to code 1.
+  return static_cast<PackedPrior>(code < 1 ? 1 : (code > 0xFFFF ? 0xFFFF : code));
+}
+
+[[nodiscard]] inline float unpack_prior(PackedPrior code) noexcept {
+  using namespace prior_format;
+  if (code == 0) return 0.0F;
+  return std::bit_cast<float>((code + kBase) << kDroppedBits);
+}
+
+}  // namespace pyengine

@@ -1,0 +1,249 @@
+#include "search/result.h"
+
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <tuple>
+
+#include "search/select.h"
+
+namespace pyengine {
+namespace {
+
+constexpr float kUnvisited = std::numeric_limits<float>::quiet_NaN();
+
+/// What a search knows of a root action; children of the search's order come first.
+struct RootAction {
+  Action action = kNoAction;
+  std::uint32_t visits = 0;
+  float prior = 0.0F;
+  double q = 0.0;
+  std::optional<int> proven;  ///< for the player to move at the root
+};
+
+[[nodiscard]] std::optional<int> proven_for(const Node& node, int player) noexcept {
+  const Proof proof = node.proof.load(std::memory_order_relaxed);
+  if (proof == Proof::none) return std::nullopt;
+  const int first = static_cast<int>(proof);
+  return player == 0 ? first : -first;
+}
+
+std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
+  const Node& root = tree.root();
+  std::vector<RootAction> all;
+  const int children = root.num_children.load(std::memory_order_acquire);
+  for_each_child(tree.arena(), root, children, [&](const Node& child) {
+    RootAction entry{child.action, child.visits.load(std::memory_order_relaxed),
+                     unpack_prior(child.prior), 0.0, std::nullopt};
+    if (entry.visits != 0) entry.q = child.mean_for_chooser();
+    if (solver) entry.proven = proven_for(child, root.mover);
+    all.push_back(entry);
+  });
+  for (const Edge edge : tree.edges(root).subspan(static_cast<std::size_t>(children))) {
+    all.push_back({edge.action(), 0, unpack_prior(edge.prior()), 0.0, std::nullopt});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.action < b.action; });
+  return all;
+}
+
+/// Most visits; then larger q, larger prior, smaller action. What is proven stands before and after:
+/// a win first, a loss last, and once the root is proven, what keeps its value.
+[[nodiscard]] bool better(const RootAction& a, const RootAction& b, bool root_proven) noexcept {
+  const auto rank = [&](const RootAction& x) {
+    if (!x.proven) return 0;
+    return *x.proven == 0 && !root_proven ? 0 : (*x.proven == 0 ? 1 : 2 * *x.proven);
+  };
+  const auto key = [&](const RootAction& x) {
+    return std::tuple(rank(x), x.visits, x.visits != 0 ? x.q : -2.0, x.prior, -x.action);
+  };
+  return key(a) > key(b);
+}
+
+[[nodiscard]] const RootAction& best_of(const std::vector<RootAction>& all, bool root_proven) {
+  return *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    return better(a, b, root_proven);
+  });
+}
+
+[[nodiscard]] Action sample(const std::vector<RootAction>& all,
+                            const std::vector<double>& probabilities, Rng& rng) {
+  double rest = rng.uniform();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    rest -= probabilities[i];
+    if (rest < 0.0 && probabilities[i] > 0.0) return all[i].action;
+  }
+  return all.back().action;
+}
+
+/// The line of most visited children below the root's choice.
+std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
+  std::vector<std::int32_t> line;
+  const Node* node = &tree.root();
+  while (node != nullptr && node->state.load(std::memory_order_acquire) == NodeState::expanded) {
+    const Node* next = nullptr;
+    std::uint32_t most = 0;
+    for_each_child(tree.arena(), *node, node->num_children.load(std::memory_order_acquire),
+                   [&](const Node& child) {
+                     const std::uint32_t visits = child.visits.load(std::memory_order_relaxed);
+                     const bool forced = line.empty() && child.action == first;
+                     if (forced) most = std::numeric_limits<std::uint32_t>::max();
+                     if (forced || (visits > most)) {
+                       if (!forced) most = visits;
+                       next = &child;
+                     }
+                   });
+    if (next != nullptr) line.push_back(next->action);
+    node = next;
+  }
+  return line;
+}
+
+/// The kTreeNodes most visited nodes, which are a tree: no node has more visits than its parent.
+std::vector<TreeNode> most_visited(const Tree& tree, bool solver) {
+  struct Candidate {
+    std::uint32_t visits;
+    const Node* node;
+    std::int32_t parent;
+    bool operator<(const Candidate& other) const noexcept { return visits < other.visits; }
+  };
+  std::priority_queue<Candidate> queue;
+  queue.push({tree.root().visits.load(std::memory_order_relaxed), &tree.root(), -1});
+  std::vector<TreeNode> kept;
+  while (!queue.empty() && kept.size() < kTreeNodes) {
+    const Candidate next = queue.top();
+    queue.pop();
+    const Node& node = *next.node;
+    const auto index = static_cast<std::int32_t>(kept.size());
+    TreeNode entry;
+    entry.parent = next.parent;
+    if (next.parent >= 0) {
+      entry.action = node.action;
+      entry.prior = unpack_prior(node.prior);
+    }
+    entry.visits = next.visits;
+    entry.q = next.visits != 0 ? static_cast<float>(node.mean_for_chooser()) : kUnvisited;
+    if (solver) entry.proven = proven_for(node, node.chooser);
+    if (node.state.load(std::memory_order_acquire) == NodeState::expanded) {
+      entry.to_move = node.mover;
+      for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
+                     [&](const Node& child) {
+                       queue.push({child.visits.load(std::memory_order_relaxed), &child, index});
+                     });
+    }
+    kept.push_back(entry);
+  }
+  return kept;
+}
+
+void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int num_actions) {
+  std::uint64_t total = 0;
+  for (const RootAction& entry : all) {
+    result.actions.push_back(entry.action);
+    result.visits.push_back(entry.visits);
+    result.priors.push_back(entry.prior);
+    result.q.push_back(entry.visits != 0 ? static_cast<float>(entry.q) : kUnvisited);
+    total += entry.visits;
+  }
+  result.policy.assign(static_cast<std::size_t>(num_actions), 0.0F);
+  for (const RootAction& entry : all) {
+    if (total == 0) break;
+    result.policy[static_cast<std::size_t>(entry.action)] =
+        static_cast<float>(static_cast<double>(entry.visits) / static_cast<double>(total));
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(StopReason reason) noexcept {
+  switch (reason) {
+    case StopReason::simulations: return "simulations";
+    case StopReason::seconds: return "seconds";
+    case StopReason::proven: return "proven";
+    case StopReason::stopped: return "stopped";
+  }
+  return "stopped";
+}
+
+std::vector<double> visits_at_temperature(const std::vector<std::uint32_t>& visits,
+                                          double temperature) {
+  const std::uint32_t most = visits.empty() ? 0 : *std::max_element(visits.begin(), visits.end());
+  std::vector<double> weights(visits.size(), 0.0);
+  double total = 0.0;
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    const double share = most == 0 ? 1.0 : static_cast<double>(visits[i]) / most;
+    // Below this the power underflows to the limit anyway.
+    weights[i] = temperature < 1e-3 ? (share == 1.0 ? 1.0 : 0.0) : std::pow(share, 1.0 / temperature);
+    total += weights[i];
+  }
+  for (double& weight : weights) weight /= total;
+  return weights;
+}
+
+std::vector<double> improved_policy(const std::vector<float>& priors,
+                                    const std::vector<std::uint32_t>& visits,
+                                    const std::vector<float>& q, double network_value,
+                                    double c_visit, double c_scale) {
+  double total_visits = 0.0;
+  double most_visits = 0.0;
+  double visited_prior = 0.0;
+  double weighted_q = 0.0;
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    if (visits[i] == 0) continue;
+    total_visits += visits[i];
+    most_visits = std::max<double>(most_visits, visits[i]);
+    visited_prior += priors[i];
+    weighted_q += static_cast<double>(priors[i]) * q[i];
+  }
+  const double mixed =
+      visited_prior > 0.0
+          ? (network_value + total_visits * weighted_q / visited_prior) / (1.0 + total_visits)
+          : network_value;
+  std::vector<double> completed(priors.size());
+  for (std::size_t i = 0; i < priors.size(); ++i) completed[i] = visits[i] != 0 ? q[i] : mixed;
+  const auto [low, high] = std::minmax_element(completed.begin(), completed.end());
+  const double least = *low;
+  const double range = std::max(*high - least, 1e-8);
+  std::vector<double> policy(priors.size());
+  double top = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    const double logit = std::log(std::max<double>(priors[i], 1e-30));
+    policy[i] = logit + (c_visit + most_visits) * c_scale * (completed[i] - least) / range;
+    top = std::max(top, policy[i]);
+  }
+  double total = 0.0;
+  for (double& p : policy) total += p = std::exp(p - top);
+  for (double& p : policy) p /= total;
+  return policy;
+}
+
+SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
+                       bool keep_tree) {
+  const Node& root = tree.root();
+  SearchResult result;
+  result.nodes = tree.nodes();
+  if (root.state.load(std::memory_order_acquire) != NodeState::expanded) return result;
+  const std::vector<RootAction> all = root_actions(tree, config.solver);
+  fill_columns(result, all, num_actions);
+  result.network_value = root.value;
+  if (config.solver) result.proven = proven_for(root, root.mover);
+  result.value = result.proven ? *result.proven : mean_for_mover(root);
+  const RootAction& best = best_of(all, result.proven.has_value());
+  result.action = best.action;
+  if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {
+    result.action = sample(all, visits_at_temperature(result.visits, config.temperature), rng);
+  }
+  const auto improved = improved_policy(result.priors, result.visits, result.q, root.value,
+                                        config.gumbel_c_visit, config.gumbel_c_scale);
+  result.improved_policy.assign(static_cast<std::size_t>(num_actions), 0.0F);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    result.improved_policy[static_cast<std::size_t>(all[i].action)] =
+        static_cast<float>(improved[i]);
+  }
+  result.pv = principal_variation(tree, result.action);
+  if (keep_tree) result.tree = most_visited(tree, config.solver);
+  return result;
+}
+
+}  // namespace pyengine

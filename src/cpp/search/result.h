@@ -1,0 +1,68 @@
+/// What a search found: plain values that outlive the tree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/rng.h"
+#include "search/config.h"
+#include "search/tree.h"
+
+namespace pyengine {
+
+enum class StopReason : std::uint8_t { simulations, seconds, proven, stopped };
+[[nodiscard]] std::string_view to_string(StopReason reason) noexcept;
+
+/// A node of the part of the tree that a result keeps. Values are for the player who moved there,
+/// as Q is; parents come before their children.
+struct TreeNode {
+  std::int32_t parent = -1;  ///< index into SearchResult::tree; -1 of the root
+  Action action = kNoAction;
+  int to_move = 0;           ///< player to move; of no meaning at the end of a game
+  std::uint32_t visits = 0;
+  float prior = 0.0F;
+  float q = 0.0F;            ///< NaN without visits
+  std::optional<int> proven; ///< -1, 0, 1 for the player who moved there
+};
+
+struct SearchResult {
+  Action action = kNoAction;
+  double value = 0.0;          ///< for the player to move at the root, in [-1, 1]
+  float network_value = 0.0F;  ///< of the root's own judgement, likewise
+  std::optional<int> proven;   ///< likewise
+  std::vector<std::int32_t> actions;   ///< legal, ascending
+  std::vector<std::uint32_t> visits;   ///< in the order of `actions`, as all below
+  std::vector<float> priors;           ///< as searched, noise included
+  std::vector<float> q;                ///< for the player to move; NaN where unvisited
+  std::vector<float> policy;           ///< [num_actions], visits normalised
+  std::vector<float> improved_policy;  ///< [num_actions], see improved_policy()
+  std::vector<std::int32_t> pv;        ///< principal variation
+  std::uint64_t simulations = 0;       ///< of this call
+  std::uint64_t evaluations = 0;       ///< rows judged in this call
+  std::uint64_t nodes = 0;
+  double seconds = 0.0;
+  StopReason stop_reason = StopReason::simulations;
+  std::vector<TreeNode> tree;  ///< the most visited part, at most kTreeNodes nodes
+};
+
+inline constexpr std::size_t kTreeNodes = 4096;
+
+/// Reads a tree, which workers may be changing. `keep_tree`: fill SearchResult::tree.
+SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
+                       bool keep_tree);
+
+/// The policy of Gumbel AlphaZero (Danihelka et al., 2022): softmax(log prior + sigma(completed Q)),
+/// sigma(q) = (c_visit + max visits) * c_scale * q with q rescaled to [0, 1]; unvisited actions take
+/// the mixed value of root judgement and visited actions. `priors`, `visits`, `q` over legal actions.
+std::vector<double> improved_policy(const std::vector<float>& priors,
+                                    const std::vector<std::uint32_t>& visits,
+                                    const std::vector<float>& q, double network_value,
+                                    double c_visit, double c_scale);
+
+/// visits^(1 / temperature), normalised; at 0 all on the most visited (shared among equals).
+std::vector<double> visits_at_temperature(const std::vector<std::uint32_t>& visits,
+                                          double temperature);
+
+}  // namespace pyengine

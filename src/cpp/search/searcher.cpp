@@ -1,0 +1,273 @@
+#include "search/searcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/janitor.h"
+#include "base/process.h"
+#include "games/foreign.h"
+
+namespace pyengine {
+namespace {
+
+constexpr std::uint64_t kCacheShare = 4;  ///< the cache takes at most 1 / 4 of the memory limit
+
+std::uint64_t cache_bytes(const SearchConfig& config) {
+  return config.cache_entries == 0 ? 0 : config.memory_limit / kCacheShare;
+}
+
+BindOptions bind_options(const SearchConfig& config) {
+  BindOptions options;
+  options.max_batch = config.batch_size;
+  options.workers = num_workers(config);
+  // Which rows share a batch, and so the last bits of an output, would depend on what was cached.
+  options.cache_entries = config.deterministic ? 0 : config.cache_entries;
+  options.cache_bytes = cache_bytes(config);
+  options.seed = config.seed;
+  return options;
+}
+
+bool is_foreign(const State& state) {
+  return dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position()) != nullptr;
+}
+
+std::uint64_t budget_of(const SearchConfig& config) {
+  if (config.simulations) return *config.simulations;
+  return config.seconds ? ~std::uint64_t{0} >> 1 : kDefaultSimulations;
+}
+
+/// Rows of a batch: all symmetries of one leaf fit.
+int rows_of(const SearchConfig& config, const AnyGame& game, const EvaluatorTraits& traits) {
+  const bool all = config.symmetry == SymmetryMode::average ||
+                   config.symmetry == SymmetryMode::root_average;
+  const int symmetries = traits.reads_planes && all ? game.symmetries().count() : 1;
+  return std::max(config.batch_size, symmetries);
+}
+
+Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
+  return Rng(config.seed ^ 0xC2B2AE3D27D4EB4FU, search);
+}
+
+}  // namespace
+
+/// One call at a time: the second is refused, not queued.
+class Searcher::Busy {
+ public:
+  Busy(Searcher& owner, const char* what) : lock_(owner.busy_, std::try_to_lock) {
+    owner.check_alive();
+    if (!lock_.owns_lock()) {
+      throw EngineError(std::string(what) +
+                        ": this engine is searching; stop() it first, or use another engine");
+    }
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+Searcher::Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
+                   const SearchConfig& config)
+    : game_(std::move(game)),
+      evaluator_(std::move(evaluator)),
+      config_(config),
+      process_(process_id()) {
+  validate(config_);
+  bound_ = evaluator_->bind(game_, bind_options(config_));
+  pool_ = std::make_shared<ChunkPool>(config_.memory_limit - cache_bytes(config_));
+}
+
+Searcher::~Searcher() {
+  if (process_ != process_id()) return;
+  pipeline_.reset();
+  // Returning gigabytes to the system takes a while, and nobody needs to wait for it.
+  auto tree = std::shared_ptr<Tree>(std::move(tree_));
+  if (tree) tree->abandon();
+  run_in_background([tree = std::move(tree), pool = std::move(pool_)]() mutable {
+    tree.reset();
+    pool.reset();
+  });
+}
+
+void Searcher::check_alive() const {
+  if (process_ != process_id()) {
+    throw EngineError("this engine was made before fork(); make a new one in the child process");
+  }
+}
+
+void Searcher::check(const State& state) const {
+  if (!same_game(*state.game(), *game_)) {
+    throw ConfigError("state: expected a state of " + game_->to_string() + ", found one of " +
+                      state.game()->to_string());
+  }
+  if (state.position().outcome()) {
+    throw ConfigError("state: expected a state in which the game goes on, found a terminal one");
+  }
+  state.position().rethrow_if_failed();
+}
+
+bool Searcher::continues(const State& state) const {
+  return tree_ && root_ && *root_ == state;
+}
+
+void Searcher::start_tree(const State& state) {
+  const std::lock_guard lock(stats_mutex_);
+  tree_.reset();
+  root_.emplace(state);
+  // The old tree's memory may still be on its way back.
+  if (pool_->bytes() / kChunkBytes >= pool_->limit_chunks()) wait_for_background();
+  tree_ = std::make_unique<Tree>(pool_);
+}
+
+Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
+  const int rows = rows_of(config, *game_, bound_->traits());
+  if (!pipeline_ || pipeline_->batch_rows() != rows) {
+    const std::lock_guard lock(stats_mutex_);
+    if (pipeline_) old_waited_ns_ += pipeline_->waited_ns();
+    pipeline_ = std::make_unique<Pipeline>(*bound_, rows);
+  }
+  return *pipeline_;
+}
+
+RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& config,
+                     Clock::time_point begun, Host& host) {
+  RunOptions options;
+  options.workers = num_workers(config);
+  options.foreign = is_foreign(searches[0]->root());
+  if (config.seconds) {
+    options.deadline =
+        begun + std::chrono::duration_cast<Clock::duration>(
+                    std::chrono::duration<double>(std::min(*config.seconds, 1e9)));
+  }
+  const auto count = [&] {
+    for (const TreeSearch* search : searches) {
+      simulations_ += search->completed.load(std::memory_order_relaxed);
+      evaluations_ += search->evaluations.load(std::memory_order_relaxed);
+      collisions_ += search->collisions.load(std::memory_order_relaxed);
+    }
+    current_ = {};
+  };
+  try {
+    const RunEnd end = pipeline_for(config).run(searches, options, host);
+    count();
+    return end;
+  } catch (...) {
+    count();
+    throw;
+  }
+}
+
+SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point begun,
+                                 bool keep_tree) const {
+  SearchResult result =
+      read_tree(search.tree(), game_->shape().num_actions, search.config(),
+                choice_stream(search.config(), search.stream()), keep_tree);
+  result.simulations = search.completed.load(std::memory_order_relaxed);
+  result.evaluations = search.evaluations.load(std::memory_order_relaxed);
+  result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  return result;
+}
+
+namespace {
+
+StopReason reason_of(const TreeSearch& search, RunEnd end) {
+  if (search.proven()) return StopReason::proven;
+  switch (end) {
+    case RunEnd::completed: return StopReason::simulations;
+    case RunEnd::deadline: return StopReason::seconds;
+    case RunEnd::stopped: return StopReason::stopped;
+  }
+  return StopReason::stopped;
+}
+
+}  // namespace
+
+SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host) {
+  const Busy busy(*this, "search");
+  const Clock::time_point begun = Clock::now();
+  validate(config);
+  check(state);
+  if (!config.reuse_tree || !continues(state)) start_tree(state);
+  if (config.deterministic) wait_for_background();  // the count of nodes is then exact
+  TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
+  TreeSearch* const one[] = {&search};
+  current_ = {&search, begun};
+  const RunEnd end = run(one, config, begun, host);
+  SearchResult result = result_of(search, begun, true);
+  result.stop_reason = reason_of(search, end);
+  return result;
+}
+
+std::vector<SearchResult> Searcher::search_many(std::span<const State* const> states,
+                                                const SearchConfig& config, Host& host) {
+  const Busy busy(*this, "search_many");
+  const Clock::time_point begun = Clock::now();
+  validate(config);
+  for (const State* state : states) check(*state);
+  std::vector<SearchResult> results;
+  if (states.empty()) return results;
+  const auto arena = std::make_shared<Arena>(pool_);
+  std::vector<std::unique_ptr<Tree>> trees;
+  std::vector<std::unique_ptr<TreeSearch>> searches;
+  std::vector<TreeSearch*> running;
+  for (const State* state : states) {
+    trees.push_back(std::make_unique<Tree>(arena));
+    searches.push_back(std::make_unique<TreeSearch>(*trees.back(), *state, config,
+                                                    budget_of(config), searches_++, *bound_));
+    running.push_back(searches.back().get());
+  }
+  const RunEnd end = run(running, config, begun, host);
+  for (const auto& search : searches) {
+    results.push_back(result_of(*search, begun, true));
+    results.back().stop_reason = reason_of(*search, end);
+  }
+  return results;
+}
+
+SearchResult Searcher::progress() const {
+  if (current_.search == nullptr) throw EngineError("progress: no search is under way");
+  return result_of(*current_.search, current_.begun, false);
+}
+
+void Searcher::advance(Action action) {
+  const Busy busy(*this, "advance");
+  if (!root_) throw ConfigError("advance: there is no tree yet; search a state first");
+  State next = *root_;
+  next.apply_action(action);
+  const std::lock_guard lock(stats_mutex_);
+  if (!tree_->advance(static_cast<ActionId>(action))) tree_ = std::make_unique<Tree>(pool_);
+  root_.emplace(std::move(next));
+}
+
+void Searcher::clear() {
+  const Busy busy(*this, "clear");
+  const std::lock_guard lock(stats_mutex_);
+  tree_.reset();
+  root_.reset();
+  bound_->clear_cache();
+}
+
+void Searcher::stop() noexcept {
+  const std::lock_guard lock(stats_mutex_);
+  if (pipeline_) pipeline_->stop();
+}
+
+SearchStats Searcher::stats() const {
+  const EvaluatorStats judged = bound_->stats();
+  SearchStats stats;
+  stats.simulations = simulations_;
+  stats.evaluations = evaluations_;
+  stats.collisions = collisions_;
+  stats.batches = judged.batches;
+  stats.padding = judged.padding;
+  stats.cache_hits = judged.cache_hits;
+  stats.bytes = pool_->bytes() + judged.cache_bytes;
+  stats.provider = bound_->provider();
+  const std::lock_guard lock(stats_mutex_);
+  const std::uint64_t waited = old_waited_ns_ + (pipeline_ ? pipeline_->waited_ns() : 0);
+  stats.waiting_seconds = static_cast<double>(waited) * 1e-9;
+  stats.nodes = tree_ ? tree_->nodes() : 0;
+  return stats;
+}
+
+}  // namespace pyengine

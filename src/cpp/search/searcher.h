@@ -1,0 +1,103 @@
+/// A search that keeps its tree from call to call: what Python calls an Engine.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eval/evaluator.h"
+#include "games/state.h"
+#include "search/config.h"
+#include "search/pipeline.h"
+#include "search/result.h"
+
+namespace pyengine {
+
+/// Counters since the engine was made.
+struct SearchStats {
+  std::uint64_t simulations = 0;
+  std::uint64_t evaluations = 0;  ///< rows judged
+  std::uint64_t batches = 0;
+  std::uint64_t padding = 0;      ///< rows
+  std::uint64_t cache_hits = 0;
+  std::uint64_t collisions = 0;
+  std::uint64_t nodes = 0;        ///< in the tree now
+  std::uint64_t bytes = 0;        ///< memory held for trees and cache
+  double waiting_seconds = 0.0;   ///< of workers with nothing to do but wait for judgements
+  std::string provider;
+};
+
+class Searcher {
+ public:
+  /// Throws ConfigError for the configuration, ModelError when the evaluator does not fit the game.
+  Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
+           const SearchConfig& config);
+  Searcher(const Searcher&) = delete;
+  Searcher& operator=(const Searcher&) = delete;
+  ~Searcher();
+
+  [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
+  [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
+
+  /// Searches with `config` for this call (same memory limits as the engine's). Throws ConfigError
+  /// for a terminal state or one of another game, EngineError while another search runs, and what
+  /// the evaluator or the host threw; the tree is then as good as before.
+  SearchResult search(const State& state, const SearchConfig& config, Host& host);
+  /// Searches each state with a fresh tree; one evaluator, shared batches. Budgets are per state.
+  std::vector<SearchResult> search_many(std::span<const State* const> states,
+                                        const SearchConfig& config, Host& host);
+  /// The result so far of the search under way; for Host::poll() on the calling thread.
+  [[nodiscard]] SearchResult progress() const;
+
+  /// Re-roots the tree: the child's subtree stays, the rest is dropped in the background. Throws
+  /// ConfigError without a tree, IllegalActionError for an action that is not legal at the root.
+  void advance(Action action);
+  /// Drops tree and cache; blocks for less than a millisecond whatever their size.
+  void clear();
+  /// Ends the search under way soon; from any thread.
+  void stop() noexcept;
+  [[nodiscard]] SearchStats stats() const;
+
+ private:
+  class Busy;
+  struct Current {  ///< the search under way, for progress()
+    const TreeSearch* search = nullptr;
+    Clock::time_point begun;
+  };
+
+  void check(const State& state) const;
+  void check_alive() const;
+  [[nodiscard]] bool continues(const State& state) const;
+  void start_tree(const State& state);
+  Pipeline& pipeline_for(const SearchConfig& config);
+  RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
+             Clock::time_point begun, Host& host);
+  SearchResult result_of(const TreeSearch& search, Clock::time_point begun, bool keep_tree) const;
+
+  const std::shared_ptr<const AnyGame> game_;
+  const std::shared_ptr<Evaluator> evaluator_;
+  const SearchConfig config_;
+  const long process_;  ///< that made this object
+  std::unique_ptr<BoundEvaluator> bound_;
+  std::shared_ptr<ChunkPool> pool_;
+  std::unique_ptr<Pipeline> pipeline_;
+
+  std::mutex busy_;  ///< held by the one search, advance or clear under way
+  std::unique_ptr<Tree> tree_;
+  std::optional<State> root_;  ///< of tree_
+  std::uint64_t searches_ = 0;  ///< so far: each has random numbers of its own
+  Current current_;
+
+  mutable std::mutex stats_mutex_;  ///< guards pipeline_ and tree_ against stats() and stop()
+  std::atomic<std::uint64_t> simulations_{0};
+  std::atomic<std::uint64_t> evaluations_{0};
+  std::atomic<std::uint64_t> collisions_{0};
+  std::atomic<std::uint64_t> old_waited_ns_{0};  ///< of pipelines that were replaced
+};
+
+}  // namespace pyengine

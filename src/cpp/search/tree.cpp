@@ -1,0 +1,218 @@
+#include "search/tree.h"
+
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "base/janitor.h"
+
+namespace pyengine {
+namespace {
+
+constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes sorted before others may have their memory
+
+/// Gives back everything below `top` except what is below `kept`, which has a new owner.
+class Sweep {
+ public:
+  Sweep(std::shared_ptr<Arena> arena, const Node* kept) : allocator_(std::move(arena)), kept_(kept) {}
+
+  /// Number of nodes below `top` that are gone, `kept` included (its content moved).
+  std::uint64_t run(const Node& top) {
+    drop_content(top);
+    while (!pending_.empty() && !arena().abandoned.load(std::memory_order_relaxed)) {
+      const Block block = pending_.back();
+      pending_.pop_back();
+      drop_block(block);
+    }
+    allocator_.flush();
+    return dropped_;
+  }
+
+ private:
+  struct Block {
+    BlockIndex index;
+    int capacity;
+    int used;
+  };
+
+  Arena& arena() { return *allocator_.arena(); }
+
+  void drop_content(const Node& node) {
+    if (node.edges != 0) allocator_.give(node.edges, edge_units(node.num_edges));
+    BlockIndex index = node.children;
+    int rest = node.num_children.load(std::memory_order_relaxed);
+    for (int block = 0; rest > 0; ++block) {
+      const int capacity = block_capacity(block);
+      pending_.push_back({index, capacity, std::min(capacity, rest)});
+      rest -= capacity;
+      if (rest > 0) index = arena().at<ChildBlock>(index)->next;
+    }
+  }
+
+  void drop_block(const Block& block) {
+    Node* nodes = arena().at<ChildBlock>(block.index)->nodes();
+    for (int i = 0; i < block.used; ++i) {
+      if (&nodes[i] != kept_) drop_content(nodes[i]);
+    }
+    allocator_.give(block.index, block_units(block.capacity));
+    dropped_ += static_cast<std::uint64_t>(block.used);
+    if (dropped_ / kFlushEvery != flushed_) {
+      flushed_ = dropped_ / kFlushEvery;
+      allocator_.flush();
+    }
+  }
+
+  Allocator allocator_;
+  const Node* kept_;
+  std::vector<Block> pending_;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t flushed_ = 0;
+};
+
+/// Copies what a node knows. Nobody else may be at either of them.
+void copy_node(const Node& from, Node& to) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  to.value_sum.store(from.value_sum.load(kRelaxed), kRelaxed);
+  to.visits.store(from.visits.load(kRelaxed), kRelaxed);
+  to.in_flight.store(from.in_flight.load(kRelaxed), kRelaxed);
+  to.children = from.children;
+  to.edges = from.edges;
+  to.value = from.value;
+  to.num_edges = from.num_edges;
+  to.num_children.store(from.num_children.load(kRelaxed), kRelaxed);
+  to.action = from.action;
+  to.prior = from.prior;
+  to.state.store(from.state.load(kRelaxed), kRelaxed);
+  to.proof.store(from.proof.load(kRelaxed), kRelaxed);
+  to.chooser = from.chooser;
+  to.mover = from.mover;
+}
+
+/// The edges of a judged leaf in the search's order.
+void write_edges(const EvalLeaf& leaf, std::span<Edge> edges) {
+  if (leaf.equal_priors) {  // ascending actions under one prior are in order already
+    const PackedPrior prior = pack_prior(1.0F / static_cast<float>(edges.size()));
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      edges[i] = Edge(prior, leaf.legal[static_cast<int>(i)]);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    edges[i] = Edge(pack_prior(leaf.priors[i]), leaf.legal[static_cast<int>(i)]);
+  }
+  std::sort(edges.begin(), edges.end());
+}
+
+}  // namespace
+
+Tree::Tree(std::shared_ptr<ChunkPool> pool) : Tree(std::make_shared<Arena>(std::move(pool))) {}
+
+Tree::Tree(std::shared_ptr<Arena> arena)
+    : arena_(std::move(arena)), nodes_(std::make_shared<std::atomic<std::uint64_t>>(1)) {}
+
+// A sweep of this arena may be under way; it need not go on.
+Tree::~Tree() { abandon(); }
+
+bool Tree::expand(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
+  const int count = leaf.legal.size();
+  const BlockIndex block = allocator.take(edge_units(count));
+  node.value = leaf.value;
+  node.mover = leaf.to_move & 1;
+  if (block == 0) {
+    node.state.store(NodeState::fresh, std::memory_order_release);
+    return false;
+  }
+  auto* memory = reinterpret_cast<Edge*>(arena_->at(block));
+  write_edges(leaf, {memory, static_cast<std::size_t>(count)});
+  node.edges = block;
+  node.num_edges = static_cast<std::uint16_t>(count);
+  node.state.store(NodeState::expanded, std::memory_order_release);
+  return true;
+}
+
+Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) {
+  if (parent.creating.exchange(true, std::memory_order_acquire)) return nullptr;
+  const int place = parent.num_children.load(std::memory_order_relaxed);
+  Node* child = nullptr;
+  if (place < parent.num_edges) child = make_place(allocator, parent, place);
+  if (child == nullptr) {
+    full = place < parent.num_edges;
+  } else {
+    const Edge edge = edges(parent)[static_cast<std::size_t>(place)];
+    child = new (child) Node();
+    child->action = edge.action();
+    child->prior = edge.prior();
+    child->chooser = parent.mover;
+    child->state.store(NodeState::claimed, std::memory_order_relaxed);
+    parent.num_children.store(static_cast<std::uint16_t>(place + 1), std::memory_order_release);
+  }
+  parent.creating.store(false, std::memory_order_release);
+  return child;
+}
+
+Node* Tree::make_place(Allocator& allocator, Node& parent, int place) {
+  BlockIndex* link = &parent.children;
+  int block = 0;
+  int first = 0;
+  for (; first + block_capacity(block) <= place; ++block) {
+    first += block_capacity(block);
+    link = &arena_->at<ChildBlock>(*link)->next;
+  }
+  if (first == place) {
+    const BlockIndex index = allocator.take(block_units(block_capacity(block)));
+    if (index == 0) return nullptr;
+    new (arena_->at(index)) ChildBlock();
+    *link = index;
+  }
+  return arena_->at<ChildBlock>(*link)->nodes() + (place - first);
+}
+
+void Tree::add_root_noise(std::span<const double> noise, double fraction) {
+  clear_root_noise();
+  const std::span<Edge> clean = edges(root_);
+  std::vector<Edge> noisy;
+  noisy.reserve(clean.size());
+  for (std::size_t i = 0; i < clean.size(); ++i) {
+    const double prior = (1.0 - fraction) * unpack_prior(clean[i].prior()) + fraction * noise[i];
+    noisy.emplace_back(pack_prior(static_cast<float>(prior)), clean[i].action());
+  }
+  clean_.assign(clean.begin(), clean.end());
+  set_root_priors(noisy);
+}
+
+void Tree::clear_root_noise() {
+  if (clean_.empty()) return;
+  set_root_priors(clean_);
+  clean_.clear();
+}
+
+void Tree::set_root_priors(std::span<const Edge> priors) {
+  std::vector<PackedPrior> by_action(kMaxActions);
+  for (const Edge edge : priors) by_action[edge.action()] = edge.prior();
+  const std::span<Edge> root_edges = edges(root_);
+  for (Edge& edge : root_edges) edge = Edge(by_action[edge.action()], edge.action());
+  const int children = root_.num_children.load(std::memory_order_relaxed);
+  std::sort(root_edges.begin() + children, root_edges.end());
+  for_each_child(*arena_, root_, children,
+                 [&](Node& child) { child.prior = by_action[child.action]; });
+}
+
+bool Tree::advance(ActionId action) {
+  Node* kept = nullptr;
+  for_each_child(*arena_, root_, root_.num_children.load(std::memory_order_relaxed),
+                 [&](Node& child) {
+                   if (child.action == action) kept = &child;
+                 });
+  if (kept == nullptr) return false;
+  auto old_root = std::make_shared<Node>();
+  copy_node(root_, *old_root);
+  copy_node(*kept, root_);
+  clean_.clear();
+  run_in_background([arena = arena_, old_root, kept, nodes = nodes_] {
+    const std::uint64_t dropped = Sweep(arena, kept).run(*old_root);
+    nodes->fetch_sub(dropped, std::memory_order_relaxed);
+  });
+  return true;
+}
+
+}  // namespace pyengine

@@ -1,0 +1,74 @@
+/// The tree of one search: nodes in an arena under a root that the tree holds itself.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/memory.h"
+#include "eval/evaluator.h"
+#include "search/node.h"
+
+namespace pyengine {
+
+class Tree {
+ public:
+  explicit Tree(std::shared_ptr<ChunkPool> pool);
+  /// A tree in an arena that others share; the memory returns when the last of them is gone.
+  explicit Tree(std::shared_ptr<Arena> arena);
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+  ~Tree();
+
+  [[nodiscard]] Node& root() noexcept { return root_; }
+  [[nodiscard]] const Node& root() const noexcept { return root_; }
+  [[nodiscard]] const Arena& arena() const noexcept { return *arena_; }
+  [[nodiscard]] const std::shared_ptr<Arena>& shared_arena() const noexcept { return arena_; }
+  [[nodiscard]] std::span<Edge> edges(const Node& node) const noexcept {
+    return {arena_->at<Edge>(node.edges), node.num_edges};
+  }
+  /// Nodes created, the root included. After advance() those dropped are subtracted as the
+  /// background comes across them.
+  [[nodiscard]] std::uint64_t nodes() const noexcept {
+    return nodes_->load(std::memory_order_relaxed);
+  }
+  /// Workers count the nodes that they create and add them in one go.
+  void add_nodes(std::uint64_t created) noexcept {
+    nodes_->fetch_add(created, std::memory_order_relaxed);
+  }
+
+  /// Edges, mover and value of a claimed node, then NodeState::expanded. False at the memory cap:
+  /// the node is fresh again and will be judged again when next visited.
+  bool expand(Allocator& allocator, Node& node, const EvalLeaf& leaf);
+  /// The child for the next edge, claimed by the caller; nullptr when another worker is creating one,
+  /// and with `full` set when memory is at its cap.
+  Node* create_child(Allocator& allocator, Node& parent, bool& full);
+
+  /// Mixes `noise` (per edge of the root, in their order) into the root's priors:
+  /// (1 - fraction) * prior + fraction * noise. Children keep their places, edges without a child
+  /// are sorted again. Only while nobody walks. clear_root_noise() restores the priors.
+  void add_root_noise(std::span<const double> noise, double fraction);
+  void clear_root_noise();
+  /// Whether the root's children are in the order of their priors.
+  [[nodiscard]] bool root_is_sorted() const noexcept { return clean_.empty(); }
+
+  /// Makes the child that `action` leads to the root and drops the rest; false (and nothing done)
+  /// when there is no such child. Never blocks: the rest is sorted out in the background.
+  bool advance(ActionId action);
+  /// Nobody will look at the tree again: what the background is doing for it may stop.
+  void abandon() noexcept { arena_->abandoned.store(true, std::memory_order_relaxed); }
+
+ private:
+  /// Memory for the child at `place`, in a new block where one begins; nullptr at the cap.
+  Node* make_place(Allocator& allocator, Node& parent, int place);
+  void set_root_priors(std::span<const Edge> priors);
+
+  std::shared_ptr<Arena> arena_;
+  std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background
+  Node root_;
+  std::vector<Edge> clean_;  ///< the root's edges without noise, while there is noise
+};
+
+}  // namespace pyengine

@@ -1,0 +1,136 @@
+/// One tree being searched: its budget, what is in flight, and the two things that workers do with
+/// it: gather leaves into a batch, and complete judged leaves.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "eval/evaluator.h"
+#include "games/state.h"
+#include "search/backup.h"
+#include "search/config.h"
+#include "search/select.h"
+#include "search/tree.h"
+#include "search/walker.h"
+
+namespace pyengine {
+
+class TreeSearch;
+
+/// Where a leaf of a batch stands.
+struct Flight {
+  TreeSearch* search = nullptr;
+  Path path;
+  bool is_root = false;  ///< the root's own judgement: no simulation
+};
+
+/// A batch with the whereabouts of its leaves.
+struct Slot {
+  std::unique_ptr<EvalBatch> batch;
+  std::vector<Flight> flights;  ///< [batch.capacity]; those of batch.num_leaves are in use
+  TreeSearch* round = nullptr;  ///< deterministic: completed when the whole round is judged
+  bool cancelled = false;
+};
+
+/// What a thread needs to walk and to write to trees.
+struct Worker {
+  std::unique_ptr<Walker> walker;
+  Selector selector;
+  Allocator allocator;
+  Path path;
+  std::vector<Path> collisions;  ///< of one turn: marked until its end
+  std::uint64_t waited_ns = 0;
+};
+
+/// Limits of one turn of gathering.
+struct Turn {
+  int leaves = 0;                   ///< rows are limited by the batch besides
+  std::uint64_t simulations = 0;    ///< those that need no row included
+  const std::atomic<bool>* stop = nullptr;
+};
+
+class TreeSearch {
+ public:
+  /// `root` is the position of the tree's root, not over; `stream` names the random numbers.
+  TreeSearch(Tree& tree, const State& root, const SearchConfig& config, std::uint64_t budget,
+             std::uint64_t stream, BoundEvaluator& evaluator);
+
+  [[nodiscard]] Tree& tree() const noexcept { return tree_; }
+  [[nodiscard]] const State& root() const noexcept { return root_; }
+  [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
+  [[nodiscard]] std::uint64_t stream() const noexcept { return stream_; }
+
+  /// Whether a worker may gather now; cheap, and may change at once.
+  [[nodiscard]] bool may_gather(int most_gatherers) const noexcept;
+  /// No simulation is missing and none is under way.
+  [[nodiscard]] bool finished() const noexcept;
+  [[nodiscard]] bool proven() const noexcept {
+    return config_.solver && tree_.root().proof.load(std::memory_order_relaxed) != Proof::none;
+  }
+  /// No simulation is begun any more.
+  void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
+
+  /// Walks and fills rows of `slot` until the turn, the batch, the budget or the cap on leaves in
+  /// flight ends it. Between enter() and leave(). Returns whether anything was done.
+  void enter() noexcept { gatherers_.fetch_add(1, std::memory_order_relaxed); }
+  void leave() noexcept { gatherers_.fetch_sub(1, std::memory_order_release); }
+  template <Sharing S>
+  bool gather(Worker& worker, Slot& slot, const Turn& turn);
+  /// Room for one more leaf of this search?
+  [[nodiscard]] bool fits(const Slot& slot) const noexcept;
+  /// SymmetryMode::fill: spare rows take further symmetries of the leaves that are there.
+  void fill(Slot& slot) const;
+
+  /// Backs up and expands leaf `leaf` of a judged batch.
+  template <Sharing S>
+  void complete(Worker& worker, Flight& flight, const EvalLeaf& leaf);
+  /// Takes a leaf back that will not be judged.
+  template <Sharing S>
+  void cancel(Flight& flight) noexcept;
+
+  /// Deterministic rounds: slots of this round that are not judged yet.
+  std::vector<Slot*> round;
+  std::atomic<int> round_open{0};
+
+  std::atomic<std::uint64_t> completed{0};    ///< simulations
+  std::atomic<std::uint64_t> evaluations{0};  ///< rows judged
+  std::atomic<std::uint64_t> collisions{0};
+
+ private:
+  template <Sharing S>
+  bool gather_root(Worker& worker, Slot& slot);
+  template <Sharing S>
+  void place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
+  template <Sharing S>
+  void finish_leaf(Worker& worker, const Path& path, const EvalLeaf& leaf, bool is_root);
+  std::uint64_t reserve(std::uint64_t wanted) noexcept;
+  [[nodiscard]] std::uint32_t flight_cap() const noexcept;
+  [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
+  void request_symmetries(EvalBatch& batch, int leaf, bool is_root);
+  void ready_root();
+
+  Tree& tree_;
+  const State& root_;
+  const SearchConfig& config_;
+  BoundEvaluator& evaluator_;
+  EvaluatorTraits traits_;
+  std::uint64_t budget_;
+  std::uint64_t stream_;
+  int symmetries_;
+
+  std::atomic<std::uint64_t> reserved_{0};   ///< simulations handed out, completed ones included
+  std::atomic<std::uint64_t> numbers_{0};    ///< leaves placed: names their random streams
+  std::atomic<std::uint32_t> in_flight_{0};  ///< leaves placed and not completed
+  std::atomic<int> gatherers_{0};
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> blocked_{false};     ///< every way leads to a leaf in flight: wait for one
+  std::atomic<bool> root_asked_{false};
+  std::atomic<bool> root_ready_{false};  ///< release: edges and noise are in place
+};
+
+/// Dirichlet noise for `count` actions: alpha = `alpha` or 10 / count.
+std::vector<double> dirichlet(Rng& rng, int count, std::optional<double> alpha);
+
+}  // namespace pyengine

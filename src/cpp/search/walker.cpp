@@ -1,0 +1,132 @@
+#include "search/walker.h"
+
+#include <tuple>
+
+#include "base/error.h"
+#include "games/list.h"
+
+namespace pyengine {
+namespace {
+
+[[nodiscard]] float value_of(Proof proof) noexcept { return static_cast<float>(proof); }
+
+/// Holds what a user's game needs held during a walk (the interpreter's lock); nothing for ours.
+template <class G>
+struct WalkScopeOf {
+  explicit WalkScopeOf(const G&) {}
+};
+template <class G>
+  requires requires { typename G::WalkScope; }
+struct WalkScopeOf<G> {
+  explicit WalkScopeOf(const G& root) : scope(root) {}
+  typename G::WalkScope scope;
+};
+
+template <Game G>
+class WalkerOf final : public Walker {
+ public:
+  explicit WalkerOf(const AnyPosition& root) : scratch_(typed(root)) {}
+
+  Walk walk(Tree& tree, const AnyPosition& root, bool sorted_root, Selector& selector,
+            Allocator& allocator, bool solver, Path& path) override {
+    const G& start = typed(root);
+    [[maybe_unused]] const WalkScopeOf<G> scope(start);
+    G& position = scratch_.value;
+    position = start;
+    path.clear();
+    Node* node = &tree.root();
+    path.push_back(node);
+    bool sorted = sorted_root;
+    bool may_create = true;
+    for (;;) {
+      const Selection chosen = selector.choose(tree, *node, sorted, may_create);
+      if (chosen.none) return full(*node);
+      if (chosen.child == nullptr) {
+        bool at_cap = false;
+        Node* child = tree.create_child(allocator, *node, at_cap);
+        if (child != nullptr) {
+          path.push_back(child);
+          return arrive(*child, position);
+        }
+        if (!at_cap) return {};
+        may_create = false;  // go on inside the tree there is
+        continue;
+      }
+      node = chosen.child;
+      path.push_back(node);
+      sorted = true;
+      position.play(node->action);
+      if constexpr (CanFail<G>) position.rethrow_if_failed();
+      const NodeState state = node->state.load(std::memory_order_acquire);
+      if (state == NodeState::expanded) {
+        const Proof proof = node->proof.load(std::memory_order_relaxed);
+        if (solver && proof != Proof::none) return known(value_of(proof));
+        continue;
+      }
+      if (state == NodeState::terminal) return known(node->value);
+      NodeState expected = NodeState::fresh;
+      const bool mine = node->state.compare_exchange_strong(expected, NodeState::claimed,
+                                                            std::memory_order_acquire);
+      return mine ? Walk{WalkEnd::leaf, 0.0F, false, 0} : Walk{};
+    }
+  }
+
+  [[nodiscard]] const AnyPosition& position() const noexcept override { return scratch_; }
+
+ private:
+  [[nodiscard]] static const G& typed(const AnyPosition& position) noexcept {
+    return static_cast<const PositionOf<G>&>(position).value;
+  }
+
+  [[nodiscard]] static Walk known(float value) noexcept {
+    return {WalkEnd::known, value, false, 0};
+  }
+
+  /// A new node: is the game over there?
+  static Walk arrive(Node& child, G& position) {
+    position.play(child.action);
+    const auto outcome = position.outcome();
+    if constexpr (CanFail<G>) {
+      try {
+        position.rethrow_if_failed();
+      } catch (...) {
+        child.state.store(NodeState::fresh, std::memory_order_release);
+        throw;
+      }
+    }
+    if (!outcome) return {WalkEnd::leaf, 0.0F, false, 1};
+    child.value = outcome->first;
+    child.state.store(NodeState::terminal, std::memory_order_release);
+    return {WalkEnd::known, outcome->first, true, 1};
+  }
+
+  /// Memory is at its cap and the node has no child: its own judgement counts once more.
+  static Walk full(const Node& node) noexcept {
+    return known(node.mover == 0 ? node.value : -node.value);
+  }
+
+  PositionOf<G> scratch_;
+};
+
+template <class G>
+std::unique_ptr<Walker> try_walker(const AnyPosition& root) {
+  if (dynamic_cast<const PositionOf<G>*>(&root) == nullptr) return nullptr;
+  return std::make_unique<WalkerOf<G>>(root);
+}
+
+template <class... Gs>
+std::unique_ptr<Walker> first_walker(const AnyPosition& root, std::tuple<Gs...>*) {
+  std::unique_ptr<Walker> walker;
+  static_cast<void>(((walker = try_walker<Gs>(root)) || ...));
+  return walker;
+}
+
+}  // namespace
+
+std::unique_ptr<Walker> make_walker(const AnyPosition& root) {
+  auto walker = first_walker(root, static_cast<GameTypes*>(nullptr));
+  if (!walker) throw EngineError("a position of a game that is not in games/list.h");
+  return walker;
+}
+
+}  // namespace pyengine
