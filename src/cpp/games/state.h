@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,10 +12,23 @@
 
 namespace pyengine {
 
+/// Same game and same parameters; of user's games, the same object.
+bool same_game(const AnyGame& a, const AnyGame& b);
+
+/// Reads a board as a person writes it: rows from the top; X or x is a stone of player 0, O or o of
+/// player 1, . or - an empty point. `ko`, where not empty, is the point that Go's ko rule forbids.
+/// Throws ConfigError when the rows do not fit the board; whether the rules allow such a position
+/// is for AnyGame::from_setup to say.
+BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, int to_move,
+                      std::string_view ko = {});
+
 class State {
  public:
   /// The initial state; with a setup, the state that the setup describes (throws ConfigError).
   explicit State(std::shared_ptr<const AnyGame> game, std::optional<BoardSetup> start = {});
+  /// What a search hands out: `position` must be where `history` leads from `start` (not checked).
+  State(std::shared_ptr<const AnyGame> game, std::optional<BoardSetup> start,
+        std::unique_ptr<AnyPosition> position, std::vector<ActionId> history);
   State(const State& other);
   State(State&&) noexcept = default;
   State& operator=(const State&) = delete;

@@ -1,0 +1,389 @@
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "bindings.h"
+#include "casts.h"
+#include "foreign_game.h"
+#include "games/foreign.h"
+#include "games/perft.h"
+#include "games/registry.h"
+#include "games/state.h"
+
+namespace pyengine::bindings {
+namespace {
+
+using GamePtr = std::shared_ptr<AnyGame>;
+
+constexpr int kTerminalPlayer = -4;  ///< OpenSpiel's PlayerId.TERMINAL
+
+std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+// --- game ---------------------------------------------------------------------------------------
+
+/// "go(board_size=9)" and keyword parameters together; a parameter given twice is refused by the
+/// game.
+GamePtr load(const std::string& text, const py::kwargs& params) {
+  NamedParams named = parse_named_params(text);
+  for (auto& param : params_from(params)) named.params.push_back(std::move(param));
+  return game_holder(load_game(named.name, named.params));
+}
+
+int checked_symmetry(const AnyGame& game, int k) {
+  const int count = game.symmetries().count();
+  if (k >= 0 && k < count) return k;
+  throw ConfigError(game.name() + ": symmetry must be in 0.." + std::to_string(count - 1) +
+                    ", found " + std::to_string(k));
+}
+
+void check_action(const AnyGame& game, long long action) {
+  const int count = game.shape().num_actions;
+  if (action >= 0 && action < count) return;
+  throw IllegalActionError(game.name() + ": action " + std::to_string(action) +
+                           " does not exist, expected 0.." + std::to_string(count - 1));
+}
+
+State new_state(const GamePtr& game, const std::vector<long long>& moves) {
+  State state(game);
+  for (const long long move : moves) {
+    check_action(*game, move);
+    state.apply_action(static_cast<Action>(move));
+  }
+  return state;
+}
+
+/// A list of rows, or one text with a row a line.
+std::vector<std::string> rows_from(const py::object& rows) {
+  if (!py::isinstance<py::str>(rows)) return rows.cast<std::vector<std::string>>();
+  std::vector<std::string> lines;
+  for (const auto& line : rows.attr("split")()) lines.push_back(line.cast<std::string>());
+  return lines;
+}
+
+State board_state(const GamePtr& game, const py::object& rows, int player,
+                  const std::optional<std::string>& ko) {
+  return State(game, read_board(*game, rows_from(rows), player, ko.value_or("")));
+}
+
+py::tuple reduce_game(const py::object& self) {
+  const auto& game = self.cast<const AnyGame&>();
+  const py::module_ games = py::module_::import("pyengine.games");
+  const py::object foreign = unwrap_foreign_game(game);
+  if (!foreign.is_none()) return py::make_tuple(games.attr("as_game"), py::make_tuple(foreign));
+  return py::make_tuple(games.attr("load_game"), py::make_tuple(game.to_string()));
+}
+
+void bind_game(py::class_<AnyGame, GamePtr>& game) {
+  game.def_property_readonly("name", &AnyGame::name, "For example \"go\".");
+  game.def_property_readonly(
+      "params", [](const AnyGame& self) { return params_to(self.params()); },
+      "All parameters by name, defaults included.");
+  game.def_property_readonly(
+      "board_shape",
+      [](const AnyGame& self) { return std::make_pair(self.shape().rows, self.shape().columns); },
+      "(H, W): rows and columns of the board.");
+  game.def_property_readonly(
+      "num_symmetries", [](const AnyGame& self) { return self.symmetries().count(); },
+      "Symmetries of the board that the rules have: 1, 2, 4 or 8.");
+  game.def_property_readonly(
+      "has_board", &AnyGame::has_stones,
+      "Whether board_rows() and state_from_board() work: not in a user's game.");
+  game.def_property_readonly(
+      "observation_shape",
+      [](const AnyGame& self) {
+        const auto [c, h, w] = self.observation_shape();
+        return std::make_tuple(c, h, w);
+      },
+      "(C, H, W) of a user's game's own observation_tensor; (0, 0, 0) where there is none.");
+  game.def(
+      "num_distinct_actions", [](const AnyGame& self) { return self.shape().num_actions; },
+      "A, the number of actions: they are 0..A-1.");
+  game.def(
+      "max_game_length", [](const AnyGame& self) { return self.shape().max_game_length; },
+      "No game lasts longer, in plies.");
+  game.def(
+      "num_players", [](const AnyGame&) { return 2; }, "Always 2.");
+  game.def("__repr__", [](const AnyGame& self) {
+    return "Game(" + std::string(py::repr(py::str(self.to_string()))) + ")";
+  });
+  game.def("__str__", &AnyGame::to_string);
+  game.def(
+      "__eq__", [](const AnyGame& self, const AnyGame& other) { return same_game(self, other); },
+      py::is_operator(), "Same game and same parameters.");
+  game.def("__hash__", [](const AnyGame& self) { return py::hash(py::str(self.to_string())); });
+  game.def("__reduce__", &reduce_game);
+}
+
+void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
+  game.def("new_initial_state", &new_state, py::arg("moves") = std::vector<long long>{},
+           "The initial state, after `moves` (actions). Raises IllegalActionError.");
+  game.def(
+      "state_from_board", &board_state, py::arg("rows"), py::arg("player") = 0, py::kw_only(),
+      py::arg("ko") = py::none(),
+      "A state that starts from a board.\n\n"
+      "`rows`: H strings of W characters, top row first (or one text, a row a line): X or x is a\n"
+      "stone of player 0, O or o of player 1, . or - empty. `player` is to move. `ko` (Go): the\n"
+      "point, such as \"D4\", that the ko rule forbids now. The state has an empty history.\n"
+      "Raises ConfigError with the reason when it is no position of the game.");
+  game.def(
+      "deserialize_state",
+      [](const GamePtr& self, const std::string& text) { return State::deserialize(self, text); },
+      py::arg("text"), "Reads back State.serialize(). Raises ConfigError on anything else.");
+  game.def(
+      "symmetry_action",
+      [](const AnyGame& self, int k, long long action) -> int {
+        check_action(self, action);
+        const auto& map =
+            self.symmetries().action[static_cast<std::size_t>(checked_symmetry(self, k))];
+        return map[static_cast<std::size_t>(action)];
+      },
+      py::arg("k"), py::arg("action"), "Where symmetry k (0 = the identity) takes an action.");
+  game.def(
+      "symmetry_points",
+      [](const AnyGame& self, int k) {
+        const auto& map =
+            self.symmetries().point[static_cast<std::size_t>(checked_symmetry(self, k))];
+        return std::vector<int>(map.begin(), map.end());
+      },
+      py::arg("k"), "Where symmetry k takes each point row * W + column.");
+}
+
+// --- state --------------------------------------------------------------------------------------
+
+/// A user's state inside `state`, or null.
+const ForeignState* foreign_state(const State& state) {
+  const auto* foreign = dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position());
+  return foreign != nullptr ? foreign->value.state() : nullptr;
+}
+
+int current_player(const State& state) {
+  return state.position().outcome().has_value() ? kTerminalPlayer : state.position().to_move();
+}
+
+std::vector<int> legal_actions(const State& state) {
+  ActionList moves;
+  if (!state.position().outcome().has_value()) state.position().legal_actions(moves);
+  state.position().rethrow_if_failed();
+  return to_vector(moves);
+}
+
+void apply_action(State& state, long long action) {
+  check_action(*state.game(), action);
+  state.apply_action(static_cast<Action>(action));
+}
+
+std::vector<float> returns(const State& state) {
+  const auto outcome = state.position().outcome();
+  if (!outcome.has_value()) return {0.0F, 0.0F};
+  return {outcome->for_player(0), outcome->for_player(1)};
+}
+
+std::string action_to_string(const State& state, long long action) {
+  check_action(*state.game(), action);
+  const auto number = static_cast<Action>(action);
+  if (const ForeignState* foreign = foreign_state(state)) return foreign->action_to_string(number);
+  return state.game()->action_to_string(number);
+}
+
+/// Of a user's game only the legal actions are asked for their names: they may depend on the state.
+Action find_foreign_action(const State& state, const ForeignState& foreign, std::string_view text) {
+  Action number = kNoAction;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const bool is_number = error == std::errc{} && stop == end;
+  for (const int action : legal_actions(state)) {
+    if (foreign.action_to_string(action) == text) return action;
+  }
+  return is_number && number >= 0 && number < state.game()->shape().num_actions ? number
+                                                                                : kNoAction;
+}
+
+Action string_to_action(const State& state, const std::string& text) {
+  const ForeignState* foreign = foreign_state(state);
+  const Action action = foreign != nullptr ? find_foreign_action(state, *foreign, text)
+                                           : state.game()->string_to_action(text);
+  if (action != kNoAction) return action;
+  ActionList moves;
+  state.position().legal_actions(moves);
+  std::string example;
+  if (!moves.empty())
+    example = ", expected for example " + quoted(action_to_string(state, moves[0]));
+  throw IllegalActionError(state.game()->name() + ": " + quoted(text) + " is no action" + example);
+}
+
+std::vector<std::string> board_rows(const State& state) {
+  const AnyGame& game = *state.game();
+  if (!game.has_stones())
+    throw ConfigError(game.name() + ": a user's game has no board that we know");
+  BoardBits first;
+  BoardBits second;
+  state.position().stones(0, first, second);
+  const auto columns = static_cast<std::size_t>(game.shape().columns);
+  std::vector<std::string> rows(static_cast<std::size_t>(game.shape().rows),
+                                std::string(columns, '.'));
+  const auto write = [&](const BoardBits& bits, char stone) {
+    bits.for_each([&](int point) {
+      const auto index = static_cast<std::size_t>(point);
+      rows[index / columns][index % columns] = stone;
+    });
+  };
+  write(first, 'X');
+  write(second, 'O');
+  return rows;
+}
+
+std::string describe(const State& state) {
+  const int player = current_player(state);
+  return "<State of " + state.game()->to_string() + ", ply " +
+      std::to_string(state.history().size()) +
+      (player == kTerminalPlayer ? ", finished>"
+                                 : ", player " + std::to_string(player) + " to move>");
+}
+
+py::tuple reduce_state(const State& state) {
+  return py::make_tuple(py::module_::import("pyengine.games").attr("_read_state"),
+                        py::make_tuple(game_holder(state.game()), state.serialize()));
+}
+
+void bind_state(py::class_<State>& state) {
+  state.def_property_readonly(
+      "game", [](const State& self) { return game_holder(self.game()); }, "The game.");
+  state.def("current_player", &current_player, "0 or 1; -4 when the game is over.");
+  state.def("legal_actions", &legal_actions, "Ascending; empty when the game is over.");
+  state.def("apply_action", &apply_action, py::arg("action"),
+            "Plays an action. Raises IllegalActionError and changes nothing when it is not legal.");
+  state.def(
+      "undo_action", &State::undo_action,
+      "Takes the last action back (by replaying the others). Raises ConfigError at the start.");
+  state.def(
+      "is_terminal", [](const State& self) { return self.position().outcome().has_value(); },
+      "Whether the game is over.");
+  state.def("returns", &returns,
+            "[r0, r1] of the players, each in [-1, 1]; zeros while the game goes on.");
+  state.def("action_to_string", &action_to_string, py::arg("action"),
+            "The name of an action, legal or not: \"D4\", \"pass\".");
+  state.def("string_to_action", &string_to_action, py::arg("text"),
+            "The action of a name; it need not be legal here (apply_action says so).\n"
+            "Raises IllegalActionError for what names no action of the game.");
+  state.def(
+      "history",
+      [](const State& self) {
+        return std::vector<int>(self.history().begin(), self.history().end());
+      },
+      "The actions since the start.");
+}
+
+void bind_state_value(py::class_<State>& state) {
+  state.def(
+      "clone", [](const State& self) { return State(self); }, "An independent copy.");
+  state.def("__copy__", [](const State& self) { return State(self); });
+  state.def(
+      "__deepcopy__", [](const State& self, const py::dict&) { return State(self); },
+      py::arg("memo"));
+  state.def(
+      "__eq__", [](const State& self, const State& other) { return self == other; },
+      py::is_operator(), "Same game, same start and same actions since.");
+  state.def(
+      "hash", [](const State& self) { return self.position().hash(); },
+      "64 bits of board and player to move; the same in every process.");
+  state.def("__hash__", [](const State& self) {
+    return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Python wants it signed
+  });
+  state.def("__str__", [](const State& self) { return self.position().to_string(); });
+  state.def("__repr__", &describe);
+  state.def(
+      "board_rows", &board_rows,
+      "The stones as H strings of W characters, top row first: X of player 0, O of player 1,\n"
+      ". empty; what Game.state_from_board reads. Raises ConfigError for a user's game.");
+  state.def("serialize", &State::serialize,
+            "One line of text, read back by Game.deserialize_state().");
+  state.def("__reduce__", &reduce_state);
+}
+
+// --- functions ----------------------------------------------------------------------------------
+
+SymmetryGroup symmetry_group(const std::string& game, int count) {
+  switch (count) {
+    case 1:
+      return SymmetryGroup::none;
+    case 2:
+      return SymmetryGroup::mirror;
+    case 4:
+      return SymmetryGroup::rectangle;
+    case 8:
+      return SymmetryGroup::square;
+    default:
+      throw ConfigError("game \"" + game + "\": num_symmetries must be 1, 2, 4 or 8, found " +
+                        std::to_string(count));
+  }
+}
+
+GamePtr wrap_game(const py::object& game, const std::string& name, const std::string& text,
+                  const py::dict& params, int num_actions, std::pair<int, int> board_shape,
+                  int num_symmetries, int max_game_length, std::array<int, 3> observation_shape,
+                  double max_utility) {
+  return wrap_foreign_game(game,
+                           ForeignInfo{.name = name,
+                                       .text = text,
+                                       .params = params_from(params),
+                                       .shape = {.rows = board_shape.first,
+                                                 .columns = board_shape.second,
+                                                 .num_actions = num_actions,
+                                                 .max_game_length = max_game_length,
+                                                 .pass = kNoAction,
+                                                 .symmetry = symmetry_group(name, num_symmetries)},
+                                       .observation_shape = observation_shape,
+                                       .max_utility = max_utility});
+}
+
+void bind_functions(py::module_& m) {
+  m.def(
+      "registered_games",
+      [] {
+        py::typing::Tuple<py::str, py::ellipsis> names = py::tuple(py::cast(registered_games()));
+        return names;
+      },
+      "Names of the games, in alphabetical order.");
+  m.def("load_game", &load, py::arg("name"), py::pos_only(),
+        "A game by name or text form, with its parameters; see pyengine.load_game.");
+  m.def("wrap_game", &wrap_game, py::arg("game"), py::kw_only(), py::arg("name"), py::arg("text"),
+        py::arg("params"), py::arg("num_actions"), py::arg("board_shape"),
+        py::arg("num_symmetries"), py::arg("max_game_length"), py::arg("observation_shape"),
+        py::arg("max_utility"), "A Python game as a Game; see pyengine.as_game.");
+  m.def(
+      "unwrap_game", [](const AnyGame& game) { return unwrap_foreign_game(game); }, py::arg("game"),
+      "The object behind a wrapped game, or None.");
+  m.def(
+      "unwrap_state", [](const State& state) { return unwrap_foreign_position(state.position()); },
+      py::arg("state"), "A copy of the user's state behind a State, or None.");
+  m.def(
+      "perft",
+      [](const State& state, int depth, bool count_finished) {
+        const auto ends = count_finished ? PerftEnds::count : PerftEnds::skip;
+        return perft(state.position(), depth, ends);
+      },
+      py::arg("state"), py::arg("depth"), py::kw_only(), py::arg("count_finished") = true,
+      "Move sequences of `depth` plies; one that ends the game earlier counts once, or not at "
+      "all.");
+}
+
+}  // namespace
+
+void bind_games(py::module_& m) {
+  py::class_<AnyGame, GamePtr> game(m, "Game", "A game with its parameters: makes states.");
+  py::class_<State> state(
+      m, "State", "A game in progress. Made by Game.new_initial_state or Game.state_from_board.");
+  bind_game(game);
+  bind_game_states(game);
+  bind_state(state);
+  bind_state_value(state);
+  bind_functions(m);
+}
+
+}  // namespace pyengine::bindings

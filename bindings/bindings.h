@@ -1,0 +1,19 @@
+/// One function a concept; module.cpp calls them in this order.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace pyengine::bindings {
+
+namespace py = pybind11;
+
+/// C++ errors become the classes of pyengine.errors; Python's own pass through unchanged.
+void bind_errors(py::module_& m);
+/// Game, State, load_game, wrap_game, perft.
+void bind_games(py::module_& m);
+/// Evaluators and ModelSpec.
+void bind_eval(py::module_& m);
+/// SearchConfig, Engine, SearchResult.
+void bind_search(py::module_& m);
+
+}  // namespace pyengine::bindings

@@ -1,0 +1,66 @@
+#include "casts.h"
+
+#include <pybind11/stl.h>
+
+#include "base/error.h"
+#include "foreign_game.h"
+#include "games/state.h"
+
+namespace pyengine::bindings {
+namespace {
+
+std::string type_name(const py::handle& object) { return Py_TYPE(object.ptr())->tp_name; }
+
+ParamValue param_from(const std::string& name, const py::handle& value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
+  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  try {
+    if (PyIndex_Check(value.ptr()) != 0) return value.cast<long long>();
+    if (py::hasattr(value, "__float__")) return value.cast<double>();
+  } catch (const py::cast_error&) {
+    throw ConfigError("parameter \"" + name +
+                      "\": the value is out of range: " + std::string(py::repr(value)));
+  }
+  throw ConfigError("parameter \"" + name +
+                    "\": expected a bool, an int, a float or a str, found " +
+                    std::string(py::repr(value)) + " (" + type_name(value) + ")");
+}
+
+}  // namespace
+
+ParamMap params_from(const py::dict& dict) {
+  ParamMap params;
+  for (const auto& [key, value] : dict) {
+    const auto name = py::str(key).cast<std::string>();
+    params.emplace_back(name, param_from(name, value));
+  }
+  return params;
+}
+
+ParamDict params_to(const ParamMap& params) {
+  ParamDict dict;
+  for (const auto& [name, value] : params) dict[py::str(name)] = py::cast(value);
+  return dict;
+}
+
+std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>& game,
+                                           const py::object& state) {
+  if (!py::isinstance<State>(state)) return wrap_foreign_position(game, state);
+  const auto& own = state.cast<const State&>();
+  if (!same_game(*game, *own.game())) {
+    throw ConfigError("expected a state of " + game->to_string() + ", found one of " +
+                      own.game()->to_string());
+  }
+  auto position = own.position().clone();
+  position->rethrow_if_failed();
+  return position;
+}
+
+std::shared_ptr<const AnyGame> game_from(const py::object& game) {
+  if (py::isinstance<AnyGame>(game)) return game.cast<std::shared_ptr<AnyGame>>();
+  return py::module_::import("pyengine.games")
+      .attr("as_game")(game)
+      .cast<std::shared_ptr<AnyGame>>();
+}
+
+}  // namespace pyengine::bindings

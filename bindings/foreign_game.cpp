@@ -1,0 +1,326 @@
+#include "foreign_game.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "python_error.h"
+
+namespace pyengine::bindings {
+namespace {
+
+py::object interned(const char* name) {
+  return py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name));
+}
+
+/// Names of the methods, made once; never freed, since the interpreter may be gone by then.
+struct Names {
+  py::object clone = interned("clone");
+  py::object is_terminal = interned("is_terminal");
+  py::object current_player = interned("current_player");
+  py::object returns = interned("returns");
+  py::object legal_actions = interned("legal_actions");
+  py::object apply_action = interned("apply_action");
+  py::object action_to_string = interned("action_to_string");
+  py::object observation_tensor = interned("observation_tensor");
+  py::object history = interned("history");
+};
+
+const Names& names() {
+  static const Names* const kNames = new Names;
+  return *kNames;
+}
+
+py::object call(const py::object& object, const py::object& method) {
+  PyObject* answer = PyObject_CallMethodNoArgs(object.ptr(), method.ptr());
+  if (answer == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(answer);
+}
+
+py::object call(const py::object& object, const py::object& method, Action action) {
+  const py::int_ argument(action);
+  PyObject* answer = PyObject_CallMethodOneArg(object.ptr(), method.ptr(), argument.ptr());
+  if (answer == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(answer);
+}
+
+std::string type_name(const py::object& object) { return Py_TYPE(object.ptr())->tp_name; }
+
+/// The answer of a user's method as a T; a ConfigError says what was expected.
+template <class T>
+T answer_as(const std::string& game, const char* method, const char* expected,
+            const py::object& answer) {
+  try {
+    return answer.cast<T>();
+  } catch (const py::cast_error&) {
+    throw ConfigError("game \"" + game + "\": " + method + "() must return " + expected +
+                      ", found " + std::string(py::repr(answer)) + " (" + type_name(answer) + ")");
+  }
+}
+
+/// Whether the type of `object` has its own `method`, not the one that every object inherits.
+bool overrides(const py::object& object, const char* method) {
+  const py::handle base(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
+  return !py::type::of(object).attr(method).is(base.attr(method));
+}
+
+class PythonRules final : public ForeignRules {
+ public:
+  PythonRules(py::object game, ForeignInfo info)
+      : ForeignRules(std::move(info)), game_(std::move(game)) {
+    const py::object state = game_.attr("new_initial_state")();
+    state_type_ = py::type::of(state);
+    has_history_ = py::hasattr(state, "history");
+    has_action_names_ = py::hasattr(state, "action_to_string");
+    has_equality_ = overrides(state, "__eq__");
+    has_text_ = overrides(state, "__str__");
+    // A class with __eq__ alone has __hash__ = None.
+    has_hash_ = has_equality_ && overrides(state, "__hash__") &&
+        !py::type::of(state).attr("__hash__").is_none();
+  }
+  ~PythonRules() override {
+    if (Py_IsInitialized() == 0) {
+      game_.release();
+      state_type_.release();
+      return;
+    }
+    const py::gil_scoped_acquire gil;
+    game_ = {};
+    state_type_ = {};
+  }
+
+  [[nodiscard]] std::unique_ptr<ForeignState> initial_state() const override;
+  [[nodiscard]] bool same_as(const ForeignRules& other) const override;
+  [[nodiscard]] int enter() const noexcept override {
+    return static_cast<int>(PyGILState_Ensure());
+  }
+  void leave(int token) const noexcept override {
+    PyGILState_Release(static_cast<PyGILState_STATE>(token));
+  }
+
+  [[nodiscard]] const py::object& game() const noexcept { return game_; }
+  [[nodiscard]] bool has_history() const noexcept { return has_history_; }
+  [[nodiscard]] bool has_action_names() const noexcept { return has_action_names_; }
+  [[nodiscard]] bool has_equality() const noexcept { return has_equality_; }
+  [[nodiscard]] bool has_hash() const noexcept { return has_hash_; }
+  [[nodiscard]] bool has_text() const noexcept { return has_text_; }
+  /// Throws ConfigError unless `state` can be a state of this game.
+  void check_state(const py::object& state) const;
+
+ private:
+  py::object game_;
+  py::object state_type_;
+  bool has_history_ = false;
+  bool has_action_names_ = false;
+  bool has_equality_ = false;  ///< states have an __eq__ of their own
+  bool has_hash_ = false;      ///< and a __hash__
+  bool has_text_ = false;      ///< states have a __str__ of their own
+};
+
+class PythonState final : public ForeignState {
+ public:
+  PythonState(const PythonRules* rules, py::object state)
+      : rules_(rules), state_(std::move(state)) {}
+  ~PythonState() override {
+    if (Py_IsInitialized() == 0) {
+      state_.release();
+      return;
+    }
+    const py::gil_scoped_acquire gil;
+    state_ = {};
+  }
+
+  [[nodiscard]] std::unique_ptr<ForeignState> clone() const override {
+    const py::gil_scoped_acquire gil;
+    return calling_python(
+        [&] { return std::make_unique<PythonState>(rules_, call(state_, names().clone)); });
+  }
+  [[nodiscard]] bool is_terminal() const override {
+    const py::gil_scoped_acquire gil;
+    return calling_python([&] { return truth(call(state_, names().is_terminal)); });
+  }
+  [[nodiscard]] long long current_player() const override {
+    const py::gil_scoped_acquire gil;
+    return calling_python([&] {
+      return answer_as<long long>(game(), "current_player", "an int",
+                                  call(state_, names().current_player));
+    });
+  }
+  [[nodiscard]] std::array<double, 2> returns() const override;
+  void legal_actions(std::vector<long long>& actions) const override;
+  void apply_action(Action action) override {
+    const py::gil_scoped_acquire gil;
+    calling_python([&] {
+      call(state_, names().apply_action, action);
+      // A game in C++ (pyspiel) never looks: Ctrl-C would wait for the end of the search.
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    });
+  }
+  [[nodiscard]] std::string to_string() const override {
+    const py::gil_scoped_acquire gil;
+    return calling_python([&] { return std::string(py::str(state_)); });
+  }
+  [[nodiscard]] std::string action_to_string(Action action) const override {
+    if (!rules_->has_action_names()) return std::to_string(action);
+    const py::gil_scoped_acquire gil;
+    return calling_python(
+        [&] { return std::string(py::str(call(state_, names().action_to_string, action))); });
+  }
+  void observation(std::span<float> planes) const override;
+  [[nodiscard]] bool equals(const ForeignState& other) const override;
+  [[nodiscard]] std::optional<std::uint64_t> hash() const override;
+
+  [[nodiscard]] const py::object& object() const noexcept { return state_; }
+
+ private:
+  [[nodiscard]] const std::string& game() const noexcept { return rules_->info().name; }
+  static bool truth(const py::object& answer) {
+    const int truth = PyObject_IsTrue(answer.ptr());
+    if (truth < 0) throw py::error_already_set();
+    return truth != 0;
+  }
+  /// Actions since the start as a list: pyspiel answers a list, others perhaps a tuple.
+  [[nodiscard]] py::list past() const { return py::list(call(state_, names().history)); }
+
+  const PythonRules* rules_;  ///< outlives the states: every position holds it
+  py::object state_;
+};
+
+std::array<double, 2> PythonState::returns() const {
+  const py::gil_scoped_acquire gil;
+  return calling_python([&] {
+    const auto both = answer_as<std::vector<double>>(game(), "returns", "two numbers",
+                                                     call(state_, names().returns));
+    if (both.size() != 2) {
+      throw ConfigError("game \"" + game() + "\": returns() must return two numbers, found " +
+                        std::to_string(both.size()));
+    }
+    return std::array<double, 2>{both[0], both[1]};
+  });
+}
+
+void PythonState::legal_actions(std::vector<long long>& actions) const {
+  const py::gil_scoped_acquire gil;
+  calling_python([&] {
+    actions = answer_as<std::vector<long long>>(game(), "legal_actions", "a sequence of ints",
+                                                call(state_, names().legal_actions));
+  });
+}
+
+void PythonState::observation(std::span<float> planes) const {
+  const py::gil_scoped_acquire gil;
+  calling_python([&] {
+    using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
+    const py::object answer = call(state_, names().observation_tensor);
+    const auto floats =
+        answer_as<Floats>(game(), "observation_tensor", "an array of floats", answer);
+    if (static_cast<std::size_t>(floats.size()) != planes.size()) {
+      throw ConfigError("game \"" + game() + "\": observation_tensor() must hold " +
+                        std::to_string(planes.size()) + " numbers, found " +
+                        std::to_string(floats.size()));
+    }
+    std::copy_n(floats.data(), planes.size(), planes.data());
+  });
+}
+
+/// Equal pasts. By history() and, where there is one, the text (games may start anywhere); else by
+/// the state's own ==; else nothing is known.
+bool PythonState::equals(const ForeignState& other) const {
+  const py::gil_scoped_acquire gil;
+  return calling_python([&] {
+    const auto* that = dynamic_cast<const PythonState*>(&other);
+    if (that == nullptr) return false;
+    if (rules_->has_history()) {
+      return past().equal(that->past()) &&
+          (!rules_->has_text() || py::str(state_).equal(py::str(that->state_)));
+    }
+    return rules_->has_equality() && state_.equal(that->state_);
+  });
+}
+
+std::optional<std::uint64_t> PythonState::hash() const {
+  const py::gil_scoped_acquire gil;
+  return calling_python([&]() -> std::optional<std::uint64_t> {
+    if (rules_->has_history()) {
+      return static_cast<std::uint64_t>(py::hash(py::tuple(past())));
+    }
+    if (rules_->has_hash()) return static_cast<std::uint64_t>(py::hash(state_));
+    if (rules_->has_equality()) return 0;  // equal states, equal hashes: nothing better is known
+    return std::nullopt;
+  });
+}
+
+std::unique_ptr<ForeignState> PythonRules::initial_state() const {
+  const py::gil_scoped_acquire gil;
+  return calling_python(
+      [&] { return std::make_unique<PythonState>(this, game_.attr("new_initial_state")()); });
+}
+
+bool PythonRules::same_as(const ForeignRules& other) const {
+  const auto* that = dynamic_cast<const PythonRules*>(&other);
+  if (that == nullptr || info().text != that->info().text) return false;
+  const py::gil_scoped_acquire gil;
+  return calling_python([&] {
+    // pyspiel's games have no ==, but their text holds all parameters.
+    return game_.is(that->game_) || info().text.starts_with("pyspiel:") ||
+        (overrides(game_, "__eq__") && game_.equal(that->game_));
+  });
+}
+
+void PythonRules::check_state(const py::object& state) const {
+  const std::string where = "game \"" + info().name + "\": ";
+  if (!py::isinstance(state, state_type_)) {
+    throw ConfigError(where + "expected a state of type " +
+                      std::string(py::str(state_type_.attr("__name__"))) + ", found " +
+                      type_name(state));
+  }
+  if (!info().text.starts_with("pyspiel:")) return;
+  const std::string own = py::str(game_);
+  const std::string found = py::str(state.attr("get_game")());
+  if (own != found)
+    throw ConfigError(where + "expected a state of " + own + ", found one of " + found);
+}
+
+}  // namespace
+
+std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
+  return calling_python([&] {
+    return std::make_shared<ForeignGame>(
+        std::make_shared<PythonRules>(std::move(game), std::move(info)));
+  });
+}
+
+std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const AnyGame>& game,
+                                                   const py::object& state) {
+  const auto* foreign = dynamic_cast<const ForeignGame*>(game.get());
+  if (foreign == nullptr) {
+    throw ConfigError("game \"" + game->name() + "\": expected one of its own states, found " +
+                      type_name(state));
+  }
+  const auto* rules = dynamic_cast<const PythonRules*>(foreign->rules().get());
+  return calling_python([&] {
+    rules->check_state(state);
+    return foreign->wrap(PythonState(rules, state).clone());
+  });
+}
+
+py::object unwrap_foreign_position(const AnyPosition& position) {
+  const auto* foreign = dynamic_cast<const PositionOf<ForeignPosition>*>(&position);
+  if (foreign == nullptr) return py::none();
+  foreign->rethrow_if_failed();
+  const auto copy = foreign->value.state()->clone();
+  return dynamic_cast<const PythonState&>(*copy).object();
+}
+
+py::object unwrap_foreign_game(const AnyGame& game) {
+  const auto* foreign = dynamic_cast<const ForeignGame*>(&game);
+  if (foreign == nullptr) return py::none();
+  return dynamic_cast<const PythonRules&>(*foreign->rules()).game();
+}
+
+}  // namespace pyengine::bindings

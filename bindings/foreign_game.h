@@ -1,0 +1,29 @@
+/// Python games as games of the engine (games/foreign.h). Every verb takes the GIL itself.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "games/foreign.h"
+
+namespace pyengine::bindings {
+
+namespace py = pybind11;
+
+/// `game` needs new_initial_state(); what its states need is in pyengine.games.as_game, which
+/// checks it. Throws ConfigError when `info` does not fit together.
+std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info);
+
+/// A copy (clone()) of the user's state as a position of `game`, made by wrap_foreign_game.
+/// Throws ConfigError when it is no state of that game; PythonError when its code raises.
+std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const AnyGame>& game,
+                                                   const py::object& state);
+
+/// A copy of the user's state inside `position`; None when it is not a user's.
+py::object unwrap_foreign_position(const AnyPosition& position);
+
+/// The object that wrap_foreign_game was given; None for a game of the engine.
+py::object unwrap_foreign_game(const AnyGame& game);
+
+}  // namespace pyengine::bindings

@@ -1,0 +1,20 @@
+/// All games that the search is compiled for. Nothing else lists them.
+#pragma once
+
+#include <tuple>
+
+#include "games/connect_four.h"
+#include "games/foreign.h"
+#include "games/go.h"
+#include "games/gomoku.h"
+#include "games/mnk.h"
+#include "games/othello.h"
+#include "games/tic_tac_toe.h"
+
+namespace pyengine {
+
+/// Types may share a kName; `static bool accepts(const Params&)` then says which one plays what.
+using GameTypes = std::tuple<TicTacToe, Mnk, ConnectFour, Gomoku, Othello, OthelloLarge, Go9, Go13,
+                             Go19, ForeignPosition>;
+
+}  // namespace pyengine

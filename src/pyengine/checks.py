@@ -1,0 +1,314 @@
+"""Random games that look for a broken promise in the code of a game."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pyengine.errors import ConfigError, IllegalActionError
+from pyengine.games import Game, State, as_game
+
+__all__ = ["GameReport", "check_game"]
+
+_TOLERANCE = 1e-6
+_ILLEGAL_TRIES = 5  # illegal actions tried in each state
+_PLY_LIMIT = 10_000  # where a game without max_game_length is left
+
+
+@dataclass(frozen=True)
+class GameReport:
+    """What :func:`check_game` found. True in a condition when no promise was broken."""
+
+    game: str
+    ok: bool
+    message: str  #: "no broken promise", or the first one that was
+    moves: tuple[int, ...]  #: the actions that lead to it
+    games: int  #: random games finished
+    plies: int  #: positions looked at
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        head = f"{self.game}: {'ok' if self.ok else 'BROKEN'}: {self.message}"
+        tail = f"{self.games} games, {self.plies} positions"
+        where = "" if self.ok else f"\n  after the actions {list(self.moves)}"
+        return f"{head}{where}\n  {tail}"
+
+
+def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
+    """Play random games and report the first promise that the game breaks.
+
+    Looked at in every position: the legal list (in range, unique, not empty; sorted in a game of
+    the engine), that clones are independent and play alike, ``history``, ``==`` and ``hash`` where
+    there are any, the size of ``observation_tensor``, that a mirrored game has mirrored legal
+    actions and the same result (``num_symmetries``; of a user's game only under the symmetries that
+    its start has, and the message names the others); at the end, that the returns are finite,
+    zero-sum and within ``max_utility``. Of a game of the engine also: illegal actions are refused
+    and change nothing, names of actions, serialisation, pickle.
+
+    Args:
+        game: a :class:`~pyengine.Game`, a ``pyspiel`` game or a Python game.
+        games: how many random games.
+        seed: of the moves; the same seed plays the same games.
+
+    Returns:
+        A :class:`GameReport`: ``report.ok``, ``report.message``, ``report.moves``. A game that the
+        engine refuses (chance, hidden information, ...) and code that raises are reported too,
+        never raised.
+
+    """
+    try:
+        wrapped = as_game(game)
+    except Exception as error:  # the user's code may raise anything
+        reason = str(error) if isinstance(error, ConfigError) else _raised("the game", error)
+        return GameReport(type(game).__name__, False, reason, (), 0, 0)
+    checker = _Checker(game, wrapped, random.Random(seed))
+    finished = 0
+    try:
+        for _ in range(games):
+            checker.play()
+            finished += 1
+    except _BrokenError as broken:
+        moves = tuple(checker.moves)
+        return GameReport(wrapped.name, False, str(broken), moves, finished, checker.plies)
+    message = "no broken promise"
+    if checker.unchecked:
+        shown = ", ".join(map(str, sorted(checker.unchecked)))
+        message += f" (not looked at: symmetries {shown}, which change the start)"
+    return GameReport(wrapped.name, True, message, (), finished, checker.plies)
+
+
+class _BrokenError(Exception):
+    """A promise was broken; the message says which."""
+
+
+def _raised(verb: str, error: BaseException) -> str:
+    return f"{verb} raised {type(error).__name__}: {error}"
+
+
+def _expect(kept: bool, promise: str) -> None:
+    if not kept:
+        raise _BrokenError(promise)
+
+
+def _own(state: Any, method: str) -> bool:
+    """Whether the type has its own method, not the one that every object inherits."""
+    return getattr(type(state), method) is not getattr(object, method)
+
+
+def _ask(state: Any, verb: str, *arguments: Any) -> Any:
+    try:
+        return getattr(state, verb)(*arguments)
+    except Exception as error:
+        shown = ", ".join(map(repr, arguments))
+        raise _BrokenError(_raised(f"{verb}({shown})", error)) from error
+
+
+def _picture(state: Any) -> tuple[Any, ...]:
+    """What must not change while somebody else plays."""
+    terminal = bool(_ask(state, "is_terminal"))
+    player = None if terminal else _ask(state, "current_player")
+    legal = None if terminal else sorted(int(a) for a in _ask(state, "legal_actions"))
+    text = str(state) if _own(state, "__str__") else None
+    past = list(_ask(state, "history")) if hasattr(state, "history") else None
+    return (terminal, player, legal, text, past)
+
+
+def _mirrored_state(game: Game, state: State, k: int) -> State:
+    """The board of a state under symmetry k, as a start (Othello's start is not its own mirror)."""
+    columns = game.board_shape[1]
+    stones = "".join(state.board_rows())
+    moved = [""] * len(stones)
+    for stone, point in zip(stones, game.symmetry_points(k), strict=True):
+        moved[point] = stone
+    text = "".join(moved)
+    rows = [text[i : i + columns] for i in range(0, len(text), columns)]
+    return game.state_from_board(rows, state.current_player())
+
+
+@dataclass
+class _Checker:
+    """Plays one random game after another; `moves` is the game so far."""
+
+    game: Any
+    wrapped: Game
+    rng: random.Random
+    plies: int = 0
+    moves: list[int] = field(default_factory=list)
+    unchecked: set[int] = field(default_factory=set)  #: symmetries that the start does not have
+
+    def play(self) -> None:
+        """Play one game to its end."""
+        self.moves = []
+        state = _ask(self.game, "new_initial_state")
+        mirrored = self._mirrored_starts(state)
+        while not _ask(state, "is_terminal"):
+            if len(self.moves) >= self._ply_limit():
+                return
+            self.plies += 1
+            legal = self._check_legal(state)
+            for check in (self._check_value, self._check_observation, self._check_own):
+                check(state)
+            self._check_mirrored(state, legal, mirrored)
+            self._step(state, self.rng.choice(legal), mirrored)
+        self._check_end(state, mirrored)
+
+    def _mirrored_starts(self, start: Any) -> list[tuple[int, Any]]:
+        """The start under each symmetry of the board but the identity."""
+        symmetries = range(1, self.wrapped.num_symmetries)
+        if isinstance(self.game, Game) and self.game.has_board:
+            return [(k, _mirrored_state(self.game, start, k)) for k in symmetries]
+        starts = []
+        legal = sorted(_ask(start, "legal_actions"))
+        for k in symmetries:
+            if sorted(self.wrapped.symmetry_action(k, a) for a in legal) == legal:
+                starts.append((k, _ask(self.game, "new_initial_state")))
+            else:
+                self.unchecked.add(k)
+        return starts
+
+    def _ply_limit(self) -> int:
+        if not hasattr(self.game, "max_game_length"):
+            return _PLY_LIMIT
+        longest = self.wrapped.max_game_length()
+        _expect(
+            len(self.moves) < longest,
+            f"the game goes on after max_game_length, {longest} plies",
+        )
+        return longest
+
+    def _check_legal(self, state: Any) -> list[int]:
+        player = _ask(state, "current_player")
+        _expect(player in (0, 1), f"current_player() must be 0 or 1, found {player}")
+        legal = list(_ask(state, "legal_actions"))
+        _expect(bool(legal), "legal_actions() is empty although is_terminal() is false")
+        highest = self.wrapped.num_distinct_actions() - 1
+        wrong = [a for a in legal if not 0 <= a <= highest]
+        _expect(not wrong, f"legal_actions() must lie in 0..{highest}, found {wrong[:5]}")
+        twice = sorted({a for a in legal if legal.count(a) > 1}) if len(legal) < 1000 else []
+        _expect(len(set(legal)) == len(legal), f"legal_actions() names {twice} twice")
+        if isinstance(self.game, Game):
+            _expect(legal == sorted(legal), f"legal_actions() must be sorted, found {legal}")
+        return legal
+
+    def _step(self, state: Any, action: int, mirrored: list[tuple[int, Any]]) -> None:
+        """Play an action three ways: on a clone, on the state, and mirrored."""
+        before = _picture(state)
+        kept = _ask(state, "clone")
+        ahead = _ask(state, "clone")
+        _expect(_picture(kept) == before, "clone() differs from the state it was made of")
+        _ask(ahead, "apply_action", action)
+        _expect(
+            _picture(state) == before,
+            f"apply_action({action}) on a clone changed the state it was made of",
+        )
+        _ask(state, "apply_action", action)
+        self.moves.append(int(action))
+        _expect(_picture(kept) == before, f"apply_action({action}) changed a clone made before")
+        _expect(_picture(ahead) == _picture(state), f"a clone played {action} otherwise")
+        if hasattr(state, "history"):
+            past = [int(a) for a in _ask(state, "history")]
+            _expect(past == self.moves, f"history() must be {self.moves}, found {past}")
+        for k, other in mirrored:
+            _ask(other, "apply_action", self.wrapped.symmetry_action(k, action))
+
+    def _check_value(self, state: Any) -> None:
+        """A clone is equal and hashes alike, where states can be compared."""
+        if not _own(state, "__eq__"):
+            return
+        copy = _ask(state, "clone")
+        _expect(bool(copy == state), "clone() is not == to the state it was made of")
+        if type(state).__hash__ is not None:
+            _expect(hash(copy) == hash(state), "clone() is == to the state but hashes otherwise")
+
+    def _check_observation(self, state: Any) -> None:
+        size = math.prod(self.wrapped.observation_shape)
+        if size == 0 or isinstance(self.game, Game):
+            return
+        found = int(np.size(_ask(state, "observation_tensor")))
+        _expect(found == size, f"observation_tensor() must hold {size} numbers, found {found}")
+
+    def _check_own(self, state: Any) -> None:
+        """What only states of the engine promise."""
+        if not isinstance(self.game, Game):
+            return
+        text = state.serialize()
+        again = self.game.deserialize_state(text)
+        _expect(again == state, "deserialize_state(serialize()) is not == to the state")
+        _expect(again.hash() == state.hash(), "deserialize_state(serialize()) hashes otherwise")
+        legal = state.legal_actions()
+        allowed = set(legal)
+        for action in legal:
+            name = state.action_to_string(action)
+            _expect(
+                state.string_to_action(name) == action,
+                f"string_to_action({name!r}) is not {action}",
+            )
+        everything = range(self.wrapped.num_distinct_actions())
+        illegal = [a for a in everything if a not in allowed]
+        tried = self.rng.sample(illegal, min(_ILLEGAL_TRIES, len(illegal)))
+        for action in [*tried, -1, len(everything)]:
+            self._check_refused(state, action)
+
+    @staticmethod
+    def _check_refused(state: Any, action: int) -> None:
+        before = _picture(state)
+        try:
+            state.apply_action(action)
+        except IllegalActionError:
+            _expect(_picture(state) == before, f"refusing the action {action} changed the state")
+            return
+        raise _BrokenError(f"apply_action({action}) was not refused although it is not legal")
+
+    def _check_mirrored(
+        self, state: Any, legal: list[int], mirrored: list[tuple[int, Any]]
+    ) -> None:
+        for k, other in mirrored:
+            _expect(not _ask(other, "is_terminal"), f"symmetry {k}: the mirrored game is over")
+            _expect(
+                _ask(other, "current_player") == _ask(state, "current_player"),
+                f"symmetry {k}: another player moves in the mirrored game",
+            )
+            expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
+            found = sorted(_ask(other, "legal_actions"))
+            _expect(
+                expected == found,
+                f"symmetry {k}: legal_actions() of the mirrored game: expected {expected}, "
+                f"found {found}",
+            )
+
+    def _check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
+        returns = [float(r) for r in _ask(state, "returns")]
+        _expect(len(returns) == 2, f"returns() must be two numbers, found {returns}")
+        most = float(_utility(self.game))
+        finite = all(map(math.isfinite, returns))
+        _expect(finite, f"returns() must be finite, found {returns}")
+        _expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")
+        _expect(
+            max(map(abs, returns)) <= most * (1 + _TOLERANCE),
+            f"returns() must lie within [-{most}, {most}] (max_utility), found {returns}",
+        )
+        for k, other in mirrored:
+            _expect(bool(_ask(other, "is_terminal")), f"symmetry {k}: the mirrored game goes on")
+            found = [float(r) for r in _ask(other, "returns")]
+            _expect(found == returns, f"symmetry {k}: returns() {found}, expected {returns}")
+        if isinstance(self.game, Game):
+            self._check_own_end(state)
+
+    def _check_own_end(self, state: Any) -> None:
+        _expect(state.legal_actions() == [], "legal_actions() must be empty when the game is over")
+        _expect(state.current_player() == -4, "current_player() must be -4 when the game is over")
+        self._check_refused(state, self.moves[-1])
+        _expect(pickle.loads(pickle.dumps(state)) == state, "a pickled state is not == to itself")
+
+
+def _utility(game: Any) -> float:
+    utility: float | Callable[[], float] = getattr(game, "max_utility", 1.0)
+    return utility() if callable(utility) else utility

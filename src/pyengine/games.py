@@ -1,0 +1,244 @@
+"""Games: those of the engine by name, and anybody's game through :func:`as_game`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from pyengine import _core
+from pyengine._core import Game, State
+from pyengine.errors import ConfigError
+
+__all__ = ["Game", "PythonGame", "PythonState", "State", "as_game", "load_game", "registered_games"]
+
+Parameter: TypeAlias = bool | int | float | str
+
+#: Plies assumed of a game that has no ``max_game_length``.
+DEFAULT_MAX_GAME_LENGTH = 10_000
+
+
+@runtime_checkable
+class PythonState(Protocol):
+    """What the engine needs of a state of a Python game.
+
+    Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__`` and
+    ``__hash__``, without which a search tree is never continued from such a state alone;
+    ``action_to_string(action)``; ``__str__``; ``observation_tensor()``, numbers of the game's
+    ``observation_tensor_shape``, seen by the player to move.
+    """
+
+    def current_player(self) -> int:
+        """Return 0 or 1; a player may move several times in a row."""
+
+    def legal_actions(self) -> Sequence[int]:
+        """Return at least one action while the game goes on, in any order."""
+
+    def apply_action(self, action: int) -> None:
+        """Play a legal action."""
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+
+    def returns(self) -> Sequence[float]:
+        """Return what each of the two players gets, zero-sum; asked at the end alone."""
+
+    def clone(self) -> PythonState:
+        """Return a copy that shares nothing that play changes."""
+
+
+@runtime_checkable
+class PythonGame(Protocol):
+    """What the engine needs of a Python game.
+
+    Optional, each an attribute or a method without arguments: ``name``; ``max_utility`` (default
+    1: returns are divided by it); ``max_game_length`` (plies); ``board_shape`` ``(H, W)``;
+    ``num_symmetries`` (1, 2, 4 or 8; needs actions ``row * W + column``, then those that no
+    symmetry moves, or one action a column); ``observation_tensor_shape``; ``num_players`` (must
+    be 2).
+    """
+
+    def num_distinct_actions(self) -> int:
+        """Return A: actions are 0..A-1; at most 65,536."""
+
+    def new_initial_state(self) -> PythonState:
+        """Return a new state at the start of the game."""
+
+
+def registered_games() -> tuple[str, ...]:
+    """Return the names of the games that the engine ships, in alphabetical order."""
+    return _core.registered_games()
+
+
+def load_game(name: str, /, **params: Parameter) -> Game:
+    """Return a game of the engine.
+
+    Args:
+        name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``.
+        **params: parameters by name; those not given have their defaults.
+
+    Raises:
+        ConfigError: the game or a parameter is unknown, given twice, or out of range; the message
+            names it.
+
+    """
+    return _core.load_game(name, **params)
+
+
+def as_game(game: Any) -> Game:
+    """Return anybody's game as a :class:`Game`.
+
+    Args:
+        game: a :class:`Game` (returned as it is), a ``pyspiel`` game, or an object like
+            :class:`PythonGame`.
+
+    Raises:
+        ConfigError: the game lacks something, or has chance, simultaneous moves, hidden
+            information, other than two players or other than zero-sum returns; the message says
+            which.
+
+    What the game's own code raises passes unchanged.
+    """
+    if isinstance(game, Game):
+        return game
+    name = _name_of(game)
+    _require_members(name, "it", game, ("num_distinct_actions", "new_initial_state"))
+    _refuse_by_type(name, game)
+    _refuse_by_players(name, game)
+    state = game.new_initial_state()
+    _require_members(name, "its state", state, _STATE_MEMBERS)
+    observation_shape = _observation_shape(name, game, state)
+    actions = _integer(name, game, "num_distinct_actions", None)
+    wrapped = _core.wrap_game(
+        game,
+        name=name,
+        text=f"pyspiel:{game}" if _is_pyspiel(game) else f"python:{name}",
+        params=_parameters_of(game),
+        num_actions=actions,
+        board_shape=_board_shape(name, game, observation_shape, actions),
+        num_symmetries=_integer(name, game, "num_symmetries", 1),
+        max_game_length=_integer(name, game, "max_game_length", DEFAULT_MAX_GAME_LENGTH),
+        observation_shape=observation_shape,
+        max_utility=float(_value(game, "max_utility", 1.0)),
+    )
+    wrapped.new_initial_state().legal_actions()  # refuses a start that is a chance node, and so on
+    return wrapped
+
+
+_STATE_MEMBERS = (
+    "current_player",
+    "legal_actions",
+    "apply_action",
+    "is_terminal",
+    "returns",
+    "clone",
+)
+
+# Of pyspiel's GameType: field, the value that we play, and what any other value means.
+_GAME_TYPE = (
+    ("dynamics", "SEQUENTIAL", "simultaneous moves"),
+    ("chance_mode", "DETERMINISTIC", "chance"),
+    ("information", "PERFECT_INFORMATION", "hidden information"),
+    ("utility", "ZERO_SUM", "returns that are not zero-sum"),
+)
+
+
+def _value(owner: Any, attribute: str, default: Any) -> Any:
+    """An attribute, or what the method of that name returns."""
+    value = getattr(owner, attribute, default)
+    return value() if callable(value) else value
+
+
+def _is_pyspiel(game: Any) -> bool:
+    return any(base.__module__.split(".")[0] == "pyspiel" for base in type(game).__mro__)
+
+
+def _name_of(game: Any) -> str:
+    if _is_pyspiel(game):
+        return str(game.get_type().short_name)
+    return str(_value(game, "name", type(game).__name__))
+
+
+def _integer(name: str, game: Any, attribute: str, default: int | None) -> int:
+    value = _value(game, attribute, default)
+    try:
+        return int(value.__index__())
+    except AttributeError:
+        raise ConfigError(f'game "{name}": {attribute} must be an int, found {value!r}') from None
+
+
+def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) -> None:
+    missing = [member for member in members if not hasattr(value, member)]
+    if missing:
+        raise ConfigError(
+            f'game "{name}": {owner} ({type(value).__name__}) needs {", ".join(members)}; '
+            f"found no {', '.join(missing)}"
+        )
+
+
+def _refuse_by_type(name: str, game: Any) -> None:
+    if not hasattr(game, "get_type"):
+        return
+    kind = game.get_type()
+    for field, wanted, meaning in _GAME_TYPE:
+        found = getattr(getattr(kind, field, None), "name", wanted)
+        if found != wanted:
+            raise ConfigError(
+                f'game "{name}": games with {meaning} are not supported '
+                f"({field}: expected {wanted}, found {found})"
+            )
+
+
+def _refuse_by_players(name: str, game: Any) -> None:
+    players = _value(game, "num_players", 2)
+    if players != 2:
+        raise ConfigError(f'game "{name}": expected two players, found {players}')
+
+
+def _parameters_of(game: Any) -> dict[str, Parameter]:
+    if not _is_pyspiel(game):
+        return {}
+    parameters = game.get_parameters()
+    return {str(k): v for k, v in parameters.items() if isinstance(v, bool | int | float | str)}
+
+
+def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]:
+    """(C, H, W) of the game's own planes, fewer axes padded; zeros where it has none."""
+    if not hasattr(state, "observation_tensor"):
+        return (0, 0, 0)
+    if hasattr(game, "get_type") and not getattr(
+        game.get_type(), "provides_observation_tensor", True
+    ):
+        return (0, 0, 0)
+    declared = _value(game, "observation_tensor_shape", None)
+    if declared is None:
+        declared = np.shape(state.observation_tensor())
+    shape = [int(n) for n in declared]
+    if not shape or min(shape) < 1:
+        raise ConfigError(
+            f'game "{name}": observation_tensor_shape must be positive, found {declared}'
+        )
+    if len(shape) == 1:
+        return (shape[0], 1, 1)
+    return (math.prod(shape[:-2]), shape[-2], shape[-1])
+
+
+def _board_shape(
+    name: str, game: Any, observation_shape: tuple[int, int, int], actions: int
+) -> tuple[int, int]:
+    """The game's own, else that of its planes, else one row of all actions."""
+    declared = _value(game, "board_shape", None)
+    if declared is None:
+        rows, columns = observation_shape[1:]
+        return (rows, columns) if rows > 0 else (1, actions)
+    shape = tuple(int(n) for n in declared)
+    if len(shape) != 2 or min(shape) < 1:
+        raise ConfigError(f'game "{name}": board_shape must be (H, W), found {declared!r}')
+    return (shape[0], shape[1])
+
+
+def _read_state(game: Game, text: str) -> State:
+    """Restore a pickled state."""
+    return game.deserialize_state(text)
