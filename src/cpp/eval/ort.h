@@ -1,0 +1,57 @@
+/// ONNX models run by ONNX Runtime. Only the files ort*.{h,cpp} see that library.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eval/network.h"
+
+namespace pyengine {
+
+/// Where and how a model runs.
+struct OrtOptions {
+  std::filesystem::path library;  ///< of ONNX Runtime, found by the caller
+  /// "CPUExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider", or cpu, cuda,
+  /// tensorrt; the most wanted first. Empty = CUDA when it works, else the CPU.
+  std::vector<std::string> providers;
+  int device_id = 0;  ///< of the GPU, >= 0
+  int max_batch = 0;  ///< most rows of one call of the library; 0 = the whole batch
+  int threads = 0;    ///< within one call on the CPU; 0 = 1, since every search thread makes calls
+};
+
+/// A model file opened by ONNX Runtime.
+///
+/// After a fork the child's evaluators made before it throw EvaluationError; new ones work.
+class OrtModel : public NetworkSource {
+ public:
+  [[nodiscard]] virtual std::span<const TensorInfo> inputs() const noexcept = 0;
+  [[nodiscard]] virtual std::span<const TensorInfo> outputs() const noexcept = 0;
+  /// An entry of the file's metadata.
+  [[nodiscard]] virtual std::optional<std::string> metadata(const std::string& key) const = 0;
+  [[nodiscard]] virtual const std::string& provider() const noexcept = 0;
+  /// Why that provider: "named", or what kept the GPU from being used.
+  [[nodiscard]] virtual const std::string& provider_reason() const noexcept = 0;
+};
+
+/// Opens a model. Throws ModelError for a file that is missing, damaged or no ONNX, and for a
+/// provider that was named and cannot be had, with the library's own reason; ConfigError for a bad
+/// option.
+std::shared_ptr<OrtModel> open_onnx(const std::filesystem::path& path, const OrtOptions& options);
+
+/// What is known of the library itself.
+struct OrtReport {
+  std::string version;
+  std::string build_info;
+  std::vector<std::string> available;  ///< providers it was built with
+};
+OrtReport ort_report(const std::filesystem::path& library);
+
+/// Why a provider cannot be had on this machine; empty when it can.
+std::string ort_provider_problem(const std::filesystem::path& library, const std::string& provider,
+                                 int device_id);
+
+}  // namespace pyengine
