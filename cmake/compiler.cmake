@@ -22,6 +22,10 @@ if(MSVC)
 else()
   # Contracting a*b+c into one rounding would make visit counts differ between machines.
   target_compile_options(pyengine_flags INTERFACE -Wall -Wextra -Wpedantic -ffp-contract=off)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # GCC bug 105651: every "text" + std::string is reported.
+    target_compile_options(pyengine_flags INTERFACE -Wno-restrict)
+  endif()
   if(PYENGINE_WERROR)
     target_compile_options(pyengine_flags INTERFACE -Werror)
   endif()
