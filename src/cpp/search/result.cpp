@@ -124,9 +124,11 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver) {
     }
     entry.visits = next.visits;
     entry.q = next.visits != 0 ? static_cast<float>(node.mean_for_chooser()) : kUnvisited;
-    if (solver) entry.proven = proven_for(node, node.chooser);
+    const auto proven = solver ? proven_for(node, node.chooser) : std::nullopt;
+    if (proven) entry.proven = static_cast<std::int8_t>(*proven);
+    entry.to_move = -1;
     if (node.state.load(std::memory_order_acquire) == NodeState::expanded) {
-      entry.to_move = node.mover;
+      entry.to_move = static_cast<std::int8_t>(node.mover);
       for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
                      [&](const Node& child) {
                        queue.push({child.visits.load(std::memory_order_relaxed), &child, index});

@@ -16,16 +16,20 @@ enum class StopReason : std::uint8_t { simulations, seconds, proven, stopped };
 [[nodiscard]] std::string_view to_string(StopReason reason) noexcept;
 
 /// A node of the part of the tree that a result keeps. Values are for the player who moved there,
-/// as Q is; parents come before their children.
+/// as Q is; parents come before their children. Plain memory: Python reads it as a NumPy record.
 struct TreeNode {
   std::int32_t parent = -1;  ///< index into SearchResult::tree; -1 of the root
-  Action action = kNoAction;
-  int to_move = 0;           ///< player to move; of no meaning at the end of a game
+  std::int32_t action = kNoAction;
   std::uint32_t visits = 0;
   float prior = 0.0F;
-  float q = 0.0F;            ///< NaN without visits
-  std::optional<int> proven; ///< -1, 0, 1 for the player who moved there
+  float q = 0.0F;                     ///< NaN without visits
+  std::int8_t to_move = 0;            ///< player to move; -1 where the game is over or unknown
+  std::int8_t proven = kNotProven;    ///< -1, 0, 1 for the player who moved there
+  std::int16_t unused = 0;
+
+  static constexpr std::int8_t kNotProven = 2;
 };
+static_assert(sizeof(TreeNode) == 24);
 
 struct SearchResult {
   Action action = kNoAction;

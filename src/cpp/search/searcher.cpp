@@ -107,7 +107,10 @@ void Searcher::check(const State& state) const {
 }
 
 bool Searcher::continues(const State& state) const {
-  return tree_ && root_ && *root_ == state;
+  if (!tree_ || !root_) return false;
+  // What a user's state is, only its own code can say.
+  if (is_foreign(state)) return root_->position().equals(state.position());
+  return *root_ == state;
 }
 
 void Searcher::start_tree(const State& state) {

@@ -1,0 +1,168 @@
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "bindings.h"
+#include "casts.h"
+#include "python_error.h"
+#include "search/searcher.h"
+#include "search_config.h"
+
+namespace pyengine::bindings {
+namespace {
+
+constexpr auto kProgressEvery = std::chrono::milliseconds(100);
+
+template <class T>
+py::array_t<T> array_of(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+py::dict result_to(const SearchResult& result) {
+  py::dict fields;
+  fields["action"] = result.action;
+  fields["value"] = result.value;
+  fields["network_value"] = result.network_value;
+  fields["proven"] = py::cast(result.proven);
+  fields["actions"] = array_of(result.actions);
+  fields["visits"] = array_of(result.visits);
+  fields["priors"] = array_of(result.priors);
+  fields["q"] = array_of(result.q);
+  fields["policy"] = array_of(result.policy);
+  fields["improved_policy"] = array_of(result.improved_policy);
+  fields["pv"] = py::cast(result.pv);
+  fields["simulations"] = result.simulations;
+  fields["evaluations"] = result.evaluations;
+  fields["nodes"] = result.nodes;
+  fields["seconds"] = result.seconds;
+  fields["stop_reason"] = std::string(to_string(result.stop_reason));
+  fields["tree_nodes"] = array_of(result.tree);
+  return fields;
+}
+
+/// A State as it is; a user's own state as a position without a past that we could know.
+State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state) {
+  if (py::isinstance<State>(state)) return state.cast<const State&>();
+  return State(game, std::nullopt, position_from(game, state), {});
+}
+
+/// Polls Python on the thread that called: signals, and the user's on_progress.
+class PythonHost final : public Host {
+ public:
+  PythonHost(const Searcher& searcher, py::object on_progress)
+      : searcher_(searcher), on_progress_(std::move(on_progress)) {}
+
+  bool poll() override {
+    const auto now = Clock::now();
+    const bool report = !on_progress_.is_none() && now - last_report_ >= kProgressEvery;
+    if (!report && !on_main_thread_) return true;  // signals are handled on the main thread alone
+    const py::gil_scoped_acquire gil;
+    return calling_python([&] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      if (!report) return true;
+      last_report_ = now;
+      const py::object answer = on_progress_(result_to(searcher_.progress()));
+      return !(py::isinstance<py::bool_>(answer) && !answer.cast<bool>());
+    });
+  }
+
+ private:
+  static bool is_main_thread() {
+    const py::module_ threading = py::module_::import("threading");
+    return threading.attr("main_thread")().is(threading.attr("current_thread")());
+  }
+
+  const Searcher& searcher_;
+  const py::object on_progress_;
+  const bool on_main_thread_ = is_main_thread();
+  Clock::time_point last_report_ = Clock::now();
+};
+
+py::dict search(Searcher& self, const py::object& state, const py::dict& config,
+                const py::object& on_progress) {
+  const SearchConfig settings = config_from(config);
+  const State root = state_from(self.game(), state);
+  PythonHost host(self, on_progress);
+  const SearchResult result = [&] {
+    const py::gil_scoped_release release;
+    return self.search(root, settings, host);
+  }();
+  return result_to(result);
+}
+
+std::vector<py::dict> search_many(Searcher& self, const std::vector<py::object>& states,
+                                  const py::dict& config) {
+  const SearchConfig settings = config_from(config);
+  std::vector<State> roots;
+  roots.reserve(states.size());
+  for (const py::object& state : states) roots.push_back(state_from(self.game(), state));
+  std::vector<const State*> pointers;
+  for (const State& root : roots) pointers.push_back(&root);
+  PythonHost host(self, py::none());
+  const std::vector<SearchResult> results = [&] {
+    const py::gil_scoped_release release;
+    return self.search_many(pointers, settings, host);
+  }();
+  std::vector<py::dict> dicts;
+  for (const SearchResult& result : results) dicts.push_back(result_to(result));
+  return dicts;
+}
+
+py::dict stats_to(const SearchStats& stats) {
+  py::dict fields;
+  fields["simulations"] = stats.simulations;
+  fields["evaluations"] = stats.evaluations;
+  fields["batches"] = stats.batches;
+  fields["padding"] = stats.padding;
+  fields["cache_hits"] = stats.cache_hits;
+  fields["collisions"] = stats.collisions;
+  fields["nodes"] = stats.nodes;
+  fields["bytes"] = stats.bytes;
+  fields["waiting_seconds"] = stats.waiting_seconds;
+  fields["provider"] = stats.provider;
+  return fields;
+}
+
+}  // namespace
+
+void bind_search(py::module_& m) {
+  PYBIND11_NUMPY_DTYPE(TreeNode, parent, action, visits, prior, q, to_move, proven);
+  m.attr("NOT_PROVEN") = static_cast<int>(TreeNode::kNotProven);
+  m.def(
+      "default_search_config", [] { return config_to(SearchConfig{}); },
+      "The defaults of C++ by field name.");
+  m.def(
+      "check_search_config", [](const py::dict& fields) { config_from(fields); }, py::arg("fields"),
+      "Raises ConfigError naming the first field that does not fit.");
+  m.def(
+      "visits_at_temperature",
+      [](const std::vector<std::uint32_t>& visits, double temperature) {
+        return array_of(visits_at_temperature(visits, temperature));
+      },
+      py::arg("visits"), py::arg("temperature"), "visits^(1 / temperature), normalised.");
+
+  py::class_<Searcher>(m, "Searcher", "A search that keeps its tree; see pyengine.Engine.")
+      .def(py::init([](const std::shared_ptr<AnyGame>& game,
+                       const std::shared_ptr<Evaluator>& evaluator, const py::dict& config) {
+             const SearchConfig settings = config_from(config);
+             const py::gil_scoped_release release;
+             return std::make_unique<Searcher>(game, evaluator, settings);
+           }),
+           py::arg("game"), py::arg("evaluator"), py::arg("config"))
+      .def("search", &search, py::arg("state"), py::arg("config"),
+           py::arg("on_progress") = py::none())
+      .def("search_many", &search_many, py::arg("states"), py::arg("config"))
+      .def("advance", &Searcher::advance, py::arg("action"),
+           py::call_guard<py::gil_scoped_release>())
+      .def("clear", &Searcher::clear, py::call_guard<py::gil_scoped_release>())
+      .def("stop", &Searcher::stop)
+      .def("stats", [](const Searcher& self) { return stats_to(self.stats()); });
+}
+
+}  // namespace pyengine::bindings

@@ -1,0 +1,238 @@
+"""The search engine: :class:`Engine`, and :func:`search` for a single call."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+from pyengine import _core
+from pyengine.config import FIXED_FIELDS, SearchConfig
+from pyengine.errors import ConfigError, EngineError
+from pyengine.evaluators import as_evaluator
+from pyengine.games import as_game, load_game
+from pyengine.result import SearchResult
+
+__all__ = ["Engine", "search"]
+
+OnProgress = Callable[[SearchResult], object]
+
+_FOREVER = 1e9  # seconds: analyze() without a budget
+
+
+class Engine:
+    """Searches states of one game with one evaluator, and keeps the tree from call to call.
+
+    Args:
+        game: a :class:`~pyengine.Game`, a name such as ``"go(board_size=9)"``, a Python game or a
+            ``pyspiel`` game.
+        evaluator: a path to an ONNX file, the name of a bundled model, ``"uniform"``,
+            ``"rollout"``, a callable on planes, or any evaluator.
+        config: the settings; each may be given as a keyword instead.
+
+    Raises:
+        ConfigError: a setting out of range, a game that cannot be searched.
+        ModelError: the network cannot be loaded or does not fit the game.
+
+    A tree continues when the state searched equals the root, its history included; any other state
+    starts afresh. One search at a time: a second raises :class:`~pyengine.EngineError`;
+    :meth:`stop` and :meth:`stats` work from any thread. After ``fork()`` an engine of the parent
+    raises EngineError in the child: make a new one there.
+    """
+
+    def __init__(
+        self, game: Any, evaluator: Any, *, config: SearchConfig | None = None, **settings: Any
+    ) -> None:
+        """Make an engine; see the class."""
+        self._game = load_game(game) if isinstance(game, str) else as_game(game)
+        self._evaluator = as_evaluator(evaluator)
+        self._config = (config or SearchConfig()).replace(**settings)
+        self._searcher: _core.Searcher | None = _core.Searcher(
+            self._game, self._evaluator, self._config.as_core()
+        )
+
+    @property
+    def game(self) -> _core.Game:
+        """The game, as the engine sees it."""
+        return self._game
+
+    @property
+    def evaluator(self) -> Any:
+        """The evaluator."""
+        return self._evaluator
+
+    @property
+    def config(self) -> SearchConfig:
+        """The settings that hold where a call gives none."""
+        return self._config
+
+    def search(
+        self, state: Any, *, on_progress: OnProgress | None = None, **settings: Any
+    ) -> SearchResult:
+        """Search a state.
+
+        Args:
+            state: a state of the game that is not terminal; a user's own state too.
+            on_progress: called about ten times a second with the result so far; returning
+                ``False`` ends the search.
+            **settings: fields of :class:`~pyengine.SearchConfig`, for this call.
+
+        Raises:
+            ConfigError: a terminal state, one of another game, or a setting out of range.
+            EngineError: another search of this engine is running, or it is closed.
+            EvaluationError: the evaluator failed. The tree is as good as before.
+            KeyboardInterrupt: after Ctrl-C, within 0.1 s and one batch.
+
+        What a user's game or ``on_progress`` raises stops the search and is raised here.
+        """
+        fields = self._searcher_open.search(
+            state, self._merged(settings), self._progress(on_progress, state)
+        )
+        return _result(fields, state)
+
+    def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
+        """Search several states at once, each in a tree of its own; they share the batches.
+
+        Budgets are for each state; no tree is kept. Arguments and errors as in :meth:`search`.
+        """
+        states = list(states)
+        found = self._searcher_open.search_many(states, self._merged(settings))
+        return [_result(fields, state) for fields, state in zip(found, states, strict=True)]
+
+    def analyze(self, state: Any, *, every: float = 0.1, **settings: Any) -> Iterator[SearchResult]:
+        """Yield the result so far every ``every`` seconds while searching in the background.
+
+        Without a budget the search goes on until the loop is left, which stops it. The last result
+        is the final one. The settings and errors are those of :meth:`search`.
+        """
+        if not every > 0:
+            raise ConfigError(f"every: expected a number of seconds > 0, found {every!r}")
+        merged = self._config.replace(**settings)
+        if merged.simulations is None and merged.seconds is None:
+            settings["seconds"] = _FOREVER
+        return self._stream(state, every, settings)
+
+    def _stream(self, state: Any, every: float, settings: dict[str, Any]) -> Iterator[SearchResult]:
+        news: queue.Queue[SearchResult | BaseException] = queue.Queue()
+        latest: list[SearchResult] = []
+        leaving = threading.Event()
+
+        def keep(result: SearchResult) -> bool:
+            latest[:] = [result]
+            return not leaving.is_set()
+
+        def run() -> None:
+            try:
+                news.put(self.search(state, on_progress=keep, **settings))
+            except BaseException as error:
+                news.put(error)
+
+        worker = threading.Thread(target=run, name="pyengine-analyze", daemon=True)
+        worker.start()
+        try:
+            while True:
+                try:
+                    final = news.get(timeout=every)
+                except queue.Empty:
+                    if latest:
+                        yield latest.pop()
+                    continue
+                if isinstance(final, BaseException):
+                    raise final
+                yield final
+                return
+        finally:
+            leaving.set()
+            self.stop()
+            worker.join()
+
+    def advance(self, action: int) -> None:
+        """Make the state after ``action`` the root and keep its subtree.
+
+        Raises ConfigError when nothing has been searched, IllegalActionError when the action is
+        not legal. Never blocks for long: what is dropped is sorted out in the background.
+        """
+        self._searcher_open.advance(action)
+
+    def stop(self) -> None:
+        """End the running search early, with what it has. From any thread."""
+        if self._searcher is not None:
+            self._searcher.stop()
+
+    def clear(self) -> None:
+        """Drop the tree and the evaluation cache."""
+        self._searcher_open.clear()
+
+    def stats(self) -> dict[str, Any]:
+        """Return counters since the engine was made.
+
+        ``simulations``, ``evaluations`` (rows judged), ``batches``, ``mean_batch_fill`` (rows a
+        batch), ``padding`` (rows), ``cache_hits``, ``collisions``, ``waiting_seconds`` (of workers
+        with nothing to do but wait for judgements), ``nodes`` and ``bytes`` now, ``provider``.
+        """
+        stats = dict(self._searcher_open.stats())
+        batches = stats["batches"]
+        stats["mean_batch_fill"] = stats["evaluations"] / batches if batches else 0.0
+        return stats
+
+    def close(self) -> None:
+        """Free everything; the engine cannot be used afterwards. Closing twice is no error."""
+        if self._searcher is not None:
+            self._searcher.clear()
+        self._searcher = None
+
+    def __enter__(self) -> Self:
+        """Return the engine, which is closed when the block is left."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the engine."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return game and evaluator."""
+        return f"Engine({self._game}, {self._evaluator!r})"
+
+    @property
+    def _searcher_open(self) -> _core.Searcher:
+        if self._searcher is None:
+            raise EngineError("this engine is closed")
+        return self._searcher
+
+    def _merged(self, settings: dict[str, Any]) -> dict[str, Any]:
+        for name in FIXED_FIELDS:
+            if name in settings and settings[name] != getattr(self._config, name):
+                raise ConfigError(f"{name}: is fixed when the engine is made; give it to Engine")
+        return self._config.replace(**settings).as_core()
+
+    @staticmethod
+    def _progress(on_progress: OnProgress | None, state: Any) -> Any:
+        if on_progress is None:
+            return None
+        return lambda fields: on_progress(_result(fields, state))
+
+
+def _result(fields: dict[str, Any], state: Any) -> SearchResult:
+    return SearchResult(state=state.clone(), **fields)
+
+
+def search(state: Any, *, evaluator: Any, game: Any = None, **settings: Any) -> SearchResult:
+    """Search one state with an engine of its own; nothing is kept.
+
+    Args:
+        state: a :class:`~pyengine.State`, or a user's state together with its ``game``.
+        evaluator: as for :class:`Engine`.
+        game: needed where the state does not know its game.
+        **settings: fields of :class:`~pyengine.SearchConfig`, and ``on_progress``.
+
+    """
+    owner = game
+    if owner is None:
+        known = getattr(state, "game", None) or getattr(state, "get_game", None)
+        owner = known() if callable(known) else known
+    if owner is None:
+        raise ConfigError("search: the state does not tell its game; pass it as `game`")
+    on_progress = settings.pop("on_progress", None)
+    with Engine(owner, evaluator, **settings) as engine:
+        return engine.search(state, on_progress=on_progress)

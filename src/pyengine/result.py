@@ -1,0 +1,142 @@
+"""What a search found: :class:`SearchResult`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine import _core
+from pyengine.errors import ConfigError
+from pyengine.picture import board_svg
+from pyengine.tree import SearchTree
+
+__all__ = ["SearchResult", "StopReason"]
+
+StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped"]
+
+_TABLE_ROWS = 10
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SearchResult:
+    """Plain values that outlive the engine.
+
+    Values are in [-1, 1], for the player to move at the root. ``A`` is the number of actions of
+    the game, ``L`` the number of legal ones.
+    """
+
+    action: int  #: most visits; then larger q, larger prior, smaller action; a proven win first
+    value: float  #: mean of all visits and of the root's own judgement, or the proven value
+    network_value: float  #: of the root's own judgement
+    proven: int | None  #: -1, 0, 1 where the value is proven
+    actions: npt.NDArray[np.int32]  #: [L], legal, ascending
+    visits: npt.NDArray[np.uint32]  #: [L], the reused tree's included
+    priors: npt.NDArray[np.float32]  #: [L], as searched, noise included
+    q: npt.NDArray[np.float32]  #: [L], NaN where unvisited
+    policy: npt.NDArray[np.float32]  #: [A], visits normalised
+    improved_policy: npt.NDArray[np.float32]  #: [A], Gumbel's completed-Q target
+    pv: list[int]  #: principal variation: the most visited line
+    simulations: int  #: of this call
+    evaluations: int  #: rows judged in this call, without padding and cache hits
+    nodes: int  #: in the tree
+    seconds: float  #: of this call
+    stop_reason: StopReason
+    state: Any = field(default=None)  #: a copy of the state searched
+    tree_nodes: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0))
+
+    def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
+        """Return ``visits ** (1 / temperature)`` normalised, float32 [A].
+
+        At 0 all the probability is on the most visited actions (shared among equals). Raises
+        ConfigError for a negative temperature.
+        """
+        if not (math.isfinite(temperature) and temperature >= 0):
+            raise ConfigError(f"temperature: expected a number >= 0, found {temperature!r}")
+        policy = np.zeros_like(self.policy)
+        policy[self.actions] = _core.visits_at_temperature(self.visits.tolist(), temperature)
+        return policy
+
+    def tree(self, max_depth: int = 3, min_visits: int = 1) -> SearchTree:
+        """Return the tree as it was when the search ended, to a depth and a number of visits.
+
+        A result keeps the 4,096 most visited nodes.
+        """
+        return SearchTree.from_nodes(self.tree_nodes, max_depth, min_visits, self.state)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all values as plain Python objects, fit for JSON (NaN becomes None)."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["state"], fields["tree_nodes"]
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                fields[name] = [None if x != x else x for x in value.tolist()]
+        return fields
+
+    def action_name(self, action: int) -> str:
+        """Return the move as text, such as ``"D4"``."""
+        return _action_name(self.state, action)
+
+    def order(self) -> npt.NDArray[np.intp]:
+        """Return indices into ``actions``, best first: the chosen one, then by visits and prior."""
+        chosen = self.actions == self.action
+        return np.lexsort((self.actions, -self.priors, -self.visits.astype(np.int64), ~chosen))
+
+    def __repr__(self) -> str:
+        """Return the essentials in one line."""
+        return (
+            f"SearchResult(action={self.action}, value={self.value:+.4f}, "
+            f"simulations={self.simulations}, nodes={self.nodes}, stop_reason={self.stop_reason!r})"
+        )
+
+    def __str__(self) -> str:
+        """Return the board with a table of the best moves."""
+        lines = [] if self.state is None else [str(self.state).rstrip(), ""]
+        lines.append(f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7}")
+        for i in self.order()[:_TABLE_ROWS]:
+            action = int(self.actions[i])
+            q = f"{self.q[i]:+7.3f}" if self.visits[i] else f"{'-':>7}"
+            lines.append(
+                f"{self.action_name(action):>6} {self.visits[i]:>8} "
+                f"{self.policy[action]:>6.1%} {self.priors[i]:>6.1%} {q}"
+            )
+        line = " ".join(self._line())
+        proof = "" if self.proven is None else f" (proven {_PROVEN[self.proven]})"
+        rate = self.simulations / self.seconds if self.seconds > 0 else 0.0
+        lines += [
+            f"value {self.value:+.3f}{proof}, best {self.action_name(self.action)}, line: {line}",
+            f"{self.simulations} simulations, {self.evaluations} evaluations, {self.nodes} nodes "
+            f"in {self.seconds:.3f} s ({rate:,.0f} simulations/s), ended by {self.stop_reason}",
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return a picture for a notebook: the board with the share of visits on each point."""
+        picture = board_svg(self.state, self.policy, self.action)
+        text = str(self).split("\n\n", 1)[-1] if picture else str(self)
+        escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+        return f"{picture}<pre>{escaped}</pre>"
+
+    def _line(self) -> list[str]:
+        """Return the principal variation as text; each move named where it is played."""
+        names: list[str] = []
+        state = None if self.state is None else self.state.clone()
+        for action in self.pv:
+            names.append(_action_name(state, action))
+            if state is not None:
+                state.apply_action(action)
+        return names
+
+
+_PROVEN = {-1: "loss", 0: "draw", 1: "win"}
+
+
+def _action_name(state: Any, action: int) -> str:
+    """Return the name that the state gives an action; a user's state may have none."""
+    if state is None or not hasattr(state, "action_to_string"):
+        return str(action)
+    return str(state.action_to_string(action))

@@ -1,0 +1,103 @@
+"""The tree of a finished search, for people: nested nodes, a dict, a Graphviz drawing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine import _core
+
+__all__ = ["SearchTree"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchTree:
+    """A node and what was kept below it. Values are for the player who made the move."""
+
+    action: int | None  #: that leads here; None at the root
+    name: str  #: of the action
+    to_move: int | None  #: player to move; None where the game is over
+    visits: int
+    prior: float  #: of the action, 0 at the root
+    q: float  #: NaN without visits
+    proven: int | None
+    children: list[SearchTree] = field(default_factory=list)
+
+    @classmethod
+    def from_nodes(
+        cls, nodes: npt.NDArray[np.void], max_depth: int, min_visits: int, state: Any
+    ) -> Self:
+        """Build the tree from records in which parents come before their children."""
+        built: list[tuple[Self, int, Any] | None] = []
+        for node in nodes.tolist():
+            parent, action, visits, prior, q, to_move, proven = node
+            above = built[parent] if parent >= 0 else None
+            if parent >= 0 and (above is None or above[1] >= max_depth or visits < min_visits):
+                built.append(None)
+                continue
+            here = state if above is None else above[2]
+            tree = cls(
+                action=None if above is None else action,
+                name="" if above is None else _name(here, action),
+                to_move=None if to_move < 0 else to_move,
+                visits=visits,
+                prior=prior,
+                q=q,
+                proven=None if proven == _core.NOT_PROVEN else proven,
+            )
+            depth = 0 if above is None else above[1] + 1
+            if above is not None:
+                above[0].children.append(tree)
+            built.append((tree, depth, here if above is None else _after(here, action)))
+        if not built or built[0] is None:
+            return cls(
+                action=None, name="", to_move=None, visits=0, prior=0, q=float("nan"), proven=None
+            )
+        return built[0][0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return nested plain values, fit for JSON (NaN becomes None)."""
+        return {
+            "action": self.action,
+            "name": self.name,
+            "to_move": self.to_move,
+            "visits": self.visits,
+            "prior": self.prior,
+            "q": None if self.q != self.q else self.q,
+            "proven": self.proven,
+            "children": [child.to_dict() for child in self.children],
+        }
+
+    def to_dot(self) -> str:
+        """Return the tree in the DOT language of Graphviz."""
+        lines = ["digraph search {", "  node [shape=box, fontname=monospace];"]
+        pending: list[tuple[SearchTree, int]] = [(self, -1)]
+        number = 0
+        while pending:
+            node, parent = pending.pop()
+            label = f"{node.name or 'root'}\\nN {node.visits}  Q {node.q:+.3f}"
+            proof = "" if node.proven is None else f"\\nproven {node.proven:+d}"
+            lines.append(f'  n{number} [label="{label}{proof}"];')
+            if parent >= 0:
+                lines.append(f'  n{parent} -> n{number} [label="{node.prior:.3f}"];')
+            pending += [(child, number) for child in reversed(node.children)]
+            number += 1
+        return "\n".join([*lines, "}"]) + "\n"
+
+
+def _name(state: Any, action: int) -> str:
+    if state is None or not hasattr(state, "action_to_string"):
+        return str(action)
+    return str(state.action_to_string(action))
+
+
+def _after(state: Any, action: int) -> Any:
+    """Return the state after an action: a copy."""
+    if state is None:
+        return None
+    after = state.clone()
+    after.apply_action(action)
+    return after
