@@ -15,7 +15,7 @@ if(NOT pybind11_ROOT AND NOT pybind11_DIR)
 endif()
 find_package(pybind11 2.13 CONFIG REQUIRED)
 
-# NO_EXTRAS: no link-time optimisation, which costs minutes on two cores and gained nothing.
+# NO_EXTRAS: optimisation is decided in compiler.cmake, the installer strips.
 pybind11_add_module(_core MODULE NO_EXTRAS ${binding_sources})
 target_link_libraries(_core PRIVATE pyengine_core)
 target_compile_definitions(_core PRIVATE PYENGINE_VERSION="${PROJECT_VERSION}")
