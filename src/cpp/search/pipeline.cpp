@@ -416,22 +416,29 @@ bool Pipeline::over() const noexcept {
 }
 
 Slot* Pipeline::take_slot() {
+  Slot* slot = nullptr;
   {
     const std::lock_guard lock(mutex_);
     auto& from = partial_.empty() ? free_ : partial_;
     if (!from.empty()) {
-      Slot* slot = from.back();
+      slot = from.back();
       from.pop_back();
-      return slot;
     }
   }
+  if (slot == nullptr) slot = make_slot();
+  // What was judged in other calls, or by other workers just before, may not decide which rows share
+  // a batch: the last bits of an output can depend on that.
+  slot->batch->use_cache = !searches_.front()->config().deterministic;
+  return slot;
+}
+
+Slot* Pipeline::make_slot() {
   auto slot = std::make_unique<Slot>();
   slot->batch = evaluator_.make_batch(batch_rows_);
   slot->flights.resize(slot->batch->leaves.size());
-  Slot* taken = slot.get();
   const std::lock_guard lock(mutex_);
   slots_.push_back(std::move(slot));
-  return taken;
+  return slots_.back().get();
 }
 
 void Pipeline::release(Slot& slot) {

@@ -102,6 +102,7 @@ class Pipeline {
   [[nodiscard]] bool over() const noexcept;
   [[nodiscard]] bool may_judge(bool caller) const noexcept;
   Slot* take_slot();
+  Slot* make_slot();
   void release(Slot& slot);
   void fail(std::exception_ptr error) noexcept;
   void signal() noexcept;

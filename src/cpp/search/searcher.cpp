@@ -21,8 +21,7 @@ BindOptions bind_options(const SearchConfig& config) {
   BindOptions options;
   options.max_batch = config.batch_size;
   options.workers = num_workers(config);
-  // Which rows share a batch, and so the last bits of an output, would depend on what was cached.
-  options.cache_entries = config.deterministic ? 0 : config.cache_entries;
+  options.cache_entries = config.cache_entries;
   options.cache_bytes = cache_bytes(config);
   options.seed = config.seed;
   return options;
