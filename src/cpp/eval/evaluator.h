@@ -87,6 +87,7 @@ struct EvalBatch {
   std::vector<EvalRow> rows;     ///< rows in use; at most `capacity`
   int num_leaves = 0;
   int capacity = 0;  ///< rows
+  bool use_cache = true;  ///< off where results must not depend on what was judged before
   std::unique_ptr<BatchMemory> memory;
 };
 
