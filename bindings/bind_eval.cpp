@@ -1,0 +1,248 @@
+/// Evaluators as opaque objects that an engine takes; pyengine.evaluators has the public classes.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "bindings.h"
+#include "callback_evaluators.h"
+#include "casts.h"
+#include "eval/ort.h"
+#include "eval/simple.h"
+#include "games/state.h"
+
+namespace pyengine::bindings {
+namespace {
+
+/// Reads a field of pyengine.spec.ModelSpec.
+template <class T>
+T field(const py::handle& spec, const char* name, const char* expected) {
+  const py::object value = spec.attr(name);
+  try {
+    return value.cast<T>();
+  } catch (const py::cast_error&) {
+    throw ConfigError(std::string(name) + " must be " + expected + ", found " +
+                      py::repr(value).cast<std::string>());
+  }
+}
+
+/// A text field; None is empty.
+std::string text(const py::handle& spec, const char* name) {
+  return field<std::optional<std::string>>(spec, name, "a string").value_or("");
+}
+
+std::vector<std::string> names(const py::handle& spec, const char* name) {
+  if (py::isinstance<py::str>(spec.attr(name))) return {text(spec, name)};
+  return field<std::vector<std::string>>(spec, name, "a tuple of names");
+}
+
+ModelSpec spec_from(const py::object& spec) {
+  ModelSpec made;
+  if (spec.is_none()) return made;
+  if (!py::hasattr(spec, "planes") || !py::hasattr(spec, "value_kind")) {
+    throw ConfigError("spec must be a ModelSpec, found " + py::repr(spec).cast<std::string>());
+  }
+  made.planes = names(spec, "planes");
+  made.layout = text(spec, "layout");
+  made.rows = text(spec, "rows");
+  made.policy_rows = text(spec, "policy_rows");
+  made.policy = text(spec, "policy");
+  made.pass_index = field<std::optional<int>>(spec, "pass_index", "None or an int");
+  made.value = names(spec, "value");
+  made.value_kind = text(spec, "value_kind");
+  made.value_for = text(spec, "value_for");
+  made.input = text(spec, "input");
+  made.policy_output = text(spec, "policy_output");
+  made.value_output = text(spec, "value_output");
+  made.validate();
+  return made;
+}
+
+std::vector<std::string> plane_names(const ModelSpec& spec) {
+  std::vector<std::string> written;
+  for (const Plane& plane : parse_planes(spec.planes)) written.push_back(to_string(plane));
+  return written;
+}
+
+/// The fields that infer_spec() may set.
+py::dict inferred(const OrtModel& model) {
+  const ModelSpec spec = infer_spec(model.inputs(), model.outputs());
+  py::dict fields;
+  fields["planes"] = py::tuple(py::cast(plane_names(spec)));
+  fields["layout"] = spec.layout;
+  return fields;
+}
+
+ModelSpec preset(const std::string& name) {
+  if (name == "alphago_zero") return alphago_zero_spec();
+  if (name == "leela_zero") return leela_zero_spec();
+  if (name == "gomoku17") return gomoku17_spec();
+  throw ConfigError("there is no preset '" + name + "'");
+}
+
+py::array_t<float> observation_tensor(const State& state, const py::object& spec) {
+  const Encoder encoder(spec_from(spec), *state.game());
+  const AnyPosition& position = state.position();
+  ActionList legal;
+  if (!position.outcome().has_value()) position.legal_actions(legal);
+  PlaneStack planes;
+  encoder.open(position, legal, planes);
+  position.rethrow_if_failed();
+  const auto dims = encoder.shape().dims();
+  py::array_t<float> tensor(std::vector<py::ssize_t>(dims.begin(), dims.end()));
+  encoder.write(planes, 0, ElementType::float32,
+                reinterpret_cast<std::byte*>(tensor.mutable_data()));
+  return tensor;
+}
+
+/// An evaluator that fits a game, asked outside a search.
+class AskedEvaluator {
+ public:
+  AskedEvaluator(const std::shared_ptr<Evaluator>& evaluator, const py::object& game)
+      : game_(game_from(game)) {
+    const py::gil_scoped_release released;
+    bound_ = evaluator->bind(game_, {});
+  }
+  [[nodiscard]] std::shared_ptr<AnyGame> game() const { return game_holder(game_); }
+  [[nodiscard]] std::string provider() const { return bound_->provider(); }
+
+  py::tuple evaluate(const py::sequence& asked, bool average) {
+    std::vector<State> states;  // copies: other threads may go on playing while we think
+    for (const py::handle& state : asked) states.push_back(state_from(state));
+    std::vector<const State*> pointers;
+    for (const State& state : states) pointers.push_back(&state);
+    const auto count = static_cast<py::ssize_t>(states.size());
+    py::array_t<float> policy({count, static_cast<py::ssize_t>(game_->shape().num_actions)});
+    py::array_t<float> value(count);
+    const std::span<float> policy_out(policy.mutable_data(),
+                                      static_cast<std::size_t>(policy.size()));
+    const std::span<float> value_out(value.mutable_data(), static_cast<std::size_t>(count));
+    {
+      const py::gil_scoped_release released;
+      evaluate_states(*bound_, pointers, policy_out, value_out, average);
+    }
+    return py::make_tuple(policy, value);
+  }
+
+ private:
+  [[nodiscard]] State state_from(const py::handle& state) const {
+    const auto object = py::reinterpret_borrow<py::object>(state);
+    auto position = position_from(game_, object);
+    if (!py::isinstance<State>(object)) return {game_, {}, std::move(position), {}};
+    const auto& own = object.cast<const State&>();
+    return {game_, own.start(), std::move(position), own.history()};
+  }
+
+  std::shared_ptr<const AnyGame> game_;
+  std::unique_ptr<BoundEvaluator> bound_;
+};
+
+void bind_model(py::module_& m) {
+  py::class_<OrtModel, std::shared_ptr<OrtModel>> model(m, "OnnxModel",
+                                                        "A file opened by ONNX Runtime.");
+  model.def_property_readonly("provider", &OrtModel::provider, "The provider that runs it.");
+  model.def_property_readonly("provider_reason", &OrtModel::provider_reason,
+                              "\"named\", or why the GPU is used or is not.");
+  model.def_property_readonly(
+      "inputs", [](const OrtModel& self) { return to_string(self.inputs()); },
+      "For people: \"planes float32[N,3,9,9]\".");
+  model.def_property_readonly(
+      "outputs", [](const OrtModel& self) { return to_string(self.outputs()); },
+      "For people, as `inputs`.");
+  model.def("metadata", &OrtModel::metadata, py::arg("key"),
+            "An entry of the file's metadata, or None.");
+  model.def("infer_spec", &inferred,
+            "The fields of a ModelSpec that the shapes tell. Raises ModelError.");
+  m.def(
+      "open_onnx",
+      [](const std::filesystem::path& path, const std::filesystem::path& library,
+         const std::vector<std::string>& providers, int device_id, int max_batch, int threads) {
+        const py::gil_scoped_release released;
+        return open_onnx(path, {library, providers, device_id, max_batch, threads});
+      },
+      py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
+      py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
+      "Opens a model; see pyengine.OnnxEvaluator. No providers = the best that works.");
+}
+
+void bind_spec(py::module_& m) {
+  m.def(
+      "plane_names", [](const py::object& spec) { return plane_names(spec_from(spec)); },
+      py::arg("spec"), "Checks a ModelSpec; its planes with ranges written out.");
+  m.def(
+      "preset_planes", [](const std::string& name) { return plane_names(preset(name)); },
+      py::arg("name"), "Planes of \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
+  m.def(
+      "check_fit",
+      [](const py::object& spec, const py::object& game) {
+        return Encoder(spec_from(spec), *game_from(game)).shape().dims();
+      },
+      py::arg("spec"), py::arg("game"),
+      "Shape of the planes of a game, in the spec's layout. Raises ModelError.");
+}
+
+void bind_evaluators(py::module_& m) {
+  using Pointer = std::shared_ptr<Evaluator>;
+  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.evaluators.");
+  m.def("uniform_evaluator", [] { return Pointer(std::make_shared<UniformEvaluator>()); });
+  m.def(
+      "rollout_evaluator",
+      [](int rollouts) { return Pointer(std::make_shared<RolloutEvaluator>(rollouts)); },
+      py::arg("rollouts"));
+  m.def(
+      "mixed_evaluator",
+      [](const Pointer& network, const Pointer& rollout, double mix) {
+        return Pointer(std::make_shared<MixedEvaluator>(network, rollout, mix));
+      },
+      py::arg("network"), py::arg("rollout"), py::arg("mix"));
+  m.def(
+      "onnx_evaluator",
+      [](const std::shared_ptr<OrtModel>& model, const py::object& spec) {
+        return Pointer(std::make_shared<NetworkEvaluator>(model, spec_from(spec)));
+      },
+      py::arg("model"), py::arg("spec"));
+  m.def(
+      "callback_evaluator",
+      [](const py::object& fn, const py::object& spec) {
+        return Pointer(std::make_shared<NetworkEvaluator>(callback_source(fn), spec_from(spec)));
+      },
+      py::arg("fn"), py::arg("spec"));
+  m.def("state_evaluator", &state_evaluator, py::arg("fn"));
+  py::class_<AskedEvaluator> asked(m, "BoundEvaluator", "An evaluator that fits a game.");
+  asked.def(py::init<const Pointer&, const py::object&>(), py::arg("evaluator"), py::arg("game"));
+  asked.def_property_readonly("game", &AskedEvaluator::game);
+  asked.def_property_readonly("provider", &AskedEvaluator::provider);
+  asked.def("evaluate", &AskedEvaluator::evaluate, py::arg("states"), py::arg("average"),
+            "(policy float32[N,A], value float32[N]); `average` over the board's symmetries.");
+}
+
+void bind_runtime(py::module_& m) {
+  m.def(
+      "ort_report",
+      [](const std::filesystem::path& library) {
+        const OrtReport report = ort_report(library);
+        return py::make_tuple(report.version, report.build_info, report.available);
+      },
+      py::arg("library"), "Version, build and the providers it was built with.");
+  m.def("ort_provider_problem", &ort_provider_problem, py::arg("library"), py::arg("provider"),
+        py::arg("device_id") = 0, py::call_guard<py::gil_scoped_release>(),
+        "Why a provider cannot be had here; empty when it can.");
+}
+
+}  // namespace
+
+void bind_eval(py::module_& m) {
+  bind_spec(m);
+  bind_model(m);
+  bind_evaluators(m);
+  bind_runtime(m);
+  const py::object state = m.attr("State");
+  state.attr("observation_tensor") = py::cpp_function(
+      &observation_tensor, py::name("observation_tensor"), py::is_method(state),
+      py::arg("spec") = py::none(),
+      "float32[C,H,W] (or [H,W,C], as the spec says) of a pyengine.ModelSpec; None = the default.");
+}
+
+}  // namespace pyengine::bindings

@@ -1,0 +1,178 @@
+#include "callback_evaluators.h"
+
+#include <pybind11/numpy.h>
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "callback_function.h"
+#include "eval/decode.h"
+#include "foreign_game.h"
+#include "games/state.h"
+#include "python_error.h"
+
+namespace pyengine::bindings {
+namespace {
+
+class CallbackMemory final : public RawMemory {
+ public:
+  CallbackMemory(const NetworkShape& shape, int capacity)
+      : inputs(static_cast<std::size_t>(capacity) * shape.planes.elements()),
+        policies(static_cast<std::size_t>(capacity * shape.policy)),
+        values(static_cast<std::size_t>(capacity * shape.value)) {
+    planes = reinterpret_cast<std::byte*>(inputs.data());
+    policy = policies.data();
+    value = values.data();
+  }
+  std::vector<float> inputs;
+  std::vector<float> policies;
+  std::vector<float> values;
+};
+
+class CallbackNetwork final : public RawNetwork {
+ public:
+  CallbackNetwork(CallbackFunction function, const NetworkShape& shape)
+      : function_(std::move(function)), shape_(shape) {}
+
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    return {.calling_thread = true};
+  }
+  [[nodiscard]] std::string provider() const override { return "python"; }
+  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
+    return std::make_unique<CallbackMemory>(shape_, capacity);
+  }
+  int run(RawMemory& memory, int rows) override {
+    auto& batch = static_cast<CallbackMemory&>(memory);
+    const auto dims = shape_.planes.dims();
+    // A copy: the function may keep what it gets, and our buffers are used again.
+    const auto planes = [&] {
+      return py::array_t<float>(std::vector<py::ssize_t>{rows, static_cast<py::ssize_t>(dims[0]),
+                                                         static_cast<py::ssize_t>(dims[1]),
+                                                         static_cast<py::ssize_t>(dims[2])},
+                                batch.inputs.data());
+    };
+    function_.call(planes, {rows, shape_.policy, shape_.value}, batch.policies.data(),
+                   batch.values.data());
+    return rows;
+  }
+
+ private:
+  CallbackFunction function_;
+  NetworkShape shape_;
+};
+
+class CallbackSource final : public NetworkSource {
+ public:
+  explicit CallbackSource(CallbackFunction function) : function_(std::move(function)) {}
+  [[nodiscard]] std::shared_ptr<RawNetwork> fit(const ModelSpec&,
+                                                const NetworkShape& shape) override {
+    return std::make_shared<CallbackNetwork>(function_, shape);
+  }
+
+ private:
+  CallbackFunction function_;
+};
+
+/// What a StateEvaluator returns: priors, and a value for the mover.
+ModelSpec priors_spec() {
+  ModelSpec spec;
+  spec.policy = "probs";
+  return spec;
+}
+
+class BoundStates final : public BoundEvaluator {
+ public:
+  BoundStates(CallbackFunction function, std::shared_ptr<const AnyGame> game)
+      : function_(std::move(function)), game_(std::move(game)), decoder_(priors_spec(), *game_) {}
+
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    return {.reads_positions = true, .calling_thread = true};
+  }
+  void open(EvalBatch& batch, int leaf, const AnyPosition&) override {
+    EvalLeaf& opened = batch.leaves[static_cast<std::size_t>(leaf)];
+    opened.priors.clear();
+    opened.equal_priors = false;
+    opened.value = 0.0F;
+    opened.answers = 0;
+    opened.awaited.clear();
+    opened.pending_rows = 0;
+  }
+  void request(EvalBatch& batch, int leaf, int) override {
+    batch.rows.push_back({static_cast<std::uint16_t>(leaf), 0});
+    ++batch.leaves[static_cast<std::size_t>(leaf)].pending_rows;
+  }
+  void finish(EvalLeaf& leaf) override { Decoder::finish(leaf); }
+  void evaluate(EvalBatch& batch) override {
+    if (batch.rows.empty()) return;
+    const auto rows = batch.rows.size();
+    const auto num_actions = static_cast<std::size_t>(decoder_.policy_size());
+    std::vector<float> policy(rows * num_actions);
+    std::vector<float> value(rows);
+    const auto states = [&] { return make_states(batch); };
+    function_.call(states, {static_cast<int>(rows), decoder_.policy_size(), 1}, policy.data(),
+                   value.data());
+    for (std::size_t i = 0; i < rows; ++i) {
+      EvalLeaf& leaf = batch.leaves[batch.rows[i].leaf];
+      decoder_.check(policy.data() + i * num_actions, value.data() + i);
+      decoder_.add(policy.data() + i * num_actions, value.data() + i, 0, leaf);
+      if (--leaf.pending_rows == 0) Decoder::finish(leaf);
+    }
+    rows_.fetch_add(rows, std::memory_order_relaxed);
+    batches_.fetch_add(1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] EvaluatorStats stats() const noexcept override {
+    return {.rows = rows_.load(std::memory_order_relaxed),
+            .batches = batches_.load(std::memory_order_relaxed)};
+  }
+  [[nodiscard]] std::string provider() const override { return "python"; }
+
+ private:
+  /// The GIL must be held.
+  [[nodiscard]] py::list make_states(const EvalBatch& batch) const {
+    py::list states;
+    for (const EvalRow& row : batch.rows) states.append(make_state(batch.leaves[row.leaf]));
+    return states;
+  }
+  [[nodiscard]] py::object make_state(const EvalLeaf& leaf) const {
+    if (py::object own = unwrap_foreign_position(*leaf.position); !own.is_none()) return own;
+    std::vector<ActionId> history;
+    std::optional<BoardSetup> start;
+    if (leaf.root != nullptr) {
+      history = leaf.root->history();
+      start = leaf.root->start();
+    }
+    history.insert(history.end(), leaf.moves.begin(), leaf.moves.end());
+    return py::cast(State(game_, start, leaf.position->clone(), std::move(history)));
+  }
+
+  CallbackFunction function_;
+  std::shared_ptr<const AnyGame> game_;
+  Decoder decoder_;
+  std::atomic<std::uint64_t> rows_{0};
+  std::atomic<std::uint64_t> batches_{0};
+};
+
+class StateEvaluator final : public Evaluator {
+ public:
+  explicit StateEvaluator(CallbackFunction function) : function_(std::move(function)) {}
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                       const BindOptions&) override {
+    return std::make_unique<BoundStates>(function_, std::move(game));
+  }
+
+ private:
+  CallbackFunction function_;
+};
+
+}  // namespace
+
+std::shared_ptr<NetworkSource> callback_source(py::object fn) {
+  return std::make_shared<CallbackSource>(CallbackFunction(std::move(fn)));
+}
+
+std::shared_ptr<Evaluator> state_evaluator(py::object fn) {
+  return std::make_shared<StateEvaluator>(CallbackFunction(std::move(fn)));
+}
+
+}  // namespace pyengine::bindings

@@ -1,0 +1,96 @@
+#include "callback_function.h"
+
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <exception>
+#include <string>
+
+#include "base/error.h"
+#include "python_error.h"
+
+namespace pyengine::bindings {
+namespace {
+
+void drop(PyObject* object) {
+  if (Py_IsInitialized() == 0) return;
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF(object);
+  PyGILState_Release(state);
+}
+
+std::string type_name(const py::handle& object) {
+  return py::str(py::type::of(object).attr("__name__")).cast<std::string>();
+}
+
+std::string shape_text(const py::array& array) {
+  std::string text = py::str(array.dtype()).cast<std::string>() + "[";
+  for (py::ssize_t i = 0; i < array.ndim(); ++i) {
+    text += (i > 0 ? "," : "") + std::to_string(array.shape(i));
+  }
+  return text + "]";
+}
+
+/// Copies one part of the answer; `width` numbers a row, or one and no second dimension.
+void read(const py::object& part, const char* name, int rows, int width, bool flat, float* out) {
+  const auto array = py::array::ensure(part);
+  std::string expected = std::to_string(rows) + (flat ? "" : "," + std::to_string(width));
+  expected = std::string("the evaluator's function must return ") + name +
+      " as numbers of shape [" + expected + "], found ";
+  if (!array) {
+    PyErr_Clear();
+    throw EvaluationError(expected + type_name(part));
+  }
+  const char kind = array.dtype().kind();
+  const bool vector = flat && array.ndim() == 1;
+  const bool matrix = array.ndim() == 2 && array.shape(1) == width;
+  if ((kind != 'f' && kind != 'i' && kind != 'u') || !(vector || matrix) ||
+      array.shape(0) != rows) {
+    throw EvaluationError(expected + shape_text(array));
+  }
+  const auto floats = py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(array);
+  std::copy_n(floats.data(), floats.size(), out);
+}
+
+/// Throws what a call of the function raised; see CallbackFunction::call.
+[[noreturn]] void rethrow(const py::error_already_set& error) {
+  if (!error.matches(PyExc_Exception)) throw PythonError(error);
+  std::string message = type_name(error.value());
+  const auto text = py::str(error.value()).cast<std::string>();
+  if (!text.empty()) message += ": " + text;
+  try {
+    throw PythonError(error);
+  } catch (const PythonError&) {
+    std::throw_with_nested(EvaluationError("the evaluator's function raised " + message));
+  }
+}
+
+}  // namespace
+
+CallbackFunction::CallbackFunction(py::object fn)
+    : mutex_(std::make_shared<std::recursive_mutex>()) {
+  if (PyCallable_Check(fn.ptr()) == 0) {
+    throw ConfigError("fn must be callable, found " + type_name(fn));
+  }
+  fn_ = std::shared_ptr<PyObject>(fn.release().ptr(), &drop);
+}
+
+void CallbackFunction::call_locked(const py::object& argument, const AnswerShape& shape,
+                                   float* policy, float* value) const {
+  try {
+    const py::object answer = py::reinterpret_borrow<py::object>(fn_.get())(argument);
+    if (!(py::isinstance<py::tuple>(answer) || py::isinstance<py::list>(answer)) ||
+        py::len(answer) != 2) {
+      throw EvaluationError(
+          "the evaluator's function must return (policy, value), found " + type_name(answer) +
+          (py::hasattr(answer, "__len__") ? " of length " + std::to_string(py::len(answer)) : ""));
+    }
+    const py::sequence parts = answer;
+    read(parts[0], "policy", shape.rows, shape.policy, false, policy);
+    read(parts[1], "value", shape.rows, shape.value, shape.value == 1, value);
+  } catch (const py::error_already_set& error) {
+    rethrow(error);
+  }
+}
+
+}  // namespace pyengine::bindings

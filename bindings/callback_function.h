@@ -1,0 +1,56 @@
+/// A Python function that judges batches: called under a lock, its answer checked.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <mutex>
+
+namespace pyengine::bindings {
+
+namespace py = pybind11;
+
+/// What a call must return: policy [rows, policy], value [rows] or [rows, value].
+struct AnswerShape {
+  int rows = 0;
+  int policy = 0;
+  int value = 1;
+};
+
+/// Safe to hold and to drop without the GIL.
+class CallbackFunction {
+ public:
+  /// The GIL must be held. Throws ConfigError when `fn` cannot be called.
+  explicit CallbackFunction(py::object fn);
+
+  /// Calls fn(make_argument()) with the GIL held and writes its answer as floats. What the function
+  /// raises becomes the cause of an EvaluationError; KeyboardInterrupt and its like pass unchanged.
+  template <class MakeArgument>
+  void call(MakeArgument&& make_argument, const AnswerShape& shape, float* policy, float* value) {
+    // The lock before the GIL: whoever has the lock may let go of the GIL and want it back.
+    const WithoutGil released;
+    const std::lock_guard lock(*mutex_);
+    const py::gil_scoped_acquire gil;
+    call_locked(make_argument(), shape, policy, value);
+  }
+
+ private:
+  /// Lets go of the GIL if this thread has it.
+  class WithoutGil {
+   public:
+    WithoutGil() {
+      if (PyGILState_Check() != 0) released_ = std::make_unique<py::gil_scoped_release>();
+    }
+
+   private:
+    std::unique_ptr<py::gil_scoped_release> released_;
+  };
+
+  void call_locked(const py::object& argument, const AnswerShape& shape, float* policy,
+                   float* value) const;
+
+  std::shared_ptr<PyObject> fn_;  ///< dropped under the GIL
+  std::shared_ptr<std::recursive_mutex> mutex_;
+};
+
+}  // namespace pyengine::bindings
