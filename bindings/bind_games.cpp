@@ -364,13 +364,16 @@ void bind_functions(py::module_& m) {
       py::arg("state"), "A copy of the user's state behind a State, or None.");
   m.def(
       "perft",
-      [](const State& state, int depth, bool count_finished) {
+      [](const py::object& state, int depth, bool count_finished, const py::object& game) {
         const auto ends = count_finished ? PerftEnds::count : PerftEnds::skip;
-        return perft(state.position(), depth, ends);
+        if (game.is_none()) return perft(state.cast<const State&>().position(), depth, ends);
+        return perft(*position_from(game_from(game), state), depth, ends);
       },
       py::arg("state"), py::arg("depth"), py::kw_only(), py::arg("count_finished") = true,
+      py::arg("game") = py::none(),
       "Move sequences of `depth` plies; one that ends the game earlier counts once, or not at "
-      "all.");
+      "all.\n"
+      "A user's own state needs its `game`.");
 }
 
 }  // namespace

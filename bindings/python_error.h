@@ -21,7 +21,10 @@ class PythonError final : public std::exception {
  public:
   /// The GIL must be held.
   explicit PythonError(const py::error_already_set& error)
-      : value_(py::object(error.value()).release().ptr(), &drop), what_(error.what()) {}
+      : value_(py::object(error.value()).release().ptr(), &drop), what_(error.what()) {
+    // Before Python 3.12 the traceback travels beside the exception.
+    if (error.trace()) PyException_SetTraceback(value_.get(), error.trace().ptr());
+  }
 
   [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
   /// Borrowed.

@@ -1,0 +1,194 @@
+"""OpenSpiel's games: ours move by move against its own, and its own through our Game."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import pyengine
+
+pyspiel = pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
+
+# --- ours against OpenSpiel's ---------------------------------------------------------------------
+
+PAIRS = {
+    "tic_tac_toe": ("tic_tac_toe", "tic_tac_toe"),
+    "mnk 5x5x4": ("mnk(rows=5,columns=5,k=4)", "mnk(m=5,n=5,k=4)"),
+    "mnk 6x7x5": ("mnk(rows=6,columns=7,k=5)", "mnk(m=7,n=6,k=5)"),
+    "connect_four": ("connect_four", "connect_four"),
+    "connect_four 5x8": ("connect_four(rows=5,columns=8)", "connect_four(rows=5,columns=8)"),
+    "gomoku 15x15": ("gomoku", "gomoku"),
+    "gomoku 9x9": ("gomoku(board_size=9)", "gomoku(size=9)"),
+    "othello": ("othello", "othello"),
+    "go 9x9": ("go(board_size=9,superko=simple)", "go(board_size=9)"),
+    "go 5x5": ("go(board_size=5,superko=simple)", "go(board_size=5)"),
+}
+
+
+def action_map(ours: pyengine.Game) -> Callable[[int], int]:
+    """Return where our actions are in OpenSpiel's numbering: its Go counts rows from the bottom."""
+    rows, columns = ours.board_shape
+    if ours.name != "go":
+        return lambda action: action
+
+    def flipped(action: int) -> int:
+        row, column = divmod(action, columns)
+        return action if row == rows else (rows - 1 - row) * columns + column
+
+    return flipped
+
+
+def compare_game(ours: pyengine.State, theirs: Any, to: Callable[[int], int], choose: Any) -> None:
+    """Play one random game on both, everything equal at every ply."""
+    seen: set[tuple[str, ...]] = set()
+    is_go = ours.game.name == "go"
+    while not theirs.is_terminal():
+        assert not ours.is_terminal()
+        assert ours.current_player() == theirs.current_player()
+        legal = ours.legal_actions()
+        assert sorted(map(to, legal)) == theirs.legal_actions()
+        if is_go:
+            seen.add(tuple(ours.board_rows()))
+        action = choose(legal)
+        ours.apply_action(action)
+        theirs.apply_action(to(action))
+    if is_go and not ours.is_terminal():
+        # OpenSpiel ends a game as a draw where a whole board is repeated.
+        assert tuple(ours.board_rows()) in seen
+        return
+    assert ours.is_terminal()
+    assert ours.returns() == theirs.returns()
+    assert ours.current_player() == theirs.current_player() == -4
+
+
+def compare(pair: tuple[str, str], games: int, rng: random.Random) -> None:
+    """Play random games of a pair."""
+    ours, theirs = pyengine.load_game(pair[0]), pyspiel.load_game(pair[1])
+    to = action_map(ours)
+    for _ in range(games):
+        compare_game(ours.new_initial_state(), theirs.new_initial_state(), to, rng.choice)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_random_games_agree_with_open_spiel_move_by_move(name: str, rng: random.Random) -> None:
+    compare(PAIRS[name], 300, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAIRS)
+def test_ten_thousand_random_games_agree_with_open_spiel(name: str, rng: random.Random) -> None:
+    compare(PAIRS[name], 10_000, rng)
+
+
+def test_games_of_19x19_go_agree_with_open_spiel(rng: random.Random) -> None:
+    compare(("go(board_size=19,superko=simple)", "go(board_size=19)"), 10, rng)
+
+
+# --- OpenSpiel's through our Game -----------------------------------------------------------------
+
+PERFECT = [
+    "amazons",
+    "breakthrough",
+    "chess",
+    "clobber",
+    "dots_and_boxes",
+    "hex",
+    "mancala",
+    "nine_mens_morris",
+    "oware",
+    "pentago",
+    "quoridor",
+    "ultimate_tic_tac_toe",
+    "y",
+]
+
+
+@pytest.mark.parametrize("name", PERFECT)
+def test_an_open_spiel_game_plays_as_one_of_ours(name: str, rng: random.Random) -> None:
+    theirs = pyspiel.load_game(name)
+    game = pyengine.as_game(theirs)
+    assert game.name == name
+    assert game.num_distinct_actions() == theirs.num_distinct_actions()
+    assert game.max_game_length() == theirs.max_game_length()
+    state, truth = game.new_initial_state(), theirs.new_initial_state()
+    while not truth.is_terminal():
+        assert state.current_player() == truth.current_player()
+        assert state.legal_actions() == truth.legal_actions()
+        action = rng.choice(truth.legal_actions())
+        text = truth.action_to_string(action)
+        assert state.action_to_string(action) == text
+        assert state.string_to_action(text) in truth.legal_actions()
+        state.apply_action(action)
+        truth.apply_action(action)
+        assert str(state) == str(truth)
+    assert state.is_terminal()
+    assert state.returns() == truth.returns()
+    assert state.history() == truth.history()
+
+
+@pytest.mark.parametrize("name", PERFECT)
+def test_check_game_finds_nothing_wrong_with_open_spiel(name: str) -> None:
+    report = pyengine.check_game(pyspiel.load_game(name), games=2)
+    assert report.ok, report
+
+
+def test_a_player_moves_twice_running_in_dots_and_boxes() -> None:
+    state = pyengine.as_game(pyspiel.load_game("dots_and_boxes")).new_initial_state()
+    movers = []
+    while not state.is_terminal():
+        movers.append(state.current_player())
+        state.apply_action(state.legal_actions()[0])
+    assert any(a == b for a, b in itertools.pairwise(movers))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("backgammon", "chance"),
+        ("kuhn_poker", "chance"),
+        ("goofspiel(imp_info=False)", "simultaneous"),
+        ("matching_pennies_3p", "simultaneous"),
+        ("dark_hex", "hidden information"),
+        ("phantom_ttt", "hidden information"),
+        ("chinese_checkers(players=3)", "two players, found 3"),
+        ("solitaire", "chance"),
+    ],
+)
+def test_games_that_the_search_cannot_play_are_refused_by_name(text: str, reason: str) -> None:
+    game = pyspiel.load_game(text)
+    with pytest.raises(pyengine.ConfigError, match=reason) as refusal:
+        pyengine.as_game(game)
+    assert text.split("(")[0] in str(refusal.value)
+    report = pyengine.check_game(game)
+    assert not report.ok
+    assert reason in report.message
+
+
+def test_open_spiel_games_are_equal_when_their_parameters_are() -> None:
+    def hex_game(size: int) -> pyengine.Game:
+        return pyengine.as_game(pyspiel.load_game(f"hex(board_size={size})"))
+
+    assert hex_game(5) == hex_game(5)
+    assert hex_game(5) != hex_game(4)
+    assert pyengine.as_game(pyspiel.load_game("tic_tac_toe")) != pyengine.load_game("tic_tac_toe")
+
+
+def test_an_open_spiel_game_and_its_states_pickle() -> None:
+    game = pyengine.as_game(pyspiel.load_game("hex(board_size=5)"))
+    state = game.new_initial_state([3, 7, 12])
+    assert pickle.loads(pickle.dumps(game)) == game
+    again = pickle.loads(pickle.dumps(state))
+    assert again == state
+    assert again.history() == [3, 7, 12]
+
+
+def test_a_python_game_of_open_spiel_is_playable() -> None:
+    pytest.importorskip("open_spiel.python.games.tic_tac_toe")
+    game = pyspiel.load_game("python_tic_tac_toe")
+    report = pyengine.check_game(game, games=3)
+    assert report.ok, report

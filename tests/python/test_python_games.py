@@ -1,0 +1,473 @@
+"""Games written in Python: played through our Game, refused by name, their exceptions untouched."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import threading
+import traceback
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import _core
+
+LIMIT = 7
+
+
+class Race:
+    """Count to LIMIT by steps of 1 or 2, or stay and move again; who reaches it wins.
+
+    Actions 0 and 1 add one and two and hand over; action 2 adds one and keeps the move.
+    """
+
+    def num_distinct_actions(self) -> int:
+        return 3
+
+    def new_initial_state(self) -> RaceState:
+        return RaceState()
+
+
+class RaceState:
+    alive: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.player = 0
+        self.moves: list[int] = []
+        RaceState.alive += 1
+
+    def __del__(self) -> None:
+        RaceState.alive -= 1
+
+    def current_player(self) -> int:
+        return -4 if self.is_terminal() else self.player
+
+    def legal_actions(self) -> list[int]:
+        return [0, 1, 2] if self.count + 2 <= LIMIT else [0]
+
+    def apply_action(self, action: int) -> None:
+        self.count += 2 if action == 1 else 1
+        self.moves.append(action)
+        if action != 2 or self.is_terminal():
+            self.player = 1 - self.player
+
+    def is_terminal(self) -> bool:
+        return self.count >= LIMIT
+
+    def returns(self) -> list[float]:
+        winner = 1 - self.player
+        return [1.0, -1.0] if winner == 0 else [-1.0, 1.0]
+
+    def clone(self) -> RaceState:
+        new = type(self)()
+        new.count, new.player, new.moves = self.count, self.player, list(self.moves)
+        return new
+
+
+class RaceWithHistory(Race):
+    """The same, with everything optional."""
+
+    name = "race"
+    max_game_length = LIMIT
+    board_shape = (1, 3)
+
+    def new_initial_state(self) -> RaceState:
+        return StateWithHistory()
+
+
+class StateWithHistory(RaceState):
+    def history(self) -> list[int]:
+        return self.moves
+
+    def action_to_string(self, action: int) -> str:
+        return ("one", "two", "more")[action]
+
+    def __str__(self) -> str:
+        return f"{self.count} of {LIMIT}"
+
+    def observation_tensor(self) -> np.ndarray[Any, Any]:
+        planes = np.zeros((2, 1, 3), np.float64)
+        planes[0] = self.count
+        planes[1] = self.player
+        return planes
+
+
+def variant(**members: Any) -> Any:
+    """Return a Race whose states have other methods."""
+    state = type("VariantState", (RaceState,), members)
+    return type("Variant", (Race,), {"new_initial_state": lambda _: state()})()
+
+
+def sequences(state: RaceState, depth: int) -> int:
+    """Count move sequences in Python."""
+    if depth == 0 or state.is_terminal():
+        return 1
+    total = 0
+    for action in state.legal_actions():
+        child = state.clone()
+        child.apply_action(action)
+        total += sequences(child, depth - 1)
+    return total
+
+
+# --- playing --------------------------------------------------------------------------------------
+
+
+def test_a_python_game_plays_as_one_of_ours() -> None:
+    game = pyengine.as_game(Race())
+    assert game.name == "Race"
+    assert game.num_distinct_actions() == 3
+    assert game.num_symmetries == 1
+    state = game.new_initial_state()
+    movers = []
+    for action in (2, 2, 1, 0, 2):
+        movers.append(state.current_player())
+        state.apply_action(action)
+    assert movers == [0, 0, 0, 1, 0]
+    assert state.legal_actions() == [0]
+    state.apply_action(0)
+    assert state.is_terminal()
+    assert state.returns() == [1.0, -1.0]
+    assert state.history() == [2, 2, 1, 0, 2, 0]
+    assert state.legal_actions() == []
+    assert state.current_player() == -4
+    with pytest.raises(pyengine.IllegalActionError, match="over"):
+        state.apply_action(0)
+
+
+def test_what_a_game_has_of_its_own_is_used() -> None:
+    user = RaceWithHistory()
+    game = pyengine.as_game(user)
+    assert (game.name, game.max_game_length(), game.board_shape) == ("race", LIMIT, (1, 3))
+    assert game.observation_shape == (2, 1, 3)
+    state = game.new_initial_state([1])
+    assert str(state) == "2 of 7"
+    assert state.action_to_string(2) == "more"
+    assert state.string_to_action("more") == 2
+    assert state.string_to_action("1") == 1
+    with pytest.raises(pyengine.IllegalActionError, match='"three" is no action'):
+        state.string_to_action("three")
+    assert _core.unwrap_game(game) is user
+    inside = _core.unwrap_state(state)
+    assert isinstance(inside, StateWithHistory)
+    assert inside.count == 2
+    inside.apply_action(0)
+    assert str(state) == "2 of 7"
+
+
+def test_an_illegal_action_of_a_python_game_is_refused() -> None:
+    state = pyengine.as_game(Race()).new_initial_state([1, 1, 1])
+    for action in (1, 3, -1):
+        with pytest.raises(pyengine.IllegalActionError):
+            state.apply_action(action)
+    assert state.history() == [1, 1, 1]
+
+
+def test_our_games_and_wrapped_games_pass_through_as_game() -> None:
+    game = pyengine.load_game("othello")
+    assert pyengine.as_game(game) is game
+    wrapped = pyengine.as_game(Race())
+    assert pyengine.as_game(wrapped) is wrapped
+
+
+def test_numbers_may_be_attributes_or_methods() -> None:
+    class Attributes(Race):
+        num_distinct_actions = 3  # type: ignore[assignment]
+        max_utility = 1.0
+        num_players = 2
+
+    assert pyengine.as_game(Attributes()).num_distinct_actions() == 3
+
+
+@pytest.mark.parametrize("make", [Race, RaceWithHistory])
+def test_move_sequences_are_counted_as_in_python(make: Callable[[], Race]) -> None:
+    game = pyengine.as_game(make())
+    for depth in range(8):
+        expected = sequences(make().new_initial_state(), depth)
+        assert _core.perft(game.new_initial_state(), depth) == expected
+
+
+def test_returns_are_divided_by_max_utility() -> None:
+    class Rich(Race):
+        max_utility = 40
+
+        def new_initial_state(self) -> RaceState:
+            return RichState()
+
+    class RichState(RaceState):
+        def returns(self) -> list[float]:
+            return [-10.0, 10.0]
+
+    state = pyengine.as_game(Rich()).new_initial_state([1, 1, 1, 0])
+    assert state.returns() == [-0.25, 0.25]
+
+
+def test_legal_actions_may_come_in_any_order_and_type() -> None:
+    for legal in ([2, 0, 1], (1, 2, 0), np.array([2, 1, 0]), range(3)):
+        game = pyengine.as_game(variant(legal_actions=lambda _, legal=legal: legal))
+        assert game.new_initial_state().legal_actions() == [0, 1, 2]
+
+
+# --- states that the user holds -------------------------------------------------------------------
+
+
+def test_a_users_own_state_is_taken_as_a_copy() -> None:
+    user = Race()
+    state = user.new_initial_state()
+    state.apply_action(1)
+    assert _core.perft(state, 3, game=user) == sequences(state, 3)
+    assert state.moves == [1]
+    game = pyengine.as_game(user)
+    assert _core.perft(game.new_initial_state([1]), 3, game=user) == sequences(state, 3)
+
+
+def test_a_state_of_another_game_is_refused() -> None:
+    with pytest.raises(pyengine.ConfigError, match="RaceState, found str"):
+        _core.perft("state", 1, game=Race())
+    with pytest.raises(pyengine.ConfigError, match="Race"):
+        _core.perft(pyengine.load_game("othello").new_initial_state(), 1, game=Race())
+    with pytest.raises(pyengine.ConfigError, match="othello"):
+        _core.perft(RaceState(), 1, game=pyengine.load_game("othello"))
+
+
+def test_states_are_equal_by_their_actions() -> None:
+    game = pyengine.as_game(RaceWithHistory())
+    assert game.new_initial_state([1, 0]) == game.new_initial_state([1, 0])
+    assert game.new_initial_state([1, 0]) != game.new_initial_state([0, 1])
+    assert hash(game.new_initial_state([1, 0])) == hash(game.new_initial_state([1, 0]))
+    assert game.new_initial_state() != pyengine.as_game(RaceWithHistory()).new_initial_state()
+
+
+def test_a_python_game_and_its_states_pickle_and_serialise() -> None:
+    game = pyengine.as_game(RaceWithHistory())
+    state = game.new_initial_state([1, 2])
+    assert game.deserialize_state(state.serialize()) == state
+    again = pickle.loads(pickle.dumps(state))
+    assert again.history() == [1, 2]
+    assert str(again) == str(state)
+    assert copy.deepcopy(state) == state
+
+
+def test_no_state_is_kept_when_all_is_dropped() -> None:
+    gc.collect()
+    before = RaceState.alive
+    game = pyengine.as_game(Race())
+    states = [game.new_initial_state([1, 0]) for _ in range(20)]
+    _core.perft(states[0], 5)
+    with pytest.raises(pyengine.IllegalActionError):
+        states[0].apply_action(7)
+    del states, game
+    gc.collect()
+    assert RaceState.alive == before
+
+
+def test_a_python_game_is_played_from_another_thread() -> None:
+    state = pyengine.as_game(Race()).new_initial_state()
+    counts: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: counts.append(_core.perft(state.clone(), 6)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counts == [sequences(RaceState(), 6)] * 4
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("player", "reason"),
+    [
+        (-1, "chance"),
+        (-2, "simultaneous"),
+        (2, "two-player"),
+        (-4, "is_terminal"),
+        ("first", "an int"),
+        (None, "an int"),
+    ],
+)
+def test_a_node_that_is_no_players_is_refused_by_name(player: Any, reason: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=reason) as refusal:
+        pyengine.as_game(variant(current_player=lambda _: player))
+    assert "Variant" in str(refusal.value)
+
+
+def test_chance_in_mid_game_is_refused_when_it_is_met() -> None:
+    game = variant(current_player=lambda self: -1 if self.count == 3 else self.player)
+    state = pyengine.as_game(game).new_initial_state([1])
+    with pytest.raises(pyengine.ConfigError, match="chance"):
+        state.apply_action(2)
+    assert state.history() == [1]
+    assert state.legal_actions() == [0, 1, 2]
+    with pytest.raises(pyengine.ConfigError, match="chance"):
+        _core.perft(state, 3)
+
+
+@pytest.mark.parametrize(
+    ("legal", "reason"),
+    [
+        ([], "empty"),
+        ([0, 3], r"0\.\.2"),
+        ([-1, 0], "found -1"),
+        ([1, 1], "1 twice"),
+        (["a"], "a sequence of ints"),
+        (None, "a sequence of ints"),
+        (5, "a sequence of ints"),
+    ],
+)
+def test_a_legal_list_that_cannot_be_is_refused_with_the_reason(legal: Any, reason: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=reason):
+        pyengine.as_game(variant(legal_actions=lambda _: legal))
+
+
+@pytest.mark.parametrize(
+    ("returns", "reason"),
+    [
+        ([1.0, 1.0], "zero-sum"),
+        ([2.0, -2.0], "max_utility"),
+        ([float("nan"), 0.0], "finite"),
+        ([1.0], "two numbers"),
+        ([1.0, 0.0, -1.0], "two numbers"),
+        (None, "two numbers"),
+        (["x", "y"], "two numbers"),
+    ],
+)
+def test_returns_that_cannot_be_are_refused_with_the_reason(returns: Any, reason: str) -> None:
+    game = pyengine.as_game(variant(returns=lambda _: returns))
+    state = game.new_initial_state([1, 1, 1])
+    with pytest.raises(pyengine.ConfigError, match=reason):
+        state.apply_action(0)
+    assert not state.is_terminal()
+
+
+@pytest.mark.parametrize(
+    ("members", "reason"),
+    [
+        ({"num_distinct_actions": 0}, "num_distinct_actions"),
+        ({"num_distinct_actions": 70_000}, "65536"),
+        ({"num_distinct_actions": "three"}, "num_distinct_actions"),
+        ({"num_players": 3}, "two players, found 3"),
+        ({"num_players": 1}, "two players, found 1"),
+        ({"max_utility": 0}, "max_utility"),
+        ({"num_symmetries": 3}, "num_symmetries"),
+        ({"num_symmetries": 8}, "num_symmetries|square"),
+        ({"num_symmetries": 8, "board_shape": (3, 3)}, "points of board_shape"),
+        ({"num_symmetries": 8, "board_shape": (1, 3)}, "square"),
+        ({"board_shape": (3,)}, "board_shape"),
+    ],
+)
+def test_a_game_whose_numbers_do_not_fit_is_refused(members: dict[str, Any], reason: str) -> None:
+    game = type("Odd", (Race,), members)()
+    with pytest.raises(pyengine.ConfigError, match=reason):
+        pyengine.as_game(game)
+
+
+def test_what_is_missing_is_named() -> None:
+    class NoClone:
+        def __getattr__(self, name: str) -> Any:
+            if name == "clone":
+                raise AttributeError(name)
+            return getattr(RaceState(), name)
+
+    class Lacking(Race):
+        def new_initial_state(self) -> Any:
+            return NoClone()
+
+    with pytest.raises(pyengine.ConfigError, match="found no clone"):
+        pyengine.as_game(Lacking())
+    with pytest.raises(pyengine.ConfigError, match="found no num_distinct_actions"):
+        pyengine.as_game("tic_tac_toe")
+
+
+def test_a_python_game_has_no_board_to_set_up() -> None:
+    game = pyengine.as_game(Race())
+    assert not game.has_board
+    with pytest.raises(pyengine.ConfigError, match="user's game"):
+        game.state_from_board(["..."])
+    with pytest.raises(pyengine.ConfigError, match="user's game"):
+        game.new_initial_state().board_rows()
+
+
+# --- exceptions of the user's code ----------------------------------------------------------------
+
+
+class OwnError(Exception):
+    """Known to nobody but the user."""
+
+
+METHODS = ["clone", "is_terminal", "current_player", "legal_actions", "apply_action", "returns"]
+
+
+@pytest.mark.parametrize("error", [OwnError("mine"), KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("method", METHODS)
+def test_an_exception_reaches_the_user_unchanged(method: str, error: BaseException) -> None:
+    armed = False
+    original = getattr(RaceState, method)
+
+    def failing(self: RaceState, *arguments: Any) -> Any:
+        if armed and self.count >= 2:
+            raise error
+        return original(self, *arguments)
+
+    state = pyengine.as_game(variant(**{method: failing})).new_initial_state([1])
+    armed = True
+    with pytest.raises(type(error)) as caught:
+        _core.perft(state, 8)
+    assert caught.value is error
+    assert "failing" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    with pytest.raises(type(error)):
+        _core.perft(state, 8)
+    armed = False
+    assert _core.perft(state, 8) == sequences(state_of(1), 8)
+
+
+def state_of(*moves: int) -> RaceState:
+    """Return a state after moves."""
+    state = RaceState()
+    for move in moves:
+        state.apply_action(move)
+    return state
+
+
+def test_a_state_is_as_it_was_when_its_code_fails_half_way() -> None:
+    def failing(self: RaceState, action: int) -> None:
+        self.count += 1
+        raise OwnError
+
+    state = pyengine.as_game(variant(apply_action=failing)).new_initial_state()
+    for _ in range(2):
+        with pytest.raises(OwnError):
+            state.apply_action(0)
+    assert state.history() == []
+    assert _core.unwrap_state(state).count == 0
+
+
+def test_a_passing_failure_is_forgotten() -> None:
+    failures = [OwnError("once")]
+
+    def legal(self: RaceState) -> list[int]:
+        if self.count == 2 and failures:
+            raise failures.pop()
+        return RaceState.legal_actions(self)
+
+    state = pyengine.as_game(variant(legal_actions=legal)).new_initial_state([1])
+    with pytest.raises(OwnError):
+        state.legal_actions()
+    assert state.legal_actions() == [0, 1, 2]
+
+
+def test_an_exception_at_the_start_reaches_the_user() -> None:
+    class Broken(Race):
+        def new_initial_state(self) -> RaceState:
+            raise OwnError("no start")
+
+    with pytest.raises(OwnError, match="no start"):
+        pyengine.as_game(Broken())

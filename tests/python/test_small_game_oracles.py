@@ -1,0 +1,268 @@
+"""Othello, Connect Four, m,n,k and Gomoku against published counts and other people's games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine import _core
+
+Case = dict[str, Any]
+Oracle = Callable[[str], list[Case]]
+
+
+def replay(game: pyengine.Game, case: Case) -> pyengine.State:
+    """Replay a random game of OpenSpiel: legal counts at every ply, the result at the end."""
+    state = game.new_initial_state()
+    for action, count in zip(case["actions"], case["legal_counts"], strict=True):
+        assert len(state.legal_actions()) == count
+        state.apply_action(action)
+    assert state.is_terminal()
+    first = case["returns_first_player"]
+    assert state.returns() == [first, -first]
+    return state
+
+
+def board_letters(text: str, black: str, white: str) -> list[str]:
+    """Return the board inside OpenSpiel's picture: rows of stones, the rest dropped."""
+    stones = {black: "X", white: "O", ".": ".", "-": "."}
+    rows = ["".join(line.split()).strip("0123456789") for line in text.splitlines()]
+    return ["".join(stones[c] for c in row) for row in rows if row and set(row) <= set(stones)]
+
+
+def expand(states: list[pyengine.State]) -> list[pyengine.State]:
+    """Return the distinct boards one ply later."""
+    later: dict[int, pyengine.State] = {}
+    for state in states:
+        for action in state.legal_actions():
+            child = state.clone()
+            child.apply_action(action)
+            later.setdefault(child.hash(), child)
+    return list(later.values())
+
+
+# --- 04: Othello ----------------------------------------------------------------------------------
+
+
+def test_othello_perft_is_the_published_one(oracle: Oracle) -> None:
+    start = pyengine.load_game("othello").new_initial_state()
+    rows = oracle("04-othello/perft.csv")
+    assert len(rows) == 9
+    for row in rows:
+        assert _core.perft(start, int(row["depth"])) == int(row["leaf_nodes"])
+
+
+def test_othello_replays_open_spiel(oracle: Oracle) -> None:
+    game = pyengine.load_game("othello")
+    cases = oracle("04-othello/open_spiel_random_games.jsonl")
+    for case in cases:
+        state = replay(game, case)
+        assert state.board_rows() == board_letters(case["final"], "x", "o"), case["id"]
+    assert len(cases) > 100
+
+
+def test_othello_endgame_positions_have_the_listed_legal_moves(oracle: Oracle) -> None:
+    game = pyengine.load_game("othello")
+    for case in oracle("04-othello/ffo_endgames.jsonl"):
+        board = case["board"]
+        rows = [board[i : i + 8] for i in range(0, 64, 8)]
+        state = game.state_from_board(rows, "XO".index(case["to_move"]))
+        legal = {state.action_to_string(action).upper() for action in state.legal_actions()}
+        assert legal == set(case["move_scores"]), case["id"]
+
+
+# --- 05: Connect Four -----------------------------------------------------------------------------
+
+
+def test_connect_four_counts_are_the_published_ones(oracle: Oracle) -> None:
+    start = pyengine.load_game("connect_four").new_initial_state()
+    states = [start]
+    rows = oracle("05-connect-four/counts.csv")
+    assert len(rows) == 9
+    for row in rows:
+        ply = int(row["ply"])
+        sequences = _core.perft(start, ply, count_finished=False)
+        assert sequences == int(row["move_sequences"])
+        if ply > 0:
+            states = expand(states)
+        assert len(states) == int(row["distinct_positions"])
+
+
+def test_connect_four_replays_open_spiel(oracle: Oracle) -> None:
+    game = pyengine.load_game("connect_four")
+    for case in oracle("05-connect-four/open_spiel_random_games.jsonl"):
+        state = replay(game, case)
+        assert state.board_rows() == board_letters(case["final"], "x", "o"), case["id"]
+
+
+@pytest.mark.parametrize("level", ["L1_R1", "L1_R2", "L1_R3", "L2_R1", "L2_R2", "L3_R1"])
+def test_pons_positions_replay_and_full_columns_are_illegal(oracle: Oracle, level: str) -> None:
+    game = pyengine.load_game("connect_four")
+    for row in oracle(f"05-connect-four/pons_{level}.csv"):
+        state = game.new_initial_state()
+        for column in row["moves"]:
+            state.apply_action(state.string_to_action(column))
+        assert not state.is_terminal()
+        if row.get("column_scores"):
+            scores = row["column_scores"].split()
+            assert state.legal_actions() == [c for c in range(7) if scores[c] != "."]
+
+
+# --- 06: tic-tac-toe and m,n,k --------------------------------------------------------------------
+
+
+def symmetry_class(state: pyengine.State) -> str:
+    """Return the smallest of the board's eight images."""
+    board = "".join(state.board_rows())
+    images = []
+    for k in range(8):
+        moved = [""] * len(board)
+        for stone, point in zip(board, state.game.symmetry_points(k), strict=True):
+            moved[point] = stone
+        images.append("".join(moved))
+    return min(images)
+
+
+def test_tic_tac_toe_counts_at_every_ply(oracle: Oracle) -> None:
+    (truth,) = oracle("06-tictactoe-mnk/tictactoe.json")
+    start = pyengine.load_game("tic_tac_toe").new_initial_state()
+    states = [start]
+    for row in truth["rows"]:
+        ply = row["ply"]
+        if ply > 0:
+            states = expand(states)
+        assert _core.perft(start, ply, count_finished=False) == row["move_sequences"]
+        assert len(states) == row["positions"]
+        assert len({symmetry_class(s) for s in states}) == row["positions_up_to_symmetry"]
+        assert sum(s.is_terminal() for s in states) == row["terminal_positions"]
+    assert _core.perft(start, 9) == truth["games"]
+
+
+def test_tic_tac_toe_ends_as_often_as_published_with_each_result(oracle: Oracle) -> None:
+    (truth,) = oracle("06-tictactoe-mnk/tictactoe.json")
+    results = {1.0: "X", -1.0: "O", 0.0: "draw"}
+    games = dict.fromkeys(results.values(), 0)
+    ends: dict[str, set[str]] = {name: set() for name in games}
+
+    def count(state: pyengine.State) -> None:
+        if state.is_terminal():
+            name = results[state.returns()[0]]
+            games[name] += 1
+            ends[name].add("".join(state.board_rows()))
+            return
+        for action in state.legal_actions():
+            child = state.clone()
+            child.apply_action(action)
+            count(child)
+
+    count(pyengine.load_game("tic_tac_toe").new_initial_state())
+    assert games == truth["results"]
+    assert {name: len(boards) for name, boards in ends.items()} == truth["terminal"]
+
+
+def value_of(state: pyengine.State, known: dict[int, int]) -> int:
+    """Return 1, 0 or -1 for the player to move, by exhaustive search."""
+    key = state.hash()
+    if key not in known:
+        if state.is_terminal():
+            known[key] = -abs(round(state.returns()[0]))  # whoever won, it was the last to move
+        else:
+            best = -1
+            for action in state.legal_actions():
+                child = state.clone()
+                child.apply_action(action)
+                best = max(best, -value_of(child, known))
+                if best == 1:
+                    break
+            known[key] = best
+    return known[key]
+
+
+def test_small_mnk_games_have_the_published_values(oracle: Oracle) -> None:
+    solved = 0
+    for case in oracle("06-tictactoe-mnk/mnk_values.jsonl"):
+        if case["w"] * case["h"] > 12:  # larger ones are for the solver
+            continue
+        game = pyengine.load_game("mnk", rows=case["h"], columns=case["w"], k=case["k"])
+        value = value_of(game.new_initial_state(), {})
+        assert value == case["value_for_first_player"], case["id"]
+        solved += 1
+    assert solved >= 3
+
+
+def test_mnk_replays_open_spiel(oracle: Oracle) -> None:
+    games = {
+        "tic_tac_toe": pyengine.load_game("tic_tac_toe"),
+        "mnk(m=5,n=5,k=4)": pyengine.load_game("mnk", rows=5, columns=5, k=4),
+        "mnk(m=7,n=6,k=5)": pyengine.load_game("mnk", rows=6, columns=7, k=5),
+    }
+    seen = set()
+    for case in oracle("06-tictactoe-mnk/open_spiel_random_games.jsonl"):
+        state = replay(games[case["game"]], case)
+        assert state.board_rows() == board_letters(case["final"], "x", "o"), case["id"]
+        seen.add(case["game"])
+    assert seen == set(games)
+
+
+# --- 07: Gomoku -----------------------------------------------------------------------------------
+
+
+def test_freestyle_gomoku_replays_open_spiel(oracle: Oracle) -> None:
+    game = pyengine.load_game("gomoku", board_size=15, rule="freestyle")
+    for case in oracle("07-gomoku/open_spiel_random_games_freestyle.jsonl"):
+        state = replay(game, case)
+        board = [row for row in board_letters(case["final"], "b", "w") if len(row) == 15]
+        assert state.board_rows() == board, case["id"]
+
+
+def gomoku_rows(board: list[str]) -> list[str]:
+    """Return rows of B, W and . as our rows."""
+    return [row.replace("B", "X").replace("W", "O") for row in board]
+
+
+def test_renju_forbids_the_points_it_should(oracle: Oracle) -> None:
+    game = pyengine.load_game("gomoku", board_size=15, rule="renju")
+    for case in oracle("07-gomoku/renju_forbidden_points.jsonl"):
+        state = game.state_from_board(gomoku_rows(case["board"]), 0)
+        legal = set(state.legal_actions())
+        for point, reason in case["points"]:
+            allowed = state.string_to_action(point) in legal
+            assert allowed == (reason is None), f"{case['id']}: {point} {reason}"
+        if case["all_forbidden_points"] is not None:
+            empty = [i for i, stone in enumerate("".join(state.board_rows())) if stone == "."]
+            forbidden = {state.action_to_string(i) for i in empty if i not in legal}
+            assert forbidden == {point for point, _ in case["all_forbidden_points"]}, case["id"]
+
+
+def test_forced_wins_of_puzzles_are_legal_and_win(oracle: Oracle) -> None:
+    lines = 0
+    for case in oracle("07-gomoku/vcf_vct_puzzles.jsonl"):
+        for rule, line in (case.get("own_vcf") or {}).items():
+            if not line:
+                continue
+            game = pyengine.load_game("gomoku", board_size=15, rule=rule)
+            attacker = "BW".index(case["to_move"])
+            state = game.state_from_board(gomoku_rows(case["board"]), attacker)
+            for move in line:
+                assert not state.is_terminal()
+                state.apply_action(state.string_to_action(move))
+            assert wins_next(state, attacker), f"{case['id']} {rule}"
+            lines += 1
+    assert lines > 0
+
+
+def wins_next(state: pyengine.State, attacker: int) -> bool:
+    """Return whether the attacker has won, or wins whatever the defender plays next."""
+    if state.is_terminal():
+        return state.returns()[attacker] == 1.0
+    children = []
+    for action in state.legal_actions():
+        child = state.clone()
+        child.apply_action(action)
+        children.append(child)
+    if state.current_player() == attacker:
+        return any(c.is_terminal() and c.returns()[attacker] == 1.0 for c in children)
+    return all(wins_next(child, attacker) for child in children)
