@@ -185,7 +185,9 @@ void bind_spec(py::module_& m) {
 
 void bind_evaluators(py::module_& m) {
   using Pointer = std::shared_ptr<Evaluator>;
-  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.evaluators.");
+  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.evaluators.")
+      .def(py::init([](const Pointer& made) { return made; }), py::arg("made"),
+           "For subclasses: becomes what one of the functions below made.");
   m.def("uniform_evaluator", [] { return Pointer(std::make_shared<UniformEvaluator>()); });
   m.def(
       "rollout_evaluator",

@@ -86,7 +86,7 @@ struct EvalBatch {
   std::vector<EvalLeaf> leaves;  ///< [capacity]
   std::vector<EvalRow> rows;     ///< rows in use; at most `capacity`
   int num_leaves = 0;
-  int capacity = 0;  ///< rows
+  int capacity = 0;       ///< rows
   bool use_cache = true;  ///< off where results must not depend on what was judged before
   std::unique_ptr<BatchMemory> memory;
 };

@@ -58,7 +58,8 @@ class BoundNetwork final : public BoundEvaluator {
   void request(EvalBatch& batch, int leaf, int symmetry) override {
     EvalLeaf& asked = batch.leaves[static_cast<std::size_t>(leaf)];
     auto& memory = static_cast<NetworkMemory&>(*batch.memory);
-    if (cache_ != nullptr && batch.use_cache && cache_->find(key(asked, symmetry), memory.outputs.data())) {
+    if (cache_ != nullptr && batch.use_cache &&
+        cache_->find(key(asked, symmetry), memory.outputs.data())) {
       const float* policy = memory.outputs.data();
       decoder_.add(policy, policy + decoder_.policy_size(), symmetry, asked);
       return;

@@ -107,6 +107,14 @@ const Library& load(const std::filesystem::path& path) {
   return *library;
 }
 
+std::string message_of(const Api& api, OrtStatus* status) {
+  std::string message = api.GetErrorMessage(status);
+  const std::size_t mark = message.rfind("[ONNXRuntimeError] : ");
+  if (mark != std::string::npos) message.erase(0, mark);
+  while (!message.empty() && (message.back() == '\n' || message.back() == ' ')) message.pop_back();
+  return message;
+}
+
 const Library* loaded() noexcept { return g_library.load(std::memory_order_acquire); }
 
 int forks() noexcept { return g_forks.load(std::memory_order_relaxed); }

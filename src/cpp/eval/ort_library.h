@@ -46,11 +46,14 @@ const Library* loaded() noexcept;
 /// a fork has lost its threads and perhaps holds locks of theirs.
 int forks() noexcept;
 
+/// The library's message without the place in its sources and line ends.
+std::string message_of(const Api& api, OrtStatus* status);
+
 /// Throws Error with `doing` and the library's own message, unless `status` is null.
 template <class Error>
 void check(const Api& api, OrtStatus* status, std::string_view doing) {
   if (status == nullptr) return;
-  const std::string message = api.GetErrorMessage(status);
+  const std::string message = message_of(api, status);
   api.ReleaseStatus(status);
   throw Error(std::string(doing) + ": " + message);
 }

@@ -31,7 +31,8 @@ class RolloutEvaluator final : public Evaluator {
 class MixedEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 0 <= mix <= 1.
-  MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> rollout, double mix);
+  MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> rollout,
+                 double mix);
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 
@@ -41,9 +42,9 @@ class MixedEvaluator final : public Evaluator {
   float mix_;
 };
 
-/// Judges states one batch after another outside a search: what Evaluator.evaluate() of Python does.
-/// Writes policy [N, A] (probabilities over the legal actions, 0 elsewhere) and value [N], for the
-/// mover. All states are of the game that `evaluator` was bound to.
+/// Judges states one batch after another outside a search: what Evaluator.evaluate() of Python
+/// does. Writes policy [N, A] (probabilities over the legal actions, 0 elsewhere) and value [N],
+/// for the mover. All states are of the game that `evaluator` was bound to.
 void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> states,
                      std::span<float> policy, std::span<float> value,
                      bool average_symmetries = false);

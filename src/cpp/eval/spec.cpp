@@ -77,8 +77,9 @@ struct Bracket {
 Bracket parse_bracket(std::string_view name, std::string_view text, Suffix suffix) {
   const int lowest = suffix == Suffix::liberties ? 1 : 0;
   const int highest = suffix == Suffix::liberties ? kMaxPoints : kMaxPlyPlanes - 1;
-  const std::string expected = "must end in [i] or a range [from:to], i = " +
-                               std::to_string(lowest) + " to " + std::to_string(highest);
+  const std::string expected =
+      "must end in [i] or a range [from:to], i = " + std::to_string(lowest) + " to " +
+      std::to_string(highest);
   Bracket bracket;
   if (text.size() < 3 || text.front() != '[' || text.back() != ']') refuse_plane(name, expected);
   text.remove_prefix(1);
@@ -167,8 +168,17 @@ std::int64_t row_size(const TensorInfo& tensor) {
                    "MODEL.spec.json beside it");
 }
 
-/// Whether a dimension may be the number of planes that infer_spec knows.
-bool plane_count(std::int64_t size) { return size == 2 || size == 3; }
+/// Whether `planes` planes of a board of this size are something that infer_spec() can read: two or
+/// three of them, and a policy of the size of the board, with a pass, or of its columns.
+bool readable(std::int64_t planes, std::int64_t rows, std::int64_t columns,
+              std::span<const TensorInfo> outputs) {
+  if (planes != 2 && planes != 3) return false;
+  if (rows < 0 || columns < 0) return true;
+  return std::any_of(outputs.begin(), outputs.end(), [&](const TensorInfo& output) {
+    const std::int64_t size = row_size(output);
+    return size < 0 || size == rows * columns || size == rows * columns + 1 || size == columns;
+  });
+}
 
 }  // namespace
 
@@ -206,7 +216,7 @@ std::string to_string(const Plane& plane) {
                                   [&](const PlaneName& name) { return name.kind == plane.kind; });
   std::string text(known->name);
   if (known->suffix != Suffix::none) {
-    text += "[" + std::to_string(plane.index) + (plane.or_more ? "+]" : "]");
+    text.append("[").append(std::to_string(plane.index)).append(plane.or_more ? "+]" : "]");
   }
   return text;
 }
@@ -238,11 +248,13 @@ std::string to_string(const TensorInfo& tensor) {
   std::string type = "type " + std::to_string(tensor.type);
   if (tensor.type == 1) type = "float32";
   if (tensor.type == 10) type = "float16";
-  std::string shape;
-  for (const std::int64_t size : tensor.shape) {
-    shape += (shape.empty() ? "" : ",") + (size < 0 ? std::string("N") : std::to_string(size));
+  std::string text = tensor.name;
+  text.append(" ").append(type).append("[");
+  for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
+    if (i > 0) text.append(",");
+    text.append(tensor.shape[i] < 0 ? "N" : std::to_string(tensor.shape[i]));
   }
-  return tensor.name + " " + type + "[" + shape + "]";
+  return text.append("]");
 }
 
 std::string to_string(std::span<const TensorInfo> tensors) {
@@ -256,8 +268,8 @@ ModelSpec infer_spec(std::span<const TensorInfo> inputs, std::span<const TensorI
   const std::vector<std::int64_t>& shape = inputs[0].shape;
   if (shape.size() != 4)
     ambiguous("open what the input is (four dimensions are read)", inputs, outputs);
-  const bool first = plane_count(shape[1]);
-  const bool last = plane_count(shape[3]);
+  const bool first = readable(shape[1], shape[2], shape[3], outputs);
+  const bool last = readable(shape[3], shape[1], shape[2], outputs);
   if (first && last) ambiguous("open whether planes come first or last", inputs, outputs);
   if (!first && !last) ambiguous("open what the planes show", inputs, outputs);
   const auto named = std::find_if(outputs.begin(), outputs.end(),

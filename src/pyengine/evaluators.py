@@ -1,0 +1,324 @@
+"""Evaluators: what judges the leaves of a search."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine import _core, runtime
+from pyengine.errors import ConfigError
+from pyengine.games import State, as_game
+from pyengine.spec import ModelSpec, spec_of_model
+
+__all__ = [
+    "CallbackEvaluator",
+    "Evaluator",
+    "MixedEvaluator",
+    "OnnxEvaluator",
+    "RolloutEvaluator",
+    "StateEvaluator",
+    "UniformEvaluator",
+    "as_evaluator",
+    "bundled_models",
+]
+
+_log = logging.getLogger("pyengine")
+
+Floats: TypeAlias = npt.NDArray[np.float32]
+#: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N] or [N,3])``
+PlanesFunction: TypeAlias = Callable[[Floats], tuple[npt.ArrayLike, npt.ArrayLike]]
+#: ``fn(states) -> (policy [N,A], value [N])``
+StatesFunction: TypeAlias = Callable[[list[Any]], tuple[npt.ArrayLike, npt.ArrayLike]]
+EvaluatorLike: TypeAlias = "Evaluator | str | os.PathLike[str] | PlanesFunction"
+
+
+class Evaluator(_core.Evaluator):
+    """Base of all evaluators. An engine takes one; :meth:`evaluate` asks it directly.
+
+    Attributes:
+        spec: the :class:`ModelSpec`, or None where no planes are read.
+    """
+
+    spec: ModelSpec | None
+
+    def __init__(self, native: _core.Evaluator, spec: ModelSpec | None = None) -> None:
+        """Take over an evaluator of the engine; users make one of the subclasses."""
+        super().__init__(native)
+        self.spec = spec
+        self._bound: _core.BoundEvaluator | None = None
+
+    def evaluate(
+        self, states: Sequence[Any], *, symmetry: str = "none", game: Any = None
+    ) -> tuple[Floats, Floats]:
+        """Judge states.
+
+        Args:
+            states: N states of one game: :class:`State`, or states of a user's game.
+            symmetry: ``"none"``, or ``"average"`` over the board's symmetries, which evaluators
+                without planes ignore.
+            game: their game; needed for a user's own states that do not have ``get_game()``.
+
+        Returns:
+            ``policy`` float32[N,A], probabilities over the legal actions and 0 elsewhere, and
+            ``value`` float32[N] in [-1, 1], for the player to move.
+
+        Raises:
+            ConfigError: the states or the symmetry do not fit.
+            ModelError: the network does not fit the game.
+            EvaluationError: the network or the callable failed, or gave a number that is not
+                finite.
+
+        """
+        if symmetry not in ("none", "average"):
+            raise ConfigError(f"symmetry must be 'none' or 'average', found {symmetry!r}")
+        if isinstance(states, State) or not isinstance(states, Sequence):
+            raise ConfigError(f"states must be a sequence of states, found {states!r}")
+        if game is None and not states:
+            return np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
+        return self._bind(as_game(game) if game is not None else _game_of(states[0])).evaluate(
+            states, symmetry == "average"
+        )
+
+    def _bind(self, game: _core.Game) -> _core.BoundEvaluator:
+        bound = self._bound
+        if bound is None or bound.game != game:
+            self._bound = bound = _core.BoundEvaluator(self, game)
+        return bound
+
+    def __repr__(self) -> str:
+        """Name the kind of evaluator."""
+        return f"{type(self).__name__}()"
+
+
+def _game_of(state: Any) -> _core.Game:
+    if isinstance(state, State):
+        return state.game
+    if hasattr(state, "get_game"):
+        return as_game(state.get_game())
+    raise ConfigError(
+        f"expected a State, or a user's own state with game=..., found {type(state).__name__}"
+    )
+
+
+class UniformEvaluator(Evaluator):
+    """Equal priors, value 0."""
+
+    def __init__(self) -> None:
+        """Make one."""
+        super().__init__(_core.uniform_evaluator())
+
+
+class RolloutEvaluator(Evaluator):
+    """Equal priors and the mean result of random playouts.
+
+    Args:
+        rollouts: playouts of a position, 1 to 1,000,000. They are uniform over the legal actions;
+            in Go, over those that do not fill an eye of one's own.
+
+    """
+
+    def __init__(self, rollouts: int = 1) -> None:
+        """Make one; ConfigError when ``rollouts`` is out of range."""
+        if isinstance(rollouts, bool) or not isinstance(rollouts, int):
+            raise ConfigError(f"rollouts must be an int, found {rollouts!r}")
+        super().__init__(_core.rollout_evaluator(min(max(rollouts, 0), 2**31 - 1)))
+        self.rollouts = rollouts
+
+    def __repr__(self) -> str:
+        """Show the number of playouts."""
+        return f"RolloutEvaluator(rollouts={self.rollouts})"
+
+
+class MixedEvaluator(Evaluator):
+    """AlphaGo's leaf value ``(1-mix)*network + mix*rollout``, with the network's priors.
+
+    Args:
+        network, rollout: anything that :func:`as_evaluator` takes.
+        mix: weight of ``rollout``, 0 to 1.
+
+    """
+
+    def __init__(self, network: EvaluatorLike, rollout: EvaluatorLike, mix: float = 0.5) -> None:
+        """Make one; ConfigError when ``mix`` is out of range."""
+        parts = as_evaluator(network), as_evaluator(rollout)
+        try:
+            weight = float(mix)
+        except (TypeError, ValueError):
+            raise ConfigError(f"mix must be a number between 0 and 1, found {mix!r}") from None
+        super().__init__(_core.mixed_evaluator(*parts, weight), parts[0].spec)
+        self.network, self.rollout = parts
+        self.mix = weight
+
+    def __repr__(self) -> str:
+        """Show the parts."""
+        return f"MixedEvaluator({self.network!r}, {self.rollout!r}, mix={self.mix})"
+
+
+class OnnxEvaluator(Evaluator):
+    """A network in an ONNX file, run by ONNX Runtime from C++ without the GIL.
+
+    Args:
+        path: the file. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``, or flat ``[N,C*H*W]``), float32
+            or float16; its batch is free or fixed (then padded). Outputs beside policy and value
+            are not computed.
+        spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
+            ``MODEL.spec.json`` beside the file, else what the shapes tell when they leave one
+            reading.
+        providers: names such as ``"CUDAExecutionProvider"`` (or ``"cuda"``, ``"tensorrt"``,
+            ``"cpu"``), the most wanted first. None = CUDA when it works, else the CPU; the choice
+            is logged (logger ``pyengine``). A provider that is named is used or an error.
+        device_id: which GPU.
+        max_batch: most rows of one call of the network; None = the whole batch of the search.
+        threads: threads within one call on the CPU; None = 1, since every thread of a search
+            makes calls of its own.
+
+    Raises:
+        ModelError: the file is missing, damaged, no ONNX or cannot be read without a spec, or a
+            named provider cannot be had; says what was expected and what was found. Whether it
+            fits a game is checked when the game is known.
+        ConfigError: an argument is out of range.
+
+    After ``os.fork`` the child cannot use evaluators made before (EvaluationError): it makes its
+    own, or is started with ``spawn``.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        spec: ModelSpec | None = None,
+        providers: Sequence[str] | None = None,
+        device_id: int = 0,
+        max_batch: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Open the file; see the class."""
+        file = Path(path)
+        names = [providers] if isinstance(providers, str) else list(providers or [])
+        if providers is not None and not names:
+            raise ConfigError("providers must be None or name at least one, found none")
+        if any("cpu" not in name.lower() for name in names) or not names:
+            runtime.preload_cuda()
+        model = _core.open_onnx(
+            file,
+            library=runtime.find_library(),
+            providers=names,
+            device_id=_natural("device_id", device_id, 0),
+            max_batch=_natural("max_batch", 0 if max_batch is None else max_batch, 0),
+            threads=_natural("threads", 0 if threads is None else threads, 0),
+        )
+        found = spec_of_model(model, file, spec)
+        super().__init__(_core.onnx_evaluator(model, found), found)
+        self.path = file
+        self.provider: str = model.provider
+        self.provider_reason: str = model.provider_reason
+        _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
+
+    def __repr__(self) -> str:
+        """Show the file and the provider."""
+        return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
+
+
+def _natural(name: str, value: Any, least: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        raise ConfigError(f"{name} must be an int of at least {least}, found {value!r}")
+    return min(int(value), 2**31 - 1)
+
+
+class CallbackEvaluator(Evaluator):
+    """A Python function on planes, called once a batch and never concurrently.
+
+    Args:
+        fn: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N])`` with outputs as ``spec``
+            says: by default logits and a value in [-1, 1] for the mover; a 3-way value is
+            ``[N,3]``. ``[N,H,W,C]`` when the spec's layout says so. It may keep ``planes``.
+        spec: None = ``ModelSpec()``.
+
+    What ``fn`` raises stops the search as an EvaluationError with that exception as its
+    ``__cause__``; KeyboardInterrupt passes unchanged.
+    """
+
+    def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
+        """Make one; ConfigError when ``fn`` cannot be called."""
+        if spec is not None and not isinstance(spec, ModelSpec):
+            raise ConfigError(f"spec must be a ModelSpec or None, found {spec!r}")
+        given = ModelSpec() if spec is None else spec
+        super().__init__(_core.callback_evaluator(fn, given), given)
+
+
+class StateEvaluator(Evaluator):
+    """A Python function on states, called once a batch, never concurrently and never cached.
+
+    Args:
+        fn: ``fn(states) -> (policy [N,A], value [N])``. States have ``history()``; of a user's
+            game they are the user's own objects (clones). ``policy`` holds priors, which are
+            masked by the legal actions and normalised; ``value`` in [-1, 1] is for the mover.
+
+    Errors as :class:`CallbackEvaluator`.
+    """
+
+    def __init__(self, fn: StatesFunction) -> None:
+        """Make one; ConfigError when ``fn`` cannot be called."""
+        super().__init__(_core.state_evaluator(fn))
+
+
+def _model_folders() -> list[Path]:
+    """Where models lie: in the installed package, or in a checkout beside src/."""
+    packaged = resources.files("pyengine") / "models"
+    folders = [Path(str(packaged))]
+    checkout = Path(__file__).resolve().parents[2] / "models"
+    return [folder for folder in [*folders, checkout] if folder.is_dir()]
+
+
+def bundled_models() -> dict[str, Path]:
+    """Return the networks that ship with the package: name and file."""
+    return {
+        path.stem: path for folder in _model_folders()[:1] for path in sorted(folder.glob("*.onnx"))
+    }
+
+
+def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
+    """Return what users give as an evaluator.
+
+    Args:
+        evaluator: an :class:`Evaluator`; ``"uniform"``, ``"rollout"``; the name of a bundled
+            model; the path of an ONNX file; or a callable, which becomes a
+            :class:`CallbackEvaluator` with the default spec.
+
+    Raises:
+        ConfigError: it is none of these.
+        ModelError: the file cannot be used.
+
+    """
+    if isinstance(evaluator, Evaluator):
+        return evaluator
+    if isinstance(evaluator, str):
+        return _by_name(evaluator)
+    if isinstance(evaluator, os.PathLike):
+        return OnnxEvaluator(evaluator)
+    if callable(evaluator):
+        return CallbackEvaluator(evaluator)
+    raise ConfigError(
+        "evaluator must be an Evaluator, a name, a path or a callable, "
+        f"found {type(evaluator).__name__}"
+    )
+
+
+def _by_name(name: str) -> Evaluator:
+    if name == "uniform":
+        return UniformEvaluator()
+    if name == "rollout":
+        return RolloutEvaluator()
+    bundled = bundled_models()
+    if name in bundled:
+        return OnnxEvaluator(bundled[name])
+    if name.endswith(".onnx") or os.sep in name or Path(name).exists():
+        return OnnxEvaluator(name)
+    known = ", ".join(["uniform", "rollout", *bundled])
+    raise ConfigError(f"evaluator {name!r} is neither a file nor one of: {known}")

@@ -1,0 +1,198 @@
+"""ModelSpec: how a network reads a position and what its outputs mean."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pyengine import _core
+from pyengine.errors import ConfigError, ModelError
+from pyengine.games import as_game
+
+__all__ = ["ModelSpec"]
+
+#: The key under which an ONNX file's metadata keeps its spec, as JSON.
+METADATA_KEY = "pyengine.spec"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """How a network reads a position and what its outputs mean.
+
+    Attributes:
+        planes: names of the input planes in channel order. ``t`` is plies ago, 0 to 7; a pass is a
+            ply; before the start all is empty. ``own[0:8]`` is short for eight planes. After
+            construction ranges are written out.
+
+            - ``own[t]``, ``opp[t]``: stones of the player to move now, and of the other one;
+            - ``first[t]``, ``second[t]``: stones of player 0 and of player 1; ``empty``: the rest;
+            - ``last[t]``: a single 1 where the move ``t`` plies ago was made (in Connect Four
+              where the stone landed), nothing for a pass;
+            - ``first_to_move``, ``second_to_move``: all 1 or all 0; ``mover_sign``: all +1 for the
+              first player, -1 for the second; ``ones``, ``zeros``;
+            - ``legal``: where a stone may be put (in Connect Four where it would land);
+            - Go: ``liberties[k]``, stones of chains with exactly ``k`` liberties, ``liberties[k+]``,
+              with ``k`` or more; ``ko``, the point that the ko rule forbids;
+            - ``gomoku_...``: the features of :meth:`gomoku17`;
+            - ``observation``: the planes of a user's game. Such a game has no other planes than
+              this and the constant ones, and the default then means ``("observation",)``.
+        layout: ``"NCHW"`` or ``"NHWC"``. A network whose input has two dimensions gets the planes
+            flattened in this order.
+        rows, policy_rows: ``"top_down"`` or ``"bottom_up"``: which board row comes first in the
+            input, in the policy.
+        policy: ``"logits"``, ``"log_probs"`` or ``"probs"``.
+        pass_index: where the policy has the pass; None = last when the game has a pass. The other
+            actions keep their order.
+        value: ``"scalar"``, or the order of a 3-way head, ``("win", "draw", "loss")`` in any order.
+        value_kind: scalar: ``"tanh"`` (in [-1, 1] already), ``"probs"`` (probability of a win) or
+            ``"logits"`` (before tanh); 3-way: ``"logits"``, ``"log_probs"`` or ``"probs"``.
+            None = the first of them.
+        value_for: ``"mover"`` or ``"first_player"``: for whom the value is.
+        input, policy_output, value_output: tensor names, where they must be told; otherwise the
+            only input, and outputs named ``policy`` and ``value`` or of the only fitting size.
+
+    Raises:
+        ConfigError: a field is not one of these; the message names it.
+
+    """
+
+    planes: tuple[str, ...] = ("own[0]", "opp[0]", "first_to_move")
+    layout: str = "NCHW"
+    rows: str = "top_down"
+    policy_rows: str = "top_down"
+    policy: str = "logits"
+    pass_index: int | None = None
+    value: str | tuple[str, ...] = "scalar"
+    value_kind: str | None = None
+    value_for: str = "mover"
+    input: str | None = None
+    policy_output: str | None = None
+    value_output: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check all fields and write ranges out."""
+        if not isinstance(self.value, str):
+            object.__setattr__(self, "value", tuple(self.value))
+        if isinstance(self.planes, str):
+            object.__setattr__(self, "planes", (self.planes,))
+        object.__setattr__(self, "planes", tuple(_core.plane_names(self)))
+
+    @classmethod
+    def alphago_zero(cls, game: Any = None) -> ModelSpec:
+        """17 planes: ``own[t]``, ``opp[t]`` interleaved for t = 0..7, then ``first_to_move``.
+
+        Source: Silver et al., *Mastering the game of Go without human knowledge* (2017).
+
+        Args:
+            game: None, or the game that the spec must fit (ModelError otherwise).
+        """
+        return cls._preset("alphago_zero", game)
+
+    @classmethod
+    def leela_zero(cls, game: Any = None) -> ModelSpec:
+        """18 planes: ``own[0:8]``, ``opp[0:8]``, ``first_to_move``, ``second_to_move``.
+
+        Args:
+            game: None, or the game that the spec must fit (ModelError otherwise).
+        """
+        return cls._preset("leela_zero", game)
+
+    @classmethod
+    def gomoku17(cls, game: Any = None) -> ModelSpec:
+        """17 hand-made features of each point; first is black, second white.
+
+        ============================  ========================================================
+        ``gomoku_stone``              -1 empty, 1 black, 2 white
+        ``gomoku_line_*``             stones of one colour in a row through the stone here,
+                                      /5: ``vertical``, ``horizontal``, ``diagonal`` (north-west
+                                      to south-east), ``antidiagonal``; 0 on an empty point
+        ``gomoku_blocked_*``          ``n``, ``ne``, ``e``, ``se``, ``s``, ``sw``, ``w``, ``nw``:
+                                      1 if the neighbour is of the other colour or beyond the
+                                      edge, else 0; -1 on an empty point. North is the top row
+        ``gomoku_distance``           Euclidean distance of the last two moves / (14 sqrt 2),
+                                      everywhere the same; -1 with fewer than two moves
+        ``gomoku_near_*``             ``first``, ``second``, ``empty``: such points of the board
+                                      in the 7x7 around this one, itself included, /15
+        ============================  ========================================================
+
+        Under a board symmetry the features are those of the transformed position: lines and
+        directions turn with the board.
+
+        Args:
+            game: None, or the game that the spec must fit (ModelError otherwise).
+        """
+        return cls._preset("gomoku17", game)
+
+    @classmethod
+    def _preset(cls, name: str, game: Any) -> ModelSpec:
+        spec = cls(planes=tuple(_core.preset_planes(name)))
+        if game is not None:
+            _core.check_fit(spec, as_game(game))
+        return spec
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> ModelSpec:
+        """Return the spec of :meth:`to_dict`. Raises ConfigError naming what is unknown."""
+        if not isinstance(values, dict):
+            raise ConfigError(f"a spec must be a JSON object, found {values!r}")
+        known = [field.name for field in fields(cls)]
+        unknown = [name for name in values if name not in known]
+        if unknown:
+            raise ConfigError(f"a spec has no field {unknown[0]!r}; its fields are {known}")
+        given = dict(values)
+        for name in ("planes", "value"):
+            if isinstance(given.get(name), list):
+                given[name] = tuple(given[name])
+        return cls(**given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that differ from their defaults, and the planes."""
+        default = ModelSpec()
+        values = asdict(self)
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if name == "planes" or value != getattr(default, name)
+        }
+
+    @classmethod
+    def from_json(cls, text: str) -> ModelSpec:
+        """Return the spec of :meth:`to_json`. Raises ConfigError saying what is wrong."""
+        try:
+            values = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ConfigError(f"a spec must be JSON: {error}") from error
+        return cls.from_dict(values)
+
+    def to_json(self) -> str:
+        """Return the text for the metadata key ``pyengine.spec`` or a file MODEL.spec.json."""
+        return json.dumps(self.to_dict())
+
+
+def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -> ModelSpec:
+    """Return what is known of a model: given, in its metadata, beside it, or from its shapes.
+
+    Raises:
+        ModelError: a spec was found that cannot be read, or the shapes leave several readings.
+
+    """
+    if given is not None:
+        if not isinstance(given, ModelSpec):
+            raise ConfigError(f"spec must be a ModelSpec or None, found {given!r}")
+        return given
+    text = model.metadata(METADATA_KEY)
+    if text is not None:
+        return _read(text, f"the metadata '{METADATA_KEY}' of {path}")
+    for beside in (path.with_suffix(".spec.json"), path.with_name(path.name + ".spec.json")):
+        if beside.is_file():
+            return _read(beside.read_text(encoding="utf-8"), str(beside))
+    return ModelSpec(**model.infer_spec())
+
+
+def _read(text: str, source: str) -> ModelSpec:
+    try:
+        return ModelSpec.from_json(text)
+    except (ConfigError, TypeError) as error:
+        raise ModelError(f"{source} is no ModelSpec: {error}") from error
