@@ -8,6 +8,8 @@ endif
 # WERROR=ON makes warnings errors; TORCH=... adds that PyTorch, for the tests that need one.
 WERROR ?= OFF
 TORCH ?=
+# What `make bench` runs after the C++ micro benchmarks.
+SUITES ?= tree evaluator saturation
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -75,7 +77,8 @@ tidy: $(VENV)/.tools
 	clang-tidy -p build/dev --quiet $(filter %.cpp,$(shell find src/cpp -name '*.cpp'))
 
 bench: $(VENV)/.installed
-	$(VENV)/bin/pyengine bench
+	@tools/cpp_benchmarks.sh
+	@set -e; for suite in $(SUITES); do $(VENV)/bin/pyengine bench $$suite; done
 
 clean:
 	rm -rf build dist $(VENV)
