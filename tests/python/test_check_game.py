@@ -1,0 +1,220 @@
+"""check_game finds each broken promise, and nothing in a game that keeps them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import pyengine
+
+OURS = [
+    "tic_tac_toe",
+    "mnk(rows=4,columns=6,k=3)",
+    "connect_four",
+    "gomoku(board_size=9)",
+    "gomoku(board_size=9,rule=standard)",
+    "gomoku(rule=renju)",
+    "othello",
+    "othello(board_size=6)",
+    "othello(board_size=10)",
+    "go(board_size=5)",
+    "go(board_size=9)",
+    "go(board_size=13)",
+    "go(board_size=19)",
+    "go(rows=3,columns=5,suicide=true,superko=situational)",
+    "go(board_size=4,superko=simple)",
+]
+
+
+@pytest.mark.parametrize("text", OURS)
+def test_our_games_keep_their_promises(text: str) -> None:
+    report = pyengine.check_game(pyengine.load_game(text), games=2)
+    assert report.ok, report
+    assert bool(report)
+    assert report.games == 2
+    assert report.moves == ()
+
+
+class Noughts:
+    """Tic-tac-toe, whose states break promises on request."""
+
+    num_symmetries = 8
+    board_shape = (3, 3)
+    max_game_length = 9
+    broken: ClassVar[str] = ""
+
+    def num_distinct_actions(self) -> int:
+        return 9
+
+    def new_initial_state(self) -> NoughtsState:
+        return NoughtsState(self.broken)
+
+
+LINES = [
+    (0, 1, 2),
+    (3, 4, 5),
+    (6, 7, 8),
+    (0, 3, 6),
+    (1, 4, 7),
+    (2, 5, 8),
+    (0, 4, 8),
+    (2, 4, 6),
+]
+
+
+class NoughtsState:
+    def __init__(self, broken: str) -> None:
+        self.broken = broken
+        self.board = [" "] * 9
+        self.moves: list[int] = []
+        self.twin: NoughtsState | None = None
+
+    def current_player(self) -> int:
+        if self.broken == "player" and len(self.moves) == 3:
+            return 5
+        return len(self.moves) % 2
+
+    def legal_actions(self) -> list[int]:
+        legal = [p for p in range(9) if self.board[p] == " "]
+        if len(self.moves) < 2:
+            return legal
+        return {
+            "empty": [],
+            "range": [*legal, 9],
+            "twice": [*legal, legal[0]],
+            "crooked": [p for p in legal if p != 2] or legal,
+        }.get(self.broken, legal)
+
+    def apply_action(self, action: int) -> None:
+        if self.broken == "raises" and len(self.moves) == 2:
+            raise RuntimeError("out of ink")
+        if self.broken == "chaos":
+            self.moves.append(action)
+            self.board[action] = "xo"[id(self) // 64 % 2]
+            return
+        self.board[action] = "xo"[len(self.moves) % 2]
+        self.moves.append(action)
+
+    def line(self) -> str:
+        for a, b, c in LINES:
+            if self.board[a] != " " and self.board[a] == self.board[b] == self.board[c]:
+                return self.board[a]
+        return ""
+
+    def is_terminal(self) -> bool:
+        if self.broken == "endless":
+            return False
+        return bool(self.line()) or len(self.moves) == 9
+
+    def returns(self) -> list[float]:
+        value = {"x": 1.0, "o": -1.0, "": 0.0}[self.line()]
+        return {
+            "sum": [1.0, 0.0],
+            "range of returns": [3.0, -3.0],
+            "finite": [float("inf"), float("-inf")],
+            "biased": [float(self.moves[0] == 0), -float(self.moves[0] == 0)],
+        }.get(self.broken, [value, -value])
+
+    def clone(self) -> NoughtsState:
+        new = NoughtsState(self.broken)
+        new.board = self.board if self.broken == "shared" else list(self.board)
+        new.moves = list(self.moves)
+        if self.broken == "forgetful" and len(new.moves) > 1:
+            new.board[new.moves[0]] = " "
+        return new
+
+    def history(self) -> list[int]:
+        return self.moves[:1] if self.broken == "history" else list(self.moves)
+
+    def __eq__(self, other: object) -> bool:
+        if self.broken == "unequal":
+            return self is other
+        return isinstance(other, NoughtsState) and self.moves == other.moves
+
+    def __hash__(self) -> int:
+        return id(self) if self.broken == "hash" else hash(tuple(self.moves))
+
+    def observation_tensor(self) -> Any:
+        planes = 2 if self.broken == "planes" and len(self.moves) > 2 else 1
+        return np.zeros((planes, 3, 3))
+
+
+def check(broken: str, **members: Any) -> pyengine.GameReport:
+    """Check Noughts with one promise broken."""
+    game = type("Noughts", (Noughts,), {"broken": broken, **members})()
+    return pyengine.check_game(game, games=20, seed=1)
+
+
+def test_a_python_game_that_keeps_its_promises_passes() -> None:
+    report = check("")
+    assert report.ok, report
+    assert report.message == "no broken promise"
+    assert report.games == 20
+    assert report.plies > 100
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ("player", "current_player"),
+        ("empty", "empty"),
+        ("range", r"0\.\.8, found \[9\]"),
+        ("twice", "twice"),
+        ("crooked", "symmetry"),
+        ("raises", "apply_action.* raised RuntimeError: out of ink"),
+        ("sum", "zero-sum"),
+        ("range of returns", "max_utility"),
+        ("finite", "finite"),
+        ("biased", "symmetry .*returns"),
+        ("shared", "clone"),
+        ("forgetful", "clone"),
+        ("history", "history"),
+        ("unequal", "=="),
+        ("hash", "hashes"),
+        ("planes", "observation_tensor"),
+    ],
+)
+def test_a_broken_promise_is_reported_with_the_moves_to_it(broken: str, message: str) -> None:
+    report = check(broken)
+    assert not report.ok
+    assert not report
+    assert re.search(message, report.message), report.message
+    assert "BROKEN" in str(report)
+    assert str(list(report.moves)) in str(report)
+
+
+def test_a_game_longer_than_it_says_is_reported() -> None:
+    report = check("", max_game_length=4)
+    assert "max_game_length" in report.message
+    assert len(report.moves) == 4
+
+
+def test_symmetries_that_the_start_does_not_have_are_named_not_blamed() -> None:
+    class Tilted(NoughtsState):
+        def legal_actions(self) -> list[int]:
+            legal = super().legal_actions()
+            return [0, 8] if not self.moves else legal
+
+        def clone(self) -> NoughtsState:
+            new = Tilted(self.broken)
+            new.board, new.moves = list(self.board), list(self.moves)
+            return new
+
+    report = check("", new_initial_state=lambda _: Tilted(""))
+    assert report.ok, report
+    assert "not looked at: symmetries 1, 2, 5, 6" in report.message
+
+
+def test_a_game_that_the_engine_refuses_is_reported_not_raised() -> None:
+    report = check("", num_players=4)
+    assert not report.ok
+    assert "two players" in report.message
+
+
+def test_the_same_seed_plays_the_same_games() -> None:
+    game = pyengine.load_game("go(board_size=5)")
+    assert pyengine.check_game(game, seed=3) == pyengine.check_game(game, seed=3)
+    assert pyengine.check_game(game, seed=3) != pyengine.check_game(game, seed=4)
