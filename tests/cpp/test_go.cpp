@@ -342,6 +342,38 @@ TEST_CASE("Go: playouts are uniform over the moves that fill no eye, and pass wh
   CHECK(Go9(board(1, 1)).playout_move(rng, scratch) == 1);
 }
 
+TEST_CASE("Go: a playout may play every legal move but eyes, and nothing else") {
+  // A9 and E5 are eyes of X; J9 and C2 are not: too many hostile stones at their corners.
+  const Rows rows{".X.....X.",  //
+                  "X......OX",  //
+                  ".........",  //
+                  "...OX....",  //
+                  "...X.X...",  //
+                  "....X....",  //
+                  ".OX......",  //
+                  ".X.X.....",  //
+                  "..XO....."};
+  for (const Superko superko : {Superko::positional, Superko::simple}) {
+    const auto go = start(rows, 0, superko);
+    std::vector<bool> expected(82, false);
+    ActionList moves;
+    go.legal_actions(moves);
+    for (const ActionId move : moves) expected[move] = move != 81;
+    for (const char* eye : {"A9", "E5"}) {
+      CHECK(legal(go, eye));
+      expected[static_cast<std::size_t>(at(go, eye))] = false;
+    }
+    CHECK(expected[static_cast<std::size_t>(at(go, "J9"))]);
+    CHECK(expected[static_cast<std::size_t>(at(go, "C2"))]);
+    std::vector<bool> seen(82, false);
+    Rng rng(5);
+    for (int i = 0; i < 10000; ++i) {
+      seen[static_cast<std::size_t>(go.playout_move(rng, moves))] = true;
+    }
+    CHECK(seen == expected);
+  }
+}
+
 TEST_CASE("Go: every playout ends, with eyes alive or by the longest game") {
   Rng rng(11);
   ActionList scratch;

@@ -42,7 +42,7 @@ PointSet<Words> reached(const PointSet<Words>& stones, const PointSet<Words>& em
 template <int MaxSide>
 BasicGo<MaxSide>::BasicGo(const GoParams& params)
     : params_(params), geometry_(go_geometry(params.rows, params.columns)) {
-  if (params_.superko != Superko::simple) remember();
+  if (params_.superko != Superko::simple) history_.add(history_key(), 0);
 }
 
 template <int MaxSide>
@@ -61,7 +61,9 @@ BasicGo<MaxSide> BasicGo<MaxSide>::from_setup(const GoParams& params, const Boar
   put(setup.second, 1);
   go.to_move_ = static_cast<std::uint8_t>(setup.to_move);
   if (setup.ko != kNoAction) go.set_up_ko(setup.ko);
-  if (params.superko != Superko::simple) go.remember();
+  if (params.superko != Superko::simple) {
+    go.history_.add(go.history_key(), go.board_.num_stones());
+  }
   return go;
 }
 
@@ -90,11 +92,10 @@ void BasicGo<MaxSide>::set_up_ko(Action ko) {
 }
 
 template <int MaxSide>
-std::optional<Outcome> BasicGo<MaxSide>::outcome() const noexcept {
-  if (!over()) return std::nullopt;
+Outcome BasicGo<MaxSide>::score() const noexcept {
   const GoArea sum = area();
   const double margin = sum.first - sum.second - params_.komi;
-  return Outcome{margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
+  return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
 }
 
 template <int MaxSide>
@@ -114,7 +115,7 @@ void BasicGo<MaxSide>::legal_actions(ActionList& moves) const noexcept {
   Points careful = legal - beside(legal, *geometry_);
   if (params_.superko != Superko::simple) careful |= taken_[to_move_] & legal;
   careful.for_each([&](unsigned point) {
-    if (!is_legal_with_care(point)) legal.reset(point);
+    if (!is_legal_point(point)) legal.reset(point);
   });
   const int count = legal.count();
   ActionId* const room = moves.extend(count + 1);
@@ -131,22 +132,24 @@ bool BasicGo<MaxSide>::is_legal(Action action) const noexcept {
 
 template <int MaxSide>
 bool BasicGo<MaxSide>::is_legal_point(unsigned point) const noexcept {
-  const bool may_repeat = params_.superko != Superko::simple && taken_[to_move_].test(point);
-  return (!may_repeat && board_.has_empty_beside(point, *geometry_)) || is_legal_with_care(point);
-}
-
-template <int MaxSide>
-bool BasicGo<MaxSide>::is_legal_with_care(unsigned point) const noexcept {
   if (static_cast<Action>(point) == ko_) return false;
   const bool lives = board_.can_live(point, to_move_, *geometry_);
   if (!lives && (!params_.suicide || !board_.has_friend_beside(point, to_move_, *geometry_))) {
     return false;
   }
-  if (params_.superko == Superko::simple) return true;
-  if (lives && !taken_[to_move_].test(point)) return true;
+  if (params_.superko == Superko::simple || (lives && !taken_[to_move_].test(point))) return true;
+  return !repeats(point, lives);
+}
+
+template <int MaxSide>
+bool BasicGo<MaxSide>::repeats(unsigned point, bool lives) const noexcept {
+  const int more = board_.num_stones() + 1;
+  if (lives && !history_.any_with(more) && !board_.captures(point, to_move_, *geometry_)) {
+    return false;
+  }
   const auto after = board_.preview(point, to_move_, lives, *geometry_);
   const bool second_next = params_.superko == Superko::situational && to_move_ == 0;
-  return !history_.contains(after.key ^ (second_next ? kGoKeys.second_to_move : 0), after.stones);
+  return history_.contains(after.key ^ (second_next ? kGoKeys.second_to_move : 0), after.stones);
 }
 
 template <int MaxSide>
@@ -156,32 +159,33 @@ void BasicGo<MaxSide>::play(Action action) noexcept {
   ply.move = static_cast<std::int16_t>(action);
   ply.captured = false;
   ko_ = kNoAction;
-  if (point == pass()) {
-    ++passes_;
-  } else {
-    passes_ = 0;
-    place(point);
-  }
   ++ply_;
   to_move_ ^= 1U;
-  const bool new_position = point != pass() || params_.superko == Superko::situational;
-  if (params_.superko != Superko::simple && new_position) remember();
+  if (point == pass()) {
+    ++passes_;
+    if (params_.superko != Superko::situational) return;  // the same board
+    if (history_.contains(history_key(), board_.num_stones())) return;
+  } else {
+    passes_ = 0;
+    place(point, ply);
+  }
+  if (params_.superko != Superko::simple) history_.add(history_key(), board_.num_stones());
 }
 
 template <int MaxSide>
-void BasicGo<MaxSide>::place(unsigned point) noexcept {
-  Ply& ply = plies_[slot(ply_)];
+void BasicGo<MaxSide>::place(unsigned point, Ply& ply) noexcept {
+  const int mover = 1 - to_move_;
   Points removed;
-  const int taken = board_.play(point, to_move_, *geometry_, removed);
+  const int taken = board_.play(point, mover, *geometry_, removed);
   if (taken == 0) return;
   ply.captured = true;
   ply.suicide = board_.empty(point);
   ply.removed = removed;
-  taken_[ply.suicide ? to_move_ : 1U - to_move_] |= removed;
+  taken_[static_cast<unsigned>(ply.suicide ? mover : 1 - mover)] |= removed;
   // A ko: one stone taken, by a stone that stands alone with one liberty, the point of the taken
   // one.
   if (taken == 1 && !ply.suicide && board_.open_sides(point) == 1 &&
-      !board_.has_friend_beside(point, to_move_, *geometry_)) {
+      !board_.has_friend_beside(point, mover, *geometry_)) {
     removed.for_each([&](unsigned p) { ko_ = static_cast<Action>(p); });
   }
 }
@@ -226,38 +230,44 @@ void BasicGo<MaxSide>::liberties(int k, BoardBits& bits) const noexcept {
 }
 
 template <int MaxSide>
-bool BasicGo<MaxSide>::fills_own_eye(unsigned point) const noexcept {
-  const Points& own = board_.stones(to_move_);
-  const PointsAround& around = geometry_->beside[point];
-  for (const unsigned p : around) {
-    if (!own.test(p)) return false;
-  }
-  const Points& other = board_.stones(1 - to_move_);
-  int hostile = around.count < 4 ? 1 : 0;  // the edge counts as one
-  for (const unsigned p : geometry_->diagonal[point]) hostile += other.test(p) ? 1 : 0;
-  return hostile < 2;
+auto BasicGo<MaxSide>::own_eyes(const Points& empty) const noexcept -> Points {
+  const Points all = Points::of(geometry_->all);
+  const Points eyes = empty - beside(all - board_.stones(to_move_), *geometry_);
+  return eyes.any() ? eyes - cornered(board_.stones(1 - to_move_), *geometry_) : eyes;
 }
 
 template <int MaxSide>
-Action BasicGo<MaxSide>::playout_move(Rng& rng, ActionList& scratch) const noexcept {
-  const auto good = [&](unsigned point) { return !fills_own_eye(point) && is_legal_point(point); };
+Action BasicGo<MaxSide>::playout_move(Rng& rng, ActionList& /*scratch*/) const noexcept {
   const auto points = static_cast<std::uint32_t>(geometry_->points);
-  const auto num_empty = points - static_cast<std::uint32_t>(board_.num_stones());
-  // While the board is open, a random point will soon do. Each number gives two points.
-  for (std::uint32_t spent = 0; spent < 16 * num_empty; spent += 4 * points) {
+  const bool open_board = 2 * static_cast<std::uint32_t>(board_.num_stones()) < points;
+  // On an open board a random point will soon do. Each number gives two.
+  for (int numbers = 0; open_board && numbers < 2; ++numbers) {
     const std::uint64_t bits = rng.next();
     for (const std::uint64_t half : {bits >> 32, bits & 0xFFFFFFFFU}) {
       const auto point = static_cast<unsigned>((half * points) >> 32);
-      if (board_.empty(point) && good(point)) return static_cast<Action>(point);
+      if (!board_.empty(point) || !is_legal_point(point)) continue;
+      if (board_.has_empty_beside(point, *geometry_) || !own_eyes(empties()).test(point)) {
+        return static_cast<Action>(point);
+      }
     }
   }
-  scratch.clear();
-  ActionId* const rest = scratch.extend(static_cast<int>(num_empty));
-  write_points(empties(), static_cast<int>(num_empty), rest);
-  for (std::uint32_t left = num_empty; left > 0; --left) {
-    const std::uint32_t i = rng.below(left);
-    if (good(rest[i])) return rest[i];
-    rest[i] = rest[left - 1];
+  return draw_playout_move(rng);
+}
+
+template <int MaxSide>
+Action BasicGo<MaxSide>::draw_playout_move(Rng& rng) const noexcept {
+  const Points empty = empties();
+  Points sure = empty & beside(empty, *geometry_);  // no eyes, and legal but for superko
+  if (params_.superko != Superko::simple) sure -= taken_[to_move_];
+  Points rest = empty - sure - own_eyes(empty);
+  const auto num_sure = static_cast<std::uint32_t>(sure.count());
+  for (auto num_rest = static_cast<std::uint32_t>(rest.count()); num_sure + num_rest > 0;) {
+    const std::uint32_t drawn = rng.below(num_sure + num_rest);
+    if (drawn < num_sure) return static_cast<Action>(sure.member(drawn));
+    const unsigned point = rest.member(drawn - num_sure);
+    if (is_legal_point(point)) return static_cast<Action>(point);
+    rest.reset(point);
+    --num_rest;
   }
   return static_cast<Action>(pass());
 }

@@ -52,7 +52,9 @@ class BasicGo {
 
   [[nodiscard]] const GoParams& params() const noexcept { return params_; }
   [[nodiscard]] int to_move() const noexcept { return to_move_; }
-  [[nodiscard]] std::optional<Outcome> outcome() const noexcept;
+  [[nodiscard]] std::optional<Outcome> outcome() const noexcept {
+    return over() ? std::optional(score()) : std::nullopt;
+  }
   /// Empty when the game is over.
   void legal_actions(ActionList& moves) const noexcept;
   [[nodiscard]] bool is_legal(Action action) const noexcept;
@@ -117,10 +119,15 @@ class BasicGo {
   }
   /// Legality of a play on an empty point of a game that is not over.
   [[nodiscard]] bool is_legal_point(unsigned point) const noexcept;
-  [[nodiscard]] bool is_legal_with_care(unsigned point) const noexcept;
-  [[nodiscard]] bool fills_own_eye(unsigned point) const noexcept;
-  void place(unsigned point) noexcept;
-  void remember() { history_.add(history_key(), board_.num_stones()); }
+  /// Whether superko forbids a play on the point; `lives` = can_live().
+  [[nodiscard]] bool repeats(unsigned point, bool lives) const noexcept;
+  /// The eyes of playout_move() among the empty points.
+  [[nodiscard]] Points own_eyes(const Points& empty) const noexcept;
+  /// playout_move() by exact sets of candidates.
+  [[nodiscard]] Action draw_playout_move(Rng& rng) const noexcept;
+  [[nodiscard]] Outcome score() const noexcept;
+  /// The part of play() that is no pass; the turn has been handed over already.
+  void place(unsigned point, Ply& ply) noexcept;
   [[nodiscard]] std::uint64_t history_key() const noexcept {
     return params_.superko == Superko::situational ? hash() : board_.board_key();
   }

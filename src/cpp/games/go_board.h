@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "games/go_geometry.h"
@@ -51,8 +52,19 @@ class GoBoard {
     for (const unsigned p : around) {
       const unsigned chain = chain_[p];
       if (chain == kEmpty) return true;
-      const bool filled = open_[chain >> 1] == sides_of(chain, around);  // its only liberty is here
-      if (filled != (static_cast<int>(chain & 1U) == player)) return true;
+      if (last_liberty(chain, around) != (static_cast<int>(chain & 1U) == player)) return true;
+    }
+    return false;
+  }
+
+  /// Whether a stone on the empty point would take off an opponent's chain.
+  [[nodiscard]] bool captures(unsigned point, int player,
+                              const GoGeometry& geometry) const noexcept {
+    const PointsAround& around = geometry.beside[point];
+    for (const unsigned p : around) {
+      const unsigned chain = chain_[p];
+      if (chain == kEmpty || static_cast<int>(chain & 1U) == player) continue;
+      if (last_liberty(chain, around)) return true;
     }
     return false;
   }
@@ -77,7 +89,7 @@ class GoBoard {
     for (unsigned i = 0; i < around.count; ++i) {
       const unsigned chain = chain_[around.points[i]];
       if (chain == kEmpty || (chain & 1U) != loser || seen_before(chain, around, i)) continue;
-      if (lives && open_[chain >> 1] != sides_of(chain, around)) continue;
+      if (lives && !last_liberty(chain, around)) continue;
       for_chain(around.points[i], [&](unsigned stone) { remove_from(after, stone, loser); });
     }
     return after;
@@ -119,11 +131,13 @@ class GoBoard {
  private:
   static constexpr std::uint16_t kEmpty = 0xFFFF;
 
-  /// How many sides of the point touch the chain.
-  [[nodiscard]] unsigned sides_of(unsigned chain, const PointsAround& around) const noexcept {
+  /// Whether the point within `around` is the only liberty of a chain beside it.
+  [[nodiscard]] bool last_liberty(unsigned chain, const PointsAround& around) const noexcept {
+    const unsigned open = open_[chain >> 1];
+    if (open > around.count) return false;
     unsigned sides = 0;
     for (const unsigned p : around) sides += chain_[p] == chain ? 1U : 0U;
-    return sides;
+    return open == sides;
   }
 
   [[nodiscard]] bool seen_before(unsigned chain, const PointsAround& around,
@@ -197,5 +211,7 @@ class GoBoard {
   std::array<std::uint16_t, kPoints> next_{};  ///< of a stone: the next one of its chain's ring
   std::array<std::uint16_t, kPoints> open_{};  ///< [name of a chain] = open sides
 };
+
+static_assert(std::is_trivially_copyable_v<GoBoard<19>>);
 
 }  // namespace pyengine

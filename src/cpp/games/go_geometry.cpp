@@ -22,14 +22,12 @@ std::unique_ptr<const GoGeometry> make_geometry(int rows, int columns) {
     geometry->all.set(point);
     if (column > 0) geometry->not_first_column.set(point);
     if (column + 1 < columns) geometry->not_last_column.set(point);
+    auto& beside = geometry->beside[static_cast<std::size_t>(point)];
     for (const int step : {-1, 1}) {
-      auto& beside = geometry->beside[static_cast<std::size_t>(point)];
-      auto& diagonal = geometry->diagonal[static_cast<std::size_t>(point)];
       add_if_on_board(*geometry, row + step, column, beside);
       add_if_on_board(*geometry, row, column + step, beside);
-      add_if_on_board(*geometry, row + step, column - 1, diagonal);
-      add_if_on_board(*geometry, row + step, column + 1, diagonal);
     }
+    if (beside.count < 4) geometry->edge.set(point);
   }
   return geometry;
 }

@@ -10,7 +10,7 @@
 
 namespace pyengine {
 
-/// Up to four points beside or diagonal to a point.
+/// The up to four points beside a point.
 struct PointsAround {
   std::array<std::uint16_t, 4> points{};
   std::uint16_t count = 0;
@@ -25,8 +25,8 @@ struct GoGeometry {
   BoardBits all;
   BoardBits not_first_column;
   BoardBits not_last_column;
+  BoardBits edge;
   std::array<PointsAround, kMaxPoints> beside;
-  std::array<PointsAround, kMaxPoints> diagonal;
 };
 
 /// The geometry of a board of 1..19 rows and columns. Lives as long as the process, so that
@@ -36,21 +36,36 @@ const GoGeometry* go_geometry(int rows, int columns);
 /// The points beside those of `set`; may contain points of `set`.
 template <int Words>
 PointSet<Words> beside(const PointSet<Words>& set, const GoGeometry& geometry) noexcept {
-  const auto columns = static_cast<unsigned>(geometry.columns);
-  PointSet<Words> result;
+  const auto row = static_cast<unsigned>(geometry.columns);
+  PointSet<Words> found;
   for (unsigned w = 0; w < Words; ++w) {
-    const std::uint64_t here = set.words[w];
-    const std::uint64_t before = w > 0 ? set.words[w - 1] : 0;
-    const std::uint64_t after = w + 1 < Words ? set.words[w + 1] : 0;
-    const std::uint64_t right = (here << 1) | (before >> 63);
-    const std::uint64_t left = (here >> 1) | (after << 63);
-    const std::uint64_t below = (here << columns) | (before >> (64 - columns));
-    const std::uint64_t above = (here >> columns) | (after << (64 - columns));
-    result.words[w] = ((right & geometry.not_first_column.words[w]) |
-                       (left & geometry.not_last_column.words[w]) | below | above) &
-        geometry.all.words[w];
+    const std::uint64_t right = set.word_plus(w, 1) & geometry.not_first_column.words[w];
+    const std::uint64_t left = set.word_minus(w, 1) & geometry.not_last_column.words[w];
+    found.words[w] =
+        (right | left | set.word_plus(w, row) | set.word_minus(w, row)) & geometry.all.words[w];
   }
-  return result;
+  return found;
+}
+
+/// The points with at least two points of `set` diagonal to them, or one if they lie at the edge.
+template <int Words>
+PointSet<Words> cornered(const PointSet<Words>& set, const GoGeometry& geometry) noexcept {
+  const auto row = static_cast<unsigned>(geometry.columns);
+  PointSet<Words> found;
+  for (unsigned w = 0; w < Words; ++w) {
+    const std::uint64_t not_first = geometry.not_first_column.words[w];
+    const std::uint64_t not_last = geometry.not_last_column.words[w];
+    std::uint64_t one = geometry.edge.words[w];
+    std::uint64_t two = 0;
+    for (const std::uint64_t diagonal :
+         {set.word_plus(w, row + 1) & not_first, set.word_plus(w, row - 1) & not_last,
+          set.word_minus(w, row - 1) & not_first, set.word_minus(w, row + 1) & not_last}) {
+      two |= one & diagonal;
+      one |= diagonal;
+    }
+    found.words[w] = two;
+  }
+  return found;
 }
 
 /// The points of `within` connected to `seed` through `within`; `seed` is a subset of `within`.

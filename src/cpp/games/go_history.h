@@ -28,9 +28,8 @@ class GoHistory {
     return i != kNone;
   }
 
-  /// Nothing happens when the position is there already.
+  /// Assumes that the position is not there yet.
   void add(std::uint64_t key, int stones) {
-    if (contains(key, stones)) return;
     const auto count = static_cast<std::size_t>(stones);
     const std::size_t needed = std::max<std::size_t>(count, used_) + 1;
     if (slots_.size() < needed) slots_.resize(needed);
