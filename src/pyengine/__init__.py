@@ -2,6 +2,8 @@
 
 from pyengine._core import __version__
 from pyengine.checks import GameReport, check_game
+from pyengine.config import SearchConfig
+from pyengine.engine import Engine, search
 from pyengine.errors import (
     ConfigError,
     DataError,
@@ -9,6 +11,16 @@ from pyengine.errors import (
     EvaluationError,
     IllegalActionError,
     ModelError,
+)
+from pyengine.evaluators import (
+    CallbackEvaluator,
+    Evaluator,
+    MixedEvaluator,
+    OnnxEvaluator,
+    RolloutEvaluator,
+    StateEvaluator,
+    UniformEvaluator,
+    bundled_models,
 )
 from pyengine.games import (
     Game,
@@ -19,22 +31,42 @@ from pyengine.games import (
     load_game,
     registered_games,
 )
+from pyengine.result import SearchResult
+from pyengine.runtime import DoctorReport, doctor
+from pyengine.spec import ModelSpec
+from pyengine.tree import SearchTree
 
 __all__ = [
+    "CallbackEvaluator",
     "ConfigError",
     "DataError",
+    "DoctorReport",
+    "Engine",
     "EngineError",
     "EvaluationError",
+    "Evaluator",
     "Game",
     "GameReport",
     "IllegalActionError",
+    "MixedEvaluator",
     "ModelError",
+    "ModelSpec",
+    "OnnxEvaluator",
     "PythonGame",
     "PythonState",
+    "RolloutEvaluator",
+    "SearchConfig",
+    "SearchResult",
+    "SearchTree",
     "State",
+    "StateEvaluator",
+    "UniformEvaluator",
     "__version__",
     "as_game",
+    "bundled_models",
     "check_game",
+    "doctor",
     "load_game",
     "registered_games",
+    "search",
 ]
