@@ -50,9 +50,11 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     end_ = RunEnd::completed;
     error_ = nullptr;
     cursor_ = 0;
-    sharing_ = workers == 1 ? Sharing::exclusive : Sharing::shared;
     const bool many = static_cast<int>(searches.size()) >= workers;
     most_gatherers_ = many || searches[0]->config().deterministic ? 1 : workers;
+    // With an evaluator that never leaves anything open, a tree passes from worker to worker whole.
+    const bool handed_over = traits_.immediate && most_gatherers_ == 1;
+    sharing_ = workers == 1 || handed_over ? Sharing::exclusive : Sharing::shared;
     turn_leaves_ = std::max(1, batch_rows_ / static_cast<int>(searches.size()));
     last_poll_ = Clock::now();
     active_ = working_ = workers - 1;
