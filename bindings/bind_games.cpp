@@ -20,6 +20,8 @@ namespace pyengine::bindings {
 namespace {
 
 using GamePtr = std::shared_ptr<AnyGame>;
+/// What __reduce__ returns: a function and its arguments.
+using Recipe = py::typing::Tuple<py::object, py::object>;
 
 constexpr int kTerminalPlayer = -4;  ///< OpenSpiel's PlayerId.TERMINAL
 
@@ -60,18 +62,18 @@ State new_state(const GamePtr& game, const std::vector<long long>& moves) {
 
 /// A list of rows, or one text with a row a line.
 std::vector<std::string> rows_from(const py::object& rows) {
-  if (!py::isinstance<py::str>(rows)) return rows.cast<std::vector<std::string>>();
+  if (!py::isinstance<py::str>(rows)) return py::list(rows).cast<std::vector<std::string>>();
   std::vector<std::string> lines;
   for (const auto& line : rows.attr("split")()) lines.push_back(line.cast<std::string>());
   return lines;
 }
 
-State board_state(const GamePtr& game, const py::object& rows, int player,
+State board_state(const GamePtr& game, const py::typing::Iterable<py::str>& rows, int player,
                   const std::optional<std::string>& ko) {
   return State(game, read_board(*game, rows_from(rows), player, ko.value_or("")));
 }
 
-py::tuple reduce_game(const py::object& self) {
+Recipe reduce_game(const py::object& self) {
   const auto& game = self.cast<const AnyGame&>();
   const py::module_ games = py::module_::import("pyengine.games");
   const py::object foreign = unwrap_foreign_game(game);
@@ -114,7 +116,10 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
   });
   game.def("__str__", &AnyGame::to_string);
   game.def(
-      "__eq__", [](const AnyGame& self, const AnyGame& other) { return same_game(self, other); },
+      "__eq__",
+      [](const AnyGame& self, const py::object& other) {
+        return py::isinstance<AnyGame>(other) && same_game(self, other.cast<const AnyGame&>());
+      },
       py::is_operator(), "Same game and same parameters.");
   game.def("__hash__", [](const AnyGame& self) { return py::hash(py::str(self.to_string())); });
   game.def("__reduce__", &reduce_game);
@@ -246,7 +251,7 @@ std::string describe(const State& state) {
                                  : ", player " + std::to_string(player) + " to move>");
 }
 
-py::tuple reduce_state(const State& state) {
+Recipe reduce_state(const State& state) {
   return py::make_tuple(py::module_::import("pyengine.games").attr("_read_state"),
                         py::make_tuple(game_holder(state.game()), state.serialize()));
 }
@@ -284,10 +289,13 @@ void bind_state_value(py::class_<State>& state) {
       "clone", [](const State& self) { return State(self); }, "An independent copy.");
   state.def("__copy__", [](const State& self) { return State(self); });
   state.def(
-      "__deepcopy__", [](const State& self, const py::dict&) { return State(self); },
+      "__deepcopy__", [](const State& self, const py::object&) { return State(self); },
       py::arg("memo"));
   state.def(
-      "__eq__", [](const State& self, const State& other) { return self == other; },
+      "__eq__",
+      [](const State& self, const py::object& other) {
+        return py::isinstance<State>(other) && self == other.cast<const State&>();
+      },
       py::is_operator(), "Same game, same start and same actions since.");
   state.def(
       "hash", [](const State& self) { return self.position().hash(); },
@@ -325,7 +333,7 @@ SymmetryGroup symmetry_group(const std::string& game, int count) {
 }
 
 GamePtr wrap_game(const py::object& game, const std::string& name, const std::string& text,
-                  const py::dict& params, int num_actions, std::pair<int, int> board_shape,
+                  const ParamDict& params, int num_actions, std::pair<int, int> board_shape,
                   int num_symmetries, int max_game_length, std::array<int, 3> observation_shape,
                   double max_utility) {
   return wrap_foreign_game(game,
