@@ -137,8 +137,7 @@ SearchConfig config_from(const py::dict& fields) {
 
 py::dict config_to(const SearchConfig& config) {
   py::dict fields;
-  for_each_field(config,
-                 [&](const char* name, const auto& field) { fields[name] = write(field); });
+  for_each_field(config, [&](const char* name, const auto& field) { fields[name] = write(field); });
   return fields;
 }
 

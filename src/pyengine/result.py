@@ -47,7 +47,7 @@ class SearchResult:
     seconds: float  #: of this call
     stop_reason: StopReason
     state: Any = field(default=None)  #: a copy of the state searched
-    tree_nodes: npt.NDArray[np.void] = field(default_factory=lambda: np.zeros(0))
+    tree_nodes: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
 
     def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
         """Return ``visits ** (1 / temperature)`` normalised, float32 [A].

@@ -66,9 +66,7 @@ Arena::Arena(std::shared_ptr<ChunkPool> pool)
       chunks_(std::make_unique<std::byte*[]>(
           std::min<std::size_t>(pool_->limit_chunks(), std::size_t{1} << (32 - kUnitBits)))) {}
 
-Arena::~Arena() {
-  pool_->give_back({chunks_.get(), chunks_.get() + num_chunks_});
-}
+Arena::~Arena() { pool_->give_back({chunks_.get(), chunks_.get() + num_chunks_}); }
 
 Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
   const std::lock_guard lock(mutex_);
@@ -102,7 +100,23 @@ void Arena::give_free(int units, List list) {
   const auto size = static_cast<std::size_t>(units);
   if (size >= free_.size()) free_.resize(size + 1);
   free_[size].push_back(list);
+  largest_free_ = std::max(largest_free_, size);
   has_free_.store(true, std::memory_order_relaxed);
+}
+
+Arena::Span Arena::take_larger(int units) {
+  const std::lock_guard lock(mutex_);
+  const auto least = static_cast<std::size_t>(units);
+  for (std::size_t size = least; size <= largest_free_ && size < free_.size(); ++size) {
+    if (free_[size].empty()) continue;
+    List& list = free_[size].back();
+    const BlockIndex block = list.head;
+    list.head = next_of(*this, block);
+    if (list.head == 0) free_[size].pop_back();
+    return {block, block + static_cast<BlockIndex>(size)};
+  }
+  largest_free_ = std::min(largest_free_, least);
+  return {};
 }
 
 void Allocator::give(BlockIndex index, int units) {
@@ -114,11 +128,19 @@ void Allocator::give(BlockIndex index, int units) {
   list.head = index;
 }
 
-void Allocator::flush() {
+void Allocator::flush() noexcept {
+  if (!arena_) return;
+  give_span();
   for (std::size_t size = 0; size < free_.size(); ++size) {
     const Arena::List list = std::exchange(free_[size], {});
     if (list.head != 0) arena_->give_free(static_cast<int>(size), list);
   }
+  free_.clear();
+}
+
+void Allocator::give_span() noexcept {
+  const Arena::Span rest = std::exchange(span_, {});
+  if (rest.begin != rest.end) give(rest.begin, static_cast<int>(rest.end - rest.begin));
 }
 
 BlockIndex Allocator::pop(int units) {
@@ -138,10 +160,14 @@ BlockIndex Allocator::reuse_from_arena(int units) {
 }
 
 bool Allocator::refill(std::uint32_t units) {
-  const Arena::Span span = arena_->take_span(units, kSpanUnits);
-  if (span.end == 0) return false;
-  span_ = span;
-  return true;
+  give_span();
+  span_ = arena_->take_span(units, kSpanUnits);
+  if (span_.end != 0) return true;
+  // At the cap. Positions of a game have ever fewer moves, and so ever smaller blocks: those that
+  // are free are mostly too large, and one of them is cut.
+  flush();
+  span_ = arena_->take_larger(static_cast<int>(units));
+  return span_.end != 0;
 }
 
 }  // namespace pyengine

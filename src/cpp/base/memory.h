@@ -1,4 +1,5 @@
-/// Large blocks of memory: a pool of chunks under a hard cap, and an arena of numbered blocks on it.
+/// Large blocks of memory: a pool of chunks under a hard cap, and an arena of numbered blocks on
+/// it.
 #pragma once
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 namespace pyengine {
@@ -43,8 +45,8 @@ using BlockIndex = std::uint32_t;
 inline constexpr std::size_t kUnitBytes = 8;  ///< blocks are whole units, aligned to one
 
 /// Blocks of memory that never move, named by 32-bit indices in units of 8 bytes. Blocks are taken
-/// and given back through an Allocator, one per thread. Everything is returned at once, to the pool,
-/// when the arena dies.
+/// and given back through an Allocator, one per thread. Everything is returned at once, to the
+/// pool, when the arena dies.
 class Arena {
  public:
   static constexpr int kMaxUnits = 1 << 15;  ///< of one block (256 KiB)
@@ -84,14 +86,17 @@ class Arena {
   };
   /// A list that somebody gave, whole; empty when there is none of this size.
   List take_free(int units);
+  /// A free block of `units` at least, as a span; empty when there is none.
+  Span take_larger(int units);
   void give_free(int units, List list);
 
   std::shared_ptr<ChunkPool> pool_;
   std::mutex mutex_;
   std::unique_ptr<std::byte*[]> chunks_;  ///< fixed size: readers need no lock
   std::uint32_t num_chunks_ = 0;
-  Span open_;  ///< rest of the newest chunk
+  Span open_;                            ///< rest of the newest chunk
   std::vector<std::vector<List>> free_;  ///< [units]: lists given
+  std::size_t largest_free_ = 0;         ///< no list beyond this size
   std::atomic<bool> has_free_{false};    ///< a hint, so that the common case takes no lock
 };
 
@@ -102,9 +107,16 @@ class Allocator {
   explicit Allocator(std::shared_ptr<Arena> arena) : arena_(std::move(arena)) {}
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
-  Allocator(Allocator&&) noexcept = default;
-  Allocator& operator=(Allocator&&) noexcept = default;
-  ~Allocator() = default;
+  Allocator(Allocator&& other) noexcept { *this = std::move(other); }
+  /// What was left of the memory of this one goes to its arena.
+  Allocator& operator=(Allocator&& other) noexcept {
+    flush();
+    arena_ = std::exchange(other.arena_, nullptr);
+    span_ = std::exchange(other.span_, {});
+    free_ = std::exchange(other.free_, {});
+    return *this;
+  }
+  ~Allocator() { flush(); }
 
   [[nodiscard]] const std::shared_ptr<Arena>& arena() const noexcept { return arena_; }
   /// 0 at the memory cap. 1 <= units <= Arena::kMaxUnits.
@@ -118,8 +130,8 @@ class Allocator {
   }
   /// Makes a block of this size available again.
   void give(BlockIndex index, int units);
-  /// Hands everything given to this allocator to the arena, for other threads.
-  void flush();
+  /// Hands all free memory of this allocator to the arena, for other threads.
+  void flush() noexcept;
 
  private:
   BlockIndex reuse(int units) {
@@ -131,6 +143,7 @@ class Allocator {
   BlockIndex pop(int units);
   BlockIndex reuse_from_arena(int units);
   bool refill(std::uint32_t units);
+  void give_span() noexcept;
 
   std::shared_ptr<Arena> arena_;
   Arena::Span span_;

@@ -10,8 +10,8 @@
 
 namespace pyengine {
 
-using Action = std::int32_t;      ///< 0 .. num_actions-1, or kNoAction
-using ActionId = std::uint16_t;   ///< an Action as trees and lists store it
+using Action = std::int32_t;     ///< 0 .. num_actions-1, or kNoAction
+using ActionId = std::uint16_t;  ///< an Action as trees and lists store it
 inline constexpr Action kNoAction = -1;
 inline constexpr int kMaxActions = 1 << 16;  ///< what an ActionId can name
 
@@ -65,13 +65,16 @@ struct BoardBits {
   std::array<std::uint64_t, kWords> words{};
 
   [[nodiscard]] bool test(int point) const noexcept {
-    return ((words[static_cast<unsigned>(point) / 64] >> (static_cast<unsigned>(point) % 64)) & 1U) != 0;
+    return ((words[static_cast<unsigned>(point) / 64] >> (static_cast<unsigned>(point) % 64)) &
+            1U) != 0;
   }
   void set(int point) noexcept {
-    words[static_cast<unsigned>(point) / 64] |= std::uint64_t{1} << (static_cast<unsigned>(point) % 64);
+    words[static_cast<unsigned>(point) / 64] |= std::uint64_t{1}
+        << (static_cast<unsigned>(point) % 64);
   }
   void reset(int point) noexcept {
-    words[static_cast<unsigned>(point) / 64] &= ~(std::uint64_t{1} << (static_cast<unsigned>(point) % 64));
+    words[static_cast<unsigned>(point) / 64] &=
+        ~(std::uint64_t{1} << (static_cast<unsigned>(point) % 64));
   }
   [[nodiscard]] int count() const noexcept {
     int total = 0;

@@ -52,8 +52,8 @@ void validate(const SearchConfig& c) {
   expect(std::abs(c.fpu_value) <= 2, "fpu_value", "a number in [-2, 2]", c.fpu_value);
   expect(c.threads >= 0 && c.threads <= 1024, "threads", "0 .. 1024", c.threads);
   expect(c.batch_size >= 1 && c.batch_size <= 4096, "batch_size", "1 .. 4096", c.batch_size);
-  expect(c.in_flight >= 0 && c.in_flight <= 0xFFFF, "in_flight", "1 .. 65535 (None = 2 * batch_size)",
-         c.in_flight);
+  expect(c.in_flight >= 0 && c.in_flight <= 0xFFFF, "in_flight",
+         "1 .. 65535 (None = 2 * batch_size)", c.in_flight);
   expect(not_negative(c.virtual_loss), "virtual_loss", "a number >= 0", c.virtual_loss);
   if (c.dirichlet_alpha) {
     expect(positive(*c.dirichlet_alpha), "dirichlet_alpha", "a number > 0 or None",

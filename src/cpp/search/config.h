@@ -14,11 +14,11 @@ struct SearchConfig {
   std::optional<std::uint64_t> simulations;  ///< >= 1; with neither budget: kDefaultSimulations
   std::optional<double> seconds;             ///< > 0
 
-  double c_puct = 1.25;                   ///< > 0   [AlphaZero pseudocode, pb_c_init]
+  double c_puct = 1.25;                         ///< > 0   [AlphaZero pseudocode, pb_c_init]
   std::optional<double> c_puct_base = 19652.0;  ///< > 0, or constant c [pb_c_base]
-  double c_puct_factor = 1.0;             ///< >= 0  [lc0, KataGo: cpuct factor]
-  FirstPlay fpu = FirstPlay::reduction;   ///< [lc0, KataGo]; AlphaGo Zero: value 0
-  double fpu_value = 0.25;                ///< in [-2, 2]
+  double c_puct_factor = 1.0;                   ///< >= 0  [lc0, KataGo: cpuct factor]
+  FirstPlay fpu = FirstPlay::reduction;         ///< [lc0, KataGo]; AlphaGo Zero: value 0
+  double fpu_value = 0.25;                      ///< in [-2, 2]
 
   int threads = 0;     ///< 0 = all cores this process may use; at most 1024
   int batch_size = 8;  ///< rows, 1..4096      [AlphaGo Zero: mini-batch of 8]
@@ -44,8 +44,8 @@ struct SearchConfig {
   friend bool operator==(const SearchConfig&, const SearchConfig&) = default;
 };
 
-inline constexpr std::uint64_t kDefaultSimulations = 800;   ///< [AlphaZero]
-inline constexpr std::uint64_t kLeastMemory = 8U << 20;     ///< two chunks of tree and a cache
+inline constexpr std::uint64_t kDefaultSimulations = 800;  ///< [AlphaZero]
+inline constexpr std::uint64_t kLeastMemory = 8U << 20;    ///< two chunks of tree and a cache
 
 /// Throws ConfigError naming the first field that is out of range.
 void validate(const SearchConfig& config);

@@ -72,17 +72,17 @@ struct Node {
   std::uint16_t num_edges = 0;
   /// Children that can be read. The holder of the creation lock, release.
   std::atomic<std::uint16_t> num_children{0};
-  ActionId action = 0;        ///< that leads here; constant
-  PackedPrior prior = 0;      ///< of that action; changes only between searches (root noise)
+  ActionId action = 0;    ///< that leads here; constant
+  PackedPrior prior = 0;  ///< of that action; changes only between searches (root noise)
   std::atomic<NodeState> state{NodeState::fresh};  ///< acquire / release
   std::atomic<Proof> proof{Proof::none};           ///< from none to a value; see prove()
   std::atomic<bool> creating{false};               ///< creation lock: acquire / release
-  std::uint8_t chooser : 1 = 0;  ///< player who moved here; constant
-  std::uint8_t mover : 1 = 0;    ///< player to move; written with edges
+  std::uint8_t chooser : 1 = 0;                    ///< player who moved here; constant
+  std::uint8_t mover : 1 = 0;                      ///< player to move; written with edges
 
   [[nodiscard]] double mean_for_chooser() const noexcept {
     return static_cast<double>(value_sum.load(std::memory_order_relaxed)) * kValueUnit /
-           visits.load(std::memory_order_relaxed);
+        visits.load(std::memory_order_relaxed);
   }
 };
 static_assert(sizeof(Node) == 40 && alignof(Node) == kUnitBytes);

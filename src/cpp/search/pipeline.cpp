@@ -16,7 +16,10 @@ constexpr std::uint64_t kForeignTurnSimulations = 8;
 }  // namespace
 
 Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows)
-    : evaluator_(evaluator), traits_(evaluator.traits()), batch_rows_(batch_rows), process_(process_id()) {
+    : evaluator_(evaluator),
+      traits_(evaluator.traits()),
+      batch_rows_(batch_rows),
+      process_(process_id()) {
   workers_.push_back(std::make_unique<Worker>());
 }
 
@@ -90,8 +93,8 @@ void Pipeline::worker_thread(std::size_t index) {
   std::unique_lock lock(mutex_);
   for (;;) {
     start_.wait(lock, [&] {
-      return closing_ || (running_ && run_number_ != last_run &&
-                          static_cast<int>(index) <= active_);
+      return closing_ ||
+          (running_ && run_number_ != last_run && static_cast<int>(index) <= active_);
     });
     if (closing_) return;
     last_run = run_number_;
@@ -298,8 +301,8 @@ void Pipeline::gather_round(Worker& worker, TreeSearch& search) {
   if (error) std::rethrow_exception(error);
 }
 
-/// Nothing can be added to the partial batches: they go as they are, unless the device has enough to
-/// do and waiting will fill them.
+/// Nothing can be added to the partial batches: they go as they are, unless the device has enough
+/// to do and waiting will fill them.
 bool Pipeline::close_partial() {
   Slot* slot = nullptr;
   {
@@ -428,8 +431,8 @@ Slot* Pipeline::take_slot() {
     }
   }
   if (slot == nullptr) slot = make_slot();
-  // What was judged in other calls, or by other workers just before, may not decide which rows share
-  // a batch: the last bits of an output can depend on that.
+  // What was judged in other calls, or by other workers just before, may not decide which rows
+  // share a batch: the last bits of an output can depend on that.
   slot->batch->use_cache = !searches_.front()->config().deterministic;
   return slot;
 }

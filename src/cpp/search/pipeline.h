@@ -7,8 +7,8 @@
 ///           ▲                                                          │
 ///           └──────────────────────────────────────────────────────────┘
 ///
-/// On a CPU the worker that fills a batch judges it: no hand-over, all cores busy. A device is fed by
-/// threads of its own, so that gathering overlaps evaluating. A Python callable is called on the
+/// On a CPU the worker that fills a batch judges it: no hand-over, all cores busy. A device is fed
+/// by threads of its own, so that gathering overlaps evaluating. A Python callable is called on the
 /// thread that called run() and nowhere else, so that Ctrl-C reaches it.
 #pragma once
 
@@ -44,8 +44,8 @@ class Host {
 using Clock = std::chrono::steady_clock;
 
 struct RunOptions {
-  int workers = 1;                          ///< threads, the calling one included
-  bool foreign = false;                     ///< a user's game: walks on the calling thread only
+  int workers = 1;       ///< threads, the calling one included
+  bool foreign = false;  ///< a user's game: walks on the calling thread only
   std::optional<Clock::time_point> deadline;
 };
 
@@ -59,8 +59,8 @@ class Pipeline {
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline();
 
-  /// Searches all trees, which share an arena, until each has its budget. Rethrows the first failure,
-  /// with every mark taken back: the trees are as good as before.
+  /// Searches all trees, which share an arena, until each has its budget. Rethrows the first
+  /// failure, with every mark taken back: the trees are as good as before.
   RunEnd run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host);
 
   /// Ends the run under way soon; from any thread. No effect without one.
@@ -120,7 +120,7 @@ class Pipeline {
   std::vector<Slot*> partial_;
   std::deque<Slot*> ready_;
   std::deque<Slot*> judged_;
-  int judging_ = 0;          ///< batches inside evaluate()
+  int judging_ = 0;           ///< batches inside evaluate()
   std::uint64_t events_ = 0;  ///< counts what a sleeping worker may have to act on
   std::size_t cursor_ = 0;
   std::exception_ptr error_;

@@ -9,7 +9,7 @@ namespace pyengine {
 using PackedPrior = std::uint16_t;
 
 namespace prior_format {
-inline constexpr int kDroppedBits = 12;               ///< of a float's 23 bits of mantissa
+inline constexpr int kDroppedBits = 12;                   ///< of a float's 23 bits of mantissa
 inline constexpr std::uint32_t kExponentBias = 127 - 31;  ///< code exponent 31 is 2^0
 inline constexpr std::uint32_t kBase = kExponentBias << 11;
 }  // namespace prior_format

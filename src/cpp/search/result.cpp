@@ -1,6 +1,5 @@
 #include "search/result.h"
 
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -44,12 +43,13 @@ std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
   for (const Edge edge : tree.edges(root).subspan(static_cast<std::size_t>(children))) {
     all.push_back({edge.action(), 0, unpack_prior(edge.prior()), 0.0, std::nullopt});
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.action < b.action; });
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.action < b.action; });
   return all;
 }
 
-/// Most visits; then larger q, larger prior, smaller action. What is proven stands before and after:
-/// a win first, a loss last, and once the root is proven, what keeps its value.
+/// Most visits; then larger q, larger prior, smaller action. What is proven stands before and
+/// after: a win first, a loss last, and once the root is proven, what keeps its value.
 [[nodiscard]] bool better(const RootAction& a, const RootAction& b, bool root_proven) noexcept {
   const auto rank = [&](const RootAction& x) {
     if (!x.proven) return 0;
@@ -62,9 +62,8 @@ std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
 }
 
 [[nodiscard]] const RootAction& best_of(const std::vector<RootAction>& all, bool root_proven) {
-  return *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    return better(a, b, root_proven);
-  });
+  return *std::min_element(all.begin(), all.end(),
+                           [&](const auto& a, const auto& b) { return better(a, b, root_proven); });
 }
 
 [[nodiscard]] Action sample(const std::vector<RootAction>& all,
@@ -160,10 +159,14 @@ void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int 
 
 std::string_view to_string(StopReason reason) noexcept {
   switch (reason) {
-    case StopReason::simulations: return "simulations";
-    case StopReason::seconds: return "seconds";
-    case StopReason::proven: return "proven";
-    case StopReason::stopped: return "stopped";
+    case StopReason::simulations:
+      return "simulations";
+    case StopReason::seconds:
+      return "seconds";
+    case StopReason::proven:
+      return "proven";
+    case StopReason::stopped:
+      return "stopped";
   }
   return "stopped";
 }
@@ -176,7 +179,8 @@ std::vector<double> visits_at_temperature(const std::vector<std::uint32_t>& visi
   for (std::size_t i = 0; i < visits.size(); ++i) {
     const double share = most == 0 ? 1.0 : static_cast<double>(visits[i]) / most;
     // Below this the power underflows to the limit anyway.
-    weights[i] = temperature < 1e-3 ? (share == 1.0 ? 1.0 : 0.0) : std::pow(share, 1.0 / temperature);
+    weights[i] =
+        temperature < 1e-3 ? (share == 1.0 ? 1.0 : 0.0) : std::pow(share, 1.0 / temperature);
     total += weights[i];
   }
   for (double& weight : weights) weight /= total;
@@ -198,10 +202,9 @@ std::vector<double> improved_policy(const std::vector<float>& priors,
     visited_prior += priors[i];
     weighted_q += static_cast<double>(priors[i]) * q[i];
   }
-  const double mixed =
-      visited_prior > 0.0
-          ? (network_value + total_visits * weighted_q / visited_prior) / (1.0 + total_visits)
-          : network_value;
+  const double mixed = visited_prior > 0.0
+      ? (network_value + total_visits * weighted_q / visited_prior) / (1.0 + total_visits)
+      : network_value;
   std::vector<double> completed(priors.size());
   for (std::size_t i = 0; i < priors.size(); ++i) completed[i] = visits[i] != 0 ? q[i] : mixed;
   const auto [low, high] = std::minmax_element(completed.begin(), completed.end());

@@ -22,9 +22,9 @@ struct TreeNode {
   std::int32_t action = kNoAction;
   std::uint32_t visits = 0;
   float prior = 0.0F;
-  float q = 0.0F;                     ///< NaN without visits
-  std::int8_t to_move = 0;            ///< player to move; -1 where the game is over or unknown
-  std::int8_t proven = kNotProven;    ///< -1, 0, 1 for the player who moved there
+  float q = 0.0F;                   ///< NaN without visits
+  std::int8_t to_move = 0;          ///< player to move; -1 where the game is over or unknown
+  std::int8_t proven = kNotProven;  ///< -1, 0, 1 for the player who moved there
   std::int16_t unused = 0;
 
   static constexpr std::int8_t kNotProven = 2;
@@ -33,9 +33,9 @@ static_assert(sizeof(TreeNode) == 24);
 
 struct SearchResult {
   Action action = kNoAction;
-  double value = 0.0;          ///< for the player to move at the root, in [-1, 1]
-  float network_value = 0.0F;  ///< of the root's own judgement, likewise
-  std::optional<int> proven;   ///< likewise
+  double value = 0.0;                  ///< for the player to move at the root, in [-1, 1]
+  float network_value = 0.0F;          ///< of the root's own judgement, likewise
+  std::optional<int> proven;           ///< likewise
   std::vector<std::int32_t> actions;   ///< legal, ascending
   std::vector<std::uint32_t> visits;   ///< in the order of `actions`, as all below
   std::vector<float> priors;           ///< as searched, noise included
@@ -57,9 +57,10 @@ inline constexpr std::size_t kTreeNodes = 4096;
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
                        bool keep_tree);
 
-/// The policy of Gumbel AlphaZero (Danihelka et al., 2022): softmax(log prior + sigma(completed Q)),
-/// sigma(q) = (c_visit + max visits) * c_scale * q with q rescaled to [0, 1]; unvisited actions take
-/// the mixed value of root judgement and visited actions. `priors`, `visits`, `q` over legal actions.
+/// The policy of Gumbel AlphaZero (Danihelka et al., 2022): softmax(log prior + sigma(completed
+/// Q)), sigma(q) = (c_visit + max visits) * c_scale * q with q rescaled to [0, 1]; unvisited
+/// actions take the mixed value of root judgement and visited actions. `priors`, `visits`, `q` over
+/// legal actions.
 std::vector<double> improved_policy(const std::vector<float>& priors,
                                     const std::vector<std::uint32_t>& visits,
                                     const std::vector<float>& q, double network_value,

@@ -38,8 +38,8 @@ std::uint64_t budget_of(const SearchConfig& config) {
 
 /// Rows of a batch: all symmetries of one leaf fit.
 int rows_of(const SearchConfig& config, const AnyGame& game, const EvaluatorTraits& traits) {
-  const bool all = config.symmetry == SymmetryMode::average ||
-                   config.symmetry == SymmetryMode::root_average;
+  const bool all =
+      config.symmetry == SymmetryMode::average || config.symmetry == SymmetryMode::root_average;
   const int symmetries = traits.reads_planes && all ? game.symmetries().count() : 1;
   return std::max(config.batch_size, symmetries);
 }
@@ -137,9 +137,9 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
   options.workers = num_workers(config);
   options.foreign = is_foreign(searches[0]->root());
   if (config.seconds) {
-    options.deadline =
-        begun + std::chrono::duration_cast<Clock::duration>(
-                    std::chrono::duration<double>(std::min(*config.seconds, 1e9)));
+    options.deadline = begun +
+        std::chrono::duration_cast<Clock::duration>(
+                           std::chrono::duration<double>(std::min(*config.seconds, 1e9)));
   }
   const auto count = [&] {
     for (const TreeSearch* search : searches) {
@@ -161,9 +161,8 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
 
 SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point begun,
                                  bool keep_tree) const {
-  SearchResult result =
-      read_tree(search.tree(), game_->shape().num_actions, search.config(),
-                choice_stream(search.config(), search.stream()), keep_tree);
+  SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
+                                  choice_stream(search.config(), search.stream()), keep_tree);
   result.simulations = search.completed.load(std::memory_order_relaxed);
   result.evaluations = search.evaluations.load(std::memory_order_relaxed);
   result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
@@ -175,9 +174,12 @@ namespace {
 StopReason reason_of(const TreeSearch& search, RunEnd end) {
   if (search.proven()) return StopReason::proven;
   switch (end) {
-    case RunEnd::completed: return StopReason::simulations;
-    case RunEnd::deadline: return StopReason::seconds;
-    case RunEnd::stopped: return StopReason::stopped;
+    case RunEnd::completed:
+      return StopReason::simulations;
+    case RunEnd::deadline:
+      return StopReason::seconds;
+    case RunEnd::stopped:
+      return StopReason::stopped;
   }
   return StopReason::stopped;
 }

@@ -23,12 +23,12 @@ struct SearchStats {
   std::uint64_t simulations = 0;
   std::uint64_t evaluations = 0;  ///< rows judged
   std::uint64_t batches = 0;
-  std::uint64_t padding = 0;      ///< rows
+  std::uint64_t padding = 0;  ///< rows
   std::uint64_t cache_hits = 0;
   std::uint64_t collisions = 0;
-  std::uint64_t nodes = 0;        ///< in the tree now
-  std::uint64_t bytes = 0;        ///< memory held for trees and cache
-  double waiting_seconds = 0.0;   ///< of workers with nothing to do but wait for judgements
+  std::uint64_t nodes = 0;       ///< in the tree now
+  std::uint64_t bytes = 0;       ///< memory held for trees and cache
+  double waiting_seconds = 0.0;  ///< of workers with nothing to do but wait for judgements
   std::string provider;
 };
 
@@ -89,7 +89,7 @@ class Searcher {
 
   std::mutex busy_;  ///< held by the one search, advance or clear under way
   std::unique_ptr<Tree> tree_;
-  std::optional<State> root_;  ///< of tree_
+  std::optional<State> root_;   ///< of tree_
   std::uint64_t searches_ = 0;  ///< so far: each has random numbers of its own
   Current current_;
 

@@ -29,8 +29,7 @@ PYENGINE_WIDE void score_children(int count, const double* sum, const double* vi
 
 void Selector::configure(const SearchConfig& config) {
   const bool same_rate = !rates_.empty() && config.c_puct == config_.c_puct &&
-                         config.c_puct_base == config_.c_puct_base &&
-                         config.c_puct_factor == config_.c_puct_factor;
+      config.c_puct_base == config_.c_puct_base && config.c_puct_factor == config_.c_puct_factor;
   config_ = config;
   if (!same_rate) rates_.assign(kRateTable, 0.0);
   reserve(64);
@@ -72,8 +71,7 @@ void Selector::gather(const Tree& tree, Node& node, int count) noexcept {
       visits_[i] += config_.virtual_loss * flying;
     }
     if (completed != 0) visited_prior_ += prior_[i];
-    if (config_.solver &&
-        is_lost_for(child.proof.load(std::memory_order_relaxed), mover)) {
+    if (config_.solver && is_lost_for(child.proof.load(std::memory_order_relaxed), mover)) {
       sum_[i] = kLost;
       visits_[i] = 1.0;
     } else if (visits_[i] == 0.0) {
@@ -108,7 +106,7 @@ Selection Selector::choose(const Tree& tree, Node& node, bool sorted, bool may_c
 
   // n counts the node's own judgement, which is its first visit.
   const double n = static_cast<double>(node.visits.load(std::memory_order_relaxed)) +
-                   node.in_flight.load(std::memory_order_relaxed);
+      node.in_flight.load(std::memory_order_relaxed);
   const double rate_n = rate(n);
   const double root_n = std::sqrt(n);
   const double first_play = first_play_value(config_, mean_for_mover(node), visited_prior_);
@@ -122,8 +120,7 @@ Selection Selector::choose(const Tree& tree, Node& node, bool sorted, bool may_c
   if (creates) {
     const Edge edge = tree.edges(node)[static_cast<std::size_t>(count)];
     const double score = first_play + rate_n * unpack_prior(edge.prior()) * root_n / 1.0;
-    const bool tie_goes_to_edge =
-        !sorted && score == scores_[winner] &&
+    const bool tie_goes_to_edge = !sorted && score == scores_[winner] &&
         edge < Edge(child_[winner]->prior, child_[winner]->action);
     if (score > scores_[winner] || tie_goes_to_edge) return {nullptr, false};
   }

@@ -22,9 +22,12 @@ namespace pyengine {
 [[nodiscard]] inline double first_play_value(const SearchConfig& config, double node_value,
                                              double visited_prior) noexcept {
   switch (config.fpu) {
-    case FirstPlay::value: return config.fpu_value;
-    case FirstPlay::parent: return node_value;
-    case FirstPlay::reduction: return node_value - config.fpu_value * std::sqrt(visited_prior);
+    case FirstPlay::value:
+      return config.fpu_value;
+    case FirstPlay::parent:
+      return node_value;
+    case FirstPlay::reduction:
+      return node_value - config.fpu_value * std::sqrt(visited_prior);
   }
   return config.fpu_value;
 }
@@ -53,7 +56,8 @@ struct Selection {
 class Selector {
  public:
   void configure(const SearchConfig& config);
-  /// `sorted`: false where the children may be out of the order of their priors (noise at the root).
+  /// `sorted`: false where the children may be out of the order of their priors (noise at the
+  /// root).
   Selection choose(const Tree& tree, Node& node, bool sorted, bool may_create) noexcept;
 
  private:

@@ -14,7 +14,8 @@ constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes sorted before others may
 /// Gives back everything below `top` except what is below `kept`, which has a new owner.
 class Sweep {
  public:
-  Sweep(std::shared_ptr<Arena> arena, const Node* kept) : allocator_(std::move(arena)), kept_(kept) {}
+  Sweep(std::shared_ptr<Arena> arena, const Node* kept)
+      : allocator_(std::move(arena)), kept_(kept) {}
 
   /// Number of nodes below `top` that are gone, `kept` included (its content moved).
   std::uint64_t run(const Node& top) {
@@ -193,6 +194,7 @@ void Tree::set_root_priors(std::span<const Edge> priors) {
   for (Edge& edge : root_edges) edge = Edge(by_action[edge.action()], edge.action());
   const int children = root_.num_children.load(std::memory_order_relaxed);
   std::sort(root_edges.begin() + children, root_edges.end());
+  root_sorted_ = std::is_sorted(root_edges.begin(), root_edges.end());
   for_each_child(*arena_, root_, children,
                  [&](Node& child) { child.prior = by_action[child.action]; });
 }
@@ -208,6 +210,7 @@ bool Tree::advance(ActionId action) {
   copy_node(root_, *old_root);
   copy_node(*kept, root_);
   clean_.clear();
+  root_sorted_ = true;
   run_in_background([arena = arena_, old_root, kept, nodes = nodes_] {
     const std::uint64_t dropped = Sweep(arena, kept).run(*old_root);
     nodes->fetch_sub(dropped, std::memory_order_relaxed);

@@ -42,8 +42,8 @@ class Tree {
   /// Edges, mover and value of a claimed node, then NodeState::expanded. False at the memory cap:
   /// the node is fresh again and will be judged again when next visited.
   bool expand(Allocator& allocator, Node& node, const EvalLeaf& leaf);
-  /// The child for the next edge, claimed by the caller; nullptr when another worker is creating one,
-  /// and with `full` set when memory is at its cap.
+  /// The child for the next edge, claimed by the caller; nullptr when another worker is creating
+  /// one, and with `full` set when memory is at its cap.
   Node* create_child(Allocator& allocator, Node& parent, bool& full);
 
   /// Mixes `noise` (per edge of the root, in their order) into the root's priors:
@@ -51,8 +51,9 @@ class Tree {
   /// are sorted again. Only while nobody walks. clear_root_noise() restores the priors.
   void add_root_noise(std::span<const double> noise, double fraction);
   void clear_root_noise();
-  /// Whether the root's children are in the order of their priors.
-  [[nodiscard]] bool root_is_sorted() const noexcept { return clean_.empty(); }
+  /// Whether the root's children are in the order of their priors: not so under noise, nor when
+  /// they were created under noise that is gone.
+  [[nodiscard]] bool root_is_sorted() const noexcept { return root_sorted_; }
 
   /// Makes the child that `action` leads to the root and drops the rest; false (and nothing done)
   /// when there is no such child. Never blocks: the rest is sorted out in the background.
@@ -69,6 +70,7 @@ class Tree {
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background
   Node root_;
   std::vector<Edge> clean_;  ///< the root's edges without noise, while there is noise
+  bool root_sorted_ = true;
 };
 
 }  // namespace pyengine

@@ -73,14 +73,14 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
 
 int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
   const bool all = config_.symmetry == SymmetryMode::average ||
-                   (is_root && config_.symmetry == SymmetryMode::root_average);
+      (is_root && config_.symmetry == SymmetryMode::root_average);
   return all ? symmetries_ : 1;
 }
 
 bool TreeSearch::fits(const Slot& slot) const noexcept {
   const EvalBatch& batch = *slot.batch;
   const int rows = static_cast<int>(batch.rows.size()) +
-                   rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
+      rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
   return rows <= batch.capacity && batch.num_leaves < batch.capacity;
 }
 
@@ -89,8 +89,8 @@ std::uint64_t TreeSearch::reserve(std::uint64_t wanted) noexcept {
   std::uint64_t got = 0;
   do {
     got = std::min(wanted, budget_ - std::min(taken, budget_));
-  } while (got != 0 && !reserved_.compare_exchange_weak(taken, taken + got,
-                                                        std::memory_order_relaxed));
+  } while (got != 0 &&
+           !reserved_.compare_exchange_weak(taken, taken + got, std::memory_order_relaxed));
   return got;
 }
 
@@ -99,8 +99,8 @@ void TreeSearch::request_symmetries(EvalBatch& batch, int leaf, bool is_root) {
   int first = 0;
   if (config_.symmetry != SymmetryMode::none && symmetries_ > 1 && wanted == 1) {
     const std::uint64_t number = batch.leaves[static_cast<std::size_t>(leaf)].number;
-    first = static_cast<int>(stream_of(config_, stream_, 2 * number)
-                                 .below(static_cast<std::uint32_t>(symmetries_)));
+    first = static_cast<int>(
+        stream_of(config_, stream_, 2 * number).below(static_cast<std::uint32_t>(symmetries_)));
   }
   for (int i = 0; i < wanted; ++i) evaluator_.request(batch, leaf, first + i);
 }

@@ -46,8 +46,8 @@ struct Worker {
 
 /// Limits of one turn of gathering.
 struct Turn {
-  int leaves = 0;                   ///< rows are limited by the batch besides
-  std::uint64_t simulations = 0;    ///< those that need no row included
+  int leaves = 0;                 ///< rows are limited by the batch besides
+  std::uint64_t simulations = 0;  ///< those that need no row included
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -125,7 +125,7 @@ class TreeSearch {
   std::atomic<std::uint32_t> in_flight_{0};  ///< leaves placed and not completed
   std::atomic<int> gatherers_{0};
   std::atomic<bool> closed_{false};
-  std::atomic<bool> blocked_{false};     ///< every way leads to a leaf in flight: wait for one
+  std::atomic<bool> blocked_{false};  ///< every way leads to a leaf in flight: wait for one
   std::atomic<bool> root_asked_{false};
   std::atomic<bool> root_ready_{false};  ///< release: edges and noise are in place
 };

@@ -22,8 +22,8 @@ enum class WalkEnd : std::uint8_t {
 
 struct Walk {
   WalkEnd end = WalkEnd::collision;
-  float value = 0.0F;       ///< of WalkEnd::known, for the first player
-  bool newly_over = false;  ///< this walk found out that the game is over there
+  float value = 0.0F;         ///< of WalkEnd::known, for the first player
+  bool newly_over = false;    ///< this walk found out that the game is over there
   std::uint32_t created = 0;  ///< nodes
 };
 
