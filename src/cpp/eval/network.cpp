@@ -119,7 +119,9 @@ class BoundNetwork final : public BoundEvaluator {
     operator const Key&() const noexcept { return words; }
   };
   static KeyOf key(const EvalLeaf& leaf, int symmetry) noexcept {
-    return {{leaf.planes.key[0], leaf.planes.key[1] ^ static_cast<std::uint64_t>(symmetry)}};
+    const auto k = static_cast<std::uint64_t>(symmetry);
+    // The high bits of the first word choose the set: the symmetries of a position lie in many.
+    return {{leaf.planes.key[0] ^ (k * 0x9E3779B97F4A7C15U), leaf.planes.key[1] ^ k}};
   }
   void remember(const float* policy, const float* value, int symmetry, const EvalLeaf& leaf,
                 NetworkMemory& memory) {
