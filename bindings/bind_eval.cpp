@@ -108,7 +108,7 @@ class AskedEvaluator {
   [[nodiscard]] std::shared_ptr<AnyGame> game() const { return game_holder(game_); }
   [[nodiscard]] std::string provider() const { return bound_->provider(); }
 
-  py::tuple evaluate(const py::sequence& asked, bool average) {
+  py::tuple evaluate(const py::sequence& asked, bool average, int batch_rows) {
     std::vector<State> states;  // copies: other threads may go on playing while we think
     for (const py::handle& state : asked) states.push_back(state_from(state));
     std::vector<const State*> pointers;
@@ -121,7 +121,7 @@ class AskedEvaluator {
     const std::span<float> value_out(value.mutable_data(), static_cast<std::size_t>(count));
     {
       const py::gil_scoped_release released;
-      evaluate_states(*bound_, pointers, policy_out, value_out, average);
+      evaluate_states(*bound_, pointers, policy_out, value_out, average, batch_rows);
     }
     return py::make_tuple(policy, value);
   }
@@ -217,7 +217,9 @@ void bind_evaluators(py::module_& m) {
   asked.def_property_readonly("game", &AskedEvaluator::game);
   asked.def_property_readonly("provider", &AskedEvaluator::provider);
   asked.def("evaluate", &AskedEvaluator::evaluate, py::arg("states"), py::arg("average"),
-            "(policy float32[N,A], value float32[N]); `average` over the board's symmetries.");
+            py::arg("batch_rows") = kStatesBatch,
+            "(policy float32[N,A], value float32[N]); `average` over the board's symmetries;\n"
+            "`batch_rows` are handed over at once.");
 }
 
 void bind_runtime(py::module_& m) {

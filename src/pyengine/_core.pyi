@@ -45,12 +45,12 @@ class Game:
     """
     A game with its parameters: makes states.
     """
-    def __eq__(self, arg0: Game) -> bool:
+    def __eq__(self, arg0: typing.Any) -> bool:
         """
         Same game and same parameters.
         """
     def __hash__(self) -> int: ...
-    def __reduce__(self) -> tuple: ...
+    def __reduce__(self) -> tuple[typing.Any, typing.Any]: ...
     def __repr__(self) -> str: ...
     def __str__(self) -> str: ...
     def deserialize_state(self, text: str) -> State:
@@ -77,7 +77,7 @@ class Game:
         """
     def state_from_board(
         self,
-        rows: typing.Any,
+        rows: collections.abc.Iterable[str],
         player: typing.SupportsInt | typing.SupportsIndex = 0,
         *,
         ko: str | None = None,
@@ -138,13 +138,13 @@ class State:
     A game in progress. Made by Game.new_initial_state or Game.state_from_board.
     """
     def __copy__(self) -> State: ...
-    def __deepcopy__(self, memo: dict) -> State: ...
-    def __eq__(self, arg0: State) -> bool:
+    def __deepcopy__(self, memo: typing.Any) -> State: ...
+    def __eq__(self, arg0: typing.Any) -> bool:
         """
         Same game, same start and same actions since.
         """
     def __hash__(self) -> int: ...
-    def __reduce__(self) -> tuple: ...
+    def __reduce__(self) -> tuple[typing.Any, typing.Any]: ...
     def __repr__(self) -> str: ...
     def __str__(self) -> str: ...
     def action_to_string(self, action: typing.SupportsInt | typing.SupportsIndex) -> str:
@@ -258,9 +258,15 @@ class BoundEvaluator:
     An evaluator that fits a game.
     """
     def __init__(self, evaluator: Evaluator, game: typing.Any) -> None: ...
-    def evaluate(self, states: collections.abc.Sequence, average: bool) -> tuple:
+    def evaluate(
+        self,
+        states: collections.abc.Sequence,
+        average: bool,
+        batch_rows: typing.SupportsInt | typing.SupportsIndex = 64,
+    ) -> tuple:
         """
-        (policy float32[N,A], value float32[N]); `average` over the board's symmetries.
+        (policy float32[N,A], value float32[N]); `average` over the board's symmetries;
+        `batch_rows` are handed over at once.
         """
     @property
     def game(self) -> Game: ...
@@ -386,7 +392,7 @@ def wrap_game(
     *,
     name: str,
     text: str,
-    params: dict,
+    params: dict[str, bool | int | float | str],
     num_actions: typing.SupportsInt | typing.SupportsIndex,
     board_shape: tuple[
         typing.SupportsInt | typing.SupportsIndex, typing.SupportsInt | typing.SupportsIndex

@@ -1,5 +1,6 @@
 #include "eval/simple.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -230,9 +231,6 @@ class BoundMixed final : public BoundEvaluator {
   std::vector<std::unique_ptr<EvalBatch>> spares_;  ///< of one leaf each; guarded by mutex_
 };
 
-/// Rows that evaluate_states() hands over at once.
-constexpr int kStatesBatch = 64;
-
 /// Fills a leaf as the search would.
 void fill_leaf(EvalLeaf& leaf, const State& state, std::uint64_t number, bool reads_positions) {
   const AnyPosition& position = state.position();
@@ -292,13 +290,14 @@ std::unique_ptr<BoundEvaluator> MixedEvaluator::bind(std::shared_ptr<const AnyGa
 }
 
 void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> states,
-                     std::span<float> policy, std::span<float> value, bool average_symmetries) {
+                     std::span<float> policy, std::span<float> value, bool average_symmetries,
+                     int batch_rows) {
   if (states.empty()) return;
   const AnyGame& game = *states[0]->game();
   const auto num_actions = static_cast<std::size_t>(game.shape().num_actions);
   const EvaluatorTraits traits = evaluator.traits();
   const int symmetries = average_symmetries && traits.reads_planes ? game.symmetries().count() : 1;
-  const std::size_t per_batch = static_cast<std::size_t>(kStatesBatch / symmetries);
+  const auto per_batch = static_cast<std::size_t>(std::max(1, batch_rows / symmetries));
   auto batch =
       evaluator.make_batch(static_cast<int>(std::min(per_batch, states.size())) * symmetries);
   for (std::size_t start = 0; start < states.size(); start += per_batch) {
