@@ -28,6 +28,14 @@ int ones_down_from(unsigned bits, int highest) noexcept {
   return highest < 0 ? 0 : std::countl_one(static_cast<std::uint32_t>(bits) << (31 - highest));
 }
 
+/// Whether the middle and two more of the six points next to it are stones: whatever matters on a
+/// line has them (see RenjuBoard::crowded).
+bool has_three_near(unsigned line) noexcept {
+  const unsigned nearby = line & 0b00111111100U;
+  const unsigned without_one = nearby & (nearby - 1);
+  return (without_one & (without_one - 1)) != 0;
+}
+
 bool has(unsigned bits, int i) noexcept { return i >= 0 && ((bits >> i) & 1U) != 0; }
 
 }  // namespace
@@ -86,16 +94,16 @@ unsigned RenjuBoard::straight_four_makers(Line line) noexcept {
 
 // Points.
 
-RenjuBoard::Line RenjuBoard::line_through(Place place, int direction) const noexcept {
+unsigned RenjuBoard::gather(const Rows& rows, Place place, int direction) noexcept {
   const Step step = kSteps[static_cast<std::size_t>(direction)];
-  Line line;
-  for (int i = -kReach; i <= kReach; ++i) {
-    const auto row = static_cast<std::size_t>(place.row + kReach + i * step.row);
-    const int column = place.column + kReach + i * step.column;
-    line.black |= ((black_[row] >> column) & 1U) << (i + kReach);
-    line.empty |= ((empty_[row] >> column) & 1U) << (i + kReach);
+  const int first_row = place.row + kReach - kReach * step.row;
+  const int first_column = place.column + kReach - kReach * step.column;
+  unsigned bits = 0;
+  for (int i = 0; i <= 2 * kReach; ++i) {
+    const std::uint32_t row = rows[static_cast<std::size_t>(first_row + i * step.row)];
+    bits |= ((row >> (first_column + i * step.column)) & 1U) << i;
   }
-  return line;
+  return bits;
 }
 
 void RenjuBoard::put(Place place) noexcept {
@@ -125,7 +133,9 @@ RenjuMove RenjuBoard::judge_stone(Place place) noexcept {
   int fours = 0;
   int threes = 0;
   for (std::size_t d = 0; d < kSteps.size(); ++d) {
-    const Line line = line_through(place, static_cast<int>(d));
+    Line line{.black = gather(black_, place, static_cast<int>(d))};
+    if (!has_three_near(line.black)) continue;
+    line.empty = gather(empty_, place, static_cast<int>(d));
     const int stones = length(line);
     if (stones == 5) return RenjuMove::five;
     longest = stones > longest ? stones : longest;

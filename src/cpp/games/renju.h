@@ -31,6 +31,7 @@ class RenjuBoard {
   static constexpr int kReach = 5;  ///< points that count on either side; width of the margin
   static constexpr int kRows = 20;  ///< 19, rounded up to pairs
 
+  using Rows = std::array<std::uint32_t, kRows + 2 * kReach>;
   /// The points within reach on a line; bit kReach is the point itself, bits off the board are 0.
   struct Line {
     unsigned black = 0;
@@ -48,7 +49,7 @@ class RenjuBoard {
   static int count_fours(Line line) noexcept;
   static unsigned straight_four_makers(Line line) noexcept;
 
-  [[nodiscard]] Line line_through(Place place, int direction) const noexcept;
+  static unsigned gather(const Rows& rows, Place place, int direction) noexcept;
   [[nodiscard]] RenjuMove judge(Place place) noexcept;
   [[nodiscard]] RenjuMove judge_stone(Place place) noexcept;
   [[nodiscard]] bool is_three(Place place, int direction, unsigned makers) noexcept;
@@ -57,8 +58,8 @@ class RenjuBoard {
   void put(Place place) noexcept;
   void take(Place place) noexcept;
 
-  std::array<std::uint32_t, kRows + 2 * kReach> black_{};  ///< row r at r + kReach, column c too
-  std::array<std::uint32_t, kRows + 2 * kReach> empty_{};
+  Rows black_{};  ///< row r at r + kReach, column c too
+  Rows empty_{};
   int size_;
 };
 
