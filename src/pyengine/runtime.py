@@ -96,7 +96,9 @@ def _cuda_libraries() -> list[str]:
     for folder in folders:
         for name in _CUDA_FOLDERS:
             place = Path(folder) / name / inside
-            found += [str(path) for path in sorted(place.rglob(pattern)) if "stubs" not in path.parts]
+            found += [
+                str(path) for path in sorted(place.rglob(pattern)) if "stubs" not in path.parts
+            ]
             if windows and place.is_dir():
                 os.add_dll_directory(str(place))  # type: ignore[attr-defined,unused-ignore]
     return found

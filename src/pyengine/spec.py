@@ -33,8 +33,8 @@ class ModelSpec:
             - ``first_to_move``, ``second_to_move``: all 1 or all 0; ``mover_sign``: all +1 for the
               first player, -1 for the second; ``ones``, ``zeros``;
             - ``legal``: where a stone may be put (in Connect Four where it would land);
-            - Go: ``liberties[k]``, stones of chains with exactly ``k`` liberties, ``liberties[k+]``,
-              with ``k`` or more; ``ko``, the point that the ko rule forbids;
+            - Go: ``liberties[k]``, stones of chains with exactly ``k`` liberties;
+              ``liberties[k+]``, with ``k`` or more; ``ko``, the point that the ko rule forbids;
             - ``gomoku_...``: the features of :meth:`gomoku17`;
             - ``observation``: the planes of a user's game. Such a game has no other planes than
               this and the constant ones, and the default then means ``("observation",)``.

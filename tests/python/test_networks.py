@@ -77,9 +77,7 @@ def opened(request: pytest.FixtureRequest, shared: Callable[..., Path]) -> Opene
         for moves in cases["moves"]
     ]
     path = shared("nets", f"{request.param}.onnx")
-    return Opened(
-        states, cases, OnnxEvaluator(path, network.spec, providers=["cpu"]), network.spec
-    )
+    return Opened(states, cases, OnnxEvaluator(path, network.spec, providers=["cpu"]), network.spec)
 
 
 def expected_value(spec: ModelSpec, value: np.ndarray) -> np.ndarray:

@@ -53,8 +53,8 @@ class TinyModel:
         nodes = [
             helper.make_node("Flatten", [planes], ["flat"]),
             helper.make_node("MatMul", ["flat", "wp"], [policy]),
-            helper.make_node("MatMul", ["flat", "wv"], ["v"]),
-            helper.make_node("Tanh", ["v"], [value]),
+            helper.make_node("MatMul", ["flat", "wv"], ["before_tanh"]),
+            helper.make_node("Tanh", ["before_tanh"], [value]),
         ]
         shape = [int(np.prod(self.planes))] if self.flat_input else list(self.planes)
         declared = self.declared_policy or [self.batch, self.actions]
@@ -63,7 +63,7 @@ class TinyModel:
             helper.make_tensor_value_info(value, kind, [self.batch, self.value_size]),
         ]
         if self.extra_output:
-            nodes.append(helper.make_node("Neg", ["v"], ["moves_left"]))
+            nodes.append(helper.make_node("Neg", ["before_tanh"], ["moves_left"]))
             outputs.append(helper.make_tensor_value_info("moves_left", kind, [self.batch, 1]))
         graph = helper.make_graph(
             nodes,

@@ -1,0 +1,259 @@
+"""Python functions as evaluators: what they get, what they must give, what becomes of errors."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import ConfigError, EvaluationError, ModelError, State, as_game, load_game
+from pyengine.evaluators import CallbackEvaluator, StateEvaluator
+from pyengine.spec import ModelSpec
+
+
+def start(moves: tuple[int, ...] = ()) -> State:
+    """Return a state of tic-tac-toe."""
+    return load_game("tic_tac_toe").new_initial_state(moves)
+
+
+def test_a_function_on_planes_gets_float32_of_the_specs_layout() -> None:
+    seen: list[np.ndarray] = []
+
+    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        seen.append(planes)
+        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+    states = [start(), start((4,))]
+    CallbackEvaluator(judge).evaluate(states)
+    CallbackEvaluator(judge, ModelSpec(layout="NHWC", planes=("empty", "ones"))).evaluate(states)
+    assert [planes.shape for planes in seen] == [(2, 3, 3, 3), (2, 3, 3, 2)]
+    assert all(planes.dtype == np.float32 for planes in seen)
+    for i, state in enumerate(states):
+        assert np.array_equal(seen[0][i], state.observation_tensor())
+
+
+def test_logits_and_values_are_read_as_the_spec_says() -> None:
+    logits = np.log(np.arange(1, 10))
+
+    def judge(planes: np.ndarray) -> tuple[list[Any], list[float]]:
+        return [logits] * len(planes), [0.25] * len(planes)
+
+    policy, value = CallbackEvaluator(judge).evaluate([start((0, 8))])
+    expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
+    np.testing.assert_allclose(policy[0], expected, atol=1e-6)
+    assert value[0] == 0.25
+    first = ModelSpec(value_for="first_player", policy="probs")
+    policy, value = CallbackEvaluator(judge, first).evaluate([start((4,))])
+    assert value[0] == -0.25
+    three = ModelSpec(value=("loss", "draw", "win"), value_kind="probs")
+    judged = CallbackEvaluator(
+        lambda p: (np.zeros((len(p), 9)), [[0.5, 0.25, 0.25]] * len(p)), three
+    )
+    assert judged.evaluate([start()])[1][0] == -0.25
+
+
+def test_all_states_of_a_batch_come_in_one_call() -> None:
+    calls: list[int] = []
+
+    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        calls.append(len(planes))
+        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+    CallbackEvaluator(judge).evaluate([start()] * 20)
+    assert calls == [20]
+    CallbackEvaluator(judge).evaluate([start()] * 2, symmetry="average")
+    assert calls == [20, 16]
+
+
+WRONG_ANSWERS = {
+    "nothing": lambda n: None,
+    "one array": lambda n: np.zeros((n, 9)),
+    "three parts": lambda n: (np.zeros((n, 9)), np.zeros(n), np.zeros(n)),
+    "a policy for other actions": lambda n: (np.zeros((n, 8)), np.zeros(n)),
+    "too few rows": lambda n: (np.zeros((n - 1, 9)), np.zeros(n)),
+    "a flat policy": lambda n: (np.zeros(9 * n), np.zeros(n)),
+    "two values a state": lambda n: (np.zeros((n, 9)), np.zeros((n, 2))),
+    "words": lambda n: ([["a"] * 9] * n, np.zeros(n)),
+    "complex numbers": lambda n: (np.zeros((n, 9), complex), np.zeros(n)),
+    "ragged rows": lambda n: ([[0.0] * 9] * (n - 1) + [[0.0] * 8], np.zeros(n)),
+    "nan": lambda n: (np.full((n, 9), np.nan), np.zeros(n)),
+    "infinite": lambda n: (np.zeros((n, 9)), np.full(n, np.inf)),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_ANSWERS)
+@pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
+def test_a_wrong_answer_is_an_error_and_the_evaluator_stays_usable(kind: Any, wrong: str) -> None:
+    answers: list[Any] = [WRONG_ANSWERS[wrong], lambda n: (np.zeros((n, 9)), np.zeros(n))]
+    evaluator = kind(lambda batch: answers.pop(0)(len(batch)))
+    with pytest.raises(EvaluationError, match=r"must|raised"):
+        evaluator.evaluate([start()] * 2)
+    assert evaluator.evaluate([start()] * 2)[0].shape == (2, 9)
+
+
+def test_the_message_of_a_wrong_shape_says_what_was_expected_and_found() -> None:
+    evaluator = CallbackEvaluator(lambda planes: (np.zeros((2, 8)), np.zeros(2)))
+    with pytest.raises(EvaluationError, match=r"policy .*\[2,9\], found float64\[2,8\]"):
+        evaluator.evaluate([start()] * 2)
+    evaluator = CallbackEvaluator(lambda planes: (np.zeros((2, 9)), np.zeros((2, 3))))
+    with pytest.raises(EvaluationError, match=r"value .*\[2\], found float64\[2,3\]"):
+        evaluator.evaluate([start()] * 2)
+
+
+@pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
+def test_what_the_function_raises_is_the_cause(kind: Any) -> None:
+    def judge(batch: Any) -> Any:
+        raise ZeroDivisionError("nobody knows")
+
+    with pytest.raises(EvaluationError, match="ZeroDivisionError: nobody knows") as error:
+        kind(judge).evaluate([start()])
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    assert error.value.__cause__.__traceback__ is not None
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_passes_unchanged(raised: type[BaseException]) -> None:
+    def judge(batch: Any) -> Any:
+        raise raised
+
+    with pytest.raises(raised):
+        StateEvaluator(judge).evaluate([start()])
+
+
+def test_a_function_on_states_sees_states_with_their_past() -> None:
+    seen: list[State] = []
+
+    def judge(states: list[State]) -> tuple[np.ndarray, np.ndarray]:
+        seen.extend(states)
+        return np.ones((len(states), 9)), np.zeros(len(states))
+
+    states = [start((4, 0)), start(), start((8,))]
+    StateEvaluator(judge).evaluate(states)
+    assert seen == states
+    assert [state.history() for state in seen] == [[4, 0], [], [8]]
+    seen[0].apply_action(1)  # theirs: ours is not changed
+    assert states[0].history() == [4, 0]
+
+
+def test_priors_of_states_are_masked_and_normalised() -> None:
+    def judge(states: list[State]) -> tuple[list[list[float]], list[float]]:
+        return [[1, 1, 2, 0, 0, 0, 0, 0, 4]] * len(states), [2.0] * len(states)
+
+    policy, value = StateEvaluator(judge).evaluate([start((8,))])
+    np.testing.assert_allclose(policy[0], [0.25, 0.25, 0.5, 0, 0, 0, 0, 0, 0])
+    assert value[0] == 1  # never outside [-1, 1]
+
+
+class CountingGame:
+    """Players take one or two of ten matches; the last match wins."""
+
+    def num_distinct_actions(self) -> int:
+        """Return the number of actions."""
+        return 2
+
+    def new_initial_state(self) -> CountingState:
+        """Return ten matches."""
+        return CountingState(10, 0)
+
+
+class CountingState:
+    """Matches left and who is to move."""
+
+    def __init__(self, left: int, player: int) -> None:
+        """Make a state."""
+        self.left, self.player = left, player
+
+    def current_player(self) -> int:
+        """Return the player to move."""
+        return self.player
+
+    def legal_actions(self) -> list[int]:
+        """Take one, take two."""
+        return [0, 1][: self.left]
+
+    def apply_action(self, action: int) -> None:
+        """Take matches."""
+        self.left -= action + 1
+        self.player = 1 - self.player
+
+    def is_terminal(self) -> bool:
+        """Return whether no match is left."""
+        return self.left == 0
+
+    def returns(self) -> list[float]:
+        """Whoever took the last one has won."""
+        return [1.0, -1.0] if self.player == 1 else [-1.0, 1.0]
+
+    def clone(self) -> CountingState:
+        """Return a copy."""
+        return CountingState(self.left, self.player)
+
+
+def test_a_users_game_gives_the_users_own_states() -> None:
+    seen: list[Any] = []
+
+    def judge(states: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        seen.extend(states)
+        return np.ones((len(states), 2)), np.zeros(len(states))
+
+    game = as_game(CountingGame())
+    evaluator = StateEvaluator(judge)
+    policy, _ = evaluator.evaluate([game.new_initial_state(), CountingState(1, 0)], game=game)
+    assert [type(state) for state in seen] == [CountingState, CountingState]
+    assert [state.left for state in seen] == [10, 1]
+    assert policy.tolist() == [[0.5, 0.5], [1, 0]]
+    with pytest.raises(ConfigError, match="game"):
+        evaluator.evaluate([CountingState(3, 0)])
+
+
+def test_a_users_game_without_planes_cannot_be_read_as_planes() -> None:
+    state = as_game(CountingGame()).new_initial_state()
+    with pytest.raises(ModelError, match="observation"):
+        CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
+    with pytest.raises(ModelError, match="observation"):
+        state.observation_tensor()
+
+
+def test_the_planes_of_a_users_game_are_its_own() -> None:
+    pyspiel = pytest.importorskip("pyspiel", reason="a game of another library")
+    game = pyspiel.load_game("breakthrough(rows=4,columns=4)")
+    shape = tuple(game.observation_tensor_shape())
+    seen: list[np.ndarray] = []
+
+    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        seen.append(planes)
+        return np.zeros((len(planes), game.num_distinct_actions())), np.zeros(len(planes))
+
+    state = game.new_initial_state()
+    state.apply_action(state.legal_actions()[0])
+    policy, _ = CallbackEvaluator(judge).evaluate([state])
+    assert seen[0].shape == (1, *shape)
+    assert np.array_equal(seen[0][0].ravel(), np.float32(state.observation_tensor()))
+    assert policy.sum() == pytest.approx(1)
+
+
+def test_a_function_is_never_called_concurrently() -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.005)  # lets go of the GIL
+        inside.pop()
+        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+    evaluator = CallbackEvaluator(judge)
+    threads = [
+        threading.Thread(target=lambda: [evaluator.evaluate([start()]) for _ in range(5)])
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) == 20
+    assert max(most) == 1
