@@ -42,6 +42,17 @@ namespace pyengine {
   return proof == (player == 0 ? Proof::loss : Proof::win);
 }
 
+/// The children of a node as columns of numbers, in whole groups of kLanes: vectors without a rest.
+/// What fills the last group has the score -infinity.
+inline constexpr int kLanes = 8;
+struct ChildColumns {
+  std::vector<double> sum;     ///< of completed visits, for the player to move
+  std::vector<double> visits;  ///< that `sum` is divided by
+  std::vector<double> prior;
+  std::vector<double> total;  ///< visits, completed or in flight
+  std::vector<double> score;  ///< sum / visits + rate * prior * root / (1 + total)
+};
+
 /// scores[i] = sum[i] / visits[i] + rate * prior[i] * root / (1 + total[i])
 void score_children(int count, const double* sum, const double* visits, const double* prior,
                     const double* total, double rate, double root, double* scores) noexcept;
@@ -61,17 +72,34 @@ class Selector {
   Selection choose(const Tree& tree, Node& node, bool sorted, bool may_create) noexcept;
 
  private:
+  struct Best {
+    Node* child = nullptr;
+    double score = 0.0;
+  };
+  /// What all children of a node have in common.
+  struct Exploration {
+    double rate;        ///< c(n)
+    double root;        ///< sqrt(n)
+    double first_play;  ///< value of a child without visits
+  };
   double rate(double n) noexcept;
-  void gather(const Tree& tree, Node& node, int count) noexcept;
-  [[nodiscard]] int best(int count, bool sorted) const noexcept;
+  [[nodiscard]] double seen_value(const Node& child, int mover, double first_play) const noexcept;
+  Best best_of_few(const Tree& tree, const Node& node, int count, bool sorted,
+                   Exploration& exploration) const noexcept;
+  Best best_of_many(const Tree& tree, const Node& node, int count, bool sorted,
+                    Exploration& exploration) noexcept;
+  /// Fills the columns; returns the sum of the priors of visited children.
+  double gather(const Tree& tree, const Node& node, int count) noexcept;
+  double gather_block(const Node* nodes, int begin, int end, int mover) noexcept;
+  [[nodiscard]] Node* child(int place) const noexcept;
+  [[nodiscard]] int least_edge(int winner, int count) const noexcept;
   void reserve(int count);
 
   SearchConfig config_;
   std::vector<double> rates_;  ///< c(n) for small n; 0 = not computed yet
-  std::vector<double> sum_, visits_, prior_, total_, scores_;
-  std::vector<Node*> child_;
+  ChildColumns columns_;
+  std::vector<Node*> blocks_;   ///< first node of each block of children
   std::vector<int> unvisited_;  ///< places of children without a completed visit
-  double visited_prior_ = 0.0;
 };
 
 }  // namespace pyengine
