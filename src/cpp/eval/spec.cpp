@@ -43,7 +43,7 @@ std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"
 template <class Names>
 std::string joined(const Names& names) {
   std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + quoted(name);
+  for (const auto& name : names) text.append(text.empty() ? "" : ", ").append(quoted(name));
   return text;
 }
 
@@ -258,9 +258,13 @@ std::string to_string(const TensorInfo& tensor) {
 }
 
 std::string to_string(std::span<const TensorInfo> tensors) {
+  if (tensors.empty()) return "none";
   std::string text;
-  for (const TensorInfo& tensor : tensors) text += (text.empty() ? "" : ", ") + to_string(tensor);
-  return text.empty() ? "none" : text;
+  for (const TensorInfo& tensor : tensors) {
+    if (!text.empty()) text.append(", ");
+    text.append(to_string(tensor));
+  }
+  return text;
 }
 
 ModelSpec infer_spec(std::span<const TensorInfo> inputs, std::span<const TensorInfo> outputs) {
