@@ -109,8 +109,7 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
   game.def(
       "max_game_length", [](const AnyGame& self) { return self.shape().max_game_length; },
       "No game lasts longer, in plies.");
-  game.def(
-      "num_players", [](const AnyGame&) { return 2; }, "Always 2.");
+  game.def("num_players", [](const AnyGame&) { return 2; }, "Always 2.");
   game.def("__repr__", [](const AnyGame& self) {
     return "Game(" + std::string(py::repr(py::str(self.to_string()))) + ")";
   });
@@ -285,8 +284,7 @@ void bind_state(py::class_<State>& state) {
 }
 
 void bind_state_value(py::class_<State>& state) {
-  state.def(
-      "clone", [](const State& self) { return State(self); }, "An independent copy.");
+  state.def("clone", [](const State& self) { return State(self); }, "An independent copy.");
   state.def("__copy__", [](const State& self) { return State(self); });
   state.def(
       "__deepcopy__", [](const State& self, const py::object&) { return State(self); },

@@ -99,7 +99,7 @@ class SearchConfig:
 
     @classmethod
     def from_toml(cls, source: str | Path) -> Self:
-        """Read TOML text, or a file by its :class:`~pathlib.Path`; fields left out have defaults."""
+        """Read TOML text, or a file by its Path; fields left out have their defaults."""
         text = source.read_text("utf-8") if isinstance(source, Path) else source
         try:
             fields = tomllib.loads(text)

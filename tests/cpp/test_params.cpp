@@ -94,9 +94,8 @@ TEST_CASE("an integer serves as a number, not the other way round") {
 }
 
 TEST_CASE("a value out of range is refused with the game, the parameter, the range and the value") {
-  const std::string message = message_of([] {
-    ParamReader("go", {{"board_size", 25LL}}).integer("board_size", 19, 2, 19);
-  });
+  const std::string message = message_of(
+      [] { ParamReader("go", {{"board_size", 25LL}}).integer("board_size", 19, 2, 19); });
   for (const char* part : {"\"go\"", "\"board_size\"", "2..19", "25"}) {
     CAPTURE(part);
     CHECK(mentions(message, part));

@@ -130,7 +130,8 @@ class PositionOf final : public AnyPosition {
       } else {
         value.legal_actions(scratch);
         if (scratch.empty()) return {};  // only code that failed leaves no move
-        value.play(scratch[static_cast<int>(rng.below(static_cast<std::uint32_t>(scratch.size())))]);
+        value.play(
+            scratch[static_cast<int>(rng.below(static_cast<std::uint32_t>(scratch.size())))]);
       }
     }
   }

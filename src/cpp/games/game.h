@@ -34,19 +34,20 @@ struct GameShape {
   friend bool operator==(const GameShape&, const GameShape&) = default;
 };
 
-/// Copying a G copies the position and shares nothing: one G per thread needs no lock. Assigning a G
-/// to one of the same game allocates nothing in the steady state (the search does it every time it
-/// walks down from the root). play() assumes a legal action and a game that is not over; legality is
-/// checked once, at the API edge. A default-constructed G exists only to be assigned to.
+/// Copying a G copies the position and shares nothing: one G per thread needs no lock. Assigning a
+/// G to one of the same game allocates nothing in the steady state (the search does it every time
+/// it walks down from the root). play() assumes a legal action and a game that is not over;
+/// legality is checked once, at the API edge. A default-constructed G exists only to be assigned
+/// to.
 ///
 /// Two positions are equal when every future of theirs is: board, mover and what the rules remember
 /// (ko, superko history, passes, ply where it ends the game). hash() is incremental and agrees with
 /// equality of board and mover.
 template <class G>
-concept Game =
-    std::regular<G> && requires(G g, const G position, const typename G::Params& params, Action action,
-                                ActionList& moves, BoardBits& first, BoardBits& second, int t,
-                                const BoardSetup& setup, std::string_view text) {
+concept Game = std::regular<G> &&
+    requires(G g, const G position, const typename G::Params& params, Action action,
+             ActionList& moves, BoardBits& first, BoardBits& second, int t, const BoardSetup& setup,
+             std::string_view text) {
       /// An aggregate of the game's parameters with their defaults.
       requires std::default_initializable<typename G::Params>;
       { G::kName } -> std::convertible_to<std::string_view>;
@@ -97,15 +98,16 @@ concept HasKo = requires(const G position) {
   { position.ko_point() } noexcept -> std::same_as<Action>;
 };
 
-/// Optional: a playout policy of the game's own; without it, playouts are uniform over legal_actions().
-/// (Go: uniform over the moves that do not fill an eye of one's own; a pass when there is none.)
+/// Optional: a playout policy of the game's own; without it, playouts are uniform over
+/// legal_actions(). (Go: uniform over the moves that do not fill an eye of one's own; a pass when
+/// there is none.)
 template <class G>
 concept HasPlayoutMove = requires(const G position, class Rng& rng, ActionList& scratch) {
   { position.playout_move(rng, scratch) } noexcept -> std::same_as<Action>;
 };
 
-/// Optional: a position whose code can fail, such as a game written in Python. play(), outcome() and
-/// legal_actions() store what was thrown; the search asks and stops.
+/// Optional: a position whose code can fail, such as a game written in Python. play(), outcome()
+/// and legal_actions() store what was thrown; the search asks and stops.
 template <class G>
 concept CanFail = requires(const G position) {
   { position.rethrow_if_failed() } -> std::same_as<void>;

@@ -20,7 +20,7 @@ bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
 
 bool is_name(std::string_view text) {
   return !text.empty() && is_name_start(text.front()) &&
-         std::all_of(text.begin(), text.end(), is_name_char);
+      std::all_of(text.begin(), text.end(), is_name_char);
 }
 
 std::string_view trimmed(std::string_view text) {

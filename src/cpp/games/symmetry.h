@@ -18,9 +18,9 @@ enum class SymmetryGroup : std::uint8_t {
 
 struct GameShape;
 
-/// Symmetry k of a board: bit 0 of k reverses the columns, bit 1 the rows, bit 2 transposes (first).
-/// A point of the board (an action row * columns + column) moves to point[k][p]; actions beyond the
-/// board (pass) stay. Connect Four's actions are columns and move with them.
+/// Symmetry k of a board: bit 0 of k reverses the columns, bit 1 the rows, bit 2 transposes
+/// (first). A point of the board (an action row * columns + column) moves to point[k][p]; actions
+/// beyond the board (pass) stay. Connect Four's actions are columns and move with them.
 struct Symmetries {
   std::vector<std::vector<std::uint16_t>> point;   ///< [k][p] = where p goes
   std::vector<std::vector<std::uint16_t>> action;  ///< [k][a] = where a goes
