@@ -49,7 +49,6 @@ class SumNetwork final : public RawNetwork {
     memory->planes = reinterpret_cast<std::byte*>(memory->input.data());
     memory->policy = memory->output.data();
     memory->value = memory->output.data() + capacity * shape_.policy;
-    capacity_ = capacity;
     return memory;
   }
   int run(RawMemory& raw, int rows) override {
@@ -72,7 +71,6 @@ class SumNetwork final : public RawNetwork {
 
  private:
   NetworkShape shape_;
-  int capacity_ = 0;
 };
 
 class SumSource final : public NetworkSource {
@@ -170,6 +168,21 @@ TEST_CASE("judgements with the cache and without it are equal bit for bit") {
   with->clear_cache();
   CHECK(judged(*with, states, true) == mean);
   CHECK(with->stats().rows > rows);
+}
+
+TEST_CASE("a mixed value is the same whether the network's part was in the cache or not") {
+  const auto game = load_game("connect_four");
+  const std::vector<State> states = random_states(game, 30);
+  MixedEvaluator evaluator(
+      std::make_shared<NetworkEvaluator>(std::make_shared<SumSource>(), ModelSpec{}),
+      std::make_shared<RolloutEvaluator>(3), 0.5);
+  BindOptions options;
+  options.cache_entries = 1024;
+  options.cache_bytes = 1 << 20;
+  const auto bound = evaluator.bind(game, options);
+  const std::vector<float> first = judged(*bound, states, true);
+  CHECK(judged(*bound, states, true) == first);
+  CHECK(bound->stats().cache_hits >= 2 * 30);
 }
 
 TEST_SUITE("concurrent") {
