@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +105,8 @@ def learn(recipe: Recipe, number: int, work: Path, seed: int, minutes: float) ->
 def how_made(recipe: Recipe, work: Path, seed: int, minutes: float | None) -> dict[str, Any]:
     """Return the manifest's account of the rounds."""
     command = f"python models/make_models.py --game {recipe.name} --seed {seed}"
+    if len(recipe.rounds) < len(RECIPES[recipe.name].rounds):
+        command += f" --rounds {len(recipe.rounds)}"
     rounds = []
     for number, round_ in enumerate(recipe.rounds):
         settings = {
@@ -161,6 +163,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Make the bundled networks.")
     parser.add_argument("--game", choices=[*RECIPES, "all"], default="all", help="network to make")
     parser.add_argument("--minutes", type=float, help="most minutes a network (default: recipe's)")
+    parser.add_argument("--rounds", type=int, help="stop after so many rounds (default: recipe's)")
     parser.add_argument("--seed", type=int, default=1, help="of games, weights, order (default 1)")
     parser.add_argument("--work", type=Path, default=Path("build/models"), help="kept on the way")
     parser.add_argument("--out", type=Path, default=HERE, help="for NAME.onnx and manifest.toml")
@@ -168,11 +171,14 @@ def main() -> int:
     args = parser.parse_args()
     if args.minutes is not None and not args.minutes > 0:
         parser.error(f"--minutes: expected a number > 0, found {args.minutes:g}")
+    if args.rounds is not None and args.rounds < 1:
+        parser.error(f"--rounds: expected at least 1, found {args.rounds}")
     torch.set_num_threads(1)
     names = list(RECIPES) if args.game == "all" else [args.game]
     try:
         for name in names:
-            bundle(RECIPES[name], args)
+            recipe = RECIPES[name]
+            bundle(replace(recipe, rounds=recipe.rounds[: args.rounds]), args)
     except KeyboardInterrupt:
         say("\nstopped; the same command goes on from here\n")
         return 130

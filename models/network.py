@@ -116,7 +116,7 @@ def train(
         if step < done:
             continue
         now = time.monotonic()
-        progress = max(step / steps, (now - start + spent) / (60 * minutes))
+        progress = progress_of(step / steps, (now - start + spent) / (60 * minutes))
         if progress >= 1:
             break
         for group in optimizer.param_groups:
@@ -138,6 +138,14 @@ def train(
     say("\n")
     network.eval()
     return done * BATCH / len(data["policy"]), spent
+
+
+def progress_of(steps: float, time_: float) -> float:
+    """Return the share of the work that is done, by steps, or by time where that runs out.
+
+    A run that has time enough must not depend on the clock: it is the same every time.
+    """
+    return time_ if time_ > steps + 0.05 else steps
 
 
 def learning_rate(progress: float) -> float:

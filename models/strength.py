@@ -71,9 +71,13 @@ def match(game: pyengine.Game, player: Player, other: Player, *, games: int, see
 def summary(pairs: npt.NDArray[np.float64]) -> Score:
     """Count points [P,2] of P pairs."""
     means = pairs.mean(axis=1)
-    error = 1.96 * means.std(ddof=1) / np.sqrt(len(means)) if len(means) > 1 else 1.0
+    score = float(means.mean())
+    if np.ptp(means) > 0:
+        error = 1.96 * means.std(ddof=1) / np.sqrt(len(means))
+    else:  # all pairs alike: another kind has a probability below 3/P (rule of three)
+        error = min(1.0, 3 / len(means)) * max(score, 1 - score)
     counts = [int((pairs == points).sum()) for points in (1.0, 0.5, 0.0)]
-    return Score(*counts, score=float(means.mean()), error=float(error))
+    return Score(*counts, score=score, error=float(error))
 
 
 def losses_to_anybody(game: pyengine.Game, player: Player) -> tuple[int, int]:
