@@ -1,0 +1,258 @@
+"""What the suites share: options, the report, the description of the machine, the command line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyengine
+from pyengine import _core, machine
+
+#: Compilers as they sign what they made.
+_COMPILER = re.compile(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+")
+
+
+class CheckError(Exception):
+    """An answer is wrong: its rate means nothing and is not printed."""
+
+
+def check(claim: str, holds: object, found: object = None) -> None:
+    """Raise CheckError unless the claim holds; ``found`` is what was found instead."""
+    if not holds:
+        raise CheckError(claim if found is None else f"{claim}; found {found}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose.
+
+    Attributes:
+        quick: a sign of life in seconds instead of a measurement.
+        seconds: time of each measured row, about.
+        models: folder of networks; None = ``$PYENGINE_SHARED/nets`` when there is one.
+        model, game, spec: a network of the user's own, its game as text, its spec as a JSON file
+            (None = as the file itself says). The networks of the folders are then left out.
+    """
+
+    quick: bool = False
+    seconds: float = 2.0
+    models: Path | None = None
+    model: Path | None = None
+    game: str | None = None
+    spec: Path | None = None
+
+
+@dataclass
+class Report:
+    """Rows of figures under a header that says where they come from.
+
+    Attributes:
+        name: of the suite.
+        description: what the figures mean, one line.
+        fingerprint: of the search configuration; empty where none is used.
+        rows: each has ``name`` (``layer/game/evaluator/knob``) and figures by title; a row whose
+            answers were wrong has ``failed`` with the reason instead.
+        notes: lines below the table.
+    """
+
+    name: str
+    description: str
+    fingerprint: str = ""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    machine: dict[str, str] = field(default_factory=lambda: describe_machine())
+
+    @property
+    def failed(self) -> bool:
+        """Whether some answer was wrong."""
+        return any("failed" in row for row in self.rows)
+
+    @contextmanager
+    def row(self, name: str) -> Iterator[dict[str, Any]]:
+        """Collect the figures of a row; an error inside leaves the reason and no figures."""
+        figures: dict[str, Any] = {"name": name}
+        try:
+            yield figures
+        except (CheckError, pyengine.EngineError) as error:
+            figures = {"name": name, "failed": str(error)}
+        self.rows.append(figures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "suite": self.name,
+            "description": self.description,
+            "machine": self.machine,
+            "config": self.fingerprint,
+            "rows": self.rows,
+            "notes": self.notes,
+        }
+
+    def table(self) -> str:
+        """Return header, rows and notes as text."""
+        lines = [f"{self.name}: {self.description}"]
+        lines += [f"  {key}: {value}" for key, value in self.machine.items()]
+        if self.fingerprint:
+            lines.append(f"  config: {self.fingerprint}")
+        lines += ["", *_columns(self.rows)]
+        lines += [f"{row['name']}: CHECK FAILED: {row['failed']}" for row in _failures(self.rows)]
+        return "\n".join([*lines, *self.notes])
+
+
+def _failures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if "failed" in row]
+
+
+def _columns(rows: list[dict[str, Any]]) -> list[str]:
+    good = [row for row in rows if "failed" not in row]
+    if not good:
+        return ["no figures"]
+    titles = list(dict.fromkeys(title for row in good for title in row))
+    cells = [titles, *([_cell(row.get(title)) for title in titles] for row in good)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(titles))]
+    return [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    ]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def describe_machine() -> dict[str, str]:
+    """Return what a reader needs to judge the figures."""
+    load = os.getloadavg() if hasattr(os, "getloadavg") else ()
+    return {
+        "machine": f"{platform.system()} {platform.machine()}, {machine.cores()} cores",
+        "cpu": f"{machine.cpu_name()} ({' '.join(machine.simd()) or 'vectors unknown'})",
+        "pyengine": f"{pyengine.__version__} ({_commit()})",
+        "compiler": _compiler(),
+        "python": platform.python_version(),
+        "onnxruntime": _version("onnxruntime", "onnxruntime-gpu"),
+        "load before": ", ".join(f"{x:.1f}" for x in load) or "unknown",
+    }
+
+
+def _commit() -> str:
+    """The commit of the checkout that the suites lie in; "installed" in a wheel."""
+    folder = Path(__file__).resolve().parent
+    if not (folder.parent / "pyproject.toml").exists():
+        return "installed"
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "no commit known"
+    return "commit " + found.stdout.strip()
+
+
+def _compiler() -> str:
+    found = _COMPILER.search(Path(str(_core.__file__)).read_bytes())
+    return found[0].decode() if found else "unknown"
+
+
+def _version(*packages: str) -> str:
+    for package in packages:
+        try:
+            return f"{importlib.metadata.version(package)} ({package})"
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return "absent"
+
+
+def thread_counts() -> list[int]:
+    """1, and 2 where there are two cores."""
+    return [n for n in (1, 2) if n <= machine.cores()]
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the median."""
+    return float(statistics.median(values))
+
+
+class Rate(NamedTuple):
+    """What is counted a second.
+
+    Attributes:
+        wall: a second of the clock.
+        cpu: a second of processor time, all threads together: other programs disturb it less.
+    """
+
+    wall: float
+    cpu: float
+
+
+def rate_of(calls: Sequence[Callable[[], int]], seconds: float) -> Rate:
+    """Make each call again and again on a thread of its own; return what they count together."""
+    over = threading.Event()
+
+    def work(call: Callable[[], int]) -> int:
+        total = 0
+        while not over.is_set():
+            total += call()
+        return total
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        begun, used = time.perf_counter(), time.process_time()
+        counts = [pool.submit(work, call) for call in calls]
+        wait(counts, seconds, FIRST_EXCEPTION)
+        over.set()
+        total = sum(count.result() for count in counts)
+        return Rate(total / (time.perf_counter() - begun), total / (time.process_time() - used))
+
+
+def ratios(ours: Sequence[Rate], theirs: Sequence[Rate]) -> dict[str, float]:
+    """Return the medians of paired ratios, by the clock and by processor time."""
+    pairs = list(zip(ours, theirs, strict=True))
+    return {
+        "ratio": median([a.wall / b.wall for a, b in pairs]),
+        "cpu ratio": median([a.cpu / b.cpu for a, b in pairs]),
+    }
+
+
+def main(
+    name: str, description: str, run: Callable[[Options], Report], arguments: list[str] | None
+) -> int:
+    """Run a suite from the command line; exit status 1 when an answer was wrong."""
+    parser = argparse.ArgumentParser(prog=name, description=description)
+    parser.add_argument("--quick", action="store_true", help="a sign of life, no measurement")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of each row, about")
+    parser.add_argument("--models", type=Path, metavar="FOLDER", help="networks of others")
+    parser.add_argument("--model", type=Path, metavar="FILE.onnx", help="a network of your own")
+    parser.add_argument("--game", help='its game, such as "go(board_size=9)"')
+    parser.add_argument("--spec", type=Path, metavar="FILE.json", help="its spec")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there as well")
+    given = vars(parser.parse_args(arguments))
+    if given["model"] is not None and given["game"] is None:
+        parser.error("--model needs --game")
+    target = given.pop("json")
+    report = run(Options(**given))
+    print(report.table())
+    if target is not None:
+        target.write_text(json.dumps(report.to_dict(), indent=1) + "\n")
+    if report.failed:
+        print("some answers were wrong", file=sys.stderr)
+    return int(report.failed)

@@ -1,0 +1,105 @@
+/// The rules: legal moves, making a move, perft.
+#include <cstdint>
+#include <vector>
+
+#include "games/perft.h"
+#include "support.h"
+
+namespace pyengine::bench {
+namespace {
+
+void legal_actions(benchmark::State& state, const AnyGame& game) {
+  const auto position = middle_position(game);
+  ActionList moves;
+  position->legal_actions(moves);
+  int legal = 0;
+  for (Action action = 0; action < game.shape().num_actions; ++action) {
+    legal += static_cast<int>(position->is_legal(action));
+  }
+  require(legal == moves.size(), "the list holds the legal actions");
+  for (auto _ : state) {
+    position->legal_actions(moves);
+    benchmark::DoNotOptimize(moves.data());
+  }
+  set_rate(state);
+}
+
+/// As the search does it: a copy of the position, then the move.
+void copy_and_play(benchmark::State& state, const AnyGame& game) {
+  const auto position = middle_position(game);
+  const auto next = position->clone();
+  ActionList moves;
+  position->legal_actions(moves);
+  for (const ActionId action : moves) {
+    next->assign(*position);
+    require(next->hash() == position->hash(), "a copy has the hash of its original");
+    next->play(action);
+    require(next->outcome() || next->last_move(0) == action, "the move played is the last move");
+  }
+  int place = 0;
+  for (auto _ : state) {
+    next->assign(*position);
+    next->play(moves[place]);
+    place = place + 1 == moves.size() ? 0 : place + 1;
+    benchmark::DoNotOptimize(next.get());
+  }
+  set_rate(state);
+}
+
+void play_out(benchmark::State& state, const AnyGame& game) {
+  const auto start = game.initial_position();
+  const auto position = start->clone();
+  ActionList scratch;
+  Rng rng(7);
+  const Outcome outcome = position->play_out(rng, scratch);
+  require(position->outcome() == outcome, "a playout ends the game with its outcome");
+  for (auto _ : state) {
+    position->assign(*start);
+    benchmark::DoNotOptimize(position->play_out(rng, scratch));
+  }
+  set_rate(state);
+}
+
+struct Count {
+  Subject subject;
+  int depth;
+  std::uint64_t leaves;  ///< published, or by hand where no move can capture yet
+};
+
+constexpr Count kPerft[] = {
+    {{"tic_tac_toe", "tic_tac_toe"}, 9, 255168},
+    {{"connect_four", "connect_four"}, 7, 823536},
+    {{"othello", "othello"}, 6, 8200},
+    {{"gomoku15", "gomoku"}, 2, 225 * 224},
+    {{"go9", "go(board_size=9)"}, 2, 81 * 81 + 82},
+    {{"go19", "go"}, 2, 361 * 361 + 362},
+};
+
+void count_leaves(benchmark::State& state, const Count& count) {
+  const auto position = game_of(count.subject.game)->initial_position();
+  for (auto _ : state) {
+    const std::uint64_t found = perft(*position, count.depth);
+    require(found == count.leaves,
+            "the count is " + std::to_string(count.leaves) + "; it is " + std::to_string(found));
+  }
+  set_rate(state, static_cast<std::int64_t>(count.leaves));
+}
+
+const bool registered = [] {
+  for (const Subject& subject : kGames) {
+    const std::string start = std::string("games/") + subject.name + "/none/";
+    const std::string game = subject.game;
+    add(start + "legal_actions", [=](auto& state) { legal_actions(state, *game_of(game)); });
+    add(start + "copy_and_play", [=](auto& state) { copy_and_play(state, *game_of(game)); });
+    add(start + "play_out", [=](auto& state) { play_out(state, *game_of(game)); });
+  }
+  for (const Count& count : kPerft) {
+    const std::string name =
+        std::string("games/") + count.subject.name + "/none/perft=" + std::to_string(count.depth);
+    add(name, [=](auto& state) { count_leaves(state, count); });
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace pyengine::bench

@@ -1,0 +1,168 @@
+/// The steps of a simulation, and whole ones with an evaluator that costs nothing.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "eval/simple.h"
+#include "search/backup.h"
+#include "search/searcher.h"
+#include "search/select.h"
+#include "search/tree.h"
+#include "support.h"
+
+namespace pyengine::bench {
+namespace {
+
+constexpr std::uint64_t kMemory = 64U << 20;
+
+/// A judged leaf with `actions` legal actions.
+EvalLeaf leaf_with(int actions, bool equal_priors) {
+  EvalLeaf leaf;
+  Rng rng(3);
+  double total = 0.0;
+  for (int a = 0; a < actions; ++a) {
+    leaf.legal.push_back(a);
+    leaf.priors.push_back(static_cast<float>(rng.gamma(0.3)));
+    total += leaf.priors.back();
+  }
+  for (float& prior : leaf.priors) prior = static_cast<float>(prior / total);
+  leaf.equal_priors = equal_priors;
+  return leaf;
+}
+
+/// A tree of a root with visited children.
+struct Wide {
+  std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>(kMemory);
+  Tree tree{pool};
+  Allocator allocator{tree.shared_arena()};
+  SearchConfig config;
+  Selector selector;
+
+  explicit Wide(int children) {
+    Node& root = tree.root();
+    require(tree.expand(allocator, root, leaf_with(children, false)), "the root is expanded");
+    Rng rng(4);
+    std::uint32_t visits = 1;
+    for (int i = 0; i < children; ++i) {
+      bool full = false;
+      Node* child = tree.create_child(allocator, root, full);
+      require(child != nullptr, "a child is created");
+      child->visits = 1 + rng.below(100);
+      child->value_sum = to_fixed(static_cast<float>(rng.uniform() - 0.5)) *
+          static_cast<std::int64_t>(child->visits.load());
+      visits += child->visits.load();
+    }
+    root.visits = visits;
+    selector.configure(config);
+  }
+
+  /// The largest score, computed as API §3 writes it.
+  [[nodiscard]] const Node* naive_choice() const {
+    const Node& root = tree.root();
+    const double n = root.visits.load();
+    const double rate = exploration_rate(config, n);
+    const Node* best = nullptr;
+    double most = 0.0;
+    for_each_child(tree.arena(), root, root.num_children.load(), [&](const Node& child) {
+      const double score = child.mean_for_chooser() +
+          rate * unpack_prior(child.prior) * std::sqrt(n) / (1.0 + child.visits.load());
+      if (best == nullptr || score > most) {
+        best = &child;
+        most = score;
+      }
+    });
+    return best;
+  }
+};
+
+void select(benchmark::State& state, int children) {
+  Wide wide(children);
+  Node& root = wide.tree.root();
+  const Selection chosen = wide.selector.choose(wide.tree, root, true, true);
+  require(chosen.child == wide.naive_choice(), "the child with the largest score is chosen");
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(wide.selector.choose(wide.tree, root, true, true).child);
+  }
+  set_rate(state);
+}
+
+void expand(benchmark::State& state, int actions, bool equal_priors) {
+  const auto pool = std::make_shared<ChunkPool>(kMemory);
+  Tree tree(pool);
+  Allocator allocator(tree.shared_arena());
+  const EvalLeaf leaf = leaf_with(actions, equal_priors);
+  Node node;
+  require(tree.expand(allocator, node, leaf), "there is memory");
+  const auto edges = tree.edges(node);
+  require(static_cast<int>(edges.size()) == actions, "every legal action has an edge");
+  require(std::is_sorted(edges.begin(), edges.end()), "the edges are sorted");
+  for (auto _ : state) {
+    allocator.give(node.edges, edge_units(node.num_edges));
+    benchmark::DoNotOptimize(tree.expand(allocator, node, leaf));
+  }
+  set_rate(state);
+}
+
+template <Sharing S>
+void back_up_path(benchmark::State& state, std::size_t depth) {
+  std::vector<Node> nodes(depth);
+  Path path;
+  for (std::size_t i = 0; i < depth; ++i) {
+    nodes[i].chooser = i % 2 == 0;
+    path.push_back(&nodes[i]);
+  }
+  back_up<S>(path, 0.25F);
+  require(nodes[0].mean_for_chooser() == -0.25, "a value is turned for the second player");
+  require(nodes[1].mean_for_chooser() == 0.25, "a value is kept for the first player");
+  for (auto _ : state) back_up<S>(path, 0.25F);
+  set_rate(state);
+}
+
+struct Quiet final : Host {
+  bool poll() override { return true; }
+};
+
+/// Simulations of a fresh search from the initial position, tree and memory made anew.
+void simulate(benchmark::State& state, const std::string& text, std::uint64_t simulations) {
+  const auto game = game_of(text);
+  SearchConfig config;
+  config.threads = 1;
+  config.solver = false;
+  config.simulations = simulations;
+  const State start(game);
+  Quiet host;
+  for (auto _ : state) {
+    Searcher searcher(game, std::make_shared<UniformEvaluator>(), config);
+    const SearchResult result = searcher.search(start, config, host);
+    std::uint64_t visits = 0;
+    for (const std::uint32_t count : result.visits) visits += count;
+    require(visits == simulations, "every simulation is one visit");
+  }
+  set_rate(state, static_cast<std::int64_t>(simulations));
+}
+
+const bool registered = [] {
+  for (const int children : {2, 7, 33, 225, 362}) {
+    add("search/none/none/select,children=" + std::to_string(children),
+        [=](auto& state) { select(state, children); });
+  }
+  for (const int actions : {7, 82, 362}) {
+    const std::string knob = "expand,actions=" + std::to_string(actions);
+    add("search/none/network/" + knob, [=](auto& state) { expand(state, actions, false); });
+    add("search/none/uniform/" + knob, [=](auto& state) { expand(state, actions, true); });
+  }
+  add("search/none/none/back_up,depth=16,one_thread",
+      [](auto& state) { back_up_path<Sharing::exclusive>(state, 16); });
+  add("search/none/none/back_up,depth=16,shared",
+      [](auto& state) { back_up_path<Sharing::shared>(state, 16); });
+  for (const Subject& subject : kGames) {
+    const std::string game = subject.game;
+    add(std::string("search/") + subject.name + "/uniform/simulations=10000",
+        [=](auto& state) { simulate(state, game, 10'000); });
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace pyengine::bench

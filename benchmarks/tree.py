@@ -1,0 +1,142 @@
+"""PUCT alone: what a simulation costs when the evaluator costs nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import pyengine
+
+if TYPE_CHECKING or __package__:
+    from . import common
+    from .common import Options, Report, check, median
+else:  # run as a file
+    import common
+    from common import Options, Report, check, median
+
+NAME = "tree"
+DESCRIPTION = "PUCT with the uniform evaluator on one thread, solver off, from the initial position"
+
+CONFIG = pyengine.SearchConfig(simulations=50_000, threads=1, solver=False)
+REPEATS = 5
+MOST_REPEATS = 100
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A game with its floor and a position that must be won.
+
+    Attributes:
+        name, game: for people; as ``load_game`` reads it.
+        floor: microseconds a simulation that are allowed; None = not stated.
+        won: moves, or the rows of a board, of a position that the player to move wins at once.
+        wins: the moves that win.
+    """
+
+    name: str
+    game: str
+    floor: float | None
+    won: list[str]
+    wins: list[str]
+
+
+_FOUR = ["D4", "D9", "E4", "E9", "F4", "F9", "G4", "G9"]
+_OTHELLO_END = [".OXXXXXX", *["XXXXXXXX"] * 7]
+
+SUBJECTS = [
+    Subject("tic_tac_toe", "tic_tac_toe", 0.8, ["a1", "a2", "b1", "b2"], ["c1"]),
+    Subject("connect_four", "connect_four", 0.8, ["1", "2", "1", "2", "1", "2"], ["1"]),
+    Subject("othello", "othello", 1.2, _OTHELLO_END, ["a1"]),
+    Subject("gomoku15", "gomoku", 2.0, _FOUR, ["C4", "H4"]),
+    Subject("go19", "go", 2.5, ["K10", "pass"], ["pass"]),
+    Subject("go9", "go(board_size=9)", None, ["E5", "pass"], ["pass"]),
+]
+
+
+def _won_position(subject: Subject, game: pyengine.Game) -> pyengine.State:
+    if len(subject.won) == game.board_shape[0] and len(subject.won[0]) == game.board_shape[1]:
+        return game.state_from_board(subject.won)
+    state = game.new_initial_state()
+    for move in subject.won:
+        state.apply_action(state.string_to_action(move))
+    return state
+
+
+def check_known_position(subject: Subject, game: pyengine.Game) -> None:
+    """The engine plays the winning move of a won position, and proves the win."""
+    state = _won_position(subject, game)
+    found = pyengine.search(state, evaluator="uniform", simulations=20_000, threads=1)
+    move = state.action_to_string(found.action)
+    check(f"one of {subject.wins} is played", move in subject.wins, move)
+    check("the win is proven", found.proven == 1, found.proven)
+
+
+def check_result(
+    result: pyengine.SearchResult, simulations: int, first: pyengine.SearchResult
+) -> None:
+    """Every simulation is one visit, values are values, and a repeat finds the same."""
+    visits = int(result.visits.sum())
+    check(f"{simulations} simulations are as many visits", visits == simulations, visits)
+    values = result.q[result.visits > 0]
+    check("q is in [-1, 1]", bool(np.all(np.abs(values) <= 1)), values)
+    check("a repeat has the same visits", np.array_equal(result.visits, first.visits))
+
+
+def measure(subject: Subject, options: Options) -> dict[str, float | None]:
+    """Search with new engines; return the medians in microseconds a simulation."""
+    game = pyengine.load_game(subject.game)
+    check_known_position(subject, game)
+    state = game.new_initial_state()
+    config = CONFIG.replace(simulations=2_000) if options.quick else CONFIG
+    simulations = config.simulations or 0
+    wall: list[float] = []
+    cpu: list[float] = []
+    first = None
+    begun = time.perf_counter()
+    while len(wall) < MOST_REPEATS:
+        with pyengine.Engine(game, "uniform", config=config) as engine:
+            used = time.process_time()
+            result = engine.search(state)
+            cpu.append((time.process_time() - used) / simulations * 1e6)
+            wall.append(result.seconds / simulations * 1e6)
+            stats = engine.stats()
+        first = first or result
+        check_result(result, simulations, first)
+        done = len(wall) >= REPEATS and time.perf_counter() - begun >= options.seconds
+        if done or (options.quick and len(wall) >= 2):
+            break
+    return {
+        "us": median(wall),
+        "best us": min(wall),
+        "cpu us": median(cpu),
+        "floor us": subject.floor,
+        "nodes": result.nodes,
+        "bytes/node": stats["bytes"] / result.nodes,
+        "repeats": len(wall),
+    }
+
+
+def run(options: Options) -> Report:
+    """Measure every game."""
+    report = Report(NAME, DESCRIPTION, CONFIG.fingerprint())
+    for subject in SUBJECTS:
+        with report.row(f"tree/{subject.name}/uniform/threads=1") as row:
+            row.update(measure(subject, options))
+    report.notes.append(
+        "us: wall time a simulation, median; cpu us: processor time, which other programs on the"
+        " machine disturb less; bytes/node: memory held over nodes, moves without a node included"
+    )
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return common.main(NAME, DESCRIPTION, run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
