@@ -28,6 +28,8 @@ class ChunkPool {
   [[nodiscard]] std::byte* take();
   void give_back(std::vector<std::byte*> chunks);
   [[nodiscard]] std::size_t limit_chunks() const noexcept { return limit_; }
+  /// Chunks that take() has left.
+  [[nodiscard]] std::size_t available() const;
   /// Chunks obtained from the system, in bytes.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return allocated_.load(std::memory_order_relaxed) * kChunkBytes;
@@ -35,7 +37,7 @@ class ChunkPool {
 
  private:
   std::size_t limit_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::byte*> free_;
   std::atomic<std::uint64_t> allocated_{0};
 };

@@ -8,7 +8,6 @@
 namespace pyengine {
 namespace {
 
-constexpr auto kPollEvery = std::chrono::milliseconds(5);
 /// Simulations without a row in one turn: short enough to notice a stop at once.
 constexpr std::uint64_t kTurnSimulations = 256;
 constexpr std::uint64_t kForeignTurnSimulations = 8;
@@ -65,7 +64,6 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     running_ = true;
   }
   if (workers > 1) start_.notify_all();
-  prepare_worker(*workers_[0]);
   work(*workers_[0], true);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return working_ == 0; });
@@ -74,98 +72,6 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   host_ = nullptr;
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   return end_;
-}
-
-// --- threads
-
-void Pipeline::start_threads(int workers) {
-  while (static_cast<int>(workers_.size()) < workers) {
-    workers_.push_back(std::make_unique<Worker>());
-    threads_.emplace_back([this, index = workers_.size() - 1] { worker_thread(index); });
-  }
-  while (static_cast<int>(device_threads_.size()) < traits_.device_batches) {
-    device_threads_.emplace_back([this] { device_thread(); });
-  }
-}
-
-void Pipeline::worker_thread(std::size_t index) {
-  std::uint64_t last_run = 0;
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    start_.wait(lock, [&] {
-      return closing_ ||
-          (running_ && run_number_ != last_run && static_cast<int>(index) <= active_);
-    });
-    if (closing_) return;
-    last_run = run_number_;
-    Worker& worker = *workers_[index];
-    lock.unlock();
-    prepare_worker(worker);
-    work(worker, false);
-    lock.lock();
-    --working_;
-    changed_.notify_all();
-  }
-}
-
-void Pipeline::device_thread() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [&] { return closing_ || !ready_.empty(); });
-    if (closing_) return;
-    Slot* slot = ready_.front();
-    ready_.pop_front();
-    ++judging_;
-    lock.unlock();
-    judge(*slot);
-    lock.lock();
-    --judging_;
-    judged_.push_back(slot);
-    ++events_;
-    changed_.notify_all();
-  }
-}
-
-void Pipeline::prepare_worker(Worker& worker) {
-  TreeSearch& first = *searches_.front();
-  if (!worker.walker) worker.walker = make_walker(first.root().position());
-  worker.selector.configure(first.config());
-  if (worker.allocator.arena() != first.tree().shared_arena()) {
-    worker.allocator = Allocator(first.tree().shared_arena());
-  }
-}
-
-void Pipeline::work(Worker& worker, bool caller) {
-  while (!over()) {
-    std::uint64_t seen = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      seen = events_;
-    }
-    bool busy = false;
-    try {
-      if (caller) poll(false);
-      busy = step(worker, caller);
-    } catch (...) {
-      fail(std::current_exception());
-      busy = true;
-    }
-    if (!busy && !over()) wait(seen, caller);
-  }
-  signal();
-}
-
-void Pipeline::poll(bool force) {
-  if (stop_.load(std::memory_order_relaxed)) {
-    if (!ending_.exchange(true)) end_ = RunEnd::stopped;
-  }
-  const Clock::time_point now = Clock::now();
-  if (options_.deadline && now >= *options_.deadline) {
-    if (!ending_.exchange(true)) end_ = RunEnd::deadline;
-  }
-  if (!force && now - last_poll_ < kPollEvery) return;
-  last_poll_ = now;
-  if (!host_->poll() && !ending_.exchange(true)) end_ = RunEnd::stopped;
 }
 
 bool Pipeline::step(Worker& worker, bool caller) {
@@ -232,7 +138,20 @@ bool Pipeline::step_gather(Worker& worker, bool caller) {
     throw;
   }
   search->leave();
+  tell_of(*search);
   return true;
+}
+
+/// Wakes workers who found nothing to gather while this one was at it.
+void Pipeline::tell_of(const TreeSearch& search) {
+  const std::lock_guard lock(mutex_);
+  if (sleepers_ == 0 || !search.may_gather(most_gatherers_)) return;
+  ++events_;
+  changed_.notify_all();
+}
+
+void Pipeline::release_memory() {
+  for (const auto& worker : workers_) worker->allocator = Allocator();
 }
 
 bool Pipeline::call_gather(Worker& worker, TreeSearch& search, Slot& slot, const Turn& turn) {
@@ -250,6 +169,7 @@ void Pipeline::gather_turn(Worker& worker, TreeSearch& search) {
     if (full && search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
     const std::lock_guard lock(mutex_);
     if (empty) {
+      slot->batch->rows.clear();  // an evaluator may have failed between the rows of a leaf
       free_.push_back(slot);
     } else if (full) {
       ready_.push_back(slot);
@@ -471,22 +391,6 @@ void Pipeline::signal() noexcept {
   const std::lock_guard lock(mutex_);
   ++events_;
   changed_.notify_all();
-}
-
-void Pipeline::wait(std::uint64_t seen, bool caller) {
-  const Clock::time_point begun = Clock::now();
-  std::unique_lock lock(mutex_);
-  const auto news = [&] { return events_ != seen; };
-  if (caller) {
-    auto until = begun + kPollEvery;
-    if (options_.deadline) until = std::min(until, *options_.deadline);
-    changed_.wait_until(lock, until, news);
-  } else {
-    changed_.wait(lock, news);
-  }
-  lock.unlock();
-  const auto waited = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun);
-  waited_ns_.fetch_add(static_cast<std::uint64_t>(waited.count()), std::memory_order_relaxed);
 }
 
 }  // namespace pyengine

@@ -65,6 +65,8 @@ class Pipeline {
 
   /// Ends the run under way soon; from any thread. No effect without one.
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+  /// Lets go of the memory of the trees searched last; not during a run.
+  void release_memory();
 
   [[nodiscard]] int batch_rows() const noexcept { return batch_rows_; }
   /// Nanoseconds that workers had nothing to do but wait for judgements, over all runs.
@@ -80,7 +82,8 @@ class Pipeline {
   void prepare_worker(Worker& worker);
   void work(Worker& worker, bool caller);
   bool step(Worker& worker, bool caller);
-  void poll(bool force);
+  void poll();
+  [[nodiscard]] bool end_early(RunEnd end);
 
   // --- stages; each takes and gives slots under the mutex
   bool step_judge(Worker& worker, bool caller);
@@ -107,6 +110,7 @@ class Pipeline {
   void fail(std::exception_ptr error) noexcept;
   void signal() noexcept;
   void wait(std::uint64_t seen, bool caller);
+  void tell_of(const TreeSearch& search);
 
   BoundEvaluator& evaluator_;
   const EvaluatorTraits traits_;
@@ -122,6 +126,7 @@ class Pipeline {
   std::deque<Slot*> judged_;
   int judging_ = 0;           ///< batches inside evaluate()
   std::uint64_t events_ = 0;  ///< counts what a sleeping worker may have to act on
+  int sleepers_ = 0;          ///< workers in wait()
   std::size_t cursor_ = 0;
   std::exception_ptr error_;
 

@@ -36,7 +36,8 @@ std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
   for_each_child(tree.arena(), root, children, [&](const Node& child) {
     RootAction entry{child.action, child.visits.load(std::memory_order_relaxed),
                      unpack_prior(child.prior), 0.0, std::nullopt};
-    if (entry.visits != 0) entry.q = child.mean_for_chooser();
+    // While workers are at it a sum may be ahead of its count.
+    if (entry.visits != 0) entry.q = std::clamp(child.mean_for_chooser(), -1.0, 1.0);
     if (solver) entry.proven = proven_for(child, root.mover);
     all.push_back(entry);
   });
@@ -233,7 +234,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   fill_columns(result, all, num_actions);
   result.network_value = root.value;
   if (config.solver) result.proven = proven_for(root, root.mover);
-  result.value = result.proven ? *result.proven : mean_for_mover(root);
+  result.value = result.proven ? *result.proven : std::clamp(mean_for_mover(root), -1.0, 1.0);
   const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
   if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {

@@ -53,16 +53,20 @@ Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
 /// One call at a time: the second is refused, not queued.
 class Searcher::Busy {
  public:
-  Busy(Searcher& owner, const char* what) : lock_(owner.busy_, std::try_to_lock) {
+  Busy(Searcher& owner, const char* what) : busy_(owner.busy_) {
     owner.check_alive();
-    if (!lock_.owns_lock()) {
+    if (busy_.exchange(true, std::memory_order_acquire)) {
       throw EngineError(std::string(what) +
                         ": this engine is searching; stop() it first, or use another engine");
     }
   }
 
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+  ~Busy() { busy_.store(false, std::memory_order_release); }
+
  private:
-  std::unique_lock<std::mutex> lock_;
+  std::atomic<bool>& busy_;
 };
 
 Searcher::Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
@@ -112,13 +116,26 @@ bool Searcher::continues(const State& state) const {
   return *root_ == state;
 }
 
-void Searcher::start_tree(const State& state) {
+void Searcher::drop_tree() {
   const std::lock_guard lock(stats_mutex_);
   tree_.reset();
-  root_.emplace(state);
-  // The old tree's memory may still be on its way back.
-  if (pool_->bytes() / kChunkBytes >= pool_->limit_chunks()) wait_for_background();
+  root_.reset();
+  // Each worker keeps the memory of the last tree that it was at.
+  if (pipeline_) pipeline_->release_memory();
+}
+
+void Searcher::start_tree(const State& state) {
+  State root = state;
+  drop_tree();
+  make_room();
+  const std::lock_guard lock(stats_mutex_);
+  root_.emplace(std::move(root));
   tree_ = std::make_unique<Tree>(pool_);
+}
+
+/// The memory of trees that were dropped may still be on its way back.
+void Searcher::make_room() {
+  if (pool_->available() < pool_->limit_chunks() / 2) wait_for_background();
 }
 
 Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
@@ -161,6 +178,10 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
 
 SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point begun,
                                  bool keep_tree) const {
+  if (keep_tree && !search.root_ready()) {
+    throw EngineError("memory_limit: " + std::to_string(config_.memory_limit) +
+                      " bytes leave no room for the root of a tree");
+  }
   SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
                                   choice_stream(search.config(), search.stream()), keep_tree);
   result.simulations = search.completed.load(std::memory_order_relaxed);
@@ -194,6 +215,7 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   if (!config.reuse_tree || !continues(state)) start_tree(state);
   if (config.deterministic) wait_for_background();  // the count of nodes is then exact
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
+  if (config.deterministic) search.use_own_allocator();
   TreeSearch* const one[] = {&search};
   current_ = {&search, begun};
   const RunEnd end = run(one, config, begun, host);
@@ -210,6 +232,9 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   for (const State* state : states) check(*state);
   std::vector<SearchResult> results;
   if (states.empty()) return results;
+  make_room();
+  if (pool_->available() < pool_->limit_chunks() / 2) drop_tree();
+  if (pipeline_) pipeline_->release_memory();
   const auto arena = std::make_shared<Arena>(pool_);
   std::vector<std::unique_ptr<Tree>> trees;
   std::vector<std::unique_ptr<TreeSearch>> searches;
@@ -239,15 +264,16 @@ void Searcher::advance(Action action) {
   State next = *root_;
   next.apply_action(action);
   const std::lock_guard lock(stats_mutex_);
-  if (!tree_->advance(static_cast<ActionId>(action))) tree_ = std::make_unique<Tree>(pool_);
+  if (!tree_->advance(static_cast<ActionId>(action))) {
+    tree_ = std::make_unique<Tree>(pool_);
+    if (pipeline_) pipeline_->release_memory();
+  }
   root_.emplace(std::move(next));
 }
 
 void Searcher::clear() {
   const Busy busy(*this, "clear");
-  const std::lock_guard lock(stats_mutex_);
-  tree_.reset();
-  root_.reset();
+  drop_tree();
   bound_->clear_cache();
 }
 

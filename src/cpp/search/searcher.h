@@ -49,6 +49,7 @@ class Searcher {
   /// the evaluator or the host threw; the tree is then as good as before.
   SearchResult search(const State& state, const SearchConfig& config, Host& host);
   /// Searches each state with a fresh tree; one evaluator, shared batches. Budgets are per state.
+  /// The engine's own tree stays, unless it holds most of the memory.
   std::vector<SearchResult> search_many(std::span<const State* const> states,
                                         const SearchConfig& config, Host& host);
   /// The result so far of the search under way; for Host::poll() on the calling thread.
@@ -62,6 +63,8 @@ class Searcher {
   /// Ends the search under way soon; from any thread.
   void stop() noexcept;
   [[nodiscard]] SearchStats stats() const;
+  /// The tree as the last search left it, or nullptr. For tests; not while a search runs.
+  [[nodiscard]] const Tree* tree() const noexcept { return tree_.get(); }
 
  private:
   class Busy;
@@ -74,6 +77,8 @@ class Searcher {
   void check_alive() const;
   [[nodiscard]] bool continues(const State& state) const;
   void start_tree(const State& state);
+  void drop_tree();
+  void make_room();
   Pipeline& pipeline_for(const SearchConfig& config);
   RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
              Clock::time_point begun, Host& host);
@@ -87,7 +92,7 @@ class Searcher {
   std::shared_ptr<ChunkPool> pool_;
   std::unique_ptr<Pipeline> pipeline_;
 
-  std::mutex busy_;  ///< held by the one search, advance or clear under way
+  std::atomic<bool> busy_{false};  ///< one search, advance or clear is under way
   std::unique_ptr<Tree> tree_;
   std::optional<State> root_;   ///< of tree_
   std::uint64_t searches_ = 0;  ///< so far: each has random numbers of its own

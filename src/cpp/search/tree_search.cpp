@@ -8,12 +8,15 @@ namespace {
 
 constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to choose from
 constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
-constexpr std::uint64_t kNoiseStream = 1;  ///< beside the streams of leaves, which are even
 
-/// A stream of its own for everything random about a search.
-Rng stream_of(const SearchConfig& config, std::uint64_t search, std::uint64_t what) {
-  return Rng(config.seed, (search << 40) ^ what);
+/// Number of the first leaf of a search: each search has 2^39 of its own. An evaluator knows the
+/// engine's seed alone, so the seed of the call is in the numbers.
+std::uint64_t first_number(std::uint64_t seed, std::uint64_t search) noexcept {
+  return (search << 39) + seed * 0x9E3779B97F4A7C15U;
 }
+
+/// Beside the streams of leaves, which are even.
+Rng noise_stream(std::uint64_t seed, std::uint64_t search) { return Rng(seed, (search << 40) + 1); }
 
 }  // namespace
 
@@ -35,7 +38,8 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       traits_(evaluator.traits()),
       budget_(budget),
       stream_(stream),
-      symmetries_(traits_.reads_planes ? root.game()->symmetries().count() : 1) {
+      symmetries_(traits_.reads_planes ? root.game()->symmetries().count() : 1),
+      numbers_(first_number(config.seed, stream)) {
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
     ready_root();
@@ -46,12 +50,13 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
 
 bool TreeSearch::may_gather(int most_gatherers) const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
-  if (gatherers_.load(std::memory_order_relaxed) >= most_gatherers) return false;
+  // Acquire: where one worker at a time may gather, it continues what the last one left.
+  if (gatherers_.load(std::memory_order_acquire) >= most_gatherers) return false;
   if (!root_ready_.load(std::memory_order_acquire)) {
     return !root_asked_.load(std::memory_order_relaxed);
   }
   if (proven() || reserved_.load(std::memory_order_relaxed) >= budget_) return false;
-  const std::uint32_t flying = in_flight_.load(std::memory_order_relaxed);
+  const std::uint32_t flying = in_flight_.load(std::memory_order_acquire);
   if (config_.deterministic && flying != 0) return false;
   // Without a leaf in flight nobody would lift the block, and nothing is blocked.
   return flying == 0 || (flying < flight_cap() && !blocked_.load(std::memory_order_relaxed));
@@ -100,7 +105,7 @@ void TreeSearch::request_symmetries(EvalBatch& batch, int leaf, bool is_root) {
   if (config_.symmetry != SymmetryMode::none && symmetries_ > 1 && wanted == 1) {
     const std::uint64_t number = batch.leaves[static_cast<std::size_t>(leaf)].number;
     first = static_cast<int>(
-        stream_of(config_, stream_, 2 * number).below(static_cast<std::uint32_t>(symmetries_)));
+        Rng(config_.seed, 2 * number).below(static_cast<std::uint32_t>(symmetries_)));
   }
   for (int i = 0; i < wanted; ++i) evaluator_.request(batch, leaf, first + i);
 }
@@ -121,7 +126,7 @@ void TreeSearch::fill(Slot& slot) const {
 /// Between the judgement of the root and the first walk: its noise.
 void TreeSearch::ready_root() {
   if (config_.dirichlet_fraction > 0.0) {
-    Rng rng = stream_of(config_, stream_, kNoiseStream);
+    Rng rng = noise_stream(config_.seed, stream_);
     const auto noise = dirichlet(rng, tree_.root().num_edges, config_.dirichlet_alpha);
     tree_.add_root_noise(noise, config_.dirichlet_fraction);
   }
@@ -133,7 +138,7 @@ template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, const EvalLeaf& leaf, bool is_root) {
   // Backed up before it is expanded: whoever sees the edges sees a visit.
   back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value);
-  const bool expanded = tree_.expand(worker.allocator, *path.back(), leaf);
+  const bool expanded = tree_.expand(allocator_of(worker), *path.back(), leaf);
   if (!is_root) {
     add<S>(completed, std::uint64_t{1});
   } else if (expanded) {
@@ -143,8 +148,9 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, const EvalLeaf& l
   }
 }
 
+/// Whether the leaf waits in the batch; else it was answered at once and is complete.
 template <Sharing S>
-void TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root) {
+bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root) {
   EvalBatch& batch = *slot.batch;
   const int index = batch.num_leaves;
   EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(index)];
@@ -169,7 +175,7 @@ void TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   if (leaf.pending_rows == 0) {
     evaluator_.finish(leaf);
     finish_leaf<S>(worker, worker.path, leaf, is_root);
-    return;
+    return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(index)];
   flight.search = this;
@@ -177,7 +183,7 @@ void TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   flight.is_root = is_root;
   ++batch.num_leaves;
   mark<S>(flight.path);
-  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 template <Sharing S>
@@ -186,69 +192,119 @@ bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
   Node& node = tree_.root();
   node.state.store(NodeState::claimed, std::memory_order_relaxed);
   worker.path.assign(1, &node);
+  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  bool waits = false;
   try {
-    place<S>(worker, slot, root_.position(), true);
+    waits = place_claimed<S>(worker, slot, root_.position(), true);
   } catch (...) {
-    node.state.store(NodeState::fresh, std::memory_order_release);
+    in_flight_.fetch_sub(1, std::memory_order_release);
     throw;
   }
+  if (!waits) in_flight_.fetch_sub(1, std::memory_order_release);
   return true;
+}
+
+/// Places the leaf at the end of the worker's path; gives it up where that fails.
+template <Sharing S>
+bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& position,
+                               bool is_root) {
+  try {
+    return place<S>(worker, slot, position, is_root);
+  } catch (...) {
+    worker.path.back()->state.store(NodeState::fresh, std::memory_order_release);
+    throw;
+  }
+}
+
+/// One of the seats that limit the leaves in flight; false when all are taken.
+template <Sharing S>
+bool TreeSearch::take_seat() noexcept {
+  const std::uint32_t cap = flight_cap();
+  std::uint32_t taken = in_flight_.load(std::memory_order_relaxed);
+  if constexpr (S == Sharing::exclusive) {
+    if (taken < cap) in_flight_.store(taken + 1, std::memory_order_relaxed);
+    return taken < cap;
+  } else {
+    do {
+      if (taken >= cap) return false;
+    } while (!in_flight_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
+    return true;
+  }
+}
+
+/// What a turn has taken and done so far.
+struct TreeSearch::Progress {
+  std::uint64_t tickets = 0;  ///< simulations that it may do
+  std::uint64_t used = 0;
+  std::uint64_t created = 0;
+  std::size_t collided = 0;
+  bool seat = false;
+};
+
+/// Another walk? Takes what it needs.
+template <Sharing S>
+bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
+  if (now.used >= turn.simulations || turn.stop->load(std::memory_order_relaxed) || proven()) {
+    return false;
+  }
+  // Few tickets at a time: what one worker holds, the others cannot have.
+  if (now.used == now.tickets) now.tickets += reserve(static_cast<std::uint64_t>(turn.leaves));
+  if (now.used == now.tickets) return false;
+  if (!now.seat) now.seat = take_seat<S>();
+  return now.seat;
+}
+
+template <Sharing S>
+void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now) {
+  const Walk walk = worker.walker->walk(tree_, root_.position(), sorted, worker.selector,
+                                        allocator_of(worker), config_.solver, worker.path);
+  now.created += walk.created;
+  if (walk.end == WalkEnd::collision) {
+    // Marked until the turn ends, so that the next walk goes elsewhere.
+    if (worker.collisions.size() <= now.collided) worker.collisions.emplace_back();
+    worker.collisions[now.collided] = worker.path;
+    mark<S>(worker.collisions[now.collided++]);
+    return;
+  }
+  if (walk.end == WalkEnd::known) {
+    back_up<S>(worker.path, walk.value);
+    if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
+    add<S>(completed, std::uint64_t{1});
+  } else {
+    now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false);
+  }
+  ++now.used;
+}
+
+/// The end of a turn, also of one that failed: marks and what was taken and not used go back.
+template <Sharing S>
+void TreeSearch::end_turn(Worker& worker, const Progress& now) noexcept {
+  for (std::size_t i = 0; i < now.collided; ++i) unmark<S>(worker.collisions[i]);
+  reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
+  if (now.created != 0) tree_.add_nodes(now.created);
+  if (now.collided != 0) collisions.fetch_add(now.collided, std::memory_order_relaxed);
+  if (now.seat) in_flight_.fetch_sub(1, std::memory_order_release);
 }
 
 template <Sharing S>
 bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
-  if (!root_ready_.load(std::memory_order_acquire)) return gather_root<S>(worker, slot);
-
-  const std::uint64_t tickets = reserve(turn.simulations);
-  const int leaves_before = slot.batch->num_leaves;
-  const std::size_t most_collisions = static_cast<std::size_t>(std::max(4, 2 * turn.leaves));
+  if (!root_ready()) return gather_root<S>(worker, slot);
+  const int most_leaves = slot.batch->num_leaves + turn.leaves;
+  const auto most_collisions = static_cast<std::size_t>(std::max(4, 2 * turn.leaves));
   const bool sorted = tree_.root_is_sorted();
-  std::uint64_t used = 0;
-  std::uint64_t created = 0;
-  std::size_t collided = 0;
-  // The walker's failures (a user's game) leave nothing marked; the tickets go back in any case.
-  const auto settle = [&] {
-    for (std::size_t i = 0; i < collided; ++i) unmark<S>(worker.collisions[i]);
-    reserved_.fetch_sub(tickets - used, std::memory_order_relaxed);
-    if (created != 0) tree_.add_nodes(created);
-    if (collided != 0) collisions.fetch_add(collided, std::memory_order_relaxed);
-  };
+  Progress now;
   try {
-    while (used < tickets && !turn.stop->load(std::memory_order_relaxed) && !proven()) {
-      if (slot.batch->num_leaves - leaves_before >= turn.leaves || !fits(slot)) break;
-      if (in_flight_.load(std::memory_order_relaxed) >= flight_cap()) break;
-      const Walk walk = worker.walker->walk(tree_, root_.position(), sorted, worker.selector,
-                                            worker.allocator, config_.solver, worker.path);
-      created += walk.created;
-      if (walk.end == WalkEnd::collision) {
-        // Marked until the turn ends, so that the next walk goes elsewhere.
-        if (worker.collisions.size() <= collided) worker.collisions.emplace_back();
-        worker.collisions[collided] = worker.path;
-        mark<S>(worker.collisions[collided]);
-        if (++collided >= most_collisions) break;
-        continue;
-      }
-      if (walk.end == WalkEnd::known) {
-        back_up<S>(worker.path, walk.value);
-        if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
-        add<S>(completed, std::uint64_t{1});
-      } else {
-        try {
-          place<S>(worker, slot, worker.walker->position(), false);
-        } catch (...) {
-          worker.path.back()->state.store(NodeState::fresh, std::memory_order_release);
-          throw;
-        }
-      }
-      ++used;
+    while (slot.batch->num_leaves < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
+      walk_once<S>(worker, slot, sorted, now);
+      if (now.collided >= most_collisions) break;
     }
   } catch (...) {
-    settle();
+    end_turn<S>(worker, now);
     throw;
   }
-  settle();
-  if (used == 0 && collided != 0) blocked_.store(true, std::memory_order_relaxed);
-  return used != 0;
+  end_turn<S>(worker, now);
+  if (now.used == 0 && now.collided != 0) blocked_.store(true, std::memory_order_relaxed);
+  return now.used != 0;
 }
 
 template <Sharing S>

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "eval/evaluator.h"
@@ -64,13 +65,21 @@ class TreeSearch {
 
   /// Whether a worker may gather now; cheap, and may change at once.
   [[nodiscard]] bool may_gather(int most_gatherers) const noexcept;
-  /// No simulation is missing and none is under way.
+  /// No simulation is missing and none is under way. Exact only while nobody can enter().
   [[nodiscard]] bool finished() const noexcept;
+  /// The root is judged and has its edges, and its noise.
+  [[nodiscard]] bool root_ready() const noexcept {
+    return root_ready_.load(std::memory_order_acquire);
+  }
   [[nodiscard]] bool proven() const noexcept {
     return config_.solver && tree_.root().proof.load(std::memory_order_relaxed) != Proof::none;
   }
   /// No simulation is begun any more.
   void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+  /// Takes memory for this tree through one door, whichever worker needs it: what fits under the
+  /// cap is then the same at any number of threads. For searches whose rounds follow each other.
+  void use_own_allocator() { own_.emplace(tree_.shared_arena()); }
 
   /// Walks and fills rows of `slot` until the turn, the batch, the budget or the cap on leaves in
   /// flight ends it. Between enter() and leave(). Returns whether anything was done.
@@ -101,10 +110,24 @@ class TreeSearch {
  private:
   template <Sharing S>
   bool gather_root(Worker& worker, Slot& slot);
+  struct Progress;
   template <Sharing S>
-  void place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
+  bool take_seat() noexcept;
+  template <Sharing S>
+  bool may_walk(Progress& now, const Turn& turn) noexcept;
+  template <Sharing S>
+  void walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now);
+  template <Sharing S>
+  void end_turn(Worker& worker, const Progress& now) noexcept;
+  template <Sharing S>
+  bool place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
+  template <Sharing S>
+  bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
   template <Sharing S>
   void finish_leaf(Worker& worker, const Path& path, const EvalLeaf& leaf, bool is_root);
+  [[nodiscard]] Allocator& allocator_of(Worker& worker) noexcept {
+    return own_ ? *own_ : worker.allocator;
+  }
   std::uint64_t reserve(std::uint64_t wanted) noexcept;
   [[nodiscard]] std::uint32_t flight_cap() const noexcept;
   [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
@@ -119,10 +142,11 @@ class TreeSearch {
   std::uint64_t budget_;
   std::uint64_t stream_;
   int symmetries_;
+  std::optional<Allocator> own_;
 
   std::atomic<std::uint64_t> reserved_{0};   ///< simulations handed out, completed ones included
-  std::atomic<std::uint64_t> numbers_{0};    ///< leaves placed: names their random streams
-  std::atomic<std::uint32_t> in_flight_{0};  ///< leaves placed and not completed
+  std::atomic<std::uint64_t> numbers_;       ///< of leaves: name their random streams
+  std::atomic<std::uint32_t> in_flight_{0};  ///< seats: leaves not completed, walks towards one
   std::atomic<int> gatherers_{0};
   std::atomic<bool> closed_{false};
   std::atomic<bool> blocked_{false};  ///< every way leads to a leaf in flight: wait for one

@@ -16,7 +16,7 @@ struct WalkScopeOf {
   explicit WalkScopeOf(const G&) {}
 };
 template <class G>
-  requires requires { typename G::WalkScope; }
+requires requires { typename G::WalkScope; }
 struct WalkScopeOf<G> {
   explicit WalkScopeOf(const G& root) : scope(root) {}
   typename G::WalkScope scope;
@@ -46,7 +46,7 @@ class WalkerOf final : public Walker {
         Node* child = tree.create_child(allocator, *node, at_cap);
         if (child != nullptr) {
           path.push_back(child);
-          return arrive(*child, position);
+          return arrive(tree, *child, position);
         }
         if (!at_cap) return {};
         may_create = false;  // go on inside the tree there is
@@ -63,7 +63,11 @@ class WalkerOf final : public Walker {
         if (solver && proof != Proof::none) return known(value_of(proof));
         continue;
       }
-      if (state == NodeState::terminal) return known(node->value);
+      if (state == NodeState::terminal) {
+        Walk walk = known(node->value);  // an earlier search, without the solver, left no proof
+        walk.newly_over = node->proof.load(std::memory_order_relaxed) == Proof::none;
+        return walk;
+      }
       NodeState expected = NodeState::fresh;
       const bool mine = node->state.compare_exchange_strong(expected, NodeState::claimed,
                                                             std::memory_order_acquire);
@@ -83,7 +87,7 @@ class WalkerOf final : public Walker {
   }
 
   /// A new node: is the game over there?
-  static Walk arrive(Node& child, G& position) {
+  static Walk arrive(Tree& tree, Node& child, G& position) {
     position.play(child.action);
     const auto outcome = position.outcome();
     if constexpr (CanFail<G>) {
@@ -91,6 +95,7 @@ class WalkerOf final : public Walker {
         position.rethrow_if_failed();
       } catch (...) {
         child.state.store(NodeState::fresh, std::memory_order_release);
+        tree.add_nodes(1);
         throw;
       }
     }

@@ -23,7 +23,7 @@ enum class WalkEnd : std::uint8_t {
 struct Walk {
   WalkEnd end = WalkEnd::collision;
   float value = 0.0F;         ///< of WalkEnd::known, for the first player
-  bool newly_over = false;    ///< this walk found out that the game is over there
+  bool newly_over = false;    ///< the game is over there, and that is not yet marked as a proof
   std::uint32_t created = 0;  ///< nodes
 };
 

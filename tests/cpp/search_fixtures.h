@@ -1,0 +1,173 @@
+/// What the tests of the search share: numbers and evaluators made of a hash, random positions.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "eval/evaluator.h"
+#include "games/registry.h"
+#include "games/state.h"
+#include "search/searcher.h"
+
+namespace pyengine::search_test {
+
+/// SplitMix64: a number that looks random and depends on nothing but its argument.
+inline std::uint64_t mixed(std::uint64_t x) noexcept {
+  x += 0x9E3779B97F4A7C15U;
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31U);
+}
+/// In [0, 1).
+inline double unit(std::uint64_t x) noexcept {
+  return static_cast<double>(mixed(x) >> 11U) * 0x1.0p-53;
+}
+
+/// How a MockEvaluator behaves.
+struct Mock {
+  int device_batches = 0;
+  bool calling_thread = false;
+  bool immediate = false;
+  bool reads_planes = false;  ///< rows per symmetry
+  double answered = 0.0;      ///< share of requests that are answered at once, as by a cache
+  std::chrono::microseconds delay{0};  ///< of a batch
+};
+
+/// What a MockEvaluator saw. Shared with the test, which reads it when the search is over.
+struct Seen {
+  std::atomic<int> fail_at{-1};  ///< the batch of this number (from 0) throws
+  std::atomic<int> batches{0};
+  std::atomic<int> rows{0};
+  std::atomic<int> largest{0};       ///< rows of a batch
+  std::atomic<int> waiting{0};       ///< leaves opened and not judged yet
+  std::atomic<int> most_waiting{0};  ///< upper end of `waiting`
+  std::atomic<int> elsewhere{0};     ///< batches judged on another thread than the test's
+  std::thread::id home = std::this_thread::get_id();
+};
+
+inline void raise_to(std::atomic<int>& most, int value) {
+  int known = most.load();
+  while (known < value && !most.compare_exchange_weak(known, value)) {
+  }
+}
+
+/// Priors and a value that are a function of the position alone.
+class BoundMock final : public BoundEvaluator {
+ public:
+  BoundMock(Mock mock, std::shared_ptr<Seen> seen) : mock_(mock), seen_(std::move(seen)) {}
+
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    EvaluatorTraits traits;
+    traits.reads_planes = mock_.reads_planes;
+    traits.immediate = mock_.immediate;
+    traits.calling_thread = mock_.calling_thread;
+    traits.device_batches = mock_.device_batches;
+    return traits;
+  }
+  void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
+    EvalLeaf& opened = batch.leaves[static_cast<std::size_t>(leaf)];
+    opened.planes.key[0] = position.hash();
+    opened.equal_priors = false;
+    opened.answers = 0;
+    opened.pending_rows = 0;
+    raise_to(seen_->most_waiting, ++seen_->waiting);
+  }
+  void request(EvalBatch& batch, int leaf, int symmetry) override {
+    EvalLeaf& asked = batch.leaves[static_cast<std::size_t>(leaf)];
+    const std::uint64_t key = asked.planes.key[0] + static_cast<std::uint64_t>(symmetry);
+    if (mock_.immediate || unit(key) < mock_.answered) {
+      ++asked.answers;
+      return;
+    }
+    if (static_cast<int>(batch.rows.size()) >= batch.capacity) {
+      throw std::logic_error("a row beyond the capacity of the batch");
+    }
+    batch.rows.push_back({static_cast<std::uint16_t>(leaf), static_cast<std::uint8_t>(symmetry)});
+    ++asked.pending_rows;
+  }
+  void finish(EvalLeaf& leaf) override {
+    const std::uint64_t key = leaf.planes.key[0];
+    leaf.priors.resize(static_cast<std::size_t>(leaf.legal.size()));
+    double total = 0.0;
+    for (std::size_t i = 0; i < leaf.priors.size(); ++i) {
+      total += 0.01 + unit(key + leaf.legal[static_cast<int>(i)] + 1U);
+    }
+    for (std::size_t i = 0; i < leaf.priors.size(); ++i) {
+      const double weight = 0.01 + unit(key + leaf.legal[static_cast<int>(i)] + 1U);
+      leaf.priors[i] = static_cast<float>(weight / total);
+    }
+    leaf.value = static_cast<float>(1.8 * unit(key) - 0.9);
+    --seen_->waiting;
+  }
+  void evaluate(EvalBatch& batch) override {
+    const int number = seen_->batches++;
+    seen_->rows += static_cast<int>(batch.rows.size());
+    raise_to(seen_->largest, static_cast<int>(batch.rows.size()));
+    if (std::this_thread::get_id() != seen_->home) ++seen_->elsewhere;
+    if (mock_.delay.count() > 0) std::this_thread::sleep_for(mock_.delay);
+    if (number == seen_->fail_at.load()) throw EvaluationError("mock: this batch fails");
+    for (const EvalRow& row : batch.rows) {
+      EvalLeaf& leaf = batch.leaves[row.leaf];
+      ++leaf.answers;
+      if (--leaf.pending_rows == 0) finish(leaf);
+    }
+  }
+  [[nodiscard]] std::string provider() const override { return "mock"; }
+
+ private:
+  Mock mock_;
+  std::shared_ptr<Seen> seen_;
+};
+
+class MockEvaluator final : public Evaluator {
+ public:
+  explicit MockEvaluator(Mock mock = {}) : mock_(mock) {}
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame>,
+                                       const BindOptions&) override {
+    return std::make_unique<BoundMock>(mock_, seen);
+  }
+  std::shared_ptr<Seen> seen = std::make_shared<Seen>();
+
+ private:
+  Mock mock_;
+};
+
+/// Plays `plies` moves that look random; stops before the game would end.
+inline State random_state(const std::shared_ptr<const AnyGame>& game, int plies,
+                          std::uint64_t seed) {
+  State state(game);
+  ActionList legal;
+  for (int ply = 0; ply < plies; ++ply) {
+    state.position().legal_actions(legal);
+    State next = state;
+    next.apply_action(legal[static_cast<int>(mixed(seed * 1000 + static_cast<std::uint64_t>(ply)) %
+                                             static_cast<std::uint64_t>(legal.size()))]);
+    if (next.position().outcome()) break;
+    state = std::move(next);
+  }
+  return state;
+}
+
+/// A host that never stops a search.
+class Patient final : public Host {
+ public:
+  bool poll() override { return true; }
+};
+
+inline std::uint64_t total(const std::vector<std::uint32_t>& visits) {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t count : visits) sum += count;
+  return sum;
+}
+
+}  // namespace pyengine::search_test

@@ -1,0 +1,107 @@
+/// A walk over a whole tree that checks what must hold after every search.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "search/tree.h"
+
+namespace pyengine::search_test {
+
+/// What a walk over a tree found.
+struct TreeCount {
+  std::uint64_t nodes = 0;
+  std::uint64_t expanded = 0;
+  std::uint64_t wrong = 0;  ///< nodes that break a rule
+  std::string first_wrong;  ///< which, and how
+};
+
+/// Rules of every node when nobody searches. `exact`: N = 1 + sum of N(child) for expanded nodes;
+/// not so at the memory cap, where a node may be judged, or count its own judgement, again.
+class TreeCheck {
+ public:
+  TreeCheck(const Tree& tree, bool exact) : tree_(tree), exact_(exact) {}
+
+  TreeCount run() {
+    visit(tree_.root(), nullptr);
+    return count_;
+  }
+
+ private:
+  void expect(bool holds, const Node& node, const std::string& rule) {
+    if (holds) return;
+    if (count_.wrong++ == 0) {
+      count_.first_wrong = rule + ": visits " + std::to_string(node.visits.load()) + ", action " +
+          std::to_string(node.action) + ", state " +
+          std::to_string(static_cast<int>(node.state.load()));
+    }
+  }
+  void visit(const Node& node, const Node* parent) {
+    ++count_.nodes;
+    const std::uint64_t visits = node.visits.load();
+    const NodeState state = node.state.load();
+    expect(node.in_flight.load() == 0, node, "a mark is left");
+    expect(state != NodeState::claimed, node, "a node is claimed");
+    expect(!node.creating.load(), node, "a creation lock is held");
+    const double sum = std::abs(static_cast<double>(node.value_sum.load())) * kValueUnit;
+    expect(sum <= static_cast<double>(visits), node, "|W| > N");
+    if (parent != nullptr) expect(node.chooser == parent->mover, node, "another player moved here");
+    if (state == NodeState::terminal) {
+      const double mean = static_cast<double>(node.value_sum.load()) * kValueUnit;
+      const double value = node.chooser == 0 ? node.value : -node.value;
+      expect(mean == value * static_cast<double>(visits), node, "W of a terminal node");
+    }
+    if (state != NodeState::expanded) {
+      expect(node.num_children.load() == 0, node, "children without edges");
+      return;
+    }
+    ++count_.expanded;
+    check_children(node, visits);
+  }
+  void check_children(const Node& node, std::uint64_t visits) {
+    const auto edges = tree_.edges(node);
+    const int children = node.num_children.load();
+    expect(children <= node.num_edges, node, "more children than edges");
+    std::uint64_t below = 0;
+    int place = 0;
+    for_each_child(tree_.arena(), node, children, [&](const Node& child) {
+      const Edge edge = edges[static_cast<std::size_t>(place++)];
+      expect(edge.action() == child.action && edge.prior() == child.prior, child,
+             "a child is not that of its edge");
+      below += child.visits.load();
+      visit(child, &node);
+    });
+    const bool proven = node.proof.load() != Proof::none;
+    // A node with a proof is visited as a whole: its children are not visited again.
+    if (exact_ && !proven) expect(visits == 1 + below, node, "N != 1 + sum of N(child)");
+    expect(visits >= 1 + below, node, "N < 1 + sum of N(child)");
+    if (proven) check_proof(node, children);
+  }
+  void check_proof(const Node& node, int children) {
+    const int sign = node.mover == 0 ? 1 : -1;
+    bool all = children == node.num_edges;
+    int best = -2;
+    for_each_child(tree_.arena(), node, children, [&](const Node& child) {
+      const Proof proof = child.proof.load();
+      if (proof == Proof::none) {
+        all = false;
+      } else {
+        best = std::max(best, sign * static_cast<int>(proof));
+      }
+    });
+    expect(best == 1 || all, node, "a proof without a reason");
+    expect(best == sign * static_cast<int>(node.proof.load()), node, "a wrong proof");
+  }
+
+  const Tree& tree_;
+  bool exact_;
+  TreeCount count_;
+};
+
+inline TreeCount check_tree(const Tree& tree, bool exact = true) {
+  return TreeCheck(tree, exact).run();
+}
+
+}  // namespace pyengine::search_test
