@@ -3,6 +3,7 @@
 from pyengine._core import __version__
 from pyengine.checks import GameReport, check_game
 from pyengine.config import SearchConfig
+from pyengine.doctor import DoctorReport, doctor
 from pyengine.engine import Engine, search
 from pyengine.errors import (
     ConfigError,
@@ -32,7 +33,6 @@ from pyengine.games import (
     registered_games,
 )
 from pyengine.result import SearchResult
-from pyengine.runtime import DoctorReport, doctor
 from pyengine.spec import ModelSpec
 from pyengine.tree import SearchTree
 

@@ -71,7 +71,7 @@ class Evaluator(_core.Evaluator):
             symmetry: ``"none"``, or ``"average"`` over the board's symmetries, which evaluators
                 without planes ignore.
             game: their game; needed for a user's own states that do not have ``get_game()``.
-            batch_size: most rows handed over at once, 1 to 4096; results differ by rounding at most.
+            batch_size: most rows handed over at once, 1 to 4096; results differ by rounding.
 
         Returns:
             ``policy`` float32[N,A], probabilities over the legal actions and 0 elsewhere, and

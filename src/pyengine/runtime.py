@@ -22,7 +22,7 @@ from pathlib import Path
 from pyengine import _core
 from pyengine.errors import ModelError
 
-__all__ = ["DoctorReport", "doctor", "find_library", "preload_cuda"]
+__all__ = ["DoctorReport", "doctor", "driver_problem", "find_library", "preload_cuda"]
 
 #: Names another ONNX Runtime than the installed package's: the path of the shared library.
 LIBRARY_VARIABLE = "PYENGINE_ORT_LIBRARY"
@@ -68,14 +68,19 @@ def find_library() -> Path:
     )
 
 
+def driver_problem() -> str | None:
+    """Return why the driver of an NVIDIA GPU cannot be loaded; None when it can."""
+    driver = _DRIVERS.get(sys.platform)
+    return f"there is none for {sys.platform}" if driver is None else _try_load(driver)
+
+
 @functools.cache
 def preload_cuda() -> tuple[str, ...]:
     """Load the CUDA libraries of the ``nvidia-*`` wheels, so that ONNX Runtime finds them.
 
     Does nothing where there is no driver of a GPU. Returns the paths of what was loaded.
     """
-    driver = _DRIVERS.get(sys.platform)
-    if driver is None or _try_load(driver) is not None:
+    if driver_problem() is not None:
         return ()
     libraries = _cuda_libraries()
     loaded: list[str] = []

@@ -1,0 +1,271 @@
+"""What the commands share: options, games, evaluators, starts, output."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import select
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer  # noqa: TID253  # this package is the extra's
+from rich.console import Console  # noqa: TID253
+from rich.text import Text  # noqa: TID253
+
+from pyengine import machine
+from pyengine.bundled import model_of_game
+from pyengine.config import SearchConfig
+from pyengine.errors import ConfigError
+from pyengine.evaluators import Evaluator, OnnxEvaluator, as_evaluator, bundled_models
+from pyengine.games import Game, State, load_game
+from pyengine.spec import ModelSpec
+
+__all__ = [
+    "Setup",
+    "complain",
+    "config_from",
+    "console",
+    "evaluator_for",
+    "game_from",
+    "print_json",
+    "start_state",
+    "threads_of",
+]
+
+GameArgument: TypeAlias = Annotated[
+    str, typer.Argument(help="Game, for example connect_four or 'gomoku(board_size=9)'.")
+]
+ParamOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param", "-p", metavar="NAME=VALUE", help="A parameter of the game; repeatable."
+    ),
+]
+ModelOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        help="A bundled network, a file MODEL.onnx, 'rollout' or 'uniform'. "
+        "Default: the bundled network of the game, else rollout.",
+    ),
+]
+SpecOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--spec", help="JSON file with the ModelSpec of the network.", dir_okay=False),
+]
+ProviderOption: TypeAlias = Annotated[
+    str | None, typer.Option("--provider", help="cpu, cuda or tensorrt; must be available.")
+]
+DeviceOption: TypeAlias = Annotated[int, typer.Option("--device", min=0, help="Which GPU.")]
+MovesOption: TypeAlias = Annotated[
+    str, typer.Option("--moves", help="Moves played from the start, for example '4 4 3'.")
+]
+BoardOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--board",
+        help="File with the board, top row first: X and O for the players, '.' for empty points. "
+        "'-' reads the standard input.",
+        allow_dash=True,
+        dir_okay=False,
+    ),
+]
+PlayerOption: TypeAlias = Annotated[
+    int, typer.Option("--to-move", min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
+]
+SimulationsOption: TypeAlias = Annotated[
+    int | None, typer.Option("--simulations", "-n", min=1, help="Budget; default 800.")
+]
+SecondsOption: TypeAlias = Annotated[
+    float | None, typer.Option("--seconds", "-s", help="Time budget; both: whichever ends first.")
+]
+ThreadsOption: TypeAlias = Annotated[
+    int | None, typer.Option("--threads", "-t", min=0, help="Workers; 0 = all cores.")
+]
+BatchOption: TypeAlias = Annotated[
+    int | None, typer.Option("--batch-size", "-b", min=1, help="Rows of one call of the network.")
+]
+SymmetryOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--symmetry", help="none, random, average, root_average or fill."),
+]
+SeedOption: TypeAlias = Annotated[int | None, typer.Option("--seed", min=0)]
+ConfigOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--config", exists=True, dir_okay=False, help="TOML file of a SearchConfig."),
+]
+JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+_POLL = 0.1  # seconds between two looks for a Ctrl-C
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Who judges, and how a report names it."""
+
+    name: str
+    evaluator: Evaluator
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console; plain text where the stream is no terminal."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+
+
+def complain(message: str) -> None:
+    """Print an error as one line on stderr, red on a terminal."""
+    text = " ".join(message.split())
+    console(stderr=True).print(Text(f"error: {text}", style="bold red"))
+
+
+def usage(message: str) -> typer.BadParameter:
+    """Return the exception of wrong use: exit status 2."""
+    return typer.BadParameter(message)
+
+
+def read_line(prompt: str) -> str:
+    """Return a line typed after a prompt. Raises EOFError at the end of the input.
+
+    ``input()`` may sleep through a Ctrl-C that comes just before it waits; this never does.
+    """
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        return input(prompt)
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+    while not select.select([sys.stdin], [], [], _POLL)[0]:
+        continue
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON; numbers that JSON has not become null."""
+    sys.stdout.write(json.dumps(_plain(value), indent=2, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def game_from(text: str, params: list[str] | None) -> Game:
+    """Return the game of the command line. An unknown one is wrong use."""
+    extra: dict[str, bool | int | float | str] = {}
+    for param in params or []:
+        name, separator, value = param.partition("=")
+        if not separator or not name:
+            raise usage(f"--param must be NAME=VALUE, found {param!r}")
+        extra[name.strip()] = _parameter(value.strip())
+    try:
+        return load_game(text, **extra)
+    except ConfigError as error:
+        raise usage(str(error)) from error
+
+
+def _parameter(text: str) -> bool | int | float | str:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def evaluator_for(
+    game: Game, model: str | None, spec: Path | None, provider: str | None, device: int
+) -> Setup:
+    """Return the evaluator that was asked for, else the game's bundled network, else playouts."""
+    name = model if model is not None else (model_of_game(game) or "rollout")
+    if name in ("uniform", "rollout"):
+        if spec is not None or provider is not None:
+            raise usage(f"--spec and --provider are for networks, found --model {name}")
+        return Setup(name, as_evaluator(name))
+    path = bundled_models().get(name, Path(name))
+    if model is not None and path == Path(name) and not path.exists():
+        known = ", ".join(("uniform", "rollout", *bundled_models()))
+        raise usage(f"--model {name} is neither a file nor one of: {known}")
+    found = read_spec(spec)
+    providers = None if provider is None else [provider]
+    return Setup(name, OnnxEvaluator(path, found, providers, device_id=device))
+
+
+def read_spec(path: Path | None) -> ModelSpec | None:
+    """Return the spec in a JSON file."""
+    if path is None:
+        return None
+    return ModelSpec.from_json(_read(path))
+
+
+def _read(path: Path) -> str:
+    try:
+        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise usage(f"{path} cannot be read: {error}") from error
+
+
+def start_state(game: Game, moves: str, board: Path | None, to_move: int) -> State:
+    """Return the position of the command line. One that cannot be is wrong use."""
+    try:
+        if board is None:
+            state = game.new_initial_state()
+        else:
+            rows = [line.replace(" ", "") for line in _read(board).splitlines() if line.strip()]
+            state = game.state_from_board(rows, to_move)
+        for move in moves.replace(",", " ").split():
+            state.apply_action(find_action(state, move))
+    except ConfigError as error:
+        raise usage(f"--board: {error}") from error
+    except ValueError as error:  # IllegalActionError
+        raise usage(f"--moves: {error}") from error
+    return state
+
+
+def find_action(state: State, text: str) -> int:
+    """Return the action of a name, whatever its capitals. Raises IllegalActionError."""
+    by_name = {state.action_to_string(a).lower(): a for a in state.legal_actions()}
+    found = by_name.get(text.lower())
+    return state.string_to_action(text) if found is None else found
+
+
+def config_from(file: Path | None, **settings: Any) -> SearchConfig:
+    """Return the settings of a search: the file's, and above them those that were given."""
+    try:
+        base = SearchConfig() if file is None else SearchConfig.from_toml(file)
+        return base.replace(**{k: v for k, v in settings.items() if v is not None})
+    except ConfigError as error:
+        raise usage(str(error)) from error
+
+
+def threads_of(config: SearchConfig) -> int:
+    """Return how many workers these settings mean here."""
+    return config.threads or machine.cores()
+
+
+def budget(config: SearchConfig) -> tuple[int | None, float | None]:
+    """Return the simulations and the seconds of one search."""
+    if config.simulations is None and config.seconds is None:
+        return 800, None
+    return config.simulations, config.seconds
+
+
+Progress: TypeAlias = Callable[[Any], None]
+
+
+def settings_dict(config: SearchConfig) -> dict[str, Any]:
+    """Return the settings as plain values."""
+    return dataclasses.asdict(config)

@@ -1,0 +1,156 @@
+"""``pyengine search``: think about one position."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer  # noqa: TID253  # this package is the extra's
+from rich.live import Live  # noqa: TID253
+from rich.text import Text  # noqa: TID253
+
+from pyengine.cli import common
+from pyengine.cli.boards import board_text, moves_table, names_of_line
+from pyengine.config import SearchConfig
+from pyengine.engine import Engine
+from pyengine.games import State
+from pyengine.result import SearchResult
+
+__all__ = ["live_progress", "search"]
+
+_BAR = 24  # characters
+
+
+def search(
+    game: common.GameArgument,
+    param: common.ParamOption = None,
+    model: common.ModelOption = None,
+    spec: common.SpecOption = None,
+    provider: common.ProviderOption = None,
+    device: common.DeviceOption = 0,
+    moves: common.MovesOption = "",
+    board: common.BoardOption = None,
+    to_move: common.PlayerOption = 0,
+    simulations: common.SimulationsOption = None,
+    seconds: common.SecondsOption = None,
+    threads: common.ThreadsOption = None,
+    batch_size: common.BatchOption = None,
+    symmetry: common.SymmetryOption = None,
+    deterministic: Annotated[
+        bool, typer.Option("--deterministic", help="Same result at any number of threads.")
+    ] = False,
+    seed: common.SeedOption = None,
+    config: common.ConfigOption = None,
+    limit: Annotated[int, typer.Option("--top", min=1, help="Moves in the table.")] = 10,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Search a position: board, best moves, principal variation, speed."""
+    played = common.game_from(game, param)
+    state = common.start_state(played, moves, board, to_move)
+    settings = common.config_from(
+        config,
+        simulations=simulations,
+        seconds=seconds,
+        threads=threads,
+        batch_size=batch_size,
+        symmetry=symmetry,
+        deterministic=deterministic or None,
+        seed=seed,
+    )
+    setup = common.evaluator_for(played, model, spec, provider, device)
+    with Engine(played, setup.evaluator, config=settings) as engine:
+        with live_progress(state, settings) as on_progress:
+            result = engine.search(state, on_progress=on_progress)
+        stats = engine.stats()
+    if as_json:
+        common.print_json(_record(state, setup.name, settings, result, stats))
+    else:
+        _show(state, setup.name, settings, result, stats, limit)
+
+
+def _record(
+    state: State, model: str, config: SearchConfig, result: SearchResult, stats: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        "game": str(state.game),
+        "state": state.serialize(),
+        "model": model,
+        "threads": common.threads_of(config),
+        "best": result.action_name(result.action),
+        "line": names_of_line(state, result.pv),
+        "names": [result.action_name(int(a)) for a in result.actions],
+        **result.to_dict(),
+        "stats": stats,
+        "config": common.settings_dict(config),
+    }
+
+
+def _show(
+    state: State,
+    model: str,
+    config: SearchConfig,
+    result: SearchResult,
+    stats: dict[str, Any],
+    limit: int,
+) -> None:
+    out = common.console()
+    history = state.history()
+    out.print(board_text(state, out, last=history[-1] if history else None))
+    out.print()
+    out.print(moves_table(result, limit))
+    proven = {None: "", -1: ", proven loss", 0: ", proven draw", 1: ", proven win"}[result.proven]
+    rate = result.simulations / result.seconds if result.seconds > 0 else 0.0
+    lines = (
+        ("best", f"{result.action_name(result.action)}, value {result.value:+.3f}{proven}"),
+        ("line", " ".join(names_of_line(state, result.pv))),
+        (
+            "speed",
+            f"{result.simulations:,} simulations in {result.seconds:.3f} s: {rate:,.0f}/s; "
+            f"{result.evaluations:,} positions judged, ended by {result.stop_reason}",
+        ),
+        (
+            "with",
+            f"{model} on {stats['provider'] or 'the engine itself'}, "
+            f"{common.threads_of(config)} threads, batches of {config.batch_size}",
+        ),
+    )
+    out.print()
+    for label, text in lines:
+        out.print(Text.assemble((f"{label:<6}", "bold"), text))
+
+
+@contextmanager
+def live_progress(
+    state: State, config: SearchConfig
+) -> Iterator[Callable[[SearchResult], None] | None]:
+    """Show how far a search is, on stderr while it is a terminal; the line disappears again."""
+    err = common.console(stderr=True)
+    if not err.is_terminal:
+        yield None
+        return
+    simulations, seconds = common.budget(config)
+    start = time.perf_counter()
+    with Live(console=err, transient=True, auto_refresh=False) as live:
+
+        def show(result: SearchResult) -> None:
+            spent = time.perf_counter() - start
+            parts = [
+                result.simulations / simulations if simulations else 0.0,
+                spent / seconds if seconds else 0.0,
+            ]
+            done = round(_BAR * min(1.0, max(parts)))
+            line = " ".join(names_of_line(state, result.pv[:6]))
+            live.update(
+                Text(
+                    f"[{'#' * done}{'.' * (_BAR - done)}] {result.simulations:,} simulations, "
+                    f"{result.simulations / max(spent, 1e-9):,.0f}/s, value {result.value:+.3f}, "
+                    f"line {line}",
+                    no_wrap=True,
+                    overflow="ellipsis",
+                ),
+                refresh=True,
+            )
+
+        yield show

@@ -1,0 +1,48 @@
+"""The lines of a self-test."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+__all__ = ["Check", "Verdict", "failed", "passed", "skipped", "verdict"]
+
+Verdict: TypeAlias = Literal["PASS", "FAIL", "SKIP"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was tried, what came of it, and the figures behind it."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    data: dict[str, Any] = field(default_factory=dict)  #: plain values, fit for JSON
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """Return one line."""
+        return f"{self.verdict}  {self.name}: {self.detail}"
+
+
+def passed(name: str, detail: str, **data: Any) -> Check:
+    """Return a check that went well."""
+    return Check(name, "PASS", detail, data)
+
+
+def failed(name: str, detail: str, **data: Any) -> Check:
+    """Return a check that did not."""
+    return Check(name, "FAIL", detail, data)
+
+
+def skipped(name: str, detail: str) -> Check:
+    """Return a check that could not be made; the detail says why."""
+    return Check(name, "SKIP", detail)
+
+
+def verdict(ok: bool, name: str, detail: str, **data: Any) -> Check:
+    """Return a check that passed or failed."""
+    return Check(name, "PASS" if ok else "FAIL", detail, data)

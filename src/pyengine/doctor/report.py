@@ -1,0 +1,183 @@
+"""The public :func:`doctor`: what would be used here, why, and whether it works."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyengine import _core, machine, runtime
+from pyengine.bundled import game_of_model, manifest, sha256_of
+from pyengine.doctor.checks import Check, failed, passed, skipped, verdict
+from pyengine.engine import search
+from pyengine.errors import EngineError
+from pyengine.evaluators import OnnxEvaluator, bundled_models
+from pyengine.games import load_game
+
+__all__ = ["DoctorReport", "doctor", "runtime_checks"]
+
+_PACKAGES = ("numpy", "onnxruntime-gpu", "onnxruntime", "torch", "typer", "rich")
+_SIMULATIONS = 400  # of the search that tests itself
+_MODEL_SIMULATIONS = 64  # of the search with each bundled network
+
+
+@dataclass(frozen=True)
+class DoctorReport(runtime.DoctorReport):
+    """What would be used to search here, why, and whether it works.
+
+    Attributes:
+        python, platform: of this process.
+        packages: versions of the packages that matter; those absent are left out.
+        cpu, cores, simd: the processor, the cores this process may use, its vector instructions.
+        memory: bytes that this process may use; 0 where unknown.
+        checks: the self-test, line by line.
+    """
+
+    python: str = ""
+    platform: str = ""
+    packages: dict[str, str] = dataclasses.field(default_factory=dict)
+    cpu: str = ""
+    cores: int = 0
+    simd: tuple[str, ...] = ()
+    memory: int = 0
+    checks: tuple[Check, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return all(check.verdict != "FAIL" for check in self.checks)
+
+    def facts(self) -> dict[str, str]:
+        """Return what is used, for people: label and text."""
+        packages = ", ".join(f"{name} {version}" for name, version in self.packages.items())
+        memory = f"{self.memory / 2**30:.1f} GiB" if self.memory else "unknown"
+        return {
+            "pyengine": f"{_core.__version__} in {Path(_core.__file__).parent}",
+            "Python": f"{self.python} on {self.platform}",
+            "packages": packages,
+            "processor": f"{self.cpu}, {self.cores} cores, {' '.join(self.simd) or 'SIMD unknown'}",
+            "memory": memory,
+            "ONNX Runtime": f"{self.version} in {self.library}" if self.library else "not found",
+            "built with": ", ".join(self.available) or "-",
+            "would use": f"{self.provider or 'nothing'}: {self.reason}",
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all values as plain Python objects, fit for JSON."""
+        return {**dataclasses.asdict(self), "ok": self.ok, "pyengine": _core.__version__}
+
+    def __str__(self) -> str:
+        """Return facts and checks, one a line."""
+        lines = [f"{label:>13}  {text}" for label, text in self.facts().items()]
+        lines += ["", *map(str, self.checks)]
+        return "\n".join(lines)
+
+
+def doctor(device_id: int = 0) -> DoctorReport:
+    """Find out what would be used to search here, and why; try it. Takes a second or two.
+
+    Never raises for what it finds: see ``checks`` of the report. ``device_id`` names the GPU.
+    """
+    found = runtime.doctor(device_id)
+    fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
+    checks = (*runtime_checks(found), *_model_checks(found), _search_check())
+    return DoctorReport(
+        **fields,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        packages=_versions(),
+        cpu=machine.cpu_name(),
+        cores=machine.cores(),
+        simd=machine.simd(),
+        memory=machine.memory_bytes(),
+        checks=checks,
+    )
+
+
+def runtime_checks(found: runtime.DoctorReport) -> Iterator[Check]:
+    """Check that there is one ONNX Runtime, and which of its providers work."""
+    if not found.library:
+        yield failed("ONNX Runtime", found.reason)
+        return
+    yield passed("ONNX Runtime", f"{found.version}, {found.library}")
+    if found.warnings:
+        yield failed("one ONNX Runtime", "; ".join(found.warnings))
+    for name in (*found.available, *(n for n in found.problems if n not in found.available)):
+        problem = found.problems.get(name)
+        if problem:
+            yield skipped(name, problem)
+        elif name in (runtime.CPU, runtime.CUDA, runtime.TENSORRT):
+            yield passed(name, "works")
+        else:
+            yield skipped(name, "is there, but not used by this engine")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _model_checks(found: runtime.DoctorReport) -> Iterator[Check]:
+    """Check every bundled network: the file is the one that was shipped, and a search uses it."""
+    models = bundled_models()
+    if not models:
+        yield skipped("bundled models", "this build holds none")
+    sums = manifest()
+    for name, path in models.items():
+        label = f"model {name}"
+        wanted = sums.get(name, {}).get("sha256")
+        real = sha256_of(path)
+        if wanted is None:
+            yield failed(label, f"{path} is not in manifest.toml: its sha256 cannot be checked")
+        elif wanted != real:
+            yield failed(label, f"{path} is damaged: expected sha256 {wanted}, found {real}")
+        elif not found.library:
+            yield skipped(label, "no ONNX Runtime to run it")
+        else:
+            yield _try_model(label, name, path)
+
+
+def _try_model(label: str, name: str, path: Path) -> Check:
+    game = game_of_model(name)
+    if game is None:
+        return failed(label, f"{path}: its game is not known")
+    try:
+        evaluator = OnnxEvaluator(path)
+        result = search(
+            game.new_initial_state(), evaluator=evaluator, simulations=_MODEL_SIMULATIONS
+        )
+    except EngineError as error:
+        return failed(label, str(error))
+    rate = result.evaluations / result.seconds
+    return passed(
+        label,
+        f"{game}: sha256 is right, {rate:,.0f} positions/s on {evaluator.provider}",
+        positions_per_second=rate,
+        provider=evaluator.provider,
+    )
+
+
+def _search_check() -> Check:
+    """Search Connect Four with three in a row: the fourth must be found and proven."""
+    name = "search"
+    state = load_game("connect_four").new_initial_state([2, 2, 3, 3, 4, 4])
+    try:
+        result = search(state, evaluator="rollout", simulations=_SIMULATIONS)
+    except EngineError as error:
+        return failed(name, str(error))
+    right = result.action in (1, 5) and result.proven == 1
+    return verdict(
+        right,
+        name,
+        f"a win in one {'found and proven' if right else 'was missed'}: "
+        f"{result.simulations} simulations in {1000 * result.seconds:.1f} ms",
+    )

@@ -1,0 +1,190 @@
+"""The demo: what it claims of its positions is true, and it says what it found."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import pyengine
+from pyengine.bundled import game_of_model, model_of_game
+from pyengine.demo import SCENES, Scene, main, start_of
+
+CONNECT_FOUR, GOMOKU = SCENES
+HEIGHT, WIDTH = 6, 7
+TOP = sum(1 << (column * (HEIGHT + 1) + HEIGHT - 1) for column in range(WIDTH))
+ORDER = (3, 2, 4, 1, 5, 0, 6)  # the centre first
+
+
+def four(stones: int) -> bool:
+    """Whether a bit board (columns of HEIGHT + 1 bits) holds four in a row."""
+    for step in (1, HEIGHT, HEIGHT + 1, HEIGHT + 2):
+        pairs = stones & (stones >> step)
+        if pairs & (pairs >> (2 * step)):
+            return True
+    return False
+
+
+def drops(mask: int) -> list[int]:
+    """Return the stones that may be added, the centre first."""
+    columns = [((1 << HEIGHT) - 1) << (column * (HEIGHT + 1)) for column in ORDER]
+    lowest = [1 << (column * (HEIGHT + 1)) for column in ORDER]
+    return [
+        (mask + low) & column for low, column in zip(lowest, columns, strict=True)
+        if not mask & column & TOP
+    ]  # fmt: skip
+
+
+class Solver:
+    """Exact Connect Four by alpha-beta, written for these tests alone: win 1, draw 0, loss -1."""
+
+    def __init__(self) -> None:
+        self.at_most: dict[tuple[int, int], int] = {}
+
+    def value(self, mine: int, mask: int, alpha: int = -1, beta: int = 1) -> int:
+        """Return the value for the mover, exact within [alpha, beta]."""
+        moves = drops(mask)
+        if any(four(mine | move) for move in moves):
+            return 1
+        if not moves:
+            return 0
+        theirs = mine ^ mask
+        forced = [move for move in moves if four(theirs | move)]
+        if len(forced) > 1:
+            return -1
+        beta = min(beta, self.at_most.get((mine, mask), 1))
+        for move in forced or moves:
+            if alpha >= beta:
+                return beta
+            alpha = max(alpha, -self.value(theirs, mask | move, -beta, -alpha))
+        self.at_most[mine, mask] = alpha
+        return alpha
+
+
+def bits(state: pyengine.State) -> tuple[int, int]:
+    """Return the mover's stones and all stones."""
+    own, mask = 0, 0
+    for row, line in enumerate(state.board_rows()):
+        for column, stone in enumerate(line):
+            bit = 1 << (column * (HEIGHT + 1) + HEIGHT - 1 - row)
+            if stone != ".":
+                mask |= bit
+            if stone == "XO"[state.current_player()]:
+                own |= bit
+    return own, mask
+
+
+def after_action(state: pyengine.State, action: int) -> pyengine.State:
+    """Return the position after an action."""
+    state = state.clone()
+    state.apply_action(action)
+    return state
+
+
+def after(scene: Scene, *moves: str) -> pyengine.State:
+    """Return the position of a scene after further moves."""
+    state = start_of(scene)
+    for move in moves:
+        state.apply_action(state.string_to_action(move))
+    return state
+
+
+def test_in_connect_four_one_move_wins_and_all_others_lose() -> None:
+    solver = Solver()
+    state = start_of(CONNECT_FOUR)
+    values = {}
+    for action in state.legal_actions():
+        name = state.action_to_string(action)
+        values[name] = -solver.value(*bits(after(CONNECT_FOUR, name)))
+    assert values.pop(CONNECT_FOUR.best) == 1
+    assert set(values.values()) == {-1}
+
+
+def test_the_tempting_column_is_refuted_by_the_one_that_would_have_won() -> None:
+    state = after(CONNECT_FOUR, CONNECT_FOUR.tempting, CONNECT_FOUR.best)
+    assert Solver().value(*bits(state)) == -1
+
+
+def test_the_win_in_connect_four_takes_three_moves() -> None:
+    def wins_in(state: pyengine.State, moves: int) -> bool:
+        """Whether the mover wins within so many moves of his own."""
+        children = [after_action(state, action) for action in state.legal_actions()]
+        if any(child.is_terminal() and child.returns() != [0, 0] for child in children):
+            return True
+        return moves > 1 and any(
+            not child.is_terminal()
+            and all(
+                not reply.is_terminal() and wins_in(reply, moves - 1)
+                for reply in (after_action(child, a) for a in child.legal_actions())
+            )
+            for child in children
+        )
+
+    assert not wins_in(start_of(CONNECT_FOUR), 2)
+    assert wins_in(start_of(CONNECT_FOUR), 3)
+
+
+@pytest.mark.parametrize(("moves", "proven"), [(("F5",), -1), (("F5", "G5"), 1), (("F6",), 1)])
+def test_in_gomoku_the_four_wins_and_the_open_three_loses(
+    moves: tuple[str, ...], proven: int
+) -> None:
+    """Values are for the player to move: after F5 and after F6 that is O."""
+    result = pyengine.search(
+        after(GOMOKU, *moves),
+        evaluator="rollout",
+        simulations=200_000,
+        deterministic=True,
+        memory_limit=1 << 29,
+    )
+    assert result.proven == proven
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.model)
+def test_a_scene_is_played_by_the_network_of_its_game(scene: Scene) -> None:
+    game = pyengine.load_game(scene.game)
+    assert game_of_model(scene.model) == game
+    if scene.model in pyengine.bundled_models():
+        assert model_of_game(game) == scene.model
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.model)
+def test_the_bundled_network_finds_the_winning_move(scene: Scene) -> None:
+    if scene.model not in pyengine.bundled_models():
+        pytest.skip(f"the network {scene.model} is not bundled with this build")
+    result = pyengine.search(
+        start_of(scene), evaluator=scene.model, simulations=1600, deterministic=True
+    )
+    assert result.action_name(result.action) == scene.best
+
+
+def test_it_prints_boards_tables_and_speed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--model", "rollout", "--simulations", "200", "--threads", "1"]) == 0
+    text = capsys.readouterr().out
+    for scene in SCENES:
+        assert str(start_of(scene)) in text
+        assert scene.lesson in text
+    for word in ("visits", "prior", "value", "best line", "simulations/s", "1 threads"):
+        assert text.count(word) >= len(SCENES)
+
+
+def test_a_missing_network_is_said_before_anything_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyengine.demo.bundled_models", dict)
+    assert main([]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "make_models.py" in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_it_needs_no_extra() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(('typer', 'rich', 'torch', 'onnx')))\n"
+        "from pyengine.demo import main\n"
+        "sys.exit(main(['--model', 'uniform', '--simulations', '50']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
