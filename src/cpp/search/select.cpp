@@ -4,23 +4,17 @@
 #include <bit>
 #include <limits>
 
-// One copy of the loop for each width of vector, chosen when the library is loaded. Without this,
-// the portable build divides two numbers at a time.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define PYENGINE_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PYENGINE_WIDE
-#endif
-
 namespace pyengine {
 namespace {
 
 constexpr std::size_t kRateTable = 1024;
-constexpr int kFew = 8;  ///< measured: columns gain beyond
+constexpr int kFew = 8;  ///< measured: scores kept in memory gain beyond
 constexpr double kLost = -std::numeric_limits<double>::infinity();
 
-[[nodiscard]] constexpr int groups_of(int count) noexcept { return (count + kLanes - 1) / kLanes; }
+/// `count` rounded up to whole groups.
+[[nodiscard]] constexpr int padded(int count) noexcept {
+  return (count + kWideNodes - 1) / kWideNodes * kWideNodes;
+}
 
 /// Block of the child at `place`; see block_capacity().
 [[nodiscard]] constexpr int block_of(int place) noexcept {
@@ -34,26 +28,14 @@ constexpr double kLost = -std::numeric_limits<double>::infinity();
 static_assert(block_of(0) == 0 && block_of(3) == 2 && block_of(1024) == 11 && block_of(3072) == 13);
 static_assert(first_of(0) == 0 && first_of(2) == 2 && first_of(12) == 2048 && first_of(13) == 3072);
 
-}  // namespace
-
-PYENGINE_WIDE void score_children(int count, const double* sum, const double* visits,
-                                  const double* prior, const double* total, double rate,
-                                  double root, double* scores) noexcept {
-  for (int i = 0; i < count; ++i) {
-    scores[i] = sum[i] / visits[i] + rate * prior[i] * root / (1.0 + total[i]);
-  }
-}
-
-namespace {
-
-/// Place of the largest of `count` scores, the first of equals. `count` is a multiple of kLanes.
+/// Place of the largest of `count` scores, the first of equals; `count` is in whole groups.
 int first_best(int count, const double* scores) noexcept {
-  double best[kLanes];  // several at once: one after the other would wait for each comparison
-  for (int k = 0; k < kLanes; ++k) best[k] = scores[k];
-  for (int i = kLanes; i < count; i += kLanes) {
-    for (int k = 0; k < kLanes; ++k) best[k] = std::max(best[k], scores[i + k]);
+  double best[kWideNodes];  // several at once: one after the other would wait for each comparison
+  for (int k = 0; k < kWideNodes; ++k) best[k] = scores[k];
+  for (int i = kWideNodes; i < count; i += kWideNodes) {
+    for (int k = 0; k < kWideNodes; ++k) best[k] = std::max(best[k], scores[i + k]);
   }
-  const double most = *std::max_element(best, best + kLanes);
+  const double most = *std::max_element(best, best + kWideNodes);
   return static_cast<int>(std::find(scores, scores + count, most) - scores);
 }
 
@@ -76,12 +58,9 @@ double Selector::rate(double n) noexcept {
 }
 
 void Selector::reserve(int count) {
-  const auto size = static_cast<std::size_t>(groups_of(count) * kLanes);
-  if (columns_.sum.size() >= size) return;
-  for (auto* column :
-       {&columns_.sum, &columns_.visits, &columns_.prior, &columns_.total, &columns_.score}) {
-    column->resize(2 * size);
-  }
+  const auto size = static_cast<std::size_t>(padded(count));
+  if (scores_.size() >= size) return;
+  scores_.resize(2 * size);
   blocks_.resize(static_cast<std::size_t>(block_of(static_cast<int>(2 * size)) + 1));
   unvisited_.reserve(2 * size);
 }
@@ -91,70 +70,31 @@ Node* Selector::child(int place) const noexcept {
   return blocks_[static_cast<std::size_t>(block)] + (place - first_of(block));
 }
 
-/// Children [begin, end) of a node, which lie side by side. The members are read once: the compiler
-/// cannot know that the columns do not hold them.
-double Selector::gather_block(const Node* nodes, int begin, int end, int mover) noexcept {
-  const bool losses = config_.collision == CollisionRule::virtual_loss;
-  const bool solver = config_.solver;
-  const double loss = config_.virtual_loss;
-  double* const sums = columns_.sum.data();
-  double* const divisors = columns_.visits.data();
-  double* const priors = columns_.prior.data();
-  double* const totals = columns_.total.data();
-  double visited_prior = 0.0;
-  for (int i = begin; i < end; ++i) {
-    const Node& child = nodes[i - begin];
-    const std::uint64_t completed = child.visits.load(std::memory_order_relaxed);
-    const std::uint64_t flying = child.in_flight.load(std::memory_order_relaxed);
-    const double prior = unpack_prior(child.prior);
-    double visits = static_cast<double>(completed);
-    double sum = static_cast<double>(child.value_sum.load(std::memory_order_relaxed)) * kValueUnit;
-    if (losses) {
-      sum -= loss * static_cast<double>(flying);
-      visits += loss * static_cast<double>(flying);
-    }
-    if (completed != 0) visited_prior += prior;
-    if (solver && is_lost_for(child.proof.load(std::memory_order_relaxed), mover)) {
-      sum = kLost;
-      visits = 1.0;
-    } else if (visits == 0.0) {
-      unvisited_.push_back(i);
-    }
-    sums[i] = sum;
-    divisors[i] = visits;
-    priors[i] = prior;
-    totals[i] = static_cast<double>(completed + flying);
-  }
-  return visited_prior;
-}
-
-double Selector::gather(const Tree& tree, const Node& node, int count) noexcept {
+double Selector::score(const Tree& tree, const Node& node, int count,
+                       const ScoreTask& task) noexcept {
   unvisited_.clear();
   double visited_prior = 0.0;
-  int done = 0;
   BlockIndex index = node.children;
-  for (int block = 0; done < count; ++block) {
+  for (int block = 0, first = 0; first < count; ++block) {
     auto* header = tree.arena().at<ChildBlock>(index);
+    const int capacity = block_capacity(block);
+    const int here = std::min(capacity, count - first);
+    const ScoreNodes scorer = wide_ != nullptr && capacity >= kWideNodes ? wide_ : &score_nodes;
     blocks_[static_cast<std::size_t>(block)] = header->nodes();
-    const int end = std::min(count, done + block_capacity(block));
-    visited_prior += gather_block(header->nodes(), done, end, node.mover);
-    done = end;
-    if (done < count) index = header->next;  // else it may be in the making
+    visited_prior += scorer(header->nodes(), first, here, task,
+                            &scores_[static_cast<std::size_t>(first)], unvisited_);
+    first += here;
+    if (first < count) index = header->next;  // else it may be in the making
   }
-  for (int i = count; i % kLanes != 0; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    columns_.sum[place] = kLost;
-    columns_.visits[place] = 1.0;
-    columns_.prior[place] = columns_.total[place] = 0.0;
-  }
+  std::fill(scores_.begin() + count, scores_.begin() + padded(count), kLost);
   return visited_prior;
 }
 
 /// Of the children whose score is `winner`'s, the one whose edge comes first.
 int Selector::least_edge(int winner, int count) const noexcept {
-  const double score = columns_.score[static_cast<std::size_t>(winner)];
+  const double score = scores_[static_cast<std::size_t>(winner)];
   for (int i = winner + 1; i < count; ++i) {
-    if (columns_.score[static_cast<std::size_t>(i)] != score) continue;
+    if (scores_[static_cast<std::size_t>(i)] != score) continue;
     const Node& a = *child(i);
     const Node& b = *child(winner);
     if (Edge(a.prior, a.action) < Edge(b.prior, b.action)) winner = i;
@@ -163,39 +103,34 @@ int Selector::least_edge(int winner, int count) const noexcept {
 }
 
 /// The mean value of a child as the search sees it, for the player to move at its parent.
-double Selector::seen_value(const Node& child, int mover, double first_play) const noexcept {
-  if (config_.solver && is_lost_for(child.proof.load(std::memory_order_relaxed), mover)) {
+double Selector::seen_value(const Node& child, const ScoreTask& task,
+                            double first_play) const noexcept {
+  if (task.lost != Proof::none && child.proof.load(std::memory_order_relaxed) == task.lost) {
     return kLost;
   }
-  double sum = static_cast<double>(child.value_sum.load(std::memory_order_relaxed)) * kValueUnit;
-  double visits = child.visits.load(std::memory_order_relaxed);
-  if (config_.collision == CollisionRule::virtual_loss) {
-    const double lost = config_.virtual_loss * child.in_flight.load(std::memory_order_relaxed);
-    sum -= lost;
-    visits += lost;
-  }
+  const double losses = task.loss * child.in_flight.load(std::memory_order_relaxed);
+  const double sum =
+      static_cast<double>(child.value_sum.load(std::memory_order_relaxed)) * kValueUnit - losses;
+  const double visits = child.visits.load(std::memory_order_relaxed) + losses;
   return visits == 0.0 ? first_play : sum / visits;
 }
 
-/// For few children: without columns, which cost more than they save.
 Selector::Best Selector::best_of_few(const Tree& tree, const Node& node, int count, bool sorted,
-                                     Exploration& exploration) const noexcept {
+                                     const ScoreTask& task, double& first_play) const noexcept {
   double visited_prior = 0.0;
   for_each_child(tree.arena(), node, count, [&](const Node& child) {
     if (child.visits.load(std::memory_order_relaxed) != 0) {
       visited_prior += unpack_prior(child.prior);
     }
   });
-  const double first_play = exploration.first_play =
+  const double unvisited = first_play =
       first_play_value(config_, mean_for_mover(node), visited_prior);
-  const double rate = exploration.rate;
-  const double root = exploration.root;
   Best best;
   for_each_child(tree.arena(), node, count, [&](Node& child) {
     const std::uint64_t total = std::uint64_t{child.visits.load(std::memory_order_relaxed)} +
         child.in_flight.load(std::memory_order_relaxed);
-    const double score = seen_value(child, node.mover, first_play) +
-        rate * unpack_prior(child.prior) * root / (1.0 + static_cast<double>(total));
+    const double score = seen_value(child, task, unvisited) +
+        task.rate * unpack_prior(child.prior) * task.root / (1.0 + static_cast<double>(total));
     if (best.child != nullptr && !(score > best.score)) {
       if (sorted || score != best.score) return;
       if (!(Edge(child.prior, child.action) < Edge(best.child->prior, best.child->action))) return;
@@ -206,21 +141,14 @@ Selector::Best Selector::best_of_few(const Tree& tree, const Node& node, int cou
 }
 
 Selector::Best Selector::best_of_many(const Tree& tree, const Node& node, int count, bool sorted,
-                                      Exploration& exploration) noexcept {
+                                      const ScoreTask& task, double& first_play) noexcept {
   reserve(count);
-  const double visited_prior = gather(tree, node, count);
-  const double first_play = exploration.first_play =
-      first_play_value(config_, mean_for_mover(node), visited_prior);
-  for (const int place : unvisited_) {
-    columns_.sum[static_cast<std::size_t>(place)] = first_play;
-    columns_.visits[static_cast<std::size_t>(place)] = 1.0;
-  }
-  const int padded = groups_of(count) * kLanes;
-  score_children(padded, columns_.sum.data(), columns_.visits.data(), columns_.prior.data(),
-                 columns_.total.data(), exploration.rate, exploration.root, columns_.score.data());
-  int winner = first_best(padded, columns_.score.data());
+  const double visited_prior = score(tree, node, count, task);
+  first_play = first_play_value(config_, mean_for_mover(node), visited_prior);
+  for (const int place : unvisited_) scores_[static_cast<std::size_t>(place)] += first_play;
+  int winner = first_best(padded(count), scores_.data());
   if (!sorted) winner = least_edge(winner, count);
-  return {child(winner), columns_.score[static_cast<std::size_t>(winner)]};
+  return {child(winner), scores_[static_cast<std::size_t>(winner)]};
 }
 
 Selection Selector::choose(const Tree& tree, Node& node, bool sorted, bool may_create) noexcept {
@@ -231,13 +159,15 @@ Selection Selector::choose(const Tree& tree, Node& node, bool sorted, bool may_c
   // n counts the node's own judgement, which is its first visit.
   const double n = static_cast<double>(node.visits.load(std::memory_order_relaxed)) +
       node.in_flight.load(std::memory_order_relaxed);
-  Exploration exploration{rate(n), std::sqrt(n), 0.0};
-  const Best best = count <= kFew ? best_of_few(tree, node, count, sorted, exploration)
-                                  : best_of_many(tree, node, count, sorted, exploration);
+  ScoreTask task{rate(n), std::sqrt(n)};
+  if (config_.collision == CollisionRule::virtual_loss) task.loss = config_.virtual_loss;
+  if (config_.solver) task.lost = node.mover == 0 ? Proof::loss : Proof::win;
+  double first_play = 0.0;
+  const Best best = count <= kFew ? best_of_few(tree, node, count, sorted, task, first_play)
+                                  : best_of_many(tree, node, count, sorted, task, first_play);
   if (creates) {
     const Edge edge = tree.edges(node)[static_cast<std::size_t>(count)];
-    const double score = exploration.first_play +
-        exploration.rate * unpack_prior(edge.prior()) * exploration.root / 1.0;
+    const double score = first_play + task.rate * unpack_prior(edge.prior()) * task.root / 1.0;
     const bool tie_goes_to_edge =
         !sorted && score == best.score && edge < Edge(best.child->prior, best.child->action);
     if (score > best.score || tie_goes_to_edge) return {nullptr, false};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/config.h"
+#include "search/scores.h"
 #include "search/tree.h"
 
 namespace pyengine {
@@ -42,21 +43,6 @@ namespace pyengine {
   return proof == (player == 0 ? Proof::loss : Proof::win);
 }
 
-/// The children of a node as columns of numbers, in whole groups of kLanes: vectors without a rest.
-/// What fills the last group has the score -infinity.
-inline constexpr int kLanes = 8;
-struct ChildColumns {
-  std::vector<double> sum;     ///< of completed visits, for the player to move
-  std::vector<double> visits;  ///< that `sum` is divided by
-  std::vector<double> prior;
-  std::vector<double> total;  ///< visits, completed or in flight
-  std::vector<double> score;  ///< sum / visits + rate * prior * root / (1 + total)
-};
-
-/// scores[i] = sum[i] / visits[i] + rate * prior[i] * root / (1 + total[i])
-void score_children(int count, const double* sum, const double* visits, const double* prior,
-                    const double* total, double rate, double root, double* scores) noexcept;
-
 /// What was chosen: a child, or nullptr for the next edge without one.
 struct Selection {
   Node* child = nullptr;
@@ -66,6 +52,8 @@ struct Selection {
 /// Chooses at the nodes of one walk. One per worker: it owns the memory that it computes in.
 class Selector {
  public:
+  /// `wide` scores eight children at a time; nullptr: the portable loop alone.
+  explicit Selector(ScoreNodes wide = wide_score_nodes()) : wide_(wide) {}
   void configure(const SearchConfig& config);
   /// `sorted`: false where the children may be out of the order of their priors (noise at the
   /// root).
@@ -76,28 +64,24 @@ class Selector {
     Node* child = nullptr;
     double score = 0.0;
   };
-  /// What all children of a node have in common.
-  struct Exploration {
-    double rate;        ///< c(n)
-    double root;        ///< sqrt(n)
-    double first_play;  ///< value of a child without visits
-  };
   double rate(double n) noexcept;
-  [[nodiscard]] double seen_value(const Node& child, int mover, double first_play) const noexcept;
+  [[nodiscard]] double seen_value(const Node& child, const ScoreTask& task,
+                                  double first_play) const noexcept;
+  /// Both set `first_play`, the value of a child without visits.
   Best best_of_few(const Tree& tree, const Node& node, int count, bool sorted,
-                   Exploration& exploration) const noexcept;
+                   const ScoreTask& task, double& first_play) const noexcept;
   Best best_of_many(const Tree& tree, const Node& node, int count, bool sorted,
-                    Exploration& exploration) noexcept;
-  /// Fills the columns; returns the sum of the priors of visited children.
-  double gather(const Tree& tree, const Node& node, int count) noexcept;
-  double gather_block(const Node* nodes, int begin, int end, int mover) noexcept;
+                    const ScoreTask& task, double& first_play) noexcept;
+  /// Fills scores_, without first_play; returns the sum of the priors of visited children.
+  double score(const Tree& tree, const Node& node, int count, const ScoreTask& task) noexcept;
   [[nodiscard]] Node* child(int place) const noexcept;
   [[nodiscard]] int least_edge(int winner, int count) const noexcept;
   void reserve(int count);
 
+  ScoreNodes wide_;
   SearchConfig config_;
-  std::vector<double> rates_;  ///< c(n) for small n; 0 = not computed yet
-  ChildColumns columns_;
+  std::vector<double> rates_;   ///< c(n) for small n; 0 = not computed yet
+  std::vector<double> scores_;  ///< of the children, in whole groups of kWideNodes
   std::vector<Node*> blocks_;   ///< first node of each block of children
   std::vector<int> unvisited_;  ///< places of children without a completed visit
 };
