@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kSpanUnits = (64U << 10) / kUnitBytes;  ///< a thread takes 64 KiB at a time
 
 std::byte* new_chunk() {
-  void* memory = ::operator new (kChunkBytes, std::align_val_t{kChunkBytes}, std::nothrow);
+  void* memory = ::operator new(kChunkBytes, std::align_val_t{kChunkBytes}, std::nothrow);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   // A tree is walked at random: with 4 KiB pages most steps miss the TLB (Gomoku: 24 % slower).
   if (memory != nullptr) madvise(memory, kChunkBytes, MADV_HUGEPAGE);
@@ -23,7 +23,7 @@ std::byte* new_chunk() {
 }
 
 void delete_chunk(std::byte* chunk) noexcept {
-  ::operator delete (chunk, std::align_val_t{kChunkBytes});
+  ::operator delete(chunk, std::align_val_t{kChunkBytes});
 }
 
 /// The first word of a free block holds the index of the next one.

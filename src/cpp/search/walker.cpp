@@ -16,7 +16,7 @@ struct WalkScopeOf {
   explicit WalkScopeOf(const G&) {}
 };
 template <class G>
-requires requires { typename G::WalkScope; }
+  requires requires { typename G::WalkScope; }
 struct WalkScopeOf<G> {
   explicit WalkScopeOf(const G& root) : scope(root) {}
   typename G::WalkScope scope;
