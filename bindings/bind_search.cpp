@@ -17,8 +17,6 @@
 namespace pyengine::bindings {
 namespace {
 
-constexpr auto kProgressEvery = std::chrono::milliseconds(100);
-
 template <class T>
 py::array_t<T> array_of(const std::vector<T>& values) {
   return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
@@ -55,19 +53,24 @@ State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& s
 /// Polls Python on the thread that called: signals, and the user's on_progress.
 class PythonHost final : public Host {
  public:
-  PythonHost(const Searcher& searcher, py::object on_progress)
-      : searcher_(searcher), on_progress_(std::move(on_progress)) {}
+  /// `every`: seconds between calls of `on_progress`, which may be None.
+  PythonHost(const Searcher& searcher, py::object on_progress, double every)
+      : searcher_(searcher),
+        on_progress_(std::move(on_progress)),
+        every_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(every))) {}
 
   bool poll() override {
     const auto now = Clock::now();
-    const bool report = !on_progress_.is_none() && now - last_report_ >= kProgressEvery;
+    const bool report = !on_progress_.is_none() && now - last_report_ >= every_;
     if (!report && !on_main_thread_) return true;  // signals are handled on the main thread alone
     const py::gil_scoped_acquire gil;
     return calling_python([&] {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       if (!report) return true;
+      const SearchResult result = searcher_.progress();
+      if (result.actions.empty()) return true;  // the root is not judged yet
       last_report_ = now;
-      const py::object answer = on_progress_(result_to(searcher_.progress()));
+      const py::object answer = on_progress_(result_to(result));
       return !(py::isinstance<py::bool_>(answer) && !answer.cast<bool>());
     });
   }
@@ -80,15 +83,16 @@ class PythonHost final : public Host {
 
   const Searcher& searcher_;
   const py::object on_progress_;
+  const Clock::duration every_;
   const bool on_main_thread_ = is_main_thread();
   Clock::time_point last_report_ = Clock::now();
 };
 
 py::dict search(Searcher& self, const py::object& state, const py::dict& config,
-                const py::object& on_progress) {
+                const py::object& on_progress, double progress_every) {
   const SearchConfig settings = config_from(config);
   const State root = state_from(self.game(), state);
-  PythonHost host(self, on_progress);
+  PythonHost host(self, on_progress, progress_every);
   const SearchResult result = [&] {
     const py::gil_scoped_release release;
     return self.search(root, settings, host);
@@ -104,7 +108,7 @@ std::vector<py::dict> search_many(Searcher& self, const std::vector<py::object>&
   for (const py::object& state : states) roots.push_back(state_from(self.game(), state));
   std::vector<const State*> pointers;
   for (const State& root : roots) pointers.push_back(&root);
-  PythonHost host(self, py::none());
+  PythonHost host(self, py::none(), 0.0);
   const std::vector<SearchResult> results = [&] {
     const py::gil_scoped_release release;
     return self.search_many(pointers, settings, host);
@@ -156,7 +160,7 @@ void bind_search(py::module_& m) {
            }),
            py::arg("game"), py::arg("evaluator"), py::arg("config"))
       .def("search", &search, py::arg("state"), py::arg("config"),
-           py::arg("on_progress") = py::none())
+           py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
       .def("search_many", &search_many, py::arg("states"), py::arg("config"))
       .def("advance", &Searcher::advance, py::arg("action"),
            py::call_guard<py::gil_scoped_release>())

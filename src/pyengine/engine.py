@@ -19,6 +19,7 @@ __all__ = ["Engine", "search"]
 OnProgress = Callable[[SearchResult], object]
 
 _FOREVER = 1e9  # seconds: analyze() without a budget
+_PROGRESS_EVERY = 0.1  # seconds
 
 
 class Engine:
@@ -86,8 +87,13 @@ class Engine:
 
         What a user's game or ``on_progress`` raises stops the search and is raised here.
         """
+        return self._search(state, on_progress, _PROGRESS_EVERY, settings)
+
+    def _search(
+        self, state: Any, on_progress: OnProgress | None, every: float, settings: dict[str, Any]
+    ) -> SearchResult:
         fields = self._searcher_open.search(
-            state, self._merged(settings), self._progress(on_progress, state)
+            state, self._merged(settings), self._progress(on_progress, state), every
         )
         return _result(fields, state)
 
@@ -124,7 +130,7 @@ class Engine:
 
         def run() -> None:
             try:
-                news.put(self.search(state, on_progress=keep, **settings))
+                news.put(self._search(state, keep, every, settings))
             except BaseException as error:
                 news.put(error)
 

@@ -100,7 +100,8 @@ bool Pipeline::end_early(RunEnd end) {
     if (search->root_ready()) search->close();
     judged = judged && (search->root_ready() || search->closed());
   }
-  if (judged && !ending_.exchange(true)) end_ = end;
+  if (end_ == RunEnd::completed) end_ = end;
+  if (judged) ending_.store(true, std::memory_order_relaxed);
   return judged;
 }
 

@@ -194,6 +194,9 @@ namespace {
 
 StopReason reason_of(const TreeSearch& search, RunEnd end) {
   if (search.proven()) return StopReason::proven;
+  if (search.completed.load(std::memory_order_relaxed) >= search.budget()) {
+    return StopReason::simulations;
+  }
   switch (end) {
     case RunEnd::completed:
       return StopReason::simulations;

@@ -62,6 +62,7 @@ class TreeSearch {
   [[nodiscard]] const State& root() const noexcept { return root_; }
   [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
   [[nodiscard]] std::uint64_t stream() const noexcept { return stream_; }
+  [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
 
   /// Whether a worker may gather now; cheap, and may change at once.
   [[nodiscard]] bool may_gather(int most_gatherers) const noexcept;

@@ -1,0 +1,97 @@
+"""The textbook serial PUCT, on anything with OpenSpiel's verbs: what visit counts must equal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+#: ``judge(state) -> ({action: prior}, value for the player to move)``
+Judge = Callable[[Any], tuple[dict[int, float], float]]
+
+
+@dataclass(kw_only=True)
+class Settings:
+    """The constants of API §3, "PUCT, exactly"."""
+
+    c_puct: float = 1.25
+    c_puct_base: float | None = 19652
+    c_puct_factor: float = 1.0
+    fpu: str = "reduction"
+    fpu_value: float = 0.25
+
+
+@dataclass
+class Node:
+    """A node: ``prior`` of the move to it, visits ``n`` and sum ``w`` for the first player."""
+
+    prior: float = 0.0
+    n: int = 0
+    w: float = 0.0
+    player: int = -4
+    children: dict[int, Node] = field(default_factory=dict)
+
+
+def stored(prior: float) -> float:
+    """Return a prior as 16 bits keep it: 5 of exponent, 11 of mantissa, rounded."""
+    if prior < 2.0**-31:
+        return 0.0
+    mantissa, exponent = math.frexp(np.float32(prior))  # mantissa in [0.5, 1): 12 bits of it
+    return math.ldexp(math.floor(mantissa * 2**12 + 0.5), exponent - 12)
+
+
+def choose(node: Node, s: Settings) -> int:
+    """Return the action of the largest score; ties to the larger prior, then the smaller action."""
+    n, sign = node.n, 1 if node.player == 0 else -1
+    value = sign * node.w / node.n
+    visited = sum(child.prior for child in node.children.values() if child.n)
+    first = {
+        "value": s.fpu_value,
+        "parent": value,
+        "reduction": value - s.fpu_value * math.sqrt(visited),
+    }[s.fpu]
+    c = s.c_puct
+    if s.c_puct_base is not None:
+        c += s.c_puct_factor * math.log((1 + n + s.c_puct_base) / s.c_puct_base)
+
+    def key(item: tuple[int, Node]) -> tuple[float, float, int]:
+        action, child = item
+        q = sign * child.w / child.n if child.n else first
+        return q + c * child.prior * math.sqrt(n) / (1 + child.n), child.prior, -action
+
+    return max(node.children.items(), key=key)[0]
+
+
+def search(
+    state: Any, judge: Judge, simulations: int, settings: Settings, root: Node | None = None
+) -> Node:
+    """Return the root after ``simulations`` more; the root's own judgement is none of them."""
+    root = root or Node()
+    if root.n == 0:
+        simulate(root, state.clone(), judge, settings)
+    for _ in range(simulations):
+        simulate(root, state.clone(), judge, settings)
+    return root
+
+
+def simulate(root: Node, state: Any, judge: Judge, settings: Settings) -> None:
+    """Walk down, judge the leaf, back its value up."""
+    path = [root]
+    while path[-1].children:
+        action = choose(path[-1], settings)
+        state.apply_action(action)
+        path.append(path[-1].children[action])
+    leaf = path[-1]
+    if state.is_terminal():
+        value = state.returns()[0]
+    else:
+        priors, value = judge(state)
+        leaf.player = state.current_player()
+        leaf.children = {a: Node(stored(p)) for a, p in sorted(priors.items())}
+        value = value if leaf.player == 0 else -value
+    for node in path:
+        node.n += 1
+        node.w += value

@@ -1,0 +1,181 @@
+"""Visit counts equal those of the textbook algorithm, exactly."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import naive_puct
+import numpy as np
+import numpy.typing as npt
+import pytest
+from naive_puct import Node, Settings
+
+import pyengine
+
+SERIAL = {
+    "threads": 1,
+    "batch_size": 1,
+    "in_flight": 1,
+    "symmetry": "none",
+    "solver": False,
+}
+GAMES = {
+    "tic_tac_toe": 600,
+    "mnk(rows=4,columns=5,k=4)": 400,
+    "connect_four": 600,
+    "othello(board_size=6)": 400,
+    "gomoku(board_size=9)": 250,
+    "go(board_size=7,komi=7.0)": 250,
+}
+SETTINGS = [
+    Settings(),
+    Settings(c_puct=2.5, c_puct_base=None, fpu="value", fpu_value=0.0),
+    Settings(c_puct=0.7, c_puct_base=50, c_puct_factor=2.0, fpu="parent"),
+    Settings(c_puct=2.5, c_puct_factor=2.0, fpu="value", fpu_value=-1.0),
+    Settings(fpu="reduction", fpu_value=-0.5),
+]
+
+
+def hashed(actions: int, flat: int) -> Any:
+    """Return a judgement that looks random: with ``flat``, many priors and values are equal."""
+
+    def judge(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        policy = np.empty((len(states), actions))
+        value = np.empty(len(states))
+        for i, state in enumerate(states):
+            rng = np.random.default_rng(zlib.crc32(repr(list(state.history())).encode()))
+            policy[i] = rng.random(actions) ** 3
+            value[i] = rng.random() * 2 - 1
+            if flat:
+                policy[i] = np.ceil(policy[i] * flat)
+                value[i] = np.round(value[i] * flat) / flat
+        return policy, value
+
+    return judge
+
+
+def naive_judge(evaluator: pyengine.Evaluator, game: Any) -> naive_puct.Judge:
+    """Ask the evaluator itself, so that priors are normalised as the search sees them."""
+
+    def judge(state: Any) -> tuple[dict[int, float], float]:
+        policy, value = evaluator.evaluate([state], game=game)
+        return {a: float(policy[0, a]) for a in state.legal_actions()}, float(value[0])
+
+    return judge
+
+
+def kwargs(settings: Settings) -> dict[str, Any]:
+    return {**SERIAL, **vars(settings)}
+
+
+def check_equal(result: pyengine.SearchResult, node: Node) -> None:
+    sign = 1 if node.player == 0 else -1
+    expected = [node.children[a] for a in result.actions.tolist()]
+    assert result.actions.tolist() == sorted(node.children)
+    assert result.priors.tolist() == [np.float32(child.prior) for child in expected]
+    assert result.visits.tolist() == [child.n for child in expected]
+    q = [sign * child.w / child.n if child.n else np.nan for child in expected]
+    np.testing.assert_allclose(result.q, q, atol=1e-6)
+    assert result.value == pytest.approx(sign * node.w / node.n, abs=1e-6)
+
+
+def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int) -> None:
+    """Search and advance a few plies; the naive tree is kept as the engine keeps its own."""
+    judge = naive_judge(evaluator, game)
+    engine = pyengine.Engine(game, evaluator, **kwargs(settings))
+    state = game.new_initial_state()
+    node: Node | None = None
+    for ply in range(plies):
+        if state.is_terminal():
+            return
+        node = naive_puct.search(state, judge, simulations, settings, node)
+        result = engine.search(state, simulations=simulations)
+        check_equal(result, node)
+        # Not always the best move: a small subtree is kept as well as a large one.
+        moves = np.argsort(result.visits, kind="stable")
+        action = int(result.actions[moves[-1 - ply % 2]])
+        state.apply_action(action)
+        engine.advance(action)
+        node = node.children[action] if node.children[action].n else None
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("name", GAMES)
+def test_visits_equal_the_textbook_with_reuse_of_the_tree(name: str, settings: Settings) -> None:
+    game = pyengine.load_game(name)
+    evaluator = pyengine.StateEvaluator(hashed(game.num_distinct_actions(), 0))
+    play(game, evaluator, settings, GAMES[name], 3)
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four"])
+def test_ties_go_to_the_larger_prior_then_to_the_smaller_action(name: str) -> None:
+    game = pyengine.load_game(name)
+    for flat in (1, 2, 4):  # values that binary fractions hold, so that ties are ties
+        evaluator = pyengine.StateEvaluator(hashed(game.num_distinct_actions(), flat))
+        for settings in SETTINGS[:3]:
+            play(game, evaluator, settings, 200, 2)
+
+
+class Pairs:
+    """Four points in a row on 5x4; after the first move each player moves twice running."""
+
+    def num_distinct_actions(self) -> int:
+        return 20
+
+    def new_initial_state(self) -> PairsState:
+        return PairsState(())
+
+
+class PairsState:
+    def __init__(self, moves: tuple[int, ...]) -> None:
+        self.moves = moves
+
+    def history(self) -> list[int]:
+        return list(self.moves)
+
+    def clone(self) -> PairsState:
+        return PairsState(self.moves)
+
+    def current_player(self) -> int:
+        return -4 if self.is_terminal() else (len(self.moves) + 1) // 2 % 2
+
+    def legal_actions(self) -> list[int]:
+        return [a for a in range(20) if a not in self.moves]
+
+    def apply_action(self, action: int) -> None:
+        self.moves = (*self.moves, action)
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 20 or self._winner() is not None
+
+    def returns(self) -> list[float]:
+        winner = self._winner()
+        return [0.0, 0.0] if winner is None else [1.0 - 2 * winner, 2.0 * winner - 1]
+
+    def _winner(self) -> int | None:
+        for player in (0, 1):
+            mine = {a for i, a in enumerate(self.moves) if (i + 1) // 2 % 2 == player}
+            if any({r * 4, r * 4 + 1, r * 4 + 2, r * 4 + 3} <= mine for r in range(5)):
+                return player
+        return None
+
+
+@pytest.mark.parametrize("settings", SETTINGS[:3], ids=str)
+def test_a_player_who_moves_twice_keeps_the_sign(settings: Settings) -> None:
+    play(Pairs(), pyengine.StateEvaluator(hashed(20, 0)), settings, 300, 4)
+
+
+def test_a_pyspiel_game() -> None:
+    pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
+    game = pyspiel.load_game("breakthrough(rows=5,columns=4)")
+    evaluator = pyengine.StateEvaluator(hashed(game.num_distinct_actions(), 0))
+    play(game, evaluator, SETTINGS[0], 200, 3)
+
+
+def test_stored_priors_are_rounded_to_eleven_bits() -> None:
+    assert naive_puct.stored(1.0) == 1.0
+    assert naive_puct.stored(0.0) == 0.0
+    assert naive_puct.stored(1 + 2**-12) == 1 + 2**-11
+    assert naive_puct.stored(0.3) == round(0.3 * 2**13) / 2**13
+    assert naive_puct.stored(2.0**-32) == 0.0
