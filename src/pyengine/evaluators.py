@@ -93,8 +93,7 @@ class Evaluator(_core.Evaluator):
         if _natural("batch_size", batch_size, 1) > _MOST_ROWS:
             raise ConfigError(f"batch_size must be 1 to {_MOST_ROWS}, found {batch_size}")
         bound = self._bind(as_game(game) if game is not None else _game_of(states[0]))
-        rows = {} if batch_size == 64 else {"batch_rows": batch_size}
-        return bound.evaluate(states, symmetry == "average", **rows)
+        return bound.evaluate(states, symmetry == "average", batch_size)
 
     def _bind(self, game: _core.Game) -> _core.BoundEvaluator:
         bound = self._bound

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer  # noqa: TID253  # this package is the extra's
 
@@ -14,6 +16,8 @@ from pyengine.cli.search import search
 
 __all__ = ["app"]
 
+_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
 app = typer.Typer(
     help="Fast tree search with neural networks for two-player board games.",
     no_args_is_help=True,
@@ -21,8 +25,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (search, play, doctor, bench):
-    app.command()(command)
+
+
+def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with an exit status for Ctrl-C, which typer's versions treat variously."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **options: Any) -> None:
+        try:
+            command(*args, **options)
+        except KeyboardInterrupt:
+            raise SystemExit(_INTERRUPTED) from None
+
+    return run
+
+
+for _command in (search, play, doctor, bench):
+    app.command()(_interruptible(_command))
 
 
 def _version(wanted: bool) -> None:
