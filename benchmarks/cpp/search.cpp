@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t kMemory = 64U << 20;
 
 /// A judged leaf with `actions` legal actions.
-EvalLeaf leaf_with(int actions, bool equal_priors) {
+EvalLeaf leaf_with(int actions, bool equal_priors, std::uint64_t seed = 3) {
   EvalLeaf leaf;
-  Rng rng(3);
+  Rng rng(seed);
   double total = 0.0;
   for (int a = 0; a < actions; ++a) {
     leaf.legal.push_back(a);
@@ -91,15 +91,22 @@ void expand(benchmark::State& state, int actions, bool equal_priors) {
   const auto pool = std::make_shared<ChunkPool>(kMemory);
   Tree tree(pool);
   Allocator allocator(tree.shared_arena());
-  const EvalLeaf leaf = leaf_with(actions, equal_priors);
+  // Many leaves: a processor learns to guess the comparisons of one.
+  std::vector<EvalLeaf> leaves;
+  for (std::uint64_t i = 0; i < 512; ++i) leaves.push_back(leaf_with(actions, equal_priors, i));
   Node node;
-  require(tree.expand(allocator, node, leaf), "there is memory");
-  const auto edges = tree.edges(node);
-  require(static_cast<int>(edges.size()) == actions, "every legal action has an edge");
-  require(std::is_sorted(edges.begin(), edges.end()), "the edges are sorted");
-  for (auto _ : state) {
+  for (const EvalLeaf& leaf : leaves) {
+    require(tree.expand(allocator, node, leaf), "there is memory");
+    const auto edges = tree.edges(node);
+    require(static_cast<int>(edges.size()) == actions, "every legal action has an edge");
+    require(std::is_sorted(edges.begin(), edges.end()), "the edges are sorted");
     allocator.give(node.edges, edge_units(node.num_edges));
-    benchmark::DoNotOptimize(tree.expand(allocator, node, leaf));
+  }
+  std::size_t i = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(tree.expand(allocator, node, leaves[i]));
+    allocator.give(node.edges, edge_units(node.num_edges));
+    i = (i + 1) % leaves.size();
   }
   set_rate(state);
 }
