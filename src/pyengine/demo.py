@@ -27,7 +27,7 @@ __all__ = ["SCENES", "Scene", "main", "start_of"]
 
 SIMULATIONS = 1600
 _ROWS = 8  # moves shown
-_PROVEN = {1: " (proven win)", 0: " (proven draw)", -1: " (proven loss)"}
+_PROVEN = {1: "a proven win", 0: "a proven draw", -1: "a proven loss"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +115,13 @@ def show(scene: Scene, model: str, simulations: int, threads: int) -> None:
     state = start_of(scene)
     print(f"=== {scene.title}\n\n{state}\n{scene.question}\n")
     with Engine(state.game, as_evaluator(model), threads=threads) as engine:
-        result = engine.search(state, simulations=simulations)
+        # Without the solver first: it would end the search as soon as the position is proven.
+        result = engine.search(state, simulations=simulations, solver=False)
         stats = engine.stats()
+        proof = engine.search(state, simulations=simulations, reuse_tree=False)
     print(_table(result))
     print(_summary(state, result, model, stats, threads or machine.cores()))
+    print(_proof(state, proof))
     print(f"\n{_judgement(scene, state, result)}\n{scene.lesson}\n")
 
 
@@ -151,16 +154,24 @@ def _summary(
     state: State, result: SearchResult, model: str, stats: dict[str, Any], threads: int
 ) -> str:
     rate = result.simulations / result.seconds if result.seconds > 0 else 0.0
-    proven = "" if result.proven is None else _PROVEN[result.proven]
-    early = " (enough for the proof)" if result.stop_reason == "proven" else ""
     return "\n".join(
         (
-            f"value      {result.value:+.3f} for {'XO'[state.current_player()]}{proven}",
+            f"value      {result.value:+.3f} for {'XO'[state.current_player()]}",
             f"best line  {' '.join(_names(state, result.pv))}",
-            f"speed      {result.simulations} simulations{early} in {result.seconds:.3f} s = "
+            f"speed      {result.simulations:,} simulations in {result.seconds:.3f} s = "
             f"{rate:,.0f} simulations/s",
             f"network    {model} on {stats['provider']}, {threads} threads",
         )
+    )
+
+
+def _proof(state: State, result: SearchResult) -> str:
+    """Say what the solver made of the same search."""
+    if result.proven is None:
+        return f"solver     no proof within {result.simulations:,} simulations"
+    player = "XO"[state.current_player()]
+    return (
+        f"solver     {_PROVEN[result.proven]} for {player} after {result.simulations:,} simulations"
     )
 
 
