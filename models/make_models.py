@@ -141,9 +141,12 @@ def how_strong(recipe: Recipe, path: Path, games: int, seed: int) -> dict[str, A
     found["bare_policy_against_random"] = _row(bare)
     say(f"bare policy against random: {found['bare_policy_against_random']}\n")
     if recipe.name == "tic_tac_toe":
-        lines, lost = losses_to_anybody(game, searcher(game, network, 50, seed))
-        found["against_every_line"] = {"simulations": 50, "lines": lines, "losses": lost}
-        say(f"against every line of play: {found['against_every_line']}\n")
+        players = {"search": searcher(game, network, 50, seed), "bare_policy": bare_policy(network)}
+        for name, player in players.items():
+            lines, lost = losses_to_anybody(game, player)
+            found[f"{name}_against_every_line"] = {"lines": lines, "losses": lost}
+            say(f"{name} against every line of play: {lost} of {lines} lost\n")
+        found["search_against_every_line"]["simulations"] = 50
     return found
 
 
