@@ -41,6 +41,25 @@ TEST_CASE("a value counts for whoever moved to the node, though a player moves t
   CHECK(chain.nodes[4]->visits.load() == 2);
 }
 
+TEST_CASE("where PUCT chose a known draw, the nodes above take the draw and not what was found") {
+  Chain chain({0, 1, 0, 1});
+  back_up<Sharing::shared>(chain.path, 1.0F, 2);
+  for (const auto& node : chain.nodes) CHECK(node->visits.load() == 1);
+  CHECK(chain.mean(0) == 0.0);
+  CHECK(chain.mean(1) == 0.0);
+  CHECK(chain.mean(2) == -1.0);
+  CHECK(chain.mean(3) == 1.0);
+}
+
+TEST_CASE("a move that is proven to draw is worth exactly that from then on") {
+  Chain chain({0, 1});
+  back_up<Sharing::shared>(chain.path, 0.75F);
+  const auto pool = std::make_shared<ChunkPool>(kChunkBytes);
+  prove(Tree(pool), {chain.path.back()}, 0.0F);
+  CHECK(chain.nodes[1]->proof.load() == Proof::draw);
+  CHECK(chain.mean(1) == 0.0);
+}
+
 TEST_CASE("marks go as they came") {
   Chain chain({0, 1, 0});
   mark<Sharing::shared>(chain.path);

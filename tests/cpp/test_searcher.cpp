@@ -385,6 +385,22 @@ TEST_CASE("the root is proven by the solver, and the search ends there") {
   }
 }
 
+TEST_CASE("known draws do not eat the simulations: few more than nodes prove tic-tac-toe") {
+  const auto game = load_game("tic_tac_toe");
+  for (const int batch : {1, 8, 32}) {
+    SearchConfig config = config_of(2, 200000);
+    config.solver = true;
+    config.batch_size = batch;
+    Patient host;
+    Searcher rollout(game, std::make_shared<RolloutEvaluator>(1), config);
+    for (const int first : {0, 1, 4}) {
+      const SearchResult result = rollout.search(after(game, {first}), config, host);
+      CHECK(result.proven == 0);
+      CHECK(result.simulations < 10 * result.nodes);
+    }
+  }
+}
+
 TEST_CASE("the solver proves what an earlier search without it has seen") {
   const auto game = load_game("tic_tac_toe");
   const State corner = after(game, {0, 4, 8});
@@ -460,6 +476,7 @@ TEST_CASE("a long game at the memory cap keeps room for what is new") {
     CAPTURE(ply);
     CHECK(result.nodes > 4000);  // of some 12,000 that fit
     state.apply_action(result.action);
+    if (state.position().outcome()) break;  // two passes: which threads meet where decides
     bench.searcher->advance(result.action);
     wait_for_background();
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "search/open_moves.h"
 #include "search/select.h"
 #include "search_fixtures.h"
 
@@ -111,14 +112,20 @@ int naive_choice(const Case& c) {
   return best->edge.action();
 }
 
-int chosen(Case& c, bool sorted) {
-  Selector selector;
+int chosen_by(Selector selector, Case& c, bool sorted) {
   selector.configure(c.config);
   const Selection selection = selector.choose(c.tree, c.tree.root(), sorted, true);
   REQUIRE_FALSE(selection.none);
   if (selection.child != nullptr) return selection.child->action;
   const int next = c.tree.root().num_children.load();
   return c.tree.edges(c.tree.root())[static_cast<std::size_t>(next)].action();
+}
+
+/// What the portable loop and the one for wide vectors choose.
+int chosen(Case& c, bool sorted) {
+  const int portable = chosen_by(Selector(nullptr), c, sorted);
+  CHECK(chosen_by(Selector(), c, sorted) == portable);
+  return portable;
 }
 
 void set_kind(SearchConfig& config, std::uint64_t i) {
@@ -198,6 +205,29 @@ TEST_CASE("virtual visits and virtual losses differ in Q alone") {
   CHECK(chosen(c, true) == child->action);  // 4 / 4
   c.config.collision = CollisionRule::virtual_loss;
   CHECK(chosen(c, true) != child->action);  // (4 - 2) / 6
+}
+
+TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none when all are proven") {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    CAPTURE(i);
+    Case c(12, i % 2 == 0 ? 12 : 9, i, false);
+    c.config.solver = false;
+    for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
+                   [](Node& child) { child.in_flight = 0; });
+    const int best = naive_choice(c);
+    const Selection open = choose_open_move(c.config, c.tree, c.tree.root(), true);
+    REQUIRE_FALSE(open.none);
+    if (open.child != nullptr) {
+      CHECK(open.child->action == best);
+      open.child->proof = Proof::draw;
+      const Selection next = choose_open_move(c.config, c.tree, c.tree.root(), true);
+      CHECK(next.child != open.child);
+    }
+    for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
+                   [](Node& child) { child.proof = Proof::draw; });
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), true).none == (i % 2 == 0));
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), false).none);
+  }
 }
 
 TEST_CASE("nothing can be chosen where there is no child and none may be created") {

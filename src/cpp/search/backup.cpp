@@ -32,21 +32,27 @@ namespace {
   return all || best == 1 ? for_first(best, mover) : Proof::none;
 }
 
+/// Sequentially consistent: of two workers that prove the last two children of a node, one at
+/// least sees both, so that the node's proof cannot be lost.
+void mark_proven(Node& node, Proof proof) noexcept {
+  node.proof.store(proof, std::memory_order_seq_cst);
+  // What was believed before is no longer of interest. (A win proves the parent, a loss is
+  // shunned.)
+  if (proof == Proof::draw) node.value_sum.store(0, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept {
   // A user's game may end with other values than win, draw and loss: those prove nothing.
   if (value_for_first != -1.0F && value_for_first != 0.0F && value_for_first != 1.0F) return;
-  // Sequentially consistent: of two workers that prove the last two children of a node, one at
-  // least sees both, so that the node's proof cannot be lost.
-  path.back()->proof.store(static_cast<Proof>(static_cast<int>(value_for_first)),
-                           std::memory_order_seq_cst);
+  mark_proven(*path.back(), static_cast<Proof>(static_cast<int>(value_for_first)));
   for (std::size_t i = path.size() - 1; i-- > 0;) {
     Node& node = *path[i];
     if (node.proof.load(std::memory_order_relaxed) != Proof::none) return;
     const Proof proof = proof_from_children(tree, node);
     if (proof == Proof::none) return;
-    node.proof.store(proof, std::memory_order_seq_cst);
+    mark_proven(node, proof);
   }
 }
 

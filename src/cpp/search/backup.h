@@ -31,11 +31,14 @@ void unmark(const Path& path) noexcept {
   for (Node* node : path) add<S>(node->in_flight, ~0U);  // - 1
 }
 
-/// One visit of every node of the path, with a value for the first player.
+/// One visit of every node of the path, with a value for the first player; for the first `drawn`
+/// nodes it is 0 (see Walk::drawn).
 template <Sharing S>
-void back_up(const Path& path, float value_for_first) noexcept {
+void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noexcept {
   const std::int64_t fixed = to_fixed(value_for_first);
-  for (Node* node : path) {
+  for (std::size_t i = 0; i < drawn; ++i) add<S>(path[i]->visits, 1U);
+  for (std::size_t i = drawn; i < path.size(); ++i) {
+    Node* node = path[i];
     add<S>(node->value_sum, node->chooser == 0 ? fixed : -fixed);
     add<S>(node->visits, 1U);
   }

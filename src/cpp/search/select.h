@@ -55,6 +55,7 @@ class Selector {
   /// `wide` scores eight children at a time; nullptr: the portable loop alone.
   explicit Selector(ScoreNodes wide = wide_score_nodes()) : wide_(wide) {}
   void configure(const SearchConfig& config);
+  [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
   /// `sorted`: false where the children may be out of the order of their priors (noise at the
   /// root).
   Selection choose(const Tree& tree, Node& node, bool sorted, bool may_create) noexcept;

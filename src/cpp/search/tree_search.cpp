@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to choose from
 constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
+constexpr int kKnownPerTurn = 8;  ///< visits of endings, while leaves wait to be judged
 
 /// Number of the first leaf of a search: each search has 2^39 of its own. An evaluator knows the
 /// engine's seed alone, so the seed of the call is in the numbers.
@@ -135,9 +136,10 @@ void TreeSearch::ready_root() {
 }
 
 template <Sharing S>
-void TreeSearch::finish_leaf(Worker& worker, const Path& path, const EvalLeaf& leaf, bool is_root) {
+void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
+                             const EvalLeaf& leaf, bool is_root) {
   // Backed up before it is expanded: whoever sees the edges sees a visit.
-  back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value);
+  back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   const bool expanded = tree_.expand(allocator_of(worker), *path.back(), leaf);
   if (!is_root) {
     add<S>(completed, std::uint64_t{1});
@@ -174,13 +176,14 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   request_symmetries(batch, index, is_root);
   if (leaf.pending_rows == 0) {
     evaluator_.finish(leaf);
-    finish_leaf<S>(worker, worker.path, leaf, is_root);
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root);
     return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(index)];
   flight.search = this;
   flight.path.assign(worker.path.begin(), worker.path.end());
   flight.is_root = is_root;
+  flight.drawn = worker.drawn;
   ++batch.num_leaves;
   mark<S>(flight.path);
   return true;
@@ -192,6 +195,7 @@ bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
   Node& node = tree_.root();
   node.state.store(NodeState::claimed, std::memory_order_relaxed);
   worker.path.assign(1, &node);
+  worker.drawn = 0;
   in_flight_.fetch_add(1, std::memory_order_relaxed);
   bool waits = false;
   try {
@@ -236,6 +240,7 @@ bool TreeSearch::take_seat() noexcept {
 struct TreeSearch::Progress {
   std::uint64_t tickets = 0;  ///< simulations that it may do
   std::uint64_t used = 0;
+  int known = 0;  ///< of those, without a row
   std::uint64_t created = 0;
   std::size_t collided = 0;
   bool seat = false;
@@ -259,6 +264,7 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& no
   const Walk walk = worker.walker->walk(tree_, root_.position(), sorted, worker.selector,
                                         allocator_of(worker), config_.solver, worker.path);
   now.created += walk.created;
+  worker.drawn = walk.drawn;
   if (walk.end == WalkEnd::collision) {
     // Marked until the turn ends, so that the next walk goes elsewhere.
     if (worker.collisions.size() <= now.collided) worker.collisions.emplace_back();
@@ -267,9 +273,10 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& no
     return;
   }
   if (walk.end == WalkEnd::known) {
-    back_up<S>(worker.path, walk.value);
+    back_up<S>(worker.path, walk.value, walk.drawn);
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
     add<S>(completed, std::uint64_t{1});
+    ++now.known;
   } else {
     now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false);
   }
@@ -291,26 +298,30 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   if (!root_ready()) return gather_root<S>(worker, slot);
   const int most_leaves = slot.batch->num_leaves + turn.leaves;
   const auto most_collisions = static_cast<std::size_t>(std::max(4, 2 * turn.leaves));
+  const int most_known = std::max(kKnownPerTurn, turn.leaves);
   const bool sorted = tree_.root_is_sorted();
   Progress now;
   try {
     while (slot.batch->num_leaves < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
       walk_once<S>(worker, slot, sorted, now);
       if (now.collided >= most_collisions) break;
+      // Visits that need no row could go on for ever while what the leaves have to say is awaited.
+      if (now.known >= most_known && slot.batch->num_leaves > 0) break;
     }
   } catch (...) {
     end_turn<S>(worker, now);
     throw;
   }
   end_turn<S>(worker, now);
-  if (now.used == 0 && now.collided != 0) blocked_.store(true, std::memory_order_relaxed);
+  const bool waits = now.known >= most_known || (now.used == 0 && now.collided != 0);
+  if (waits) blocked_.store(true, std::memory_order_relaxed);
   return now.used != 0;
 }
 
 template <Sharing S>
 void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) {
   unmark<S>(flight.path);
-  finish_leaf<S>(worker, flight.path, leaf, flight.is_root);
+  finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root);
   blocked_.store(false, std::memory_order_relaxed);
   in_flight_.fetch_sub(1, std::memory_order_release);
 }

@@ -24,7 +24,8 @@ class TreeSearch;
 struct Flight {
   TreeSearch* search = nullptr;
   Path path;
-  bool is_root = false;  ///< the root's own judgement: no simulation
+  bool is_root = false;     ///< the root's own judgement: no simulation
+  std::uint32_t drawn = 0;  ///< see Walk
 };
 
 /// A batch with the whereabouts of its leaves.
@@ -41,6 +42,7 @@ struct Worker {
   Selector selector;
   Allocator allocator;
   Path path;
+  std::uint32_t drawn = 0;       ///< of the walk along `path`; see Walk
   std::vector<Path> collisions;  ///< of one turn: marked until its end
   std::uint64_t waited_ns = 0;
 };
@@ -125,7 +127,8 @@ class TreeSearch {
   template <Sharing S>
   bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
   template <Sharing S>
-  void finish_leaf(Worker& worker, const Path& path, const EvalLeaf& leaf, bool is_root);
+  void finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn, const EvalLeaf& leaf,
+                   bool is_root);
   [[nodiscard]] Allocator& allocator_of(Worker& worker) noexcept {
     return own_ ? *own_ : worker.allocator;
   }

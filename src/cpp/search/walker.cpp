@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "games/list.h"
+#include "search/open_moves.h"
 
 namespace pyengine {
 namespace {
@@ -16,7 +17,7 @@ struct WalkScopeOf {
   explicit WalkScopeOf(const G&) {}
 };
 template <class G>
-  requires requires { typename G::WalkScope; }
+requires requires { typename G::WalkScope; }
 struct WalkScopeOf<G> {
   explicit WalkScopeOf(const G& root) : scope(root) {}
   typename G::WalkScope scope;
@@ -38,15 +39,27 @@ class WalkerOf final : public Walker {
     path.push_back(node);
     bool sorted = sorted_root;
     bool may_create = true;
+    std::uint32_t drawn = 0;
+    const auto end = [&](Walk walk) {
+      walk.drawn = drawn;
+      return walk;
+    };
     for (;;) {
-      const Selection chosen = selector.choose(tree, *node, sorted, may_create);
-      if (chosen.none) return full(*node);
+      Selection chosen = selector.choose(tree, *node, sorted, may_create);
+      if (chosen.none) return end(full(*node));
+      if (solver && is_known_draw(chosen.child) && may_pass_by(tree, *node)) {
+        const Selection open = choose_open_move(selector.config(), tree, *node, may_create);
+        if (!open.none) {
+          chosen = open;
+          drawn = static_cast<std::uint32_t>(path.size());
+        }
+      }
       if (chosen.child == nullptr) {
         bool at_cap = false;
         Node* child = tree.create_child(allocator, *node, at_cap);
         if (child != nullptr) {
           path.push_back(child);
-          return arrive(tree, *child, position);
+          return end(arrive(tree, *child, position));
         }
         if (!at_cap) return {};
         may_create = false;  // go on inside the tree there is
@@ -60,18 +73,18 @@ class WalkerOf final : public Walker {
       const NodeState state = node->state.load(std::memory_order_acquire);
       if (state == NodeState::expanded) {
         const Proof proof = node->proof.load(std::memory_order_relaxed);
-        if (solver && proof != Proof::none) return known(value_of(proof));
+        if (solver && proof != Proof::none) return end(known(value_of(proof)));
         continue;
       }
       if (state == NodeState::terminal) {
         Walk walk = known(node->value);  // an earlier search, without the solver, left no proof
         walk.newly_over = node->proof.load(std::memory_order_relaxed) == Proof::none;
-        return walk;
+        return end(walk);
       }
       NodeState expected = NodeState::fresh;
       const bool mine = node->state.compare_exchange_strong(expected, NodeState::claimed,
                                                             std::memory_order_acquire);
-      return mine ? Walk{WalkEnd::leaf, 0.0F, false, 0} : Walk{};
+      return mine ? end({WalkEnd::leaf}) : Walk{};
     }
   }
 
@@ -82,9 +95,19 @@ class WalkerOf final : public Walker {
     return static_cast<const PositionOf<G>&>(position).value;
   }
 
-  [[nodiscard]] static Walk known(float value) noexcept {
-    return {WalkEnd::known, value, false, 0};
+  [[nodiscard]] static bool is_known_draw(const Node* child) noexcept {
+    return child != nullptr && child->proof.load(std::memory_order_relaxed) == Proof::draw;
   }
+
+  /// The root's visits are the result: most of them stay where PUCT puts them.
+  [[nodiscard]] static bool may_pass_by(const Tree& tree, const Node& node) noexcept {
+    if (&node != &tree.root()) return true;
+    const std::uint32_t visits = node.visits.load(std::memory_order_relaxed) +
+        node.in_flight.load(std::memory_order_relaxed);
+    return visits % 4 == 0;
+  }
+
+  [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
 
   /// A new node: is the game over there?
   static Walk arrive(Tree& tree, Node& child, G& position) {

@@ -25,6 +25,9 @@ struct Walk {
   float value = 0.0F;         ///< of WalkEnd::known, for the first player
   bool newly_over = false;    ///< the game is over there, and that is not yet marked as a proof
   std::uint32_t created = 0;  ///< nodes
+  /// The first nodes of the path for which the walk counts as a draw, whatever its leaf says: PUCT
+  /// chose a known draw there, and the visit went to a move that is still open.
+  std::uint32_t drawn = 0;
 };
 
 class Walker {
