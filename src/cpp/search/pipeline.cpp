@@ -161,22 +161,18 @@ bool Pipeline::call_gather(Worker& worker, TreeSearch& search, Slot& slot, const
 
 void Pipeline::gather_turn(Worker& worker, TreeSearch& search) {
   Slot* slot = take_slot();
+  while (slot->batch->num_leaves != 0 && !search.fits(*slot)) {
+    close(*slot);  // others left too little room for all symmetries of this search's leaf
+    slot = take_slot();
+  }
   const Turn turn{turn_leaves_, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
                   &ending_};
   const auto put_back = [&] {
     const bool empty = slot->batch->num_leaves == 0;
-    const bool full = !empty && !search.fits(*slot);
-    if (full && search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
+    if (!empty && !search.fits(*slot)) return close(*slot);
     const std::lock_guard lock(mutex_);
-    if (empty) {
-      slot->batch->rows.clear();  // an evaluator may have failed between the rows of a leaf
-      free_.push_back(slot);
-    } else if (full) {
-      ready_.push_back(slot);
-      ++events_;
-    } else {
-      partial_.push_back(slot);
-    }
+    if (empty) slot->batch->rows.clear();  // an evaluator may have failed between a leaf's rows
+    (empty ? free_ : partial_).push_back(slot);
   };
   try {
     call_gather(worker, search, *slot, turn);
@@ -186,6 +182,18 @@ void Pipeline::gather_turn(Worker& worker, TreeSearch& search) {
   }
   put_back();
   if (traits_.device_batches > 0 || traits_.calling_thread) changed_.notify_all();
+}
+
+/// The batch is to be judged as it is.
+void Pipeline::close(Slot& slot) {
+  const TreeSearch& search = *slot.flights[0].search;
+  if (search.config().symmetry == SymmetryMode::fill) search.fill(slot);
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.push_back(&slot);
+    ++events_;
+  }
+  changed_.notify_all();
 }
 
 /// A whole round by one worker in one go; its batches are judged by whoever is free, and completed
@@ -234,14 +242,7 @@ bool Pipeline::close_partial() {
     slot = partial_.back();
     partial_.pop_back();
   }
-  TreeSearch& search = *slot->flights[0].search;
-  if (search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
-  {
-    const std::lock_guard lock(mutex_);
-    ready_.push_back(slot);
-    ++events_;
-  }
-  changed_.notify_all();
+  close(*slot);
   return true;
 }
 

@@ -90,6 +90,7 @@ class Pipeline {
   bool step_complete(Worker& worker);
   bool step_gather(Worker& worker, bool caller);
   bool close_partial();
+  void close(Slot& slot);
   void gather_turn(Worker& worker, TreeSearch& search);
   void gather_round(Worker& worker, TreeSearch& search);
   void judge(Slot& slot);
