@@ -17,7 +17,7 @@ struct WalkScopeOf {
   explicit WalkScopeOf(const G&) {}
 };
 template <class G>
-requires requires { typename G::WalkScope; }
+  requires requires { typename G::WalkScope; }
 struct WalkScopeOf<G> {
   explicit WalkScopeOf(const G& root) : scope(root) {}
   typename G::WalkScope scope;
@@ -47,12 +47,9 @@ class WalkerOf final : public Walker {
     for (;;) {
       Selection chosen = selector.choose(tree, *node, sorted, may_create);
       if (chosen.none) return end(full(*node));
-      if (solver && is_known_draw(chosen.child) && may_pass_by(tree, *node)) {
-        const Selection open = choose_open_move(selector.config(), tree, *node, may_create);
-        if (!open.none) {
-          chosen = open;
-          drawn = static_cast<std::uint32_t>(path.size());
-        }
+      if (solver && is_known_draw(chosen.child) &&
+          pass_by(tree, *node, may_create, selector.config(), chosen)) {
+        drawn = static_cast<std::uint32_t>(path.size());
       }
       if (chosen.child == nullptr) {
         bool at_cap = false;
@@ -99,12 +96,18 @@ class WalkerOf final : public Walker {
     return child != nullptr && child->proof.load(std::memory_order_relaxed) == Proof::draw;
   }
 
-  /// The root's visits are the result: most of them stay where PUCT puts them.
-  [[nodiscard]] static bool may_pass_by(const Tree& tree, const Node& node) noexcept {
-    if (&node != &tree.root()) return true;
-    const std::uint32_t visits = node.visits.load(std::memory_order_relaxed) +
-        node.in_flight.load(std::memory_order_relaxed);
-    return visits % 4 == 0;
+  /// Replaces the choice of a move known to draw by the best open move; false when there is none.
+  static bool pass_by(const Tree& tree, const Node& node, bool may_create,
+                      const SearchConfig& config, Selection& chosen) noexcept {
+    if (&node == &tree.root()) {  // its visits are the result: most stay where PUCT puts them
+      const std::uint32_t visits = node.visits.load(std::memory_order_relaxed) +
+          node.in_flight.load(std::memory_order_relaxed);
+      if (visits % 4 != 0) return false;
+    }
+    const Selection open = choose_open_move(config, tree, node, may_create);
+    if (open.none) return false;
+    chosen = open;
+    return true;
   }
 
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
