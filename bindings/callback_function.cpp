@@ -67,11 +67,11 @@ void read(const py::object& part, const char* name, int rows, int width, bool fl
 
 }  // namespace
 
-CallbackFunction::CallbackFunction(py::object fn)
-    : mutex_(std::make_shared<std::recursive_mutex>()) {
+CallbackFunction::CallbackFunction(py::object fn) {
   if (PyCallable_Check(fn.ptr()) == 0) {
     throw ConfigError("fn must be callable, found " + type_name(fn));
   }
+  lock_ = CallbackLock::of(fn);
   fn_ = std::shared_ptr<PyObject>(fn.release().ptr(), &drop);
 }
 

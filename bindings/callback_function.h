@@ -4,7 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
-#include <mutex>
+
+#include "callback_lock.h"
 
 namespace pyengine::bindings {
 
@@ -29,7 +30,7 @@ class CallbackFunction {
   void call(MakeArgument&& make_argument, const AnswerShape& shape, float* policy, float* value) {
     // The lock before the GIL: whoever has the lock may let go of the GIL and want it back.
     const WithoutGil released;
-    const std::lock_guard lock(*mutex_);
+    const auto held = lock_->lock();
     const py::gil_scoped_acquire gil;
     call_locked(make_argument(), shape, policy, value);
   }
@@ -49,8 +50,8 @@ class CallbackFunction {
   void call_locked(const py::object& argument, const AnswerShape& shape, float* policy,
                    float* value) const;
 
-  std::shared_ptr<PyObject> fn_;  ///< dropped under the GIL
-  std::shared_ptr<std::recursive_mutex> mutex_;
+  std::shared_ptr<PyObject> fn_;        ///< dropped under the GIL
+  std::shared_ptr<CallbackLock> lock_;  ///< dropped before the function, by which it is found
 };
 
 }  // namespace pyengine::bindings

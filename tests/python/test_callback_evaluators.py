@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -235,25 +239,124 @@ def test_the_planes_of_a_users_game_are_its_own() -> None:
     assert policy.sum() == pytest.approx(1)
 
 
-def test_a_function_is_never_called_concurrently() -> None:
-    inside: list[int] = []
-    most: list[int] = []
+class Judge:
+    """Counts how many threads are inside a call."""
 
-    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        inside.append(1)
-        most.append(len(inside))
+    def __init__(self) -> None:
+        """Nobody is."""
+        self.inside = 0
+        self.most: list[int] = []
+
+    def __call__(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Judge nothing, slowly."""
+        self.inside += 1
+        self.most.append(self.inside)
         time.sleep(0.005)  # lets go of the GIL
-        inside.pop()
-        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+        self.inside -= 1
+        return np.zeros((len(batch), 9)), np.zeros(len(batch))
 
-    evaluator = CallbackEvaluator(judge)
+    def method(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Judge as a method does, of which Python makes a new object every time."""
+        return self(batch)
+
+
+def make_shared(judge: Judge) -> list[Any]:
+    """Return one evaluator four times."""
+    return [CallbackEvaluator(judge)] * 4
+
+
+def make_own(judge: Judge) -> list[Any]:
+    """Return four evaluators of one function."""
+    return [kind(judge) for kind in (CallbackEvaluator, StateEvaluator) * 2]
+
+
+def make_methods(judge: Judge) -> list[Any]:
+    """Return four evaluators of one method."""
+    return [kind(judge.method) for kind in (CallbackEvaluator, StateEvaluator) * 2]
+
+
+@pytest.mark.parametrize("make", [make_shared, make_own, make_methods])
+def test_a_function_is_never_called_concurrently(make: Any) -> None:
+    judge = Judge()
     threads = [
-        threading.Thread(target=lambda: [evaluator.evaluate([start()]) for _ in range(5)])
-        for _ in range(4)
+        threading.Thread(target=lambda e=e: [e.evaluate([start()]) for _ in range(5)])
+        for e in make(judge)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(most) == 20
-    assert max(most) == 1
+    assert judge.most == [1] * 20
+
+
+def test_a_function_may_ask_an_evaluator_of_itself() -> None:
+    def judge(batch: Any) -> tuple[np.ndarray, np.ndarray]:
+        if len(batch) > 1:
+            CallbackEvaluator(judge).evaluate([start()])
+        return np.zeros((len(batch), 9)), np.zeros(len(batch))
+
+    assert CallbackEvaluator(judge).evaluate([start()] * 2)[1].shape == (2,)
+
+
+ONE_INSIDE = """
+import os, signal, threading, time
+import numpy as np
+from pyengine import CallbackEvaluator, load_game
+
+state = load_game("tic_tac_toe").new_initial_state()
+inside = threading.Event()
+seconds = 3.0
+def judge(planes):
+    inside.set()
+    time.sleep(seconds)
+    return np.zeros((len(planes), 9)), np.zeros(len(planes))
+evaluator = CallbackEvaluator(judge)
+thread = threading.Thread(target=evaluator.evaluate, args=([state],))
+thread.start()
+inside.wait()
+"""
+
+
+def run_alone(code: str) -> None:
+    """Run code in a process of its own, another thread inside the function for three seconds."""
+    run = subprocess.run(
+        [sys.executable, "-c", ONE_INSIDE + code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_while_the_function_runs_can_ask_it() -> None:
+    run_alone("""
+child = os.fork()
+if child == 0:
+    signal.alarm(20)  # a child that hangs is killed
+    seconds = 0.0
+    CallbackEvaluator(judge).evaluate([state])
+    evaluator.evaluate([state])
+    os._exit(0)
+status = os.waitpid(child, 0)[1]
+thread.join()
+evaluator.evaluate([state])
+assert status == 0, status
+""")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that signal here")
+def test_ctrl_c_works_while_another_thread_is_inside_the_function() -> None:
+    run_alone("""
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+began = time.monotonic()
+try:
+    CallbackEvaluator(judge).evaluate([state])
+except KeyboardInterrupt:
+    assert time.monotonic() - began < 1.5
+else:
+    raise SystemExit("no KeyboardInterrupt")
+thread.join()
+""")

@@ -1,0 +1,68 @@
+#include "callback_lock.h"
+
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "base/process.h"
+#include "python_error.h"
+
+namespace pyengine::bindings {
+namespace {
+
+constexpr std::chrono::milliseconds kSignalPeriod{10};
+
+/// An object and its function, or a callable and null.
+using Identity = std::pair<PyObject*, PyObject*>;
+
+Identity identity_of(const py::object& fn) {
+  if (PyMethod_Check(fn.ptr()) == 0) return {fn.ptr(), nullptr};
+  return {PyMethod_GET_SELF(fn.ptr()), PyMethod_GET_FUNCTION(fn.ptr())};
+}
+
+}  // namespace
+
+struct CallbackLock::Owned {
+  long process = process_id();
+  Mutex mutex;
+};
+
+CallbackLock::CallbackLock() : current_(new Owned) {}
+
+CallbackLock::~CallbackLock() {
+  const Owned* owned = current_.load();
+  if (owned->process == process_id()) delete owned;  // else it may be locked
+}
+
+std::shared_ptr<CallbackLock> CallbackLock::of(const py::object& fn) {
+  // Guarded by the GIL, which a child of a fork has; never destroyed, as functions may outlive it.
+  static auto& locks = *new std::map<Identity, std::weak_ptr<CallbackLock>>;
+  const Identity identity = identity_of(fn);
+  if (const auto found = locks.find(identity); found != locks.end()) {
+    if (auto lock = found->second.lock()) return lock;
+  }
+  std::erase_if(locks, [](const auto& entry) { return entry.second.expired(); });
+  auto lock = std::make_shared<CallbackLock>();
+  locks.emplace(identity, lock);
+  return lock;
+}
+
+CallbackLock::Mutex& CallbackLock::mutex() {
+  Owned* current = current_.load();
+  if (current->process != process_id()) {
+    auto mine = std::make_unique<Owned>();
+    if (current_.compare_exchange_strong(current, mine.get())) current = mine.release();
+  }
+  return current->mutex;
+}
+
+std::unique_lock<CallbackLock::Mutex> CallbackLock::lock() {
+  std::unique_lock held(mutex(), std::try_to_lock);
+  while (!held.owns_lock() && !held.try_lock_for(kSignalPeriod)) {
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw PythonError(py::error_already_set());
+  }
+  return held;
+}
+
+}  // namespace pyengine::bindings
