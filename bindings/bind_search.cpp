@@ -165,8 +165,15 @@ void bind_search(py::module_& m) {
       .def("advance", &Searcher::advance, py::arg("action"),
            py::call_guard<py::gil_scoped_release>())
       .def("clear", &Searcher::clear, py::call_guard<py::gil_scoped_release>())
-      .def("stop", &Searcher::stop)
-      .def("stats", [](const Searcher& self) { return stats_to(self.stats()); });
+      // Both wait for a lock under which a search may need the interpreter's: see stats_mutex_.
+      .def("stop", &Searcher::stop, py::call_guard<py::gil_scoped_release>())
+      .def("stats", [](const Searcher& self) {
+        const SearchStats stats = [&] {
+          const py::gil_scoped_release release;
+          return self.stats();
+        }();
+        return stats_to(stats);
+      });
 }
 
 }  // namespace pyengine::bindings

@@ -9,15 +9,14 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
+import numpy as np
+
 from pyengine import _core
 from pyengine.errors import ConfigError
 
 __all__ = ["SearchConfig"]
 
 SymmetryMode: TypeAlias = Literal["none", "random", "average", "root_average", "fill"]
-
-#: Fields that are fixed when an engine is made.
-FIXED_FIELDS = ("cache_entries", "memory_limit")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,7 @@ class SearchConfig:
     dirichlet_fraction: float = 0.0  #: share of noise in the root's priors; 0.25 in self-play
     temperature: float = 0.0  #: of the move choice, >= 0; 0 = most visits
     reuse_tree: bool = True
-    cache_entries: int = 1 << 17  #: of the evaluation cache; 0 = none
+    cache_entries: int = 1 << 17  #: of the engine's cache; 0 = none, in a call: not read
     memory_limit: int = 2 << 30  #: bytes of tree and cache, a hard cap; >= 8 MiB
     solver: bool = True  #: back up proven wins, losses and draws as such
     deterministic: bool = False  #: the same results at any number of threads
@@ -55,7 +54,11 @@ class SearchConfig:
     gumbel_c_scale: float = 0.1  #: of improved_policy, >= 0 [mctx]
 
     def __post_init__(self) -> None:
-        """Check all fields."""
+        """Check all fields; numbers of NumPy become Python's, which TOML and JSON know."""
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, f.name, value.item())
         if self.algorithm != "puct":
             raise ConfigError(f'algorithm: expected "puct", found {self.algorithm!r}')
         _core.check_search_config(self.as_core())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
 from pyengine import _core
-from pyengine.config import FIXED_FIELDS, SearchConfig
+from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import as_game, load_game
@@ -117,7 +117,7 @@ class Engine:
         merged = self._config.replace(**settings)
         if merged.simulations is None and merged.seconds is None:
             settings["seconds"] = _FOREVER
-        return self._stream(state, every, settings)
+        return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: dict[str, Any]) -> Iterator[SearchResult]:
         news: queue.Queue[SearchResult | BaseException] = queue.Queue()
@@ -136,6 +136,7 @@ class Engine:
 
         worker = threading.Thread(target=run, name="pyengine-analyze", daemon=True)
         worker.start()
+        ended = False
         try:
             while True:
                 try:
@@ -144,13 +145,15 @@ class Engine:
                     if latest:
                         yield latest.pop()
                     continue
+                ended = True
                 if isinstance(final, BaseException):
                     raise final
                 yield final
                 return
         finally:
             leaving.set()
-            self.stop()
+            if not ended:  # the engine may be searching for somebody else by now
+                self.stop()
             worker.join()
 
     def advance(self, action: int) -> None:
@@ -184,9 +187,8 @@ class Engine:
 
     def close(self) -> None:
         """Free everything; the engine cannot be used afterwards. Closing twice is no error."""
-        if self._searcher is not None:
-            self._searcher.clear()
-        self._searcher = None
+        self.stop()
+        self._searcher = None  # a search under way keeps it for as long as it needs to end
 
     def __enter__(self) -> Self:
         """Return the engine, which is closed when the block is left."""
@@ -207,9 +209,6 @@ class Engine:
         return self._searcher
 
     def _merged(self, settings: dict[str, Any]) -> dict[str, Any]:
-        for name in FIXED_FIELDS:
-            if name in settings and settings[name] != getattr(self._config, name):
-                raise ConfigError(f"{name}: is fixed when the engine is made; give it to Engine")
         return self._config.replace(**settings).as_core()
 
     @staticmethod

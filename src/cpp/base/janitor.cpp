@@ -71,14 +71,31 @@ class Janitor {
   std::thread thread_;
 };
 
+/// The janitor of this process. One that a forked child inherits is left as it is: its thread is
+/// not there to be joined, and its condition variable still counts that thread as waiting.
+class Owner {
+ public:
+  Owner() = default;
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    if (current_ && !current_->belongs_here()) static_cast<void>(current_.release());
+  }
+  Janitor& get() {
+    const std::lock_guard lock(mutex_);
+    if (current_ && !current_->belongs_here()) static_cast<void>(current_.release());
+    if (!current_) current_ = std::make_unique<Janitor>();
+    return *current_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<Janitor> current_;
+};
+
 Janitor& janitor() {
-  static std::mutex mutex;
-  static std::unique_ptr<Janitor> current;
-  const std::lock_guard lock(mutex);
-  // A forked child inherits the object but not its thread: it is left as it is, unjoinable.
-  if (current && !current->belongs_here()) static_cast<void>(current.release());
-  if (!current) current = std::make_unique<Janitor>();
-  return *current;
+  static Owner owner;
+  return owner.get();
 }
 
 }  // namespace

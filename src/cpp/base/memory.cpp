@@ -45,12 +45,13 @@ ChunkPool::~ChunkPool() {
 
 std::byte* ChunkPool::take() {
   const std::lock_guard lock(mutex_);
+  const std::uint64_t allocated = allocated_.load(std::memory_order_relaxed);
+  if (allocated - free_.size() >= limit_chunks()) return nullptr;
   if (!free_.empty()) {
     std::byte* chunk = free_.back();
     free_.pop_back();
     return chunk;
   }
-  if (allocated_.load(std::memory_order_relaxed) >= limit_) return nullptr;
   std::byte* chunk = new_chunk();
   if (chunk != nullptr) allocated_.fetch_add(1, std::memory_order_relaxed);
   return chunk;
@@ -58,7 +59,8 @@ std::byte* ChunkPool::take() {
 
 std::size_t ChunkPool::available() const {
   const std::lock_guard lock(mutex_);
-  return limit_ - allocated_.load(std::memory_order_relaxed) + free_.size();
+  const std::size_t held = allocated_.load(std::memory_order_relaxed) - free_.size();
+  return limit_chunks() - std::min(held, limit_chunks());
 }
 
 void ChunkPool::give_back(std::vector<std::byte*> chunks) {
@@ -68,8 +70,7 @@ void ChunkPool::give_back(std::vector<std::byte*> chunks) {
 
 Arena::Arena(std::shared_ptr<ChunkPool> pool)
     : pool_(std::move(pool)),
-      chunks_(std::make_unique<std::byte*[]>(
-          std::min<std::size_t>(pool_->limit_chunks(), std::size_t{1} << (32 - kUnitBits)))) {}
+      chunks_(std::make_unique_for_overwrite<std::byte*[]>(std::size_t{1} << (32 - kUnitBits))) {}
 
 Arena::~Arena() { pool_->give_back({chunks_.get(), chunks_.get() + num_chunks_}); }
 

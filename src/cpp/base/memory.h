@@ -19,15 +19,21 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << 21;  ///< one huge 
 /// The cap is exact: chunks held by anybody plus chunks kept never exceed it. Thread-safe.
 class ChunkPool {
  public:
-  explicit ChunkPool(std::uint64_t limit_bytes) : limit_(limit_bytes / kChunkBytes) {}
+  explicit ChunkPool(std::uint64_t limit_bytes) { set_limit(limit_bytes); }
   ChunkPool(const ChunkPool&) = delete;
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool();
 
+  /// For chunks taken from now on; what is held already stays.
+  void set_limit(std::uint64_t bytes) noexcept {
+    limit_.store(static_cast<std::size_t>(bytes / kChunkBytes), std::memory_order_relaxed);
+  }
   /// nullptr at the cap.
   [[nodiscard]] std::byte* take();
   void give_back(std::vector<std::byte*> chunks);
-  [[nodiscard]] std::size_t limit_chunks() const noexcept { return limit_; }
+  [[nodiscard]] std::size_t limit_chunks() const noexcept {
+    return limit_.load(std::memory_order_relaxed);
+  }
   /// Chunks that take() has left.
   [[nodiscard]] std::size_t available() const;
   /// Chunks obtained from the system, in bytes.
@@ -36,7 +42,7 @@ class ChunkPool {
   }
 
  private:
-  std::size_t limit_;
+  std::atomic<std::size_t> limit_{0};
   mutable std::mutex mutex_;
   std::vector<std::byte*> free_;
   std::atomic<std::uint64_t> allocated_{0};

@@ -18,7 +18,9 @@ inline constexpr int kMaxActions = 1 << 16;  ///< what an ActionId can name
 /// The end of a game, in [-1, 1], for the first player; the second one's is its negative.
 struct Outcome {
   float first = 0.0F;
-  [[nodiscard]] float for_player(int player) const noexcept { return player == 0 ? first : -first; }
+  [[nodiscard]] float for_player(int player) const noexcept {
+    return player == 0 ? first : 0.0F - first;
+  }
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

@@ -36,9 +36,6 @@ namespace {
 /// least sees both, so that the node's proof cannot be lost.
 void mark_proven(Node& node, Proof proof) noexcept {
   node.proof.store(proof, std::memory_order_seq_cst);
-  // What was believed before is no longer of interest. (A win proves the parent, a loss is
-  // shunned.)
-  if (proof == Proof::draw) node.value_sum.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 
 [[noreturn]] void refuse(const char* field, const std::string& expected, double found) {
   std::ostringstream text;
+  text.precision(15);  // whole numbers of bytes whole
   text << field << ": expected " << expected << ", found " << found;
   throw ConfigError(text.str());
 }

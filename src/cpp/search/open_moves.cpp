@@ -25,7 +25,9 @@ Selection choose_open_move(const SearchConfig& config, const Tree& tree, const N
     const double value = visits == 0.0 ? first_play : child.mean_for_chooser();
     const double total = visits + child.in_flight.load(std::memory_order_relaxed);
     const double score = value + exploration * unpack_prior(child.prior) / (1.0 + total);
-    if (best == nullptr || score > most) {
+    const bool first = best != nullptr && score == most &&
+        Edge(child.prior, child.action) < Edge(best->prior, best->action);
+    if (best == nullptr || score > most || first) {
       best = &child;
       most = score;
     }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/process.h"
-
 namespace pyengine {
 namespace {
 
@@ -15,19 +13,11 @@ constexpr std::uint64_t kForeignTurnSimulations = 8;
 }  // namespace
 
 Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows)
-    : evaluator_(evaluator),
-      traits_(evaluator.traits()),
-      batch_rows_(batch_rows),
-      process_(process_id()) {
+    : evaluator_(evaluator), traits_(evaluator.traits()), batch_rows_(batch_rows) {
   workers_.push_back(std::make_unique<Worker>());
 }
 
 Pipeline::~Pipeline() {
-  if (process_ != process_id()) {  // a forked child has our objects but none of our threads
-    for (std::thread& thread : threads_) thread.detach();
-    for (std::thread& thread : device_threads_) thread.detach();
-    return;
-  }
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -47,7 +37,7 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     searches_.assign(searches.begin(), searches.end());
     options_ = options;
     host_ = &host;
-    stop_.store(false, std::memory_order_relaxed);
+    host_stops_ = false;
     ending_.store(false, std::memory_order_relaxed);
     end_ = RunEnd::completed;
     error_ = nullptr;
@@ -354,7 +344,8 @@ Slot* Pipeline::take_slot() {
   if (slot == nullptr) slot = make_slot();
   // What was judged in other calls, or by other workers just before, may not decide which rows
   // share a batch: the last bits of an output can depend on that.
-  slot->batch->use_cache = !searches_.front()->config().deterministic;
+  const SearchConfig& config = searches_.front()->config();
+  slot->batch->use_cache = !config.deterministic && config.cache_entries > 0;
   return slot;
 }
 

@@ -47,6 +47,7 @@ struct RunOptions {
   int workers = 1;       ///< threads, the calling one included
   bool foreign = false;  ///< a user's game: walks on the calling thread only
   std::optional<Clock::time_point> deadline;
+  const std::atomic<bool>* stop = nullptr;  ///< set from any thread to end the run soon; required
 };
 
 /// Why a run ended before its budgets.
@@ -63,8 +64,6 @@ class Pipeline {
   /// failure, with every mark taken back: the trees are as good as before.
   RunEnd run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host);
 
-  /// Ends the run under way soon; from any thread. No effect without one.
-  void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// Lets go of the memory of the trees searched last; not during a run.
   void release_memory();
 
@@ -116,7 +115,6 @@ class Pipeline {
   BoundEvaluator& evaluator_;
   const EvaluatorTraits traits_;
   const int batch_rows_;
-  const long process_;  ///< that the threads belong to
 
   std::mutex mutex_;  ///< guards the queues, `slots_`, `cursor_`, `error_` and the sleep
   std::condition_variable changed_;
@@ -139,7 +137,7 @@ class Pipeline {
   int turn_leaves_ = 1;
   Host* host_ = nullptr;
   Clock::time_point last_poll_;
-  std::atomic<bool> stop_{false};
+  bool host_stops_ = false;
   std::atomic<bool> ending_{false};  ///< stop, deadline or failure: nothing new is begun
   RunEnd end_ = RunEnd::completed;
 

@@ -107,12 +107,13 @@ bool Pipeline::end_early(RunEnd end) {
 
 void Pipeline::poll() {
   if (ending_.load(std::memory_order_relaxed)) return;
-  if (stop_.load(std::memory_order_relaxed) && end_early(RunEnd::stopped)) return;
+  const bool stop = host_stops_ || options_.stop->load(std::memory_order_relaxed);
+  if (stop && end_early(RunEnd::stopped)) return;
   const Clock::time_point now = Clock::now();
   if (options_.deadline && now >= *options_.deadline && end_early(RunEnd::deadline)) return;
   if (now - last_poll_ < kPollEvery) return;
   last_poll_ = now;
-  if (!host_->poll()) stop();
+  if (!host_->poll()) host_stops_ = true;
 }
 
 void Pipeline::wait(std::uint64_t seen, bool caller) {

@@ -17,6 +17,10 @@ std::uint64_t cache_bytes(const SearchConfig& config) {
   return config.cache_entries == 0 ? 0 : config.memory_limit / kCacheShare;
 }
 
+std::uint64_t tree_bytes(const SearchConfig& config) {
+  return config.memory_limit - cache_bytes(config);
+}
+
 BindOptions bind_options(const SearchConfig& config) {
   BindOptions options;
   options.max_batch = config.batch_size;
@@ -53,20 +57,52 @@ Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
 /// One call at a time: the second is refused, not queued.
 class Searcher::Busy {
  public:
-  Busy(Searcher& owner, const char* what) : busy_(owner.busy_) {
+  Busy(Searcher& owner, const char* what) : owner_(owner) {
     owner.check_alive();
-    if (busy_.exchange(true, std::memory_order_acquire)) {
+    const std::lock_guard lock(owner.stats_mutex_);
+    if (owner.busy_) {
       throw EngineError(std::string(what) +
                         ": this engine is searching; stop() it first, or use another engine");
     }
+    owner.busy_ = true;
+    owner.stop_.store(false, std::memory_order_relaxed);
   }
 
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
-  ~Busy() { busy_.store(false, std::memory_order_release); }
+  ~Busy() {
+    const std::lock_guard lock(owner_.stats_mutex_);
+    owner_.busy_ = false;
+  }
 
  private:
-  std::atomic<bool>& busy_;
+  Searcher& owner_;
+};
+
+/// Makes the counters of searches under way part of stats(), and in the end of the totals.
+class Searcher::Running {
+ public:
+  Running(Searcher& owner, std::span<TreeSearch* const> searches) : owner_(owner) {
+    const std::lock_guard lock(owner_.stats_mutex_);
+    owner_.running_.assign(searches.begin(), searches.end());
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    const std::lock_guard lock(owner_.stats_mutex_);
+    for (const TreeSearch* search : owner_.running_) add_to(owner_.done_, *search);
+    owner_.running_.clear();
+    owner_.current_ = {};
+  }
+
+  static void add_to(SearchStats& stats, const TreeSearch& search) noexcept {
+    stats.simulations += search.completed.load(std::memory_order_relaxed);
+    stats.evaluations += search.evaluations.load(std::memory_order_relaxed);
+    stats.collisions += search.collisions.load(std::memory_order_relaxed);
+  }
+
+ private:
+  Searcher& owner_;
 };
 
 Searcher::Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
@@ -77,11 +113,17 @@ Searcher::Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
       process_(process_id()) {
   validate(config_);
   bound_ = evaluator_->bind(game_, bind_options(config_));
-  pool_ = std::make_shared<ChunkPool>(config_.memory_limit - cache_bytes(config_));
+  pool_ = std::make_shared<ChunkPool>(tree_bytes(config_));
 }
 
 Searcher::~Searcher() {
-  if (process_ != process_id()) return;
+  if (process_ != process_id()) {
+    // A forked child has our objects but none of our threads: they can be neither joined nor, as
+    // condition variables still count them as waiting, destroyed.
+    static_cast<void>(pipeline_.release());
+    static_cast<void>(bound_.release());
+    return;
+  }
   pipeline_.reset();
   // Returning gigabytes to the system takes a while, and nobody needs to wait for it.
   auto tree = std::shared_ptr<Tree>(std::move(tree_));
@@ -153,27 +195,16 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
   RunOptions options;
   options.workers = num_workers(config);
   options.foreign = is_foreign(searches[0]->root());
+  options.stop = &stop_;
   if (config.seconds) {
     options.deadline = begun +
         std::chrono::duration_cast<Clock::duration>(
                            std::chrono::duration<double>(std::min(*config.seconds, 1e9)));
   }
-  const auto count = [&] {
-    for (const TreeSearch* search : searches) {
-      simulations_ += search->completed.load(std::memory_order_relaxed);
-      evaluations_ += search->evaluations.load(std::memory_order_relaxed);
-      collisions_ += search->collisions.load(std::memory_order_relaxed);
-    }
-    current_ = {};
-  };
-  try {
-    const RunEnd end = pipeline_for(config).run(searches, options, host);
-    count();
-    return end;
-  } catch (...) {
-    count();
-    throw;
-  }
+  Pipeline& pipeline = pipeline_for(config);
+  pool_->set_limit(tree_bytes(config));
+  const Running running(*this, searches);
+  return pipeline.run(searches, options, host);
 }
 
 SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point begun,
@@ -281,22 +312,22 @@ void Searcher::clear() {
 }
 
 void Searcher::stop() noexcept {
+  if (process_ != process_id()) return;
   const std::lock_guard lock(stats_mutex_);
-  if (pipeline_) pipeline_->stop();
+  if (busy_) stop_.store(true, std::memory_order_relaxed);
 }
 
 SearchStats Searcher::stats() const {
+  check_alive();
+  const std::lock_guard lock(stats_mutex_);
   const EvaluatorStats judged = bound_->stats();
-  SearchStats stats;
-  stats.simulations = simulations_;
-  stats.evaluations = evaluations_;
-  stats.collisions = collisions_;
+  SearchStats stats = done_;
+  for (const TreeSearch* search : running_) Running::add_to(stats, *search);
   stats.batches = judged.batches;
   stats.padding = judged.padding;
   stats.cache_hits = judged.cache_hits;
   stats.bytes = pool_->bytes() + judged.cache_bytes;
   stats.provider = bound_->provider();
-  const std::lock_guard lock(stats_mutex_);
   const std::uint64_t waited = old_waited_ns_ + (pipeline_ ? pipeline_->waited_ns() : 0);
   stats.waiting_seconds = static_cast<double>(waited) * 1e-9;
   stats.nodes = tree_ ? tree_->nodes() : 0;

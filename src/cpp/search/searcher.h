@@ -68,6 +68,7 @@ class Searcher {
 
  private:
   class Busy;
+  class Running;
   struct Current {  ///< the search under way, for progress()
     const TreeSearch* search = nullptr;
     Clock::time_point begun;
@@ -92,16 +93,19 @@ class Searcher {
   std::shared_ptr<ChunkPool> pool_;
   std::unique_ptr<Pipeline> pipeline_;
 
-  std::atomic<bool> busy_{false};  ///< one search, advance or clear is under way
+  bool busy_ = false;              ///< one search, advance or clear is under way
+  std::atomic<bool> stop_{false};  ///< the one under way is to end; set from its very beginning
   std::unique_ptr<Tree> tree_;
   std::optional<State> root_;   ///< of tree_
   std::uint64_t searches_ = 0;  ///< so far: each has random numbers of its own
   Current current_;
 
-  mutable std::mutex stats_mutex_;  ///< guards pipeline_ and tree_ against stats() and stop()
-  std::atomic<std::uint64_t> simulations_{0};
-  std::atomic<std::uint64_t> evaluations_{0};
-  std::atomic<std::uint64_t> collisions_{0};
+  /// Guards busy_, pipeline_, tree_, running_ and done_ against stats() and stop(). Under it a user's
+  /// state may be dropped, which takes the interpreter's lock: nobody may hold that and wait for
+  /// this.
+  mutable std::mutex stats_mutex_;
+  std::vector<const TreeSearch*> running_;
+  SearchStats done_;                             ///< counters of searches that have ended
   std::atomic<std::uint64_t> old_waited_ns_{0};  ///< of pipelines that were replaced
 };
 

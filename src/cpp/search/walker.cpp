@@ -49,7 +49,8 @@ class WalkerOf final : public Walker {
       if (chosen.none) return end(full(*node));
       if (solver && is_known_draw(chosen.child) &&
           pass_by(tree, *node, may_create, selector.config(), chosen)) {
-        drawn = static_cast<std::uint32_t>(path.size());
+        // The root's value stays the mean of what its children received.
+        if (path.size() > 1) drawn = static_cast<std::uint32_t>(path.size());
       }
       if (chosen.child == nullptr) {
         bool at_cap = false;
