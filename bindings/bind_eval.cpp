@@ -3,7 +3,9 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "bindings.h"
@@ -158,13 +160,18 @@ void bind_model(py::module_& m) {
   m.def(
       "open_onnx",
       [](const std::filesystem::path& path, const std::filesystem::path& library,
-         const std::vector<std::string>& providers, int device_id, int max_batch, int threads) {
+         const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& providers,
+         int device_id, int max_batch, int threads) {
         const py::gil_scoped_release released;
-        return open_onnx(path, {library, providers, device_id, max_batch, threads});
+        OrtOptions options{library, {}, device_id, max_batch, threads};
+        for (const auto& [name, own] : providers) options.providers.push_back({name, own});
+        return open_onnx(path, options);
       },
       py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
       py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
-      "Opens a model; see pyengine.OnnxEvaluator. No providers = the best that works.");
+      "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none "
+      "=\n"
+      "the best that works.");
 }
 
 void bind_spec(py::module_& m) {

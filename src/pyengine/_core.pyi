@@ -322,13 +322,14 @@ def open_onnx(
     path: os.PathLike | str | bytes,
     *,
     library: os.PathLike | str | bytes,
-    providers: collections.abc.Sequence[str],
+    providers: collections.abc.Sequence[tuple[str, collections.abc.Mapping[str, str]]],
     device_id: typing.SupportsInt | typing.SupportsIndex,
     max_batch: typing.SupportsInt | typing.SupportsIndex,
     threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> OnnxModel:
     """
-    Opens a model; see pyengine.OnnxEvaluator. No providers = the best that works.
+    Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none =
+    the best that works.
     """
 
 def ort_provider_problem(

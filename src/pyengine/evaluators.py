@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -38,6 +38,8 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 PlanesFunction: TypeAlias = Callable[[Floats], tuple[npt.ArrayLike, npt.ArrayLike]]
 #: ``fn(states) -> (policy [N,A], value [N])``
 StatesFunction: TypeAlias = Callable[[list[Any]], tuple[npt.ArrayLike, npt.ArrayLike]]
+#: A name, or a name and options.
+ProviderLike: TypeAlias = str | tuple[str, Mapping[str, object]]
 EvaluatorLike: TypeAlias = "Evaluator | str | os.PathLike[str] | PlanesFunction"
 
 
@@ -181,46 +183,46 @@ class OnnxEvaluator(Evaluator):
             ``MODEL.spec.json`` beside the file, else what the shapes tell when they leave one
             reading.
         providers: names such as ``"CUDAExecutionProvider"`` (or ``"cuda"``, ``"tensorrt"``,
-            ``"cpu"``), the most wanted first. None = CUDA when it works, else the CPU; the choice
-            is logged (logger ``pyengine``). A provider that is named is used or an error.
-        device_id: which GPU.
+            ``"cpu"``), the most wanted first, or pairs of a name and its options as ONNX Runtime
+            takes them: ``("CUDAExecutionProvider", {"cudnn_conv_algo_search": "HEURISTIC"})``.
+            None = CUDA when it works, else the CPU; the choice is logged (logger ``pyengine``). A
+            provider that is named is used or an error.
+        device_id: which GPU, where a provider's options do not say.
         max_batch: most rows of one call of the network; None = the whole batch of the search.
         threads: threads within one call on the CPU; None = 1, since every thread of a search
             makes calls of its own.
 
     Raises:
         ModelError: the file is missing, damaged, no ONNX or cannot be read without a spec, or a
-            named provider cannot be had; says what was expected and what was found. Whether it
-            fits a game is checked when the game is known.
+            named provider cannot be had, is not known or refuses an option; says what was
+            expected and what was found. Whether it fits a game is checked when the game is known.
         ConfigError: an argument is out of range.
 
-    After ``os.fork`` the child cannot use evaluators made before (EvaluationError): it makes its
-    own, or is started with ``spawn``.
+    After ``os.fork`` the child cannot use networks opened before (EvaluationError): it opens its
+    own, or is started with ``spawn``. Evaluators of other kinds work in the child.
     """
 
     def __init__(
         self,
         path: str | os.PathLike[str],
         spec: ModelSpec | None = None,
-        providers: Sequence[str] | None = None,
+        providers: Sequence[ProviderLike] | None = None,
         device_id: int = 0,
         max_batch: int | None = None,
         threads: int | None = None,
     ) -> None:
         """Open the file; see the class."""
         file = Path(path)
-        names = [providers] if isinstance(providers, str) else list(providers or [])
-        if providers is not None and not names:
-            raise ConfigError("providers must be None or name at least one, found none")
-        if any("cpu" not in name.lower() for name in names) or not names:
+        wanted = _provider_list(providers)
+        if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
         model = _core.open_onnx(
             file,
             library=runtime.find_library(),
-            providers=names,
+            providers=wanted,
             device_id=_natural("device_id", device_id, 0),
-            max_batch=_natural("max_batch", 0 if max_batch is None else max_batch, 0),
-            threads=_natural("threads", 0 if threads is None else threads, 0),
+            max_batch=0 if max_batch is None else _natural("max_batch", max_batch, 1),
+            threads=0 if threads is None else _natural("threads", threads, 1),
         )
         found = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(model, found), found)
@@ -240,8 +242,35 @@ def _natural(name: str, value: Any, least: int) -> int:
     return min(int(value), 2**31 - 1)
 
 
+def _provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
+    """Return providers with their options as strings; none stands for None."""
+    if providers is None:
+        return []
+    given = [providers] if isinstance(providers, str) else providers
+    if not isinstance(given, Sequence) or not given:
+        raise ConfigError(f"providers must be None or name at least one, found {providers!r}")
+    return [_provider(one) for one in given]
+
+
+def _provider(given: Any) -> tuple[str, dict[str, str]]:
+    match given:
+        case str(name):
+            return name, {}
+        case (str(name), Mapping() as options) if isinstance(given, tuple) and all(
+            isinstance(key, str) and isinstance(value, str | int | float)
+            for key, value in options.items()
+        ):
+            return name, {key: str(value) for key, value in options.items()}
+    raise ConfigError(
+        "a provider must be a name, or a tuple of a name and its options (names and strings or "
+        f"numbers), found {given!r}"
+    )
+
+
 class CallbackEvaluator(Evaluator):
     """A Python function on planes, called once a batch and never concurrently.
+
+    Evaluators and engines that have the same function take turns.
 
     Args:
         fn: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N])`` with outputs as ``spec``

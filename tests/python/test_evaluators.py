@@ -100,7 +100,9 @@ def test_mixed_is_the_weighted_sum() -> None:
         (lambda: OnnxEvaluator("m.onnx", device_id=-1), "device_id"),
         (lambda: OnnxEvaluator("m.onnx", providers=[]), "providers"),
         (lambda: OnnxEvaluator("m.onnx", threads="2"), "threads"),  # type: ignore[arg-type]
+        (lambda: OnnxEvaluator("m.onnx", threads=0), "threads"),
         (lambda: OnnxEvaluator("m.onnx", max_batch=-2), "max_batch"),
+        (lambda: OnnxEvaluator("m.onnx", max_batch=0), "max_batch"),
         (lambda: as_evaluator("no such thing"), "no such thing"),
         (lambda: as_evaluator(3), "int"),  # type: ignore[arg-type]
     ],

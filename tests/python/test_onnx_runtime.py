@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import EvaluationError, ModelError, load_game, runtime
+from pyengine import ConfigError, EvaluationError, ModelError, load_game, runtime
 from pyengine.evaluators import OnnxEvaluator
 from pyengine.spec import ModelSpec
 from tiny_models import TinyModel
@@ -104,6 +104,19 @@ def test_a_model_of_wrong_shapes_is_refused_when_the_game_is_known(
         evaluator.evaluate(states())
 
 
+def test_a_tensor_of_another_type_is_named_in_words(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    path = TinyModel(names=("x", "policy", "value")).write(tmp_path / "m.onnx")
+    model = onnx.load(path)
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
+    model.graph.node[0].input[0] = "floats"
+    cast = onnx.helper.make_node("Cast", ["x"], ["floats"], to=onnx.TensorProto.FLOAT)
+    model.graph.node.insert(0, cast)
+    onnx.save(model, path)
+    with pytest.raises(ModelError, match=r"float32 or float16, found x int64\[N,3,3,3\]"):
+        OnnxEvaluator(path, TIC).evaluate(states())
+
+
 def test_files_that_are_no_models_are_refused_with_what_was_found(tmp_path: Path) -> None:
     whole = TinyModel().write(tmp_path / "m.onnx").read_bytes()
     bad = {"truncated": whole[: len(whole) // 2], "text": b"I am no model\n" * 9, "empty": b""}
@@ -135,8 +148,54 @@ def test_a_provider_that_is_named_and_cannot_be_had_is_an_error(tmp_path: Path) 
             OnnxEvaluator(path, TIC, providers=[name])
         with pytest.raises(ModelError, match=f"{name} cannot be had: "):
             OnnxEvaluator(path, TIC, providers=[name, "CPUExecutionProvider"])
-    with pytest.raises(ValueError, match="Quantum"):
-        OnnxEvaluator(path, TIC, providers=["QuantumExecutionProvider"])
+    for name in ("Quantum", "OpenVINOExecutionProvider"):
+        with pytest.raises(
+            ModelError, match=f"'{name}' cannot be had: .*knows .*CUDA.*built with .*CPUExecution"
+        ):
+            OnnxEvaluator(path, TIC, providers=["cpu", name])
+
+
+@pytest.mark.parametrize("name", ["CUDAExecutionProvider", "TensorrtExecutionProvider"])
+def test_options_go_to_the_named_provider_and_it_judges_them(name: str, tmp_path: Path) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    tried: list[dict[str, object]] = [{}, {"device_id": 0, "no_such_option": "x"}]
+    for options in tried:
+        if not options and name not in runtime.doctor().problems:
+            continue
+        with pytest.raises(ModelError, match=f"{name} cannot be had: .*ONNX"):
+            OnnxEvaluator(path, TIC, providers=[(name, options), "CPUExecutionProvider"])
+
+
+@pytest.mark.skipif(
+    "CUDAExecutionProvider" in runtime.doctor().problems, reason="CUDA does not work here"
+)
+def test_cuda_runs_with_options_of_its_own(tmp_path: Path) -> None:
+    options = {"device_id": 0, "cudnn_conv_algo_search": "HEURISTIC"}
+    evaluator = OnnxEvaluator(
+        TinyModel().write(tmp_path / "m.onnx"),
+        TIC,
+        providers=[("CUDAExecutionProvider", options), "CPUExecutionProvider"],
+    )
+    assert evaluator.provider == "CUDAExecutionProvider"
+    np.testing.assert_allclose(evaluator.evaluate(states())[1], expected(TinyModel())[1], atol=1e-3)
+
+
+def test_the_cpu_takes_no_options(tmp_path: Path) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    assert OnnxEvaluator(path, TIC, providers=[("cpu", {})]).provider == "CPUExecutionProvider"
+    with pytest.raises(ConfigError, match="takes no options, found 'use_arena'"):
+        OnnxEvaluator(path, TIC, providers=[("cpu", {"use_arena": 1})])
+
+
+@pytest.mark.parametrize(
+    "providers",
+    [3, [], [None], [b"cpu"], ["cpu", {}], [("cuda",)], [("cuda", [])], [["cuda", {}]],
+     [("cuda", {1: "x"})], [("cuda", {"device_id": None})], {"cuda": {}}],
+)  # fmt: skip
+def test_providers_of_a_wrong_type_are_refused(providers: Any, tmp_path: Path) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    with pytest.raises(ConfigError, match="provider"):
+        OnnxEvaluator(path, TIC, providers=providers)
 
 
 def test_without_a_name_the_best_provider_that_works_is_used_and_logged(

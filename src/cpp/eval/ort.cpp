@@ -72,7 +72,7 @@ std::string ort_provider_problem(const std::filesystem::path& library, const std
   OrtOptions options;
   options.device_id = device_id;
   try {
-    static_cast<void>(ort::make_options(loaded, {ort::full_name(provider)}, options));
+    static_cast<void>(ort::make_options(loaded, {{provider, {}}}, options));
   } catch (const ModelError& error) {
     return error.what();
   }

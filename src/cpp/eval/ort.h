@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,13 +13,19 @@
 
 namespace pyengine {
 
+/// A provider and its options, which ONNX Runtime reads itself.
+struct OrtProvider {
+  /// "CPUExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider", or cpu, cuda,
+  /// tensorrt.
+  std::string name;
+  std::map<std::string, std::string> options;  ///< device_id counts before that of OrtOptions
+};
+
 /// Where and how a model runs.
 struct OrtOptions {
-  std::filesystem::path library;  ///< of ONNX Runtime, found by the caller
-  /// "CPUExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider", or cpu, cuda,
-  /// tensorrt; the most wanted first. Empty = CUDA when it works, else the CPU.
-  std::vector<std::string> providers;
-  int device_id = 0;  ///< of the GPU, >= 0
+  std::filesystem::path library;       ///< of ONNX Runtime, found by the caller
+  std::vector<OrtProvider> providers;  ///< the most wanted first; none = CUDA if it works, or CPU
+  int device_id = 0;                   ///< of the GPU, >= 0
   int max_batch = 0;  ///< most rows of one call of the library; 0 = the whole batch
   int threads = 0;    ///< within one call on the CPU; 0 = 1, since every search thread makes calls
 };

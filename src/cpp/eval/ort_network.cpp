@@ -16,7 +16,7 @@ namespace {
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes)
-      : memory_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}))) {
+      : memory_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))) {
     std::fill_n(memory_.get(), bytes, std::byte{0});
   }
   [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
@@ -24,7 +24,7 @@ class Buffer {
  private:
   struct Delete {
     void operator()(std::byte* memory) const noexcept {
-      ::operator delete(memory, std::align_val_t{64});
+      ::operator delete (memory, std::align_val_t{64});
     }
   };
   std::unique_ptr<std::byte, Delete> memory_;
@@ -351,12 +351,10 @@ int CallPlan::padded(int rows) const noexcept {
 
 LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted)
     : library(used), path(std::move(file)), options(std::move(wanted)) {
-  std::vector<std::string> providers;
-  for (const std::string& name : options.providers) providers.push_back(full_name(name));
-  if (providers.empty()) {
+  if (options.providers.empty()) {
     open_on_best();
   } else {
-    open(providers);
+    open(options.providers);
     reason = "named";
   }
   inputs = session_inputs(library.api(), session.get());
@@ -374,21 +372,21 @@ LoadedModel::~LoadedModel() {
   static_cast<void>(session_options.release());
 }
 
-void LoadedModel::open(const std::vector<std::string>& providers) {
+void LoadedModel::open(const std::vector<OrtProvider>& providers) {
   session_options = make_options(library, providers, options);
   session = make_session(library, path, session_options.get());
-  provider = providers.front();
+  provider = full_name(library, providers.front().name);
 }
 
 void LoadedModel::open_on_best() {
   try {
-    open({kCuda});
+    open({{kCuda, {}}});
     reason = "the GPU works";
     return;
   } catch (const ModelError& error) {
     reason = error.what();
   }
-  open({kCpu});
+  open({{kCpu, {}}});
 }
 
 OrtSession* LoadedModel::acquire() {

@@ -37,7 +37,7 @@ struct LoadedModel {
 
  private:
   void open_on_best();
-  void open(const std::vector<std::string>& providers);
+  void open(const std::vector<OrtProvider>& providers);
 
   int forks_at_load = forks();
   bool private_sessions_ = false;

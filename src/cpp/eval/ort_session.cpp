@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <numeric>
 
 #include "base/error.h"
@@ -16,46 +17,68 @@ std::string lower(std::string text) {
   return text;
 }
 
-void append_cuda(const Library& library, OrtSessionOptions* session, const std::string& device) {
-  const Api& api = library.api();
+std::string built_with(const Library& library) {
+  std::string text =
+      "ONNX Runtime " + library.version() + " in " + library.path().string() + " was built with ";
+  const std::vector<std::string> names = library.available_providers();
+  for (const std::string& name : names) text += (&name == names.data() ? "" : ", ") + name;
+  return text;
+}
+
+/// Options as two lists of C strings, which live as long as the map.
+struct KeysAndValues {
+  explicit KeysAndValues(const std::map<std::string, std::string>& options) {
+    for (const auto& [key, value] : options) {
+      keys.push_back(key.c_str());
+      values.push_back(value.c_str());
+    }
+  }
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+};
+
+void append_cuda(const Api& api, OrtSessionOptions* session, const KeysAndValues& options) {
   const std::string doing = std::string(kCuda) + " cannot be had";
   const auto cuda = make<ModelError, OrtCUDAProviderOptionsV2>(
       api, api.ReleaseCUDAProviderOptions, doing,
       [&](auto** made) { return api.CreateCUDAProviderOptions(made); });
-  const char* keys[] = {"device_id"};
-  const char* values[] = {device.c_str()};
-  check<ModelError>(api, api.UpdateCUDAProviderOptions(cuda.get(), keys, values, 1), doing);
+  check<ModelError>(api,
+                    api.UpdateCUDAProviderOptions(cuda.get(), options.keys.data(),
+                                                  options.values.data(), options.keys.size()),
+                    doing);
   check<ModelError>(api, api.SessionOptionsAppendExecutionProvider_CUDA_V2(session, cuda.get()),
                     doing);
 }
 
-void append_tensorrt(const Library& library, OrtSessionOptions* session,
-                     const std::string& device) {
-  const Api& api = library.api();
+void append_tensorrt(const Api& api, OrtSessionOptions* session, const KeysAndValues& options) {
   const std::string doing = std::string(kTensorRt) + " cannot be had";
   const auto tensorrt = make<ModelError, OrtTensorRTProviderOptionsV2>(
       api, api.ReleaseTensorRTProviderOptions, doing,
       [&](auto** made) { return api.CreateTensorRTProviderOptions(made); });
-  const char* keys[] = {"device_id"};
-  const char* values[] = {device.c_str()};
-  check<ModelError>(api, api.UpdateTensorRTProviderOptions(tensorrt.get(), keys, values, 1), doing);
+  check<ModelError>(api,
+                    api.UpdateTensorRTProviderOptions(tensorrt.get(), options.keys.data(),
+                                                      options.values.data(), options.keys.size()),
+                    doing);
   check<ModelError>(
       api, api.SessionOptionsAppendExecutionProvider_TensorRT_V2(session, tensorrt.get()), doing);
 }
 
-void append(const Library& library, OrtSessionOptions* session, const std::string& provider,
+void append(const Library& library, OrtSessionOptions* session, const OrtProvider& provider,
             int device_id) {
-  if (provider == kCpu) return;  // every session has it
-  const std::vector<std::string> built = library.available_providers();
-  if (std::find(built.begin(), built.end(), provider) == built.end()) {
-    std::string names;
-    for (const std::string& name : built) names += (names.empty() ? "" : ", ") + name;
-    throw ModelError(provider + " cannot be had: ONNX Runtime " + library.version() + " in " +
-                     library.path().string() + " was built with " + names);
+  const std::string name = full_name(library, provider.name);
+  if (name == kCpu) {  // every session has it
+    if (provider.options.empty()) return;
+    throw ConfigError(name + " takes no options, found '" + provider.options.begin()->first + "'");
   }
-  const std::string device = std::to_string(device_id);
-  provider == kCuda ? append_cuda(library, session, device)
-                    : append_tensorrt(library, session, device);
+  const std::vector<std::string> built = library.available_providers();
+  if (std::find(built.begin(), built.end(), name) == built.end()) {
+    throw ModelError(name + " cannot be had: " + built_with(library));
+  }
+  auto options = provider.options;
+  options.emplace("device_id", std::to_string(device_id));
+  const KeysAndValues given(options);
+  name == kCuda ? append_cuda(library.api(), session, given)
+                : append_tensorrt(library.api(), session, given);
 }
 
 std::vector<std::int64_t> dimensions(const Api& api, const OrtTensorTypeAndShapeInfo* info) {
@@ -102,20 +125,20 @@ std::vector<TensorInfo> tensors(const Api& api, const OrtSession* session, Count
 
 }  // namespace
 
-std::string full_name(const std::string& provider) {
+std::string full_name(const Library& library, const std::string& provider) {
   for (const char* known : {kCpu, kCuda, kTensorRt}) {
     const std::string name = known;
     const std::string brief = name.substr(0, name.find("ExecutionProvider"));
     if (provider == name || lower(provider) == lower(brief)) return name;
   }
-  throw ConfigError(
-      "providers must be of CPUExecutionProvider, CUDAExecutionProvider and "
-      "TensorrtExecutionProvider, found '" +
-      provider + "'");
+  throw ModelError("the provider '" + provider +
+                   "' cannot be had: this engine knows CPUExecutionProvider, "
+                   "CUDAExecutionProvider and TensorrtExecutionProvider (cpu, cuda, tensorrt); " +
+                   built_with(library));
 }
 
 Handle<OrtSessionOptions> make_options(const Library& library,
-                                       const std::vector<std::string>& providers,
+                                       const std::vector<OrtProvider>& providers,
                                        const OrtOptions& options) {
   const Api& api = library.api();
   const std::string doing = "options of an ONNX Runtime session";
@@ -131,7 +154,7 @@ Handle<OrtSessionOptions> make_options(const Library& library,
   set(api.SetInterOpNumThreads(session, 1));
   set(api.DisableCpuMemArena(session));  // its lock costs more than it saves when threads share
   set(api.EnableMemPattern(session));
-  for (const std::string& provider : providers) {
+  for (const OrtProvider& provider : providers) {
     append(library, session, provider, options.device_id);
   }
   return made;

@@ -16,13 +16,14 @@ inline constexpr const char* kCpu = "CPUExecutionProvider";
 inline constexpr const char* kCuda = "CUDAExecutionProvider";
 inline constexpr const char* kTensorRt = "TensorrtExecutionProvider";
 
-/// The provider's full name; throws ConfigError for one that is not known.
-std::string full_name(const std::string& provider);
+/// The provider's full name; throws ModelError for one that is not known.
+std::string full_name(const Library& library, const std::string& provider);
 
 /// Options of a session for the providers, in order of preference (the CPU is always last). Throws
-/// ModelError with the library's reason when one of them cannot be had.
+/// ModelError with the library's reason when one of them cannot be had or refuses an option,
+/// ConfigError for options of the CPU, which takes none.
 Handle<OrtSessionOptions> make_options(const Library& library,
-                                       const std::vector<std::string>& providers,
+                                       const std::vector<OrtProvider>& providers,
                                        const OrtOptions& options);
 
 /// Opens the file; throws ModelError.

@@ -244,12 +244,19 @@ ModelSpec gomoku17_spec() {
   return spec;
 }
 
+std::string type_name(int type) {
+  static constexpr std::string_view kNames[] = {
+      "no tensor", "float32", "uint8",     "int8",       "uint16",  "int16",
+      "int32",     "int64",   "string",    "bool",       "float16", "float64",
+      "uint32",    "uint64",  "complex64", "complex128", "bfloat16"};
+  if (type < 0 || type >= static_cast<int>(std::size(kNames)))
+    return "type " + std::to_string(type);
+  return std::string(kNames[type]);
+}
+
 std::string to_string(const TensorInfo& tensor) {
-  std::string type = "type " + std::to_string(tensor.type);
-  if (tensor.type == 1) type = "float32";
-  if (tensor.type == 10) type = "float16";
   std::string text = tensor.name;
-  text.append(" ").append(type).append("[");
+  text.append(" ").append(type_name(tensor.type)).append("[");
   for (std::size_t i = 0; i < tensor.shape.size(); ++i) {
     if (i > 0) text.append(",");
     text.append(tensor.shape[i] < 0 ? "N" : std::to_string(tensor.shape[i]));

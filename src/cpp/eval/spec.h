@@ -86,6 +86,8 @@ struct TensorInfo {
   int type = 0;                     ///< ONNX element type: 1 float32, 10 float16
   std::vector<std::int64_t> shape;  ///< -1 where it is free
 };
+/// The word for an ONNX element type (TensorProto.DataType): "int64".
+std::string type_name(int type);
 /// "planes float32[N,3,9,9]"
 std::string to_string(const TensorInfo& tensor);
 std::string to_string(std::span<const TensorInfo> tensors);
