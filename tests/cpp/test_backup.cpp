@@ -51,15 +51,6 @@ TEST_CASE("where PUCT chose a known draw, the nodes above take the draw and not 
   CHECK(chain.mean(3) == 1.0);
 }
 
-TEST_CASE("a move that is proven to draw is worth exactly that from then on") {
-  Chain chain({0, 1});
-  back_up<Sharing::shared>(chain.path, 0.75F);
-  const auto pool = std::make_shared<ChunkPool>(kChunkBytes);
-  prove(Tree(pool), {chain.path.back()}, 0.0F);
-  CHECK(chain.nodes[1]->proof.load() == Proof::draw);
-  CHECK(chain.mean(1) == 0.0);
-}
-
 TEST_CASE("marks go as they came") {
   Chain chain({0, 1, 0});
   mark<Sharing::shared>(chain.path);

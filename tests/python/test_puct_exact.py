@@ -5,13 +5,13 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-import naive_puct
 import numpy as np
 import numpy.typing as npt
 import pytest
-from naive_puct import Node, Settings
 
+import naive_puct
 import pyengine
+from naive_puct import Node, Settings
 
 SERIAL = {
     "threads": 1,

@@ -1,0 +1,224 @@
+"""SearchResult: its fields, its policies, its tree, its texts."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import naive_puct
+import pyengine
+from pyengine import SearchResult
+
+
+def searched(game: str = "connect_four", moves: tuple[int, ...] = (), **settings: Any) -> Any:
+    settings = {"simulations": 300, "threads": 1, "solver": False, **settings}
+    with pyengine.Engine(game, "rollout", **settings) as engine:
+        return engine.search(engine.game.new_initial_state(moves))
+
+
+@pytest.fixture(scope="module")
+def result() -> SearchResult:
+    return searched("othello", simulations=400)
+
+
+def test_arrays_have_the_types_and_shapes_of_the_api(result: SearchResult) -> None:
+    legal = result.state.legal_actions()
+    assert result.actions.tolist() == legal
+    for name, kind in {
+        "actions": np.int32,
+        "visits": np.uint32,
+        "priors": np.float32,
+        "q": np.float32,
+    }.items():
+        array = getattr(result, name)
+        assert array.dtype == kind
+        assert array.shape == (len(legal),)
+    for policy in (result.policy, result.improved_policy, result.policy_at(1.0)):
+        assert policy.dtype == np.float32
+        assert policy.shape == (65,)
+        assert policy.sum() == pytest.approx(1, abs=1e-5)
+        assert not policy[[a for a in range(65) if a not in legal]].any()
+
+
+def test_policy_is_the_visits_normalised(result: SearchResult) -> None:
+    np.testing.assert_allclose(
+        result.policy[result.actions], result.visits / result.visits.sum(), rtol=1e-6
+    )
+
+
+def test_policy_at_a_temperature_is_a_power_of_the_visits(result: SearchResult) -> None:
+    visits = result.visits.astype(np.float64)
+    for temperature in (0.25, 0.5, 1.0, 2.0, 10.0):
+        weights = visits ** (1 / temperature)
+        np.testing.assert_allclose(
+            result.policy_at(temperature)[result.actions], weights / weights.sum(), rtol=1e-5
+        )
+    cold = result.policy_at(0.0)
+    assert set(np.flatnonzero(cold)) == set(result.actions[visits == visits.max()])
+    assert result.policy_at(1e-9).tolist() == cold.tolist()
+    for wrong in (-1, float("nan"), float("inf")):
+        with pytest.raises(pyengine.ConfigError, match="temperature"):
+            result.policy_at(wrong)
+
+
+def completed_q_policy(result: SearchResult) -> npt.NDArray[np.float64]:
+    """The target of Gumbel AlphaZero, from its paper (appendix D) and mctx's defaults."""
+    visits = result.visits.astype(np.float64)
+    priors = result.priors.astype(np.float64)
+    seen = visits > 0
+    q = np.where(seen, result.q, 0.0).astype(np.float64)
+    mean = (priors * q)[seen].sum() / priors[seen].sum()
+    mixed = (result.network_value + visits.sum() * mean) / (1 + visits.sum())
+    completed = np.where(seen, q, mixed)
+    scaled = (completed - completed.min()) / max(np.ptp(completed), 1e-8)
+    logits = np.log(priors) + (50 + visits.max()) * 0.1 * scaled
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("simulations", [2, 10, 400])
+def test_improved_policy_is_the_softmax_of_completed_values(simulations: int) -> None:
+    result = searched("othello", simulations=simulations)
+    np.testing.assert_allclose(
+        result.improved_policy[result.actions], completed_q_policy(result), atol=1e-5
+    )
+
+
+def test_value_is_the_mean_of_the_visits_and_the_roots_own_judgement(
+    result: SearchResult,
+) -> None:
+    visited = result.visits > 0
+    total = (result.q[visited] * result.visits[visited]).sum() + result.network_value
+    assert result.value == pytest.approx(total / (result.visits.sum() + 1), abs=1e-5)
+    assert np.isnan(searched(simulations=2).q).sum() == 5
+
+
+def test_the_action_has_most_visits_and_begins_the_principal_variation(
+    result: SearchResult,
+) -> None:
+    assert result.visits[result.actions.tolist().index(result.action)] == result.visits.max()
+    assert result.pv[0] == result.action
+    state = result.state.clone()
+    for action in result.pv:
+        assert action in state.legal_actions()
+        state.apply_action(action)
+
+
+def test_priors_are_the_evaluators_as_sixteen_bits_keep_them() -> None:
+    policy = np.random.default_rng(0).random(7)
+    evaluator = pyengine.StateEvaluator(
+        lambda states: (np.tile(policy, (len(states), 1)), np.full(len(states), 0.25))
+    )
+    with pyengine.Engine("connect_four", evaluator, simulations=10) as engine:
+        result = engine.search(engine.game.new_initial_state())
+    expected = [naive_puct.stored(p) for p in (policy / policy.sum()).tolist()]
+    np.testing.assert_allclose(result.priors, expected, rtol=2**-11)
+    assert result.network_value == 0.25
+
+
+def test_the_tree_holds_what_the_columns_say(result: SearchResult) -> None:
+    tree = result.tree(max_depth=2)
+    assert tree.visits == result.visits.sum() + 1
+    assert tree.action is None
+    by_action = {child.action: child for child in tree.children}
+    for i, action in enumerate(result.actions.tolist()):
+        if result.visits[i]:
+            child = by_action[action]
+            assert child.visits == result.visits[i]
+            assert child.q == pytest.approx(result.q[i])
+            assert child.prior == pytest.approx(result.priors[i])
+            assert child.name == result.state.action_to_string(action)
+            below = sum(grandchild.visits for grandchild in child.children)
+            assert child.visits == 1 + below
+            assert all(not grandchild.children for grandchild in child.children)
+    assert tree.to_move == 0
+    few = result.tree(max_depth=9, min_visits=20)
+    stack = [few]
+    while stack:
+        node = stack.pop()
+        assert node.visits >= 20
+        stack += node.children
+    assert result.tree(max_depth=0).children == []
+
+
+def test_the_tree_as_a_dict_and_as_a_drawing(result: SearchResult) -> None:
+    tree = result.tree()
+    assert json.loads(json.dumps(tree.to_dict()))["visits"] == tree.visits
+    dot = tree.to_dot()
+    assert dot.startswith("digraph")
+    assert dot.count("->") == dot.count("label=") // 2
+
+
+def test_to_dict_is_json_and_holds_all_values(result: SearchResult) -> None:
+    text = json.dumps(searched(simulations=3).to_dict(), allow_nan=False)
+    fields = json.loads(text)
+    assert {"action", "value", "visits", "policy", "pv", "stop_reason"} <= fields.keys()
+    assert fields["q"].count(None) == 4
+    assert fields["simulations"] == 3
+
+
+def test_the_text_shows_board_table_and_line(result: SearchResult) -> None:
+    text = str(result)
+    assert str(result.state).strip() in text
+    best = result.state.action_to_string(result.action)
+    assert f"best {best}" in text
+    assert "simulations/s" in text
+    first_row = text.split("q\n", 1)[1].splitlines()[0].split()
+    assert first_row[0] == best
+    assert int(first_row[1]) == result.visits.max()
+    assert "SearchResult(action=" in repr(result)
+
+
+def test_a_proof_is_in_the_text() -> None:
+    result = searched(moves=(3, 0, 3, 0, 3, 0), solver=True)
+    assert "proven win" in str(result)
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["proven"] == 1
+
+
+@pytest.mark.parametrize("game", ["connect_four", "othello", "gomoku", "go(board_size=9)"])
+def test_a_notebook_gets_a_picture(game: str) -> None:
+    picture = searched(game, simulations=50)._repr_html_()
+    assert picture.startswith("<svg")
+    assert "<pre>" in picture
+    assert picture.count("<svg") == picture.count("</svg>") == 1
+
+
+def test_a_result_outlives_its_engine_and_can_be_pickled(result: SearchResult) -> None:
+    again = pickle.loads(pickle.dumps(result))
+    for field in dataclasses.fields(result):
+        mine, other = getattr(result, field.name), getattr(again, field.name)
+        if isinstance(mine, np.ndarray) and mine.dtype.names is None:
+            np.testing.assert_array_equal(mine, other)
+        elif not isinstance(mine, np.ndarray):
+            assert mine == other
+    assert str(again) == str(result)
+    assert again.tree().to_dict() == result.tree().to_dict()
+
+
+def test_a_result_cannot_be_changed(result: SearchResult) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.action = 3  # type: ignore[misc]
+
+
+def test_the_state_of_a_result_is_a_copy() -> None:
+    engine = pyengine.Engine("connect_four", "uniform", simulations=10)
+    state = engine.game.new_initial_state()
+    result = engine.search(state)
+    state.apply_action(3)
+    assert result.state.history() == []
+
+
+def test_results_of_a_user_s_game_have_texts_too() -> None:
+    pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
+    game = pyspiel.load_game("connect_four")
+    result = pyengine.Engine(game, "uniform", simulations=30).search(game.new_initial_state())
+    assert "simulations" in str(result)
+    assert "<pre>" in result._repr_html_()
+    assert result.tree().children
+    json.dumps(result.to_dict(), allow_nan=False)
