@@ -353,7 +353,7 @@ signal.signal(signal.SIGALRM, signal.default_int_handler)
 signal.setitimer(signal.ITIMER_REAL, 0.3)
 began = time.monotonic()
 try:
-    CallbackEvaluator(judge).evaluate([state])
+    evaluator.evaluate([state])
 except KeyboardInterrupt:
     assert time.monotonic() - began < 1.5
 else:
