@@ -100,9 +100,9 @@ class Searcher {
   std::uint64_t searches_ = 0;  ///< so far: each has random numbers of its own
   Current current_;
 
-  /// Guards busy_, pipeline_, tree_, running_ and done_ against stats() and stop(). Under it a user's
-  /// state may be dropped, which takes the interpreter's lock: nobody may hold that and wait for
-  /// this.
+  /// Guards busy_, pipeline_, tree_, running_ and done_ against stats() and stop(). Under it a
+  /// user's state may be dropped, which takes the interpreter's lock: nobody may hold that and wait
+  /// for this.
   mutable std::mutex stats_mutex_;
   std::vector<const TreeSearch*> running_;
   SearchStats done_;                             ///< counters of searches that have ended
