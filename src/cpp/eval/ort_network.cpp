@@ -16,7 +16,7 @@ namespace {
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes)
-      : memory_(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))) {
+      : memory_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}))) {
     std::fill_n(memory_.get(), bytes, std::byte{0});
   }
   [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
@@ -24,7 +24,7 @@ class Buffer {
  private:
   struct Delete {
     void operator()(std::byte* memory) const noexcept {
-      ::operator delete (memory, std::align_val_t{64});
+      ::operator delete(memory, std::align_val_t{64});
     }
   };
   std::unique_ptr<std::byte, Delete> memory_;
