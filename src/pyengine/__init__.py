@@ -32,6 +32,7 @@ from pyengine.games import (
     load_game,
     registered_games,
 )
+from pyengine.match import GameRecord, MatchInterrupted, MatchResult, Openings, Sprt, match
 from pyengine.result import SearchResult
 from pyengine.spec import ModelSpec
 from pyengine.tree import SearchTree
@@ -46,18 +47,23 @@ __all__ = [
     "EvaluationError",
     "Evaluator",
     "Game",
+    "GameRecord",
     "GameReport",
     "IllegalActionError",
+    "MatchInterrupted",
+    "MatchResult",
     "MixedEvaluator",
     "ModelError",
     "ModelSpec",
     "OnnxEvaluator",
+    "Openings",
     "PythonGame",
     "PythonState",
     "RolloutEvaluator",
     "SearchConfig",
     "SearchResult",
     "SearchTree",
+    "Sprt",
     "State",
     "StateEvaluator",
     "UniformEvaluator",
@@ -67,6 +73,7 @@ __all__ = [
     "check_game",
     "doctor",
     "load_game",
+    "match",
     "registered_games",
     "search",
 ]

@@ -1,0 +1,164 @@
+"""Where the games of a match begin: short random openings, each a stream of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from pyengine.engine import Engine
+from pyengine.errors import ConfigError
+from pyengine.evaluators import Evaluator, as_evaluator
+from pyengine.games import Game, State
+
+__all__ = ["Book", "Openings"]
+
+_TRIES = 500  # candidates for one opening
+_NEW_TRIES = 100  # of them, before a position that was there already is taken
+
+
+@dataclass(frozen=True, kw_only=True)
+class Openings:
+    """How openings are made. Each leaves the game open: not over, and no win in one.
+
+    Positions are distinct as long as there are others. A sharp game is often decided by random
+    moves: let a judge choose them (``moves="policy"``), or keep what it thinks balanced
+    (``max_value``).
+    """
+
+    plies: int = 4  #: moves of an opening, >= 0
+    moves: Literal["random", "policy"] = "random"  #: equally likely, or by the judge's policy
+    judge: Any = None  #: anything that an Engine takes as evaluator
+    temperature: float = 1.0  #: of the judge's policy, > 0: shares ** (1 / temperature)
+    max_value: float | None = None  #: most |value| for the judge, in (0, 1]; None: any
+    simulations: int = 0  #: of the judge's search for that value; 0: its evaluator's value
+
+    def __post_init__(self) -> None:
+        """Check all fields."""
+        _integer("plies", self.plies)
+        _integer("simulations", self.simulations)
+        if self.moves not in ("random", "policy"):
+            raise ConfigError(f'openings: moves: expected "random" or "policy", found {self.moves}')
+        if not (math.isfinite(self.temperature) and self.temperature > 0):
+            raise ConfigError(f"openings: temperature: expected > 0, found {self.temperature!r}")
+        if self.max_value is not None and not 0 < self.max_value <= 1:
+            raise ConfigError(f"openings: max_value: expected in (0, 1], found {self.max_value!r}")
+        if self.judge is None and (self.moves == "policy" or self.max_value is not None):
+            raise ConfigError(
+                'openings: judge: expected an evaluator for moves="policy" or max_value, found None'
+            )
+
+
+def _integer(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ConfigError(f"openings: {name}: expected an int of at least 0, found {value!r}")
+
+
+class Book:
+    """The openings of a match by number; each is found when it is asked for.
+
+    The opening of a number depends on the seed and the number, and on those before it only in that
+    it is another position.
+
+    Args:
+        game: whose openings.
+        openings: how they are made, or the openings themselves, each a sequence of actions.
+        seed: of the moves.
+
+    """
+
+    def __init__(self, game: Game, openings: Openings | Sequence[Sequence[int]], seed: int) -> None:
+        """Make a book; see the class."""
+        self._game = game
+        self._seed = seed
+        self._given: list[tuple[int, ...]] | None = None
+        self._seen: set[object] = set()
+        self._judge: Evaluator | None = None
+        if isinstance(openings, Openings):
+            self._rules = openings
+            if openings.judge is not None:
+                self._judge = as_evaluator(openings.judge)
+        else:
+            self._given = [tuple(map(int, moves)) for moves in openings]
+        self._engine: Engine | None = None
+
+    def __len__(self) -> int:
+        """Return how many openings were given; 0 where they are made."""
+        return len(self._given or ())
+
+    def add(self, state: State) -> None:
+        """Take a position for known, so that no other opening leads to it."""
+        self._seen.add(self._key(state))
+
+    def opening(self, number: int) -> tuple[int, ...]:
+        """Return the actions of an opening. Raises ConfigError when there is none."""
+        if self._given is not None:
+            return self._given[number]
+        if self._rules.plies == 0:
+            return ()
+        rng = np.random.default_rng((self._seed, number))
+        for attempt in range(_TRIES):
+            state = self._candidate(rng)
+            if state is None or (attempt < _NEW_TRIES and self._key(state) in self._seen):
+                continue
+            if self._balanced(state):
+                self.add(state)
+                return tuple(state.history())
+        raise ConfigError(
+            f"openings: none of {_TRIES} with {self._rules.plies} plies left {self._game} open"
+            + ("" if self._rules.max_value is None else " and balanced")
+            + f"; expected one, found {self._rules}"
+        )
+
+    def close(self) -> None:
+        """Free what the judge needed."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def _candidate(self, rng: np.random.Generator) -> State | None:
+        """A position after some moves, None where the game is not open any more."""
+        state = self._game.new_initial_state()
+        for _ in range(self._rules.plies):
+            state.apply_action(self._move(state, rng))
+            if state.is_terminal():
+                return None
+        return None if _wins_at_once(state) else state
+
+    def _move(self, state: State, rng: np.random.Generator) -> int:
+        legal = state.legal_actions()
+        if self._rules.moves == "random" or self._judge is None:
+            return int(legal[int(rng.integers(len(legal)))])
+        policy = self._judge.evaluate([state], game=self._game)[0][0]
+        shares = policy[legal].astype(np.float64) ** (1 / self._rules.temperature)
+        return int(rng.choice(legal, p=shares / shares.sum()))
+
+    def _balanced(self, state: State) -> bool:
+        if self._rules.max_value is None or self._judge is None:
+            return True
+        return abs(self._value(state, self._judge)) <= self._rules.max_value
+
+    def _value(self, state: State, judge: Evaluator) -> float:
+        if self._rules.simulations == 0:
+            return float(judge.evaluate([state], game=self._game)[1][0])
+        if self._engine is None:  # deterministic: a match that goes on finds the same openings
+            self._engine = Engine(self._game, judge, deterministic=True, reuse_tree=False)
+        return self._engine.search(state, simulations=self._rules.simulations).value
+
+    def _key(self, state: State) -> object:
+        """Equal for equal positions; a user's position is told by its moves alone."""
+        return state.hash() if self._game.has_board else tuple(state.history())
+
+
+def _wins_at_once(state: State) -> bool:
+    """Whether the player to move has a move that wins."""
+    player = state.current_player()
+    for action in state.legal_actions():
+        following = state.clone()
+        following.apply_action(action)
+        if following.is_terminal() and following.returns()[player] > 0:
+            return True
+    return False

@@ -1,0 +1,307 @@
+"""Play a match: :func:`match`, many games at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyengine.errors import ConfigError
+from pyengine.evaluators import as_evaluator
+from pyengine.games import Game, State, as_game, load_game
+from pyengine.match.openings import Book, Openings
+from pyengine.match.players import Player, describe_evaluator, player_of
+from pyengine.match.record import Record, replay
+from pyengine.match.result import GameRecord, MatchEnd, MatchResult
+from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState
+
+__all__ = ["MatchInterrupted", "match"]
+
+OnProgress = Callable[[MatchResult], object]
+
+_CONCURRENT = 64  # games at once, more where batches are large
+
+
+class MatchInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a match; ``result`` has the games that were finished."""
+
+    def __init__(self, result: MatchResult) -> None:
+        """Keep the result."""
+        super().__init__(str(result))
+        self.result = result
+
+
+def match(
+    a: Any,
+    b: Any,
+    *,
+    games: int = 100,
+    seed: int = 0,
+    game: Any = None,
+    openings: Openings | Sequence[Sequence[int]] | None = None,
+    sprt: Sprt | None = None,
+    concurrent_games: int | None = None,
+    record: str | os.PathLike[str] | None = None,
+    names: tuple[str, str] = ("a", "b"),
+    confidence: float = 0.95,
+    on_progress: OnProgress | None = None,
+) -> MatchResult:
+    """Play games between two players; each opening twice, with colours swapped.
+
+    Args:
+        a: an :class:`~pyengine.Engine` with its own settings, a function ``state -> action``, or
+            any object with ``search_many(states)`` whose results have an ``action``.
+        b: the other player, likewise.
+        games: how many. With an odd number the last opening is played once.
+        seed: of the openings; engines have their own.
+        game: needed where neither player is an Engine; a name, a game or a Python game.
+        openings: how openings are made (default: 4 random moves), or the openings themselves, each
+            a sequence of actions.
+        sprt: a test that ends the match as soon as it is decided.
+        concurrent_games: games at once, whose searches share batches (``Engine.search_many``);
+            None = 64 or twice the largest ``batch_size``, and 1 where an engine has a budget in
+            seconds, which would be for all games together.
+        record: a file of JSON lines, one a finished game. Where it exists the match goes on; a file
+            of other arguments is refused (``games``, ``sprt`` and ``concurrent_games`` may differ).
+        names: of the players, for the report.
+        confidence: of the intervals, in (0, 1).
+        on_progress: called with the result so far after each round of moves; returning ``False``
+            ends the match.
+
+    Returns:
+        What the finished games say, from a's side.
+
+    Raises:
+        ConfigError: an argument out of range, engines of different games, a record of another
+            match.
+        DataError: a damaged record.
+        IllegalActionError: a function chose an action that is not legal.
+        MatchInterrupted: Ctrl-C (a KeyboardInterrupt); its ``result`` has the finished games.
+
+    Every move is searched afresh: trees are not kept from move to move.
+    """
+    _check(games, seed, names, confidence, concurrent_games)
+    players = (player_of(a, "a"), player_of(b, "b"))
+    played = _game_of(players, game)
+    if openings is None:
+        openings = Openings()
+    book = Book(played, openings, seed)
+    if 0 < len(book) < (games + 1) // 2:
+        raise ConfigError(
+            f"openings: expected at least {(games + 1) // 2}, one for two games, found {len(book)}"
+        )
+    arguments = _arguments(played, players, names, seed, openings)
+    kept = Record(record, played, arguments)
+    table = _Table(played, players, book, kept, games, sprt, names, confidence)
+    try:
+        return table.play(concurrent_games or _concurrent(players), on_progress)
+    finally:
+        kept.close()
+        book.close()
+
+
+def _check(
+    games: int, seed: int, names: tuple[str, str], confidence: float, concurrent: int | None
+) -> None:
+    for name, value, least in (("games", games, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ConfigError(f"{name}: expected an int of at least {least}, found {value!r}")
+    if concurrent is not None and (not isinstance(concurrent, int) or concurrent < 1):
+        raise ConfigError(f"concurrent_games: expected an int of at least 1, found {concurrent!r}")
+    if len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise ConfigError(f"names: expected two strings, found {names!r}")
+    if not 0 < confidence < 1:
+        raise ConfigError(f"confidence: expected a number in (0, 1), found {confidence!r}")
+
+
+def _game_of(players: tuple[Player, Player], game: Any) -> Game:
+    """The one game of the players and the argument."""
+    found = [player.game for player in players if player.game is not None]
+    if game is not None:
+        found.append(load_game(game) if isinstance(game, str) else as_game(game))
+    if not found:
+        raise ConfigError("game: expected a game, since neither a nor b is an Engine, found None")
+    for other in found[1:]:
+        if other != found[0]:
+            raise ConfigError(f"game: expected one and the same, found {found[0]} and {other}")
+    return found[0]
+
+
+def _concurrent(players: tuple[Player, Player]) -> int:
+    if any(player.timed for player in players):
+        return 1
+    return max(_CONCURRENT, *(2 * player.batch_size for player in players))
+
+
+def _arguments(
+    game: Game,
+    players: tuple[Player, Player],
+    names: tuple[str, str],
+    seed: int,
+    openings: Openings | Sequence[Sequence[int]],
+) -> dict[str, Any]:
+    """What must be equal for a match to go on."""
+    book: Any
+    if isinstance(openings, Openings):
+        judge = openings.judge
+        named = None if judge is None else describe_evaluator(as_evaluator(judge))
+        book = {**vars(openings), "judge": named}
+    else:
+        book = [list(map(int, moves)) for moves in openings]
+    return {
+        "game": str(game),
+        "names": list(names),
+        "a": players[0].description,
+        "b": players[1].description,
+        "seed": seed,
+        "openings": book,
+    }
+
+
+@dataclass
+class _Seat:
+    """A game in progress."""
+
+    pair: int
+    a_plays: int
+    opening: tuple[int, ...]
+    state: State
+    moves: list[int]
+
+    def turn(self) -> int:
+        """Whose turn it is: 0 for a, 1 for b."""
+        return int(self.state.current_player() != self.a_plays)
+
+    def finished(self) -> GameRecord:
+        """Return the game, which is over."""
+        points = self.state.returns()[self.a_plays]
+        return GameRecord(
+            pair=self.pair,
+            a_plays=self.a_plays,
+            opening=self.opening,
+            moves=tuple(self.moves),
+            result=(points > 0) - (points < 0),
+        )
+
+
+class _Table:
+    """The games of a match: those to come, those in progress, those that are over."""
+
+    def __init__(
+        self,
+        game: Game,
+        players: tuple[Player, Player],
+        book: Book,
+        record: Record,
+        games: int,
+        sprt: Sprt | None,
+        names: tuple[str, str],
+        confidence: float,
+    ) -> None:
+        self._game = game
+        self._players = players
+        self._record = record
+        self._sprt = sprt
+        self._names = names
+        self._confidence = confidence
+        self._begun = time.perf_counter()
+        self._done = [one for one in record.games if 2 * one.pair + one.a_plays < games]
+        self._test = _PairTest(sprt)
+        for one in self._done:
+            self._test.add(one)
+        self._waiting = self._to_play(book, games)
+
+    def _to_play(self, book: Book, games: int) -> Iterator[_Seat]:
+        """Games that are not over yet, in order; an opening is made when its turn comes."""
+        done = {(one.pair, one.a_plays) for one in self._done}
+        openings = {one.pair: one.opening for one in self._done}
+        for opening in openings.values():
+            book.add(replay(self._game, opening))
+        for pair in range((games + 1) // 2):
+            colours = [c for c in (0, 1) if 2 * pair + c < games and (pair, c) not in done]
+            if not colours:
+                continue
+            opening = openings[pair] if pair in openings else book.opening(pair)
+            for a_plays in colours:
+                yield _Seat(pair, a_plays, opening, self._start(opening), [])
+
+    def _start(self, opening: tuple[int, ...]) -> State:
+        state = replay(self._game, opening)
+        if state.is_terminal():
+            raise ConfigError(f"openings: expected an open game, found {list(opening)}, which ends")
+        return state
+
+    def play(self, concurrent: int, on_progress: OnProgress | None) -> MatchResult:
+        """Play all games, some at once."""
+        seats: list[_Seat] = []
+        try:
+            while not self._test.decided:
+                while len(seats) < concurrent and (seat := next(self._waiting, None)):
+                    seats.append(seat)
+                if not seats:
+                    break
+                for side in (0, 1):
+                    seats = self._round(seats, side)
+                if on_progress is not None and on_progress(self._result("games")) is False:
+                    return self._result("stopped")
+        except KeyboardInterrupt:
+            raise MatchInterrupted(self._result("interrupted")) from None
+        return self._result("sprt" if self._test.decided else "games")
+
+    def _round(self, seats: list[_Seat], side: int) -> list[_Seat]:
+        """Let one player move wherever it is to move; return the games that go on."""
+        mine = [seat for seat in seats if seat.turn() == side]
+        if not mine:
+            return seats
+        player = self._players[side]
+        actions = player.choose([seat.state for seat in mine])
+        for seat, action in zip(mine, actions, strict=True):
+            player.apply(seat.state, action)
+            seat.moves.append(action)
+        for seat in mine:
+            if seat.state.is_terminal():
+                over = seat.finished()
+                self._record.add(over)
+                self._done.append(over)
+                self._test.add(over)
+        return [seat for seat in seats if not seat.state.is_terminal()]
+
+    def _result(self, end: MatchEnd) -> MatchResult:
+        return MatchResult(
+            names=self._names,
+            records=tuple(self._done),
+            sprt=self._test.state,
+            seconds=time.perf_counter() - self._begun,
+            stop_reason=end,
+            confidence=self._confidence,
+        )
+
+
+class _PairTest:
+    """A sequential test over pairs in the order of their openings.
+
+    In the order in which they end, quick games would come first, and they are not like the others.
+    """
+
+    def __init__(self, sprt: Sprt | None) -> None:
+        self._sprt = sprt
+        self._points: dict[int, list[float]] = {}
+        self._counts = [0] * len(PAIR_SCORES)
+        self._next = 0
+        self.state: SprtState | None = None if sprt is None else sprt.state(self._counts)
+
+    @property
+    def decided(self) -> bool:
+        return self.state is not None and self.state.accepted is not None
+
+    def add(self, game: GameRecord) -> None:
+        """Count a game, and its pair when both games and all pairs before it are over."""
+        if self._sprt is None:
+            return
+        self._points.setdefault(game.pair, []).append((game.result + 1) / 4)
+        while len(self._points.get(self._next, ())) == 2 and not self.decided:
+            self._counts[PAIR_SCORES.index(sum(self._points[self._next]))] += 1
+            self._next += 1
+            self.state = self._sprt.state(self._counts)

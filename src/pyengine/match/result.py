@@ -1,0 +1,160 @@
+"""What a match found: :class:`MatchResult`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from pyengine.match.statistics import PAIR_SCORES, SprtState, elo_of_score, score_interval
+
+__all__ = ["GameRecord", "MatchEnd", "MatchResult"]
+
+MatchEnd: TypeAlias = Literal["games", "sprt", "stopped", "interrupted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameRecord:
+    """One finished game."""
+
+    pair: int  #: number of the opening, from 0
+    a_plays: int  #: 0 or 1: the player that a was
+    opening: tuple[int, ...]  #: actions
+    moves: tuple[int, ...]  #: actions after the opening
+    result: int  #: 1, 0, -1: won, drawn, lost by a
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MatchResult:
+    """Games between two players, seen from a's side.
+
+    While a match goes on, and in one that was ended early, short games are a little too many among
+    the finished ones.
+    """
+
+    names: tuple[str, str]  #: of a and b
+    records: tuple[GameRecord, ...]  #: in the order in which they ended
+    sprt: SprtState | None = None  #: over the pairs before the first unfinished one
+    seconds: float = 0.0  #: of this call
+    stop_reason: MatchEnd = "games"
+    confidence: float = 0.95  #: of the intervals
+
+    @property
+    def games(self) -> int:
+        """How many were finished."""
+        return len(self.records)
+
+    @property
+    def wins(self) -> int:
+        """Games that a won."""
+        return self._count(1)
+
+    @property
+    def draws(self) -> int:
+        """Games that nobody won."""
+        return self._count(0)
+
+    @property
+    def losses(self) -> int:
+        """Games that a lost."""
+        return self._count(-1)
+
+    @property
+    def score(self) -> float:
+        """Points a game, in [0, 1]: 1 for a win, 1/2 for a draw. NaN without a game."""
+        if not self.records:
+            return math.nan
+        return (self.wins + self.draws / 2) / self.games
+
+    @property
+    def score_interval(self) -> tuple[float, float]:
+        """Interval of the score; pairs of games are the independent samples."""
+        groups = list(self._points().values())
+        return score_interval([sum(g) for g in groups], [len(g) for g in groups], self.confidence)
+
+    @property
+    def elo(self) -> float:
+        """How much stronger a is than b, in Elo; infinite where all games were won or lost."""
+        return elo_of_score(self.score)
+
+    @property
+    def elo_interval(self) -> tuple[float, float]:
+        """The score's interval in Elo."""
+        low, high = self.score_interval
+        return elo_of_score(low), elo_of_score(high)
+
+    @property
+    def pairs(self) -> tuple[int, int, int, int, int]:
+        """How many finished pairs gave a 0, 1/2, 1, 1 1/2 and 2 points."""
+        scores = [sum(points) / 2 for points in self._points().values() if len(points) == 2]
+        counts = [scores.count(score) for score in PAIR_SCORES]
+        return (counts[0], counts[1], counts[2], counts[3], counts[4])
+
+    def _count(self, result: int) -> int:
+        return sum(record.result == result for record in self.records)
+
+    def _points(self) -> dict[int, list[float]]:
+        """Points of a by opening."""
+        points: dict[int, list[float]] = {}
+        for record in self.records:
+            points.setdefault(record.pair, []).append((record.result + 1) / 2)
+        return points
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, fit for JSON: what is infinite or NaN becomes None. No records."""
+        test = self.sprt
+        return {
+            "names": list(self.names),
+            "games": self.games,
+            "wins": self.wins,
+            "draws": self.draws,
+            "losses": self.losses,
+            "score": _finite(self.score),
+            "score_interval": [_finite(end) for end in self.score_interval],
+            "elo": _finite(self.elo),
+            "elo_interval": [_finite(end) for end in self.elo_interval],
+            "confidence": self.confidence,
+            "pairs": list(self.pairs),
+            "sprt": None if test is None else dict(vars(test)),
+            "seconds": self.seconds,
+            "stop_reason": self.stop_reason,
+        }
+
+    def __repr__(self) -> str:
+        """Return the essentials in one line."""
+        return (
+            f"MatchResult(wins={self.wins}, draws={self.draws}, losses={self.losses}, "
+            f"score={self.score:.4f}, stop_reason={self.stop_reason!r})"
+        )
+
+    def __str__(self) -> str:
+        """Return the figures with their intervals, one to three lines."""
+        a, b = self.names
+        if not self.records:
+            return f"{a} - {b}: no game finished"
+        low, high = self.score_interval
+        weakest, strongest = self.elo_interval
+        lines = [
+            f"{a} - {b}: {self.games:,} games: +{self.wins} ={self.draws} -{self.losses}, "
+            f"score {self.score:.1%} [{low:.1%}, {high:.1%}], "
+            f"Elo {_elo(self.elo)} [{_elo(weakest)}, {_elo(strongest)}]",
+            "pairs with 0, 1/2, 1, 1 1/2, 2 points: " + ", ".join(map(str, self.pairs)),
+        ]
+        if self.sprt is not None:
+            test = self.sprt
+            verdict = f"{test.accepted} accepted" if test.accepted else "not decided"
+            lines.append(
+                f"SPRT: {verdict} after {test.pairs:,} pairs, log-likelihood ratio {test.llr:+.2f} "
+                f"between {test.lower:+.2f} and {test.upper:+.2f}"
+            )
+        if self.stop_reason in ("stopped", "interrupted"):
+            lines.append(f"ended early: {self.stop_reason}")
+        return "\n".join(lines)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _elo(value: float) -> str:
+    return f"{value:+.0f}" if math.isfinite(value) else f"{value:+}"

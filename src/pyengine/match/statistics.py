@@ -1,0 +1,176 @@
+"""What games prove: score, its interval, Elo, and the sequential probability ratio test.
+
+The two games of a pair share an opening and are not independent: a pair is one sample. Its score is
+0, 1/4, 1/2, 3/4 or 1, the mean of the two games, and its variance is taken from the pairs
+themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
+
+from pyengine.errors import ConfigError
+
+__all__ = ["PAIR_SCORES", "Sprt", "SprtState", "elo_of_score", "score_interval", "score_of_elo"]
+
+#: Of a pair of games, the worst first.
+PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+_ELO_SCALE = 400.0  # Elo: ten times the odds
+_WORST_VARIANCE = 0.25  # of a score in [0, 1]: all or nothing
+_EMPTY = 1e-3  # pairs that a result counts for that was never seen
+_STEPS = 100  # of a bisection: more than a double has bits
+
+
+def elo_of_score(score: float) -> float:
+    """Return the Elo difference at which this score in [0, 1] is expected; infinite at 0 and 1."""
+    if math.isnan(score):
+        return math.nan
+    if score <= 0 or score >= 1:
+        return math.copysign(math.inf, score - 0.5)
+    return -_ELO_SCALE * math.log10(1 / score - 1)
+
+
+def score_of_elo(elo: float) -> float:
+    """Return the expected score in [0, 1] of a player who is ``elo`` stronger."""
+    return 1 / (1 + 10 ** (-elo / _ELO_SCALE))
+
+
+def score_interval(
+    points: Sequence[float], games: Sequence[int], confidence: float = 0.95
+) -> tuple[float, float]:
+    """Return the interval of the score from independent groups of games, as a rule pairs.
+
+    Wilson's interval for as many independent games as have the variance that the groups show. That
+    variance is the groups' own together with one group of the greatest variance there is, so that
+    neither 100 % nor a row of draws counts as proof: n groups that all were won give what Wilson
+    gives for n trials.
+
+    Args:
+        points: of each group, 0 to its number of games.
+        games: of each group.
+        confidence: in (0, 1).
+
+    Returns:
+        Lower and upper end, in [0, 1]; that is (0, 1) without a game.
+
+    """
+    groups, total = len(points), sum(games)
+    if total == 0:
+        return (0.0, 1.0)
+    score = sum(points) / total
+    size = total / groups
+    squares = sum(((p - score * g) / size) ** 2 for p, g in zip(points, games, strict=True))
+    single = score * (1 - score)  # variance of a group that is won or lost as a whole
+    share = (squares + _WORST_VARIANCE) / ((groups - 1) * single + _WORST_VARIANCE)
+    return _wilson(score, groups / share, NormalDist().inv_cdf((1 + confidence) / 2))
+
+
+def _wilson(share: float, trials: float, z: float) -> tuple[float, float]:
+    """Where a share that is the true one would still be thought to give the one found."""
+    middle = share + z * z / (2 * trials)
+    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    scale = 1 + z * z / trials
+    return (max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SprtState:
+    """How far a sequential test has come."""
+
+    llr: float  #: log-likelihood ratio of elo1 to elo0
+    lower: float  #: at or below it elo0 is accepted
+    upper: float  #: at or above it elo1 is accepted
+    pairs: int  #: of games that it counts
+    accepted: Literal["elo0", "elo1"] | None  #: None: not decided
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sprt:
+    """A sequential probability ratio test: is a player ``elo1`` stronger, or only ``elo0``?
+
+    The likelihoods are those of the five results of a pair of games (0, 1/2, 1, 1 1/2, 2 points),
+    each hypothesis with the most likely shares that have its mean (the generalised test of Van den
+    Bergh, as fishtest has it).
+    """
+
+    elo0: float = 0.0  #: logistic Elo; what the player is when there is nothing to gain
+    elo1: float = 10.0  #: > elo0
+    alpha: float = 0.05  #: probability to accept elo1 when elo0 is true, in (0, 0.5)
+    beta: float = 0.05  #: probability to accept elo0 when elo1 is true, in (0, 0.5)
+
+    def __post_init__(self) -> None:
+        """Check all fields."""
+        if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):
+            raise ConfigError(
+                f"sprt: expected elo0 < elo1, both finite, found {self.elo0} and {self.elo1}"
+            )
+        for name in ("alpha", "beta"):
+            if not 0 < getattr(self, name) < 0.5:
+                raise ConfigError(
+                    f"sprt: {name}: expected a number in (0, 0.5), found {getattr(self, name)!r}"
+                )
+
+    @property
+    def lower(self) -> float:
+        """The log-likelihood ratio at which elo0 is accepted."""
+        return math.log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        """The log-likelihood ratio at which elo1 is accepted."""
+        return math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, counts: Sequence[int]) -> float:
+        """Return the log-likelihood ratio of elo1 to elo0.
+
+        Args:
+            counts: [5], how many pairs had each of :data:`PAIR_SCORES`.
+
+        """
+        pairs = sum(counts)
+        if pairs == 0:
+            return 0.0
+        weights = [max(float(count), _EMPTY) for count in counts]
+        shares = [weight / sum(weights) for weight in weights]
+        low, high = score_of_elo(self.elo0), score_of_elo(self.elo1)
+        tilt0, tilt1 = _tilt(shares, low), _tilt(shares, high)
+        terms = (
+            share * (math.log1p(tilt0 * (s - low)) - math.log1p(tilt1 * (s - high)))
+            for share, s in zip(shares, PAIR_SCORES, strict=True)
+        )
+        return pairs * math.fsum(terms)
+
+    def state(self, counts: Sequence[int]) -> SprtState:
+        """Return how far the test has come with these counts; see :meth:`llr`."""
+        llr = self.llr(counts)
+        accepted: Literal["elo0", "elo1"] | None = None
+        if llr >= self.upper:
+            accepted = "elo1"
+        elif llr <= self.lower:
+            accepted = "elo0"
+        return SprtState(
+            llr=llr, lower=self.lower, upper=self.upper, pairs=sum(counts), accepted=accepted
+        )
+
+
+def _tilt(shares: Sequence[float], mean: float) -> float:
+    """Lagrange's multiplier t of the likeliest distribution with this mean.
+
+    The distribution is ``share / (1 + t (score - mean))``; its mean falls as t grows.
+    """
+    low, high = -1 / (PAIR_SCORES[-1] - mean), 1 / (mean - PAIR_SCORES[0])
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        excess = sum(
+            share * (s - mean) / (1 + middle * (s - mean))
+            for share, s in zip(shares, PAIR_SCORES, strict=True)
+        )
+        low, high = (middle, high) if excess > 0 else (low, middle)
+    return (low + high) / 2

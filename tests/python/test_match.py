@@ -1,0 +1,446 @@
+"""Matches: what is counted, what it proves, how games begin, and how a match goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine import ConfigError, DataError, IllegalActionError, MatchResult, Openings, Sprt
+from pyengine.match.statistics import elo_of_score, score_interval, score_of_elo
+
+Z = 1.959963984540054  # 97.5 % of the normal distribution
+
+
+def lowest(state: Any) -> int:
+    """Play the first legal action."""
+    return int(state.legal_actions()[0])
+
+
+def highest(state: Any) -> int:
+    """Play the last legal action."""
+    return int(state.legal_actions()[-1])
+
+
+def play(a: Any, b: Any, **arguments: Any) -> MatchResult:
+    """Play a match of Connect Four."""
+    return pyengine.match(a, b, game="connect_four", **arguments)
+
+
+class Many:
+    """Plays the middle one of the legal actions, and keeps how many states it was asked at once."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def search_many(self, states: Sequence[Any]) -> list[Any]:
+        """Choose for each state."""
+        self.asked.append(len(states))
+        legal = [state.legal_actions() for state in states]
+        return [SimpleNamespace(action=actions[len(actions) // 2]) for actions in legal]
+
+
+# --- statistics ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("score", "elo"), [(0.5, 0.0), (0.75, 190.8485), (10 / 11, 400.0)])
+def test_elo_is_the_logarithm_of_the_odds(score: float, elo: float) -> None:
+    assert elo_of_score(score) == pytest.approx(elo, abs=1e-3)
+    assert elo_of_score(1 - score) == pytest.approx(-elo, abs=1e-3)
+    assert score_of_elo(elo) == pytest.approx(score, abs=1e-6)
+
+
+def test_elo_of_nothing_lost_is_infinite_and_of_no_game_unknown() -> None:
+    assert elo_of_score(1.0) == math.inf
+    assert elo_of_score(0.0) == -math.inf
+    assert math.isnan(elo_of_score(math.nan))
+
+
+def test_ten_pairs_all_won_prove_what_ten_trials_prove() -> None:
+    low, high = score_interval([2.0] * 10, [2] * 10)
+    assert low == pytest.approx(10 / (10 + Z * Z))  # Wilson's lower end at 10 of 10: 0.722
+    assert high == pytest.approx(1.0)
+    assert score_interval([0.0] * 10, [2] * 10) == pytest.approx((1 - high, 1 - low))
+
+
+def test_a_row_of_draws_is_no_proof_of_equality() -> None:
+    # variance: ten pairs without any, and one of 1/4: a tenth of that of ten trials
+    assert score_interval([1.0] * 10, [2] * 10) == pytest.approx((0.403831, 0.596169), abs=1e-5)
+
+
+def test_the_interval_comes_from_the_variance_of_the_pairs() -> None:
+    # 20, 60, 20 pairs of 0, 1, 2 points: squares 10, a share (10 + 1/4) / (99/4 + 1/4) = 0.41 of a
+    # single trial's variance; Wilson's interval for 100 / 0.41 trials
+    points = [0.0] * 20 + [1.0] * 60 + [2.0] * 20
+    assert score_interval(points, [2] * 100) == pytest.approx((0.437739, 0.562261), abs=1e-5)
+
+
+def test_pairs_that_agree_prove_less_than_pairs_that_differ() -> None:
+    agree = score_interval([0.0, 2.0] * 50, [2] * 100)
+    differ = score_interval([1.0] * 100, [2] * 100)
+    assert agree[1] - agree[0] > 5 * (differ[1] - differ[0])
+
+
+def test_without_a_game_nothing_is_known() -> None:
+    assert score_interval([], []) == (0.0, 1.0)
+
+
+def test_95_of_100_intervals_hold_the_true_score() -> None:
+    rng = random.Random(1)
+    shares = (0.05, 0.15, 0.3, 0.3, 0.2)  # of 0, 1/2 .. 2 points: a mean of 0.6125
+    held = 0
+    for _ in range(1000):
+        points = rng.choices((0.0, 0.5, 1.0, 1.5, 2.0), shares, k=60)
+        low, high = score_interval(points, [2] * 60)
+        held += low <= 0.6125 <= high
+    assert 930 <= held <= 970
+
+
+def test_the_bounds_of_the_sequential_test_are_walds() -> None:
+    test = Sprt(alpha=0.05, beta=0.1)
+    assert test.lower == pytest.approx(math.log(0.1 / 0.95))
+    assert test.upper == pytest.approx(math.log(0.9 / 0.05))
+
+
+def test_the_ratio_of_pairs_all_or_nothing_is_bernoullis() -> None:
+    test = Sprt(elo0=0, elo1=elo_of_score(0.6))
+    expected = 70 * math.log(0.6 / 0.5) + 30 * math.log(0.4 / 0.5)
+    assert test.llr([30, 0, 0, 0, 70]) == pytest.approx(expected, rel=0.01)
+
+
+def test_the_ratio_of_small_differences_is_the_normal_distributions() -> None:
+    counts = [100, 900, 2000, 1000, 150]
+    scores = (0.0, 0.25, 0.5, 0.75, 1.0)
+    n = sum(counts)
+    mean = sum(c * s for c, s in zip(counts, scores, strict=True)) / n
+    variance = sum(c * (s - mean) ** 2 for c, s in zip(counts, scores, strict=True)) / n
+    low, high = score_of_elo(0), score_of_elo(5)
+    expected = n * (high - low) * (2 * mean - low - high) / (2 * variance)
+    assert Sprt(elo0=0, elo1=5).llr(counts) == pytest.approx(expected, rel=0.02)
+
+
+def test_the_ratio_is_none_between_equal_and_opposite_hypotheses() -> None:
+    test = Sprt(elo0=-20, elo1=20)
+    assert test.llr([5, 10, 40, 10, 5]) == pytest.approx(0, abs=1e-9)
+    assert test.llr([9, 10, 40, 10, 2]) == pytest.approx(-test.llr([2, 10, 40, 10, 9]))
+    assert test.llr([0] * 5) == 0
+
+
+def test_the_sequential_test_errs_as_seldom_as_it_says() -> None:
+    rng = random.Random(2)
+    test = Sprt(elo0=0, elo1=80, alpha=0.1, beta=0.1)
+    wrong = 0
+    for _ in range(200):
+        counts = [0] * 5
+        while (state := test.state(counts)).accepted is None:
+            counts[rng.choices(range(5), (1, 2, 4, 2, 1))[0]] += 1  # equal players
+        wrong += state.accepted == "elo1"
+    assert wrong <= 30  # 20 expected at most
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [({"elo0": 5, "elo1": 5}, "elo0 < elo1"), ({"alpha": 0}, "alpha"), ({"beta": 0.5}, "beta")],
+)
+def test_a_test_that_cannot_be_is_refused(fields: dict[str, float], word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        Sprt(**fields)
+
+
+# --- games ---------------------------------------------------------------------------------------
+
+
+def test_every_opening_is_played_twice_with_colours_swapped() -> None:
+    result = play(lowest, highest, games=40)
+    assert result.games == 40
+    for pair in range(20):
+        both = [record for record in result.records if record.pair == pair]
+        assert sorted(record.a_plays for record in both) == [0, 1]
+        assert both[0].opening == both[1].opening
+
+
+def test_results_are_those_of_the_games_and_seen_from_a() -> None:
+    result = play(lowest, highest, games=40)
+    game = pyengine.load_game("connect_four")
+    for record in result.records:
+        state = game.new_initial_state(record.opening)
+        for move in record.moves:
+            chooser = lowest if state.current_player() == record.a_plays else highest
+            assert move == chooser(state)
+            state.apply_action(move)
+        assert state.is_terminal()
+        assert state.returns()[record.a_plays] == record.result
+    assert result.wins + result.draws + result.losses == 40
+    assert result.score == (result.wins + result.draws / 2) / 40
+    turned = play(highest, lowest, games=40)
+    assert (turned.wins, turned.losses) == (result.losses, result.wins)
+    assert turned.score_interval == pytest.approx([1 - x for x in result.score_interval[::-1]])
+
+
+def test_a_search_beats_random_moves() -> None:
+    rng = random.Random(3)
+    with pyengine.Engine("connect_four", "rollout", simulations=50, threads=1) as engine:
+        result = pyengine.match(engine, lambda s: rng.choice(s.legal_actions()), games=20)
+    assert result.score > 0.8
+    assert result.elo_interval[0] > 0
+
+
+def test_games_are_searched_together() -> None:
+    player = Many()
+    play(player, lowest, games=30, concurrent_games=10)
+    assert max(player.asked) == 10
+
+
+def test_an_engine_with_a_clock_plays_one_game_at_a_time() -> None:
+    player = Many()
+    with pyengine.Engine("tic_tac_toe", "uniform", seconds=0.001) as engine:
+        pyengine.match(player, engine, games=4, openings=Openings(plies=2))
+    assert max(player.asked) == 1
+
+
+def test_an_odd_number_of_games_plays_the_last_opening_once() -> None:
+    result = play(lowest, highest, games=5)
+    assert result.games == 5
+    assert sum(result.pairs) == 2
+
+
+def test_functions_see_the_users_own_states() -> None:
+    pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed")
+    seen: set[type] = set()
+
+    def player(state: Any) -> int:
+        seen.add(type(state))
+        return lowest(state)
+
+    game = pyspiel.load_game("breakthrough(rows=4,columns=3)")
+    result = pyengine.match(player, highest, game=game, games=4)
+    assert result.games == 4
+    assert seen == {type(game.new_initial_state())}
+
+
+def test_an_illegal_action_names_the_player() -> None:
+    with pytest.raises(IllegalActionError, match="player b"):
+        play(lowest, lambda _: 99, games=2)
+
+
+def test_the_result_is_readable_and_fit_for_json() -> None:
+    result = play(lowest, highest, games=6, names=("low", "high"), sprt=Sprt())
+    assert str(result).startswith("low - high: 6 games: +")
+    assert "SPRT" in str(result)
+    fields = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert fields["wins"] == result.wins
+    assert fields["sprt"]["accepted"] is None
+
+
+def test_progress_is_told_and_may_end_the_match() -> None:
+    told: list[int] = []
+
+    def stop_soon(result: MatchResult) -> bool:
+        told.append(result.games)
+        return result.games < 5
+
+    result = play(lowest, highest, games=1000, concurrent_games=4, on_progress=stop_soon)
+    assert result.stop_reason == "stopped"
+    assert 5 <= result.games < 20
+    assert told == sorted(told)
+
+
+def test_ctrl_c_keeps_what_was_finished() -> None:
+    calls = iter(range(1000))
+
+    def tired(state: Any) -> int:
+        if next(calls) == 200:
+            raise KeyboardInterrupt
+        return lowest(state)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        play(tired, highest, games=1000, concurrent_games=4)
+    result = caught.value.result  # type: ignore[attr-defined]
+    assert result.stop_reason == "interrupted"
+    assert 0 < result.games < 200
+
+
+def test_a_decided_test_ends_the_match_at_the_same_pair_however_many_play_at_once() -> None:
+    test = Sprt(elo0=0, elo1=100)
+    found = []
+    for concurrent in (1, 7, 64):
+        rng = random.Random(4)
+        result = play(
+            Many(), lambda s, r=rng: lowest(s), games=2000, sprt=test, concurrent_games=concurrent
+        )
+        found.append(result.sprt)
+        assert result.stop_reason == "sprt"
+        assert result.games < 2000
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"games": 0}, "games"),
+        ({"seed": -1}, "seed"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"concurrent_games": 0}, "concurrent_games"),
+        ({"names": ("a",)}, "names"),
+        ({"openings": [[3]], "games": 4}, "openings"),
+        ({"openings": [[0, 1, 0, 1, 0, 1, 0]], "games": 2}, "open game"),
+    ],
+)
+def test_a_match_that_cannot_be_is_refused(arguments: dict[str, Any], word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        play(lowest, highest, **arguments)
+
+
+def test_players_of_nothing_and_of_two_games_are_refused() -> None:
+    with pytest.raises(ConfigError, match="a: expected an Engine"):
+        play(3, lowest)
+    with pytest.raises(ConfigError, match="neither a nor b is an Engine"):
+        pyengine.match(lowest, lowest)
+    with pytest.raises(ConfigError, match="one and the same"):
+        play(pyengine.Engine("othello", "uniform"), lowest)
+
+
+# --- openings ------------------------------------------------------------------------------------
+
+
+def openings_of(result: MatchResult) -> list[tuple[int, ...]]:
+    """Return the openings in order."""
+    return [opening for _, opening in sorted({(r.pair, r.opening) for r in result.records})]
+
+
+def test_openings_are_different_positions_and_leave_the_game_open() -> None:
+    found = openings_of(play(lowest, highest, games=200, openings=Openings(plies=6)))
+    game = pyengine.load_game("connect_four")
+    states = [game.new_initial_state(moves) for moves in found]
+    assert len({"".join(state.board_rows()) for state in states}) == 100
+    for state in states:
+        assert len(state.history()) == 6
+        for action in state.legal_actions():
+            following = state.clone()
+            following.apply_action(action)
+            assert not following.is_terminal()
+
+
+def test_the_seed_decides_the_openings() -> None:
+    first, same, other = (openings_of(play(lowest, highest, games=20, seed=s)) for s in (1, 1, 2))
+    assert first == same
+    assert first != other
+
+
+def test_positions_are_played_again_where_there_are_too_few() -> None:
+    result = pyengine.match(
+        lowest, highest, game="tic_tac_toe", games=40, openings=Openings(plies=1)
+    )
+    assert set(openings_of(result)) == {(a,) for a in range(9)}
+
+
+def test_without_opening_moves_games_begin_at_the_start() -> None:
+    assert openings_of(play(lowest, highest, games=2, openings=Openings(plies=0))) == [()]
+
+
+def test_given_openings_are_played_in_order() -> None:
+    given = [[3, 3], [2, 4], [0]]
+    assert openings_of(play(lowest, highest, games=6, openings=given)) == [(3, 3), (2, 4), (0,)]
+
+
+def test_openings_follow_the_judges_policy() -> None:
+    def likes_three(states: list[Any]) -> tuple[list[list[float]], list[float]]:
+        return [[0, 0.01, 0, 0.99, 0, 0, 0]] * len(states), [0.0] * len(states)
+
+    rules = Openings(plies=3, moves="policy", judge=pyengine.StateEvaluator(likes_three))
+    moves = [m for opening in openings_of(play(lowest, lowest, games=8, openings=rules))
+             for m in opening]  # fmt: skip
+    assert set(moves) <= {1, 3}
+    assert moves.count(3) > moves.count(1)
+
+
+@pytest.mark.parametrize("simulations", [0, 8])
+def test_openings_are_what_the_judge_thinks_balanced(simulations: int) -> None:
+    def hates_the_middle(states: list[Any]) -> tuple[list[list[float]], list[float]]:
+        return [[1.0] * 7] * len(states), [float(3 in s.history()[:2]) for s in states]
+
+    judge = pyengine.StateEvaluator(hates_the_middle)
+    rules = Openings(plies=2, max_value=0.5, judge=judge, simulations=simulations)
+    found = openings_of(play(lowest, lowest, games=20, openings=rules))
+    assert all(3 not in opening for opening in found)
+
+
+def test_openings_that_cannot_be_are_refused() -> None:
+    for fields in ({"plies": -1}, {"moves": "policy"}, {"max_value": 0.1}, {"temperature": 0}):
+        with pytest.raises(ConfigError, match="openings: "):
+            Openings(**fields)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="none of 500"):
+        pyengine.match(lowest, lowest, game="mnk(rows=2,columns=2,k=2)", openings=Openings(plies=3))
+
+
+# --- the record ----------------------------------------------------------------------------------
+
+
+def test_a_match_goes_on_where_its_record_ends(tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    whole = play(lowest, highest, games=30, seed=5)
+    part = play(
+        lowest, highest, games=30, seed=5, record=record, concurrent_games=5,
+        on_progress=lambda result: result.games < 7,
+    )  # fmt: skip
+    assert 7 <= part.games < 30
+    before = record.read_text()
+    rest = play(lowest, highest, games=30, seed=5, record=record)
+    assert record.read_text().startswith(before)
+    assert len(record.read_text().splitlines()) == 31
+    assert sorted(rest.records, key=repr) == sorted(whole.records, key=repr)
+    again = play(lowest, highest, games=30, seed=5, record=record)
+    assert again.records == rest.records
+    assert again.to_dict() | {"seconds": 0} == rest.to_dict() | {"seconds": 0}
+
+
+def test_a_match_may_grow_longer(tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    few = play(lowest, highest, games=10, record=record)
+    more = play(lowest, highest, games=20, record=record)
+    assert more.records[:10] == few.records
+    assert play(lowest, highest, games=10, record=record).games == 10
+
+
+def test_a_record_of_other_arguments_is_refused(tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    play(lowest, highest, games=2, record=record)
+    before = record.read_bytes()
+    for a, b, arguments, word in (
+        (lowest, highest, {"seed": 1}, "seed: expected 1, found 0"),
+        (highest, lowest, {}, "a: expected highest, found lowest"),
+        (lowest, highest, {"openings": Openings(plies=2)}, "openings"),
+        (lowest, pyengine.Engine("connect_four", "uniform", simulations=2), {}, "b: expected"),
+    ):
+        with pytest.raises(ConfigError, match=word):
+            play(a, b, games=2, record=record, **arguments)
+    assert record.read_bytes() == before
+
+
+def test_half_a_line_is_played_again_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    play(lowest, highest, games=6, record=record)
+    lines = record.read_text().splitlines()
+    record.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20])
+    assert play(lowest, highest, games=6, record=record).games == 6
+    fields = json.loads(lines[3])
+    fields["result"] = -fields["result"] or 1
+    for damaged in (lines[3][:-5], json.dumps(fields), "[]", "{}"):
+        record.write_text("\n".join([*lines[:3], damaged, *lines[4:]]) + "\n")
+        with pytest.raises(DataError, match="line 4"):
+            play(lowest, highest, games=6, record=record)
+
+
+def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "other.json"
+    file.write_text('{"a": 1}\n')
+    with pytest.raises(DataError, match="expected the record of a match"):
+        play(lowest, highest, games=2, record=file)
+    assert file.read_text() == '{"a": 1}\n'
