@@ -73,10 +73,12 @@ std::vector<const Node*> children_of(const Tree& tree, const Node& node) {
 TEST_CASE("blocks of children hold 1, 1, 2, 4 ... 1024, 1024 nodes") {
   const std::vector<int> expected{1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024, 1024};
   for (std::size_t b = 0; b < expected.size(); ++b) {
-    CHECK(block_capacity(static_cast<int>(b)) == expected[b]);
-    CHECK(block_units(expected[b]) * kUnitBytes ==
-          sizeof(ChildBlock) + static_cast<std::size_t>(expected[b]) * sizeof(Node));
-    CHECK(block_units(expected[b]) <= Arena::kMaxUnits);
+    const int block = static_cast<int>(b);
+    CHECK(block_capacity(block) == expected[b]);
+    const std::size_t header = block == 0 ? sizeof(FirstBlock) : block < 4 ? 0 : sizeof(LaterBlock);
+    CHECK(static_cast<std::size_t>(block_units(block)) * kUnitBytes ==
+          header + static_cast<std::size_t>(expected[b]) * sizeof(Node));
+    CHECK(block_units(block) <= Arena::kMaxUnits);
   }
 }
 

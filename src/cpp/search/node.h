@@ -2,10 +2,14 @@
 /// edges, so that the children are always a prefix of the edges:
 ///
 ///   node ──edges──▶ [ e0 e1 e2 e3 e4 ... ]      4 bytes each, sorted: larger prior, smaller action
-///     │               │  │  │
-///     └─children──▶ [c0][c1][c2 c3][c4 ...]     blocks of 1, 1, 2, 4, 8 ... nodes, side by side
+///     │
+///     └─children──▶ [links, c0] ──▶ [c1]        blocks of 1, 1, 2, 4, 8 ... nodes, side by side
+///                               ──▶ [c2 c3]
+///                               ──▶ [c4 ... c7]
+///                               ──▶ [next, c8 ... c15] ──▶ [next, c16 ...] ...
 ///
-/// Nodes never move. Selection looks at the children and at one more edge.
+/// Nodes never move. Selection looks at the children and at one more edge; the way to the first
+/// sixteen is two steps long, because selection in a small node waits for nothing else.
 #pragma once
 
 #include <algorithm>
@@ -87,36 +91,88 @@ struct Node {
 };
 static_assert(sizeof(Node) == 40 && alignof(Node) == kUnitBytes);
 
-/// A block of children: this header, then the nodes.
-struct ChildBlock {
+/// Block 0 of a node's children.
+struct FirstBlock {
+  static constexpr int kLinks = 4;
+  BlockIndex links[kLinks] =
+      {};  ///< blocks 1 ... 4; each written before num_children passes into it
+  [[nodiscard]] Node* nodes() noexcept { return reinterpret_cast<Node*>(this + 1); }
+};
+/// Blocks from 4 on. Those between are nodes alone.
+struct LaterBlock {
   BlockIndex next = 0;  ///< written before num_children passes into the next block
   std::uint32_t unused = 0;
   [[nodiscard]] Node* nodes() noexcept { return reinterpret_cast<Node*>(this + 1); }
 };
-static_assert(sizeof(ChildBlock) == kUnitBytes);
+static_assert(sizeof(FirstBlock) == 2 * kUnitBytes && sizeof(LaterBlock) == kUnitBytes);
 
 /// Children in block b: 1, 1, 2, 4, 8 ... 1024, 1024, ...
 [[nodiscard]] constexpr int block_capacity(int block) noexcept {
   return block == 0 ? 1 : 1 << std::min(block - 1, 10);
 }
-[[nodiscard]] constexpr int block_units(int capacity) noexcept {
-  return static_cast<int>((sizeof(ChildBlock) + static_cast<std::size_t>(capacity) * sizeof(Node)) /
-                          kUnitBytes);
+[[nodiscard]] constexpr int block_units(int block) noexcept {
+  const std::size_t header = block == 0 ? sizeof(FirstBlock)
+      : block < FirstBlock::kLinks      ? 0
+                                        : sizeof(LaterBlock);
+  const auto capacity = static_cast<std::size_t>(block_capacity(block));
+  return static_cast<int>((header + capacity * sizeof(Node)) / kUnitBytes);
 }
+static_assert(block_units(63) <= Arena::kMaxUnits);
 [[nodiscard]] constexpr int edge_units(int edges) noexcept { return (edges + 1) / 2; }
+
+/// The nodes of block `block`.
+[[nodiscard]] inline Node* block_nodes(const Arena& arena, int block, BlockIndex index) noexcept {
+  if (block == 0) return arena.at<FirstBlock>(index)->nodes();
+  if (block < FirstBlock::kLinks) return arena.at<Node>(index);
+  return arena.at<LaterBlock>(index)->nodes();
+}
+
+/// Where the index of block `block` is kept, given that of the block before it.
+[[nodiscard]] inline BlockIndex* block_link(const Arena& arena, Node& node, int block,
+                                            BlockIndex before) noexcept {
+  if (block == 0) return &node.children;
+  if (block <= FirstBlock::kLinks) return &arena.at<FirstBlock>(node.children)->links[block - 1];
+  return &arena.at<LaterBlock>(before)->next;
+}
+
+/// The blocks of a node's children, one after the other. A block may be entered when it holds one
+/// of the children that num_children counts; later ones may be in the making.
+class BlockWalk {
+ public:
+  BlockWalk(const Arena& arena, const Node& node) noexcept
+      : arena_(arena), node_(const_cast<Node&>(node)), index_(node.children) {}
+  [[nodiscard]] int block() const noexcept { return block_; }
+  [[nodiscard]] int capacity() const noexcept { return block_capacity(block_); }
+  [[nodiscard]] BlockIndex index() const noexcept { return index_; }
+  [[nodiscard]] Node* nodes() const noexcept { return block_nodes(arena_, block_, index_); }
+  void next() noexcept { index_ = *block_link(arena_, node_, ++block_, index_); }
+
+ private:
+  const Arena& arena_;
+  Node& node_;
+  int block_ = 0;
+  BlockIndex index_;
+};
 
 /// Calls `visit(child)` for the first `count` children of `node`, in the order of the edges.
 template <class Visit>
 void for_each_child(const Arena& arena, const Node& node, int count, Visit&& visit) {
   if (count == 0) return;
-  auto* header = arena.at<ChildBlock>(node.children);
-  for (int block = 0, done = 0;; ++block) {
-    const int here = std::min(block_capacity(block), count - done);
-    for (int i = 0; i < here; ++i) visit(header->nodes()[i]);
+  BlockWalk walk(arena, node);
+  for (int done = 0;; walk.next()) {
+    const int here = std::min(walk.capacity(), count - done);
+    Node* nodes = walk.nodes();
+    for (int i = 0; i < here; ++i) visit(nodes[i]);
     done += here;
-    if (done == count) return;  // `next` may be in the making
-    header = arena.at<ChildBlock>(header->next);
+    if (done == count) return;
   }
+}
+
+/// The child at `place`, which exists.
+[[nodiscard]] inline Node* child_at(const Arena& arena, const Node& node, int place) noexcept {
+  BlockWalk walk(arena, node);
+  for (; place >= walk.capacity(); walk.next()) place -= walk.capacity();
+  return walk.nodes() + place;
 }
 
 }  // namespace pyengine

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "search/config.h"
-#include "search/scores.h"
+#include "search/scan.h"
 #include "search/tree.h"
 
 namespace pyengine {
@@ -52,8 +52,9 @@ struct Selection {
 /// Chooses at the nodes of one walk. One per worker: it owns the memory that it computes in.
 class Selector {
  public:
-  /// `wide` scores eight children at a time; nullptr: the portable loop alone.
-  explicit Selector(ScoreNodes wide = wide_score_nodes()) : wide_(wide) {}
+  /// `wide` scans eight children at a time; nullptr: the portable scan alone.
+  explicit Selector(ScanChildren wide = wide_scan_children())
+      : scan_(wide != nullptr ? wide : &scan_children) {}
   void configure(const SearchConfig& config);
   [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
   /// `sorted`: false where the children may be out of the order of their priors (noise at the
@@ -61,30 +62,13 @@ class Selector {
   Selection choose(const Tree& tree, Node& node, bool sorted, bool may_create) noexcept;
 
  private:
-  struct Best {
-    Node* child = nullptr;
-    double score = 0.0;
-  };
   double rate(double n) noexcept;
-  [[nodiscard]] double seen_value(const Node& child, const ScoreTask& task,
-                                  double first_play) const noexcept;
-  /// Both set `first_play`, the value of a child without visits.
-  Best best_of_few(const Tree& tree, const Node& node, int count, bool sorted,
-                   const ScoreTask& task, double& first_play) const noexcept;
-  Best best_of_many(const Tree& tree, const Node& node, int count, bool sorted,
-                    const ScoreTask& task, double& first_play) noexcept;
-  /// Fills scores_, without first_play; returns the sum of the priors of visited children.
-  double score(const Tree& tree, const Node& node, int count, const ScoreTask& task) noexcept;
-  [[nodiscard]] Node* child(int place) const noexcept;
-  [[nodiscard]] int least_edge(int winner, int count) const noexcept;
-  void reserve(int count);
+  double compute_rate(double n);
 
-  ScoreNodes wide_;
+  ScanChildren scan_;
   SearchConfig config_;
-  std::vector<double> rates_;   ///< c(n) for small n; 0 = not computed yet
-  std::vector<double> scores_;  ///< of the children, in whole groups of kWideNodes
-  std::vector<Node*> blocks_;   ///< first node of each block of children
-  std::vector<int> unvisited_;  ///< places of children without a completed visit
+  std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
+  std::vector<Unvisited> unvisited_;  ///< of one scan
 };
 
 }  // namespace pyengine

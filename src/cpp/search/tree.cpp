@@ -35,7 +35,7 @@ class Sweep {
  private:
   struct Block {
     BlockIndex index;
-    int capacity;
+    int number;
     int used;
   };
 
@@ -43,22 +43,21 @@ class Sweep {
 
   void drop_content(const Node& node) {
     if (node.edges != 0) allocator_.give(node.edges, edge_units(node.num_edges));
-    BlockIndex index = node.children;
     int rest = node.num_children.load(std::memory_order_relaxed);
-    for (int block = 0; rest > 0; ++block) {
-      const int capacity = block_capacity(block);
-      pending_.push_back({index, capacity, std::min(capacity, rest)});
-      rest -= capacity;
-      if (rest > 0) index = arena().at<ChildBlock>(index)->next;
+    if (rest == 0) return;
+    for (BlockWalk walk(arena(), node);; walk.next()) {
+      pending_.push_back({walk.index(), walk.block(), std::min(walk.capacity(), rest)});
+      rest -= walk.capacity();
+      if (rest <= 0) return;
     }
   }
 
   void drop_block(const Block& block) {
-    Node* nodes = arena().at<ChildBlock>(block.index)->nodes();
+    Node* nodes = block_nodes(arena(), block.number, block.index);
     for (int i = 0; i < block.used; ++i) {
       if (&nodes[i] != kept_) drop_content(nodes[i]);
     }
-    allocator_.give(block.index, block_units(block.capacity));
+    allocator_.give(block.index, block_units(block.number));
     dropped_ += static_cast<std::uint64_t>(block.used);
     if (dropped_ / kFlushEvery != flushed_) {
       flushed_ = dropped_ / kFlushEvery;
@@ -181,20 +180,20 @@ Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) {
 }
 
 Node* Tree::make_place(Allocator& allocator, Node& parent, int place) {
-  BlockIndex* link = &parent.children;
   int block = 0;
-  int first = 0;
-  for (; first + block_capacity(block) <= place; ++block) {
-    first += block_capacity(block);
-    link = &arena_->at<ChildBlock>(*link)->next;
+  BlockIndex* link = &parent.children;
+  for (; place >= block_capacity(block); ++block) {
+    place -= block_capacity(block);
+    link = block_link(*arena_, parent, block + 1, *link);
   }
-  if (first == place) {
-    const BlockIndex index = allocator.take(block_units(block_capacity(block)));
+  if (place == 0) {
+    const BlockIndex index = allocator.take(block_units(block));
     if (index == 0) return nullptr;
-    new (arena_->at(index)) ChildBlock();
+    if (block == 0) new (arena_->at(index)) FirstBlock();
+    if (block >= FirstBlock::kLinks) new (arena_->at(index)) LaterBlock();
     *link = index;
   }
-  return arena_->at<ChildBlock>(*link)->nodes() + (place - first);
+  return block_nodes(*arena_, block, *link) + place;
 }
 
 void Tree::add_root_noise(std::span<const double> noise, double fraction) {
