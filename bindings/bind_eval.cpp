@@ -11,6 +11,7 @@
 #include "bindings.h"
 #include "callback_evaluators.h"
 #include "casts.h"
+#include "eval/modelled_device.h"
 #include "eval/ort.h"
 #include "eval/simple.h"
 #include "games/state.h"
@@ -229,6 +230,47 @@ void bind_evaluators(py::module_& m) {
             "`batch_rows` are handed over at once.");
 }
 
+void bind_modelled_device(py::module_& m) {
+  py::class_<ModelledDevice, std::shared_ptr<ModelledDevice>> device(
+      m, "ModelledDevice",
+      "A stand-in for an accelerator: a batch takes a modelled time and no processor time. Of the\n"
+      "benchmark suites.");
+  device.def(
+      py::init(
+          [](double latency, double per_row, int streams, int feeders, bool buckets, bool uniform) {
+            return std::make_shared<ModelledDevice>(
+                DeviceModel{latency, per_row, streams, feeders, buckets, uniform});
+          }),
+      py::kw_only(), py::arg("latency") = DeviceModel{}.latency,
+      py::arg("per_row") = DeviceModel{}.per_row, py::arg("streams") = DeviceModel{}.streams,
+      py::arg("feeders") = DeviceModel{}.feeders, py::arg("buckets") = DeviceModel{}.buckets,
+      py::arg("uniform") = DeviceModel{}.uniform,
+      "Seconds of a batch and of a row; batches in service at once; threads that wait for it\n"
+      "(0 = as many; more = it queues); whether batches are padded as a GPU's are; equal\n"
+      "priors and value 0, or a function of the position.");
+  device.def(
+      "counters",
+      [](const ModelledDevice& self) {
+        const DeviceCounters found = self.counters();
+        py::dict counters;
+        counters["batches"] = found.batches;
+        counters["rows"] = found.rows;
+        counters["padding"] = found.padding;
+        counters["busy"] = found.busy;
+        counters["late"] = found.late;
+        return counters;
+      },
+      "Since it was made: batches, rows (without padding), padding; seconds in service (busy) and\n"
+      "between the ends of batches and their feeders' awakening (late), summed.");
+  m.def(
+      "modelled_device_evaluator",
+      [](const std::shared_ptr<ModelledDevice>& device, const py::object& spec) {
+        return std::shared_ptr<Evaluator>(
+            std::make_shared<NetworkEvaluator>(device, spec_from(spec)));
+      },
+      py::arg("device"), py::arg("spec"));
+}
+
 void bind_runtime(py::module_& m) {
   m.def(
       "ort_report",
@@ -248,6 +290,7 @@ void bind_eval(py::module_& m) {
   bind_spec(m);
   bind_model(m);
   bind_evaluators(m);
+  bind_modelled_device(m);
   bind_runtime(m);
   const py::object state = m.attr("State");
   state.attr("observation_tensor") = py::cpp_function(

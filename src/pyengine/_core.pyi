@@ -14,6 +14,7 @@ __all__: list[str] = [
     "BoundEvaluator",
     "Evaluator",
     "Game",
+    "ModelledDevice",
     "NOT_PROVEN",
     "OnnxModel",
     "Searcher",
@@ -24,6 +25,7 @@ __all__: list[str] = [
     "default_search_config",
     "load_game",
     "mixed_evaluator",
+    "modelled_device_evaluator",
     "onnx_evaluator",
     "open_onnx",
     "ort_provider_problem",
@@ -273,6 +275,32 @@ class BoundEvaluator:
     @property
     def provider(self) -> str: ...
 
+class ModelledDevice:
+    """
+    A stand-in for an accelerator: a batch takes a modelled time and no processor time. Of the
+    benchmark suites.
+    """
+    def __init__(
+        self,
+        *,
+        latency: typing.SupportsFloat | typing.SupportsIndex = 0.002,
+        per_row: typing.SupportsFloat | typing.SupportsIndex = 5e-06,
+        streams: typing.SupportsInt | typing.SupportsIndex = 2,
+        feeders: typing.SupportsInt | typing.SupportsIndex = 0,
+        buckets: bool = True,
+        uniform: bool = False,
+    ) -> None:
+        """
+        Seconds of a batch and of a row; batches in service at once; threads that wait for it
+        (0 = as many; more = it queues); whether batches are padded as a GPU's are; equal
+        priors and value 0, or a function of the position.
+        """
+    def counters(self) -> dict:
+        """
+        Since it was made: batches, rows (without padding), padding; seconds in service (busy) and
+        between the ends of batches and their feeders' awakening (late), summed.
+        """
+
 class Searcher:
     """
     A search that keeps its tree; see pyengine.Engine.
@@ -317,6 +345,7 @@ def load_game(name: str, /, **kwargs) -> Game:
 def mixed_evaluator(
     network: Evaluator, rollout: Evaluator, mix: typing.SupportsFloat | typing.SupportsIndex
 ) -> Evaluator: ...
+def modelled_device_evaluator(device: ModelledDevice, spec: typing.Any) -> Evaluator: ...
 def onnx_evaluator(model: OnnxModel, spec: typing.Any) -> Evaluator: ...
 def open_onnx(
     path: os.PathLike | str | bytes,

@@ -1,0 +1,65 @@
+"""An accelerator that this machine does not have: it takes time, and no processor time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyengine
+from pyengine import ModelSpec, _core
+
+
+class ModelledDevice(pyengine.Evaluator):
+    """A network on a modelled device. Planes, symmetries, padding, decoding and cache are real.
+
+    A batch takes ``latency + per_row * rows`` seconds, padding included, on one of ``streams``,
+    during which its feeder sleeps. Policy and value are random numbers that are a function of the
+    first two planes, or equal priors and 0 when ``uniform``.
+
+    Args:
+        latency, per_row: seconds.
+        streams: batches in service at once.
+        feeders: threads that hand batches over and wait for them; 0 = ``streams``. With more, the
+            device has its next batch before it is done with one.
+        uniform: see above.
+        buckets: whether batches are padded to the sizes that a GPU's are.
+        spec: how it reads a position; None = ``ModelSpec()``.
+
+    Raises ConfigError when an argument is out of range.
+    """
+
+    def __init__(
+        self,
+        latency: float = 2e-3,
+        per_row: float = 5e-6,
+        *,
+        streams: int = 2,
+        feeders: int = 0,
+        uniform: bool = False,
+        buckets: bool = True,
+        spec: ModelSpec | None = None,
+    ) -> None:
+        """Make one; see the class."""
+        self._device = _core.ModelledDevice(
+            latency=latency,
+            per_row=per_row,
+            streams=streams,
+            feeders=feeders,
+            buckets=buckets,
+            uniform=uniform,
+        )
+        given = ModelSpec() if spec is None else spec
+        super().__init__(_core.modelled_device_evaluator(self._device, given), given)
+        self.latency, self.per_row, self.streams = latency, per_row, streams
+        self.feeders = feeders or streams
+
+    def capacity(self, batch: int) -> float:
+        """Return the most rows a second in batches of ``batch``."""
+        return self.streams * batch / (self.latency + self.per_row * batch)
+
+    def counters(self) -> dict[str, Any]:
+        """Return ``batches``, ``rows``, ``padding``; seconds ``busy`` and ``late`` so far.
+
+        ``busy`` is the time in service, summed over streams; ``late`` is that between the ends of
+        batches and their feeders' awakening.
+        """
+        return dict(self._device.counters())

@@ -1,0 +1,226 @@
+#include "eval/modelled_device.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "eval/ort_network.h"
+
+namespace pyengine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kMostStreams = 64;
+constexpr std::size_t kHashedChannels = 2;  ///< by custom the stones of both players
+constexpr std::size_t kTableOffsets = 4096;
+constexpr std::size_t kHashLanes = 4;
+
+// As wide as what trained networks answer for the positions of a game: on six of them the entropy
+// of the priors was 0.26 to 0.85 of the largest possible (here about 0.6), and the values of a
+// position's children had a standard deviation of 0.10 to 0.27 (here 0.15).
+constexpr double kLogitDeviation = 2.0;
+constexpr double kMostValue = 0.26;
+
+void check_seconds(const char* name, double seconds) {
+  if (std::isfinite(seconds) && seconds >= 0.0 && seconds <= 60.0) return;
+  throw ConfigError(std::string(name) + ": expected 0 .. 60 seconds, found " +
+                    std::to_string(seconds));
+}
+
+void check_count(const char* name, int count, int least) {
+  if (count >= least && count <= kMostStreams) return;
+  throw ConfigError(std::string(name) + ": expected " + std::to_string(least) + " .. " +
+                    std::to_string(kMostStreams) + ", found " + std::to_string(count));
+}
+
+/// Sleeps to the moment: Linux may oversleep by 50 us unless told that it matters here.
+void sleep_exactly_until(Clock::time_point moment) {
+#ifdef __linux__
+  thread_local const bool told = prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0;
+  static_cast<void>(told);
+#endif
+  std::this_thread::sleep_until(moment);
+}
+
+/// A hash of floats: fast, since a real device would not take the processor's time for it.
+std::uint64_t hash_of(const std::byte* bytes, std::size_t size) noexcept {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
+  std::array<std::uint64_t, kHashLanes> lanes = {1, 2, 3, 4};
+  std::size_t at = 0;
+  for (; at + sizeof lanes <= size; at += sizeof lanes) {
+    std::array<std::uint64_t, kHashLanes> words;
+    std::memcpy(words.data(), bytes + at, sizeof words);
+    for (std::size_t i = 0; i < kHashLanes; ++i) lanes[i] = (lanes[i] ^ words[i]) * kFactor;
+    // The high bits of a product are the good ones, and the next product needs them low.
+    for (std::uint64_t& lane : lanes) lane ^= lane >> 32U;
+  }
+  std::uint64_t hash = size;
+  for (; at < size; ++at) hash = (hash ^ static_cast<std::uint64_t>(bytes[at])) * kFactor;
+  for (const std::uint64_t lane : lanes) hash = ((hash ^ lane) * kFactor) ^ (hash >> 29U);
+  return hash ^ (hash >> 32U);
+}
+
+/// Numbers for rows of `row` that begin at any of kTableOffsets places.
+std::vector<float> table_of(int row, auto&& number) {
+  std::vector<float> table(kTableOffsets + static_cast<std::size_t>(row));
+  std::generate(table.begin(), table.end(), [&] { return static_cast<float>(number()); });
+  return table;
+}
+
+std::vector<float> policy_table(const ModelSpec& spec, int row) {
+  Rng rng(0, 0);
+  return table_of(row, [&] {
+    const double logit = kLogitDeviation * rng.normal();
+    return spec.policy == "probs" ? std::exp(logit) : logit;
+  });
+}
+
+std::vector<float> value_table(const ModelSpec& spec, int row) {
+  Rng rng(0, 1);
+  return table_of(row, [&] {
+    const double value = kMostValue * (2.0 * rng.uniform() - 1.0);
+    return spec.value_kind == "probs" ? 0.5 * (1.0 + value) : value;
+  });
+}
+
+struct DeviceMemory final : RawMemory {
+  DeviceMemory(const NetworkShape& shape, int capacity)
+      : inputs(static_cast<std::size_t>(capacity) * shape.planes.elements()),
+        policies(static_cast<std::size_t>(capacity * shape.policy)),
+        values(static_cast<std::size_t>(capacity * shape.value)),
+        calls{capacity, false, true} {
+    planes = reinterpret_cast<std::byte*>(inputs.data());
+    policy = policies.data();
+    value = values.data();
+  }
+  std::vector<float> inputs;
+  std::vector<float> policies;
+  std::vector<float> values;
+  ort::CallPlan calls;
+};
+
+}  // namespace
+
+/// The device's clockwork: when each stream has done all that it was given.
+class ModelledDevice::Streams {
+ public:
+  explicit Streams(const DeviceModel& wanted)
+      : model(wanted), free_at_(static_cast<std::size_t>(wanted.streams)) {}
+
+  [[nodiscard]] Clock::duration service_time(int rows) const noexcept {
+    return std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(model.latency + model.per_row * rows));
+  }
+
+  /// Gives a batch to the stream that is free first; returns when it will be done.
+  Clock::time_point begin(int rows, int computed) {
+    const Clock::duration time = service_time(computed);
+    const std::lock_guard lock(mutex_);
+    auto& stream = *std::min_element(free_at_.begin(), free_at_.end());
+    stream = std::max(stream, Clock::now()) + time;
+    ++counters_.batches;
+    counters_.rows += static_cast<std::uint64_t>(rows);
+    counters_.padding += static_cast<std::uint64_t>(computed - rows);
+    counters_.busy += std::chrono::duration<double>(time).count();
+    return stream;
+  }
+
+  void finish(Clock::time_point end) {
+    sleep_exactly_until(end);
+    const double late = std::chrono::duration<double>(Clock::now() - end).count();
+    const std::lock_guard lock(mutex_);
+    counters_.late += late;
+  }
+
+  [[nodiscard]] DeviceCounters counters() const {
+    const std::lock_guard lock(mutex_);
+    return counters_;
+  }
+
+  const DeviceModel model;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Clock::time_point> free_at_;
+  DeviceCounters counters_;
+};
+
+/// Answers with rows of tables of random numbers, chosen by a hash of the first planes.
+class ModelledDevice::Network final : public RawNetwork {
+ public:
+  Network(std::shared_ptr<Streams> streams, const ModelSpec& spec, const NetworkShape& shape)
+      : streams_(std::move(streams)), shape_(shape) {
+    if (streams_->model.uniform) return;
+    policy_table_ = policy_table(spec, shape.policy);
+    value_table_ = value_table(spec, shape.value);
+  }
+
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    const DeviceModel& model = streams_->model;
+    return {.device_batches = model.feeders > 0 ? model.feeders : model.streams};
+  }
+  [[nodiscard]] std::string provider() const override { return "modelled device"; }
+  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
+    return std::make_unique<DeviceMemory>(shape_, capacity);
+  }
+  int run(RawMemory& memory, int rows) override {
+    auto& batch = static_cast<DeviceMemory&>(memory);
+    const int computed = streams_->model.buckets ? batch.calls.padded(rows) : rows;
+    const Clock::time_point end = streams_->begin(rows, computed);
+    if (!streams_->model.uniform) answer(batch, rows);
+    streams_->finish(end);
+    return computed;
+  }
+
+ private:
+  void answer(DeviceMemory& batch, int rows) const noexcept {
+    const std::size_t row_bytes = shape_.planes.elements() * sizeof(float);
+    const std::size_t channel = static_cast<std::size_t>(shape_.planes.points()) * sizeof(float);
+    const std::size_t hashed = std::min(row_bytes, kHashedChannels * channel);
+    const auto policy = static_cast<std::size_t>(shape_.policy);
+    const auto value = static_cast<std::size_t>(shape_.value);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
+      const std::uint64_t hash = hash_of(batch.planes + row * row_bytes, hashed);
+      const float* priors = policy_table_.data() + hash % kTableOffsets;
+      const float* values = value_table_.data() + hash / kTableOffsets % kTableOffsets;
+      std::copy_n(priors, policy, batch.policies.begin() + static_cast<long>(row * policy));
+      std::copy_n(values, value, batch.values.begin() + static_cast<long>(row * value));
+    }
+  }
+
+  std::shared_ptr<Streams> streams_;
+  const NetworkShape shape_;
+  std::vector<float> policy_table_;  ///< a row begins anywhere in the first kTableOffsets
+  std::vector<float> value_table_;
+};
+
+ModelledDevice::ModelledDevice(const DeviceModel& model) {
+  check_seconds("latency", model.latency);
+  check_seconds("per_row", model.per_row);
+  check_count("streams", model.streams, 1);
+  check_count("feeders", model.feeders, 0);
+  streams_ = std::make_shared<Streams>(model);
+}
+
+ModelledDevice::~ModelledDevice() = default;
+
+std::shared_ptr<RawNetwork> ModelledDevice::fit(const ModelSpec& spec, const NetworkShape& shape) {
+  return std::make_shared<Network>(streams_, spec, shape);
+}
+
+DeviceCounters ModelledDevice::counters() const { return streams_->counters(); }
+
+}  // namespace pyengine
