@@ -1,0 +1,1 @@
+"""What the suite ``peers`` is made of: environments, workers, and one module a peer."""

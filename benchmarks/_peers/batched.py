@@ -1,0 +1,169 @@
+"""mctx on pgx, compiled by JAX for the CPU: 64 positions at once against ``search_many``."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import pyengine
+from pyengine import machine
+
+from . import environment
+from .environment import Environment
+from .pairs import Timed, figures, paired, timed
+from .shared import Options, Report, check
+from .worker import Worker
+
+SIMULATIONS = 64
+POSITIONS = 64
+SEED = 1
+#: Seconds of our side of a pair: one call of ``search_many`` is too short for the clock.
+SLICE = 0.1
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A game.
+
+    Attributes:
+        name: for people.
+        ours, theirs: as each library loads it.
+        moves: most random moves before a position.
+        asked: least ratio.
+    """
+
+    name: str
+    ours: str
+    theirs: str
+    moves: int
+    asked: float
+
+
+SUBJECTS = [
+    Subject("tic_tac_toe", "tic_tac_toe", "tic_tac_toe", 4, 3.0),
+    Subject("connect_four", "connect_four", "connect_four", 10, 3.0),
+    Subject("othello", "othello", "othello", 30, 30.0),
+    Subject("go9", "go(board_size=9)", "go_9x9", 30, 30.0),
+]
+#: Policies of mctx with the algorithm of ours that does the same.
+POLICIES = {"gumbel": "gumbel", "muzero": "puct"}
+
+
+def positions(game: pyengine.Game, most: int, seed: int = SEED) -> list[pyengine.State]:
+    """Return positions after 0 to ``most`` random moves, none of them the end."""
+    chance = random.Random(seed)
+    found: list[pyengine.State] = []
+    while len(found) < POSITIONS:
+        state = game.new_initial_state()
+        for _ in range(chance.randrange(most + 1)):
+            if not state.is_terminal():
+                state.apply_action(chance.choice(state.legal_actions()))
+        if not state.is_terminal():
+            found.append(state)
+    return found
+
+
+def configuration(policy: str) -> pyengine.SearchConfig:
+    """Return our configuration for a policy of mctx; PUCT where this build has no Gumbel search."""
+    config = pyengine.SearchConfig(simulations=SIMULATIONS, threads=0, solver=False)
+    try:
+        return config.replace(algorithm=POLICIES[policy])
+    except pyengine.ConfigError:
+        return config
+
+
+def ask(subject: Subject, policy: str, states: list[pyengine.State]) -> str:
+    """Return the question to the worker."""
+    return json.dumps(
+        {
+            "game": subject.theirs,
+            "policy": policy,
+            "simulations": SIMULATIONS,
+            "positions": [state.history() for state in states],
+        }
+    )
+
+
+def check_positions(answer: str, states: list[pyengine.State]) -> None:
+    """Both libraries have the same positions: the same moves are legal."""
+    for mask, state in zip(json.loads(answer)["legal"], states, strict=True):
+        found = np.flatnonzero(mask).tolist()
+        legal = list(state.legal_actions())
+        check(f"{legal} are legal for the peer too", found == legal, found)
+
+
+def read(answer: str) -> Timed:
+    """Return what a search of the worker took, checked: every simulation is a visit."""
+    found = json.loads(answer)
+    visits = found["visits"]
+    check(
+        f"the peer makes {SIMULATIONS} simulations in {POSITIONS} positions",
+        visits == [SIMULATIONS] * POSITIONS,
+        visits,
+    )
+    return Timed(sum(visits), found["wall"], found["cpu"])
+
+
+def searches(engine: pyengine.Engine, states: list[pyengine.State]) -> Callable[[], Timed]:
+    """Return a call that searches all the states, several times."""
+
+    def once() -> int:
+        results = engine.search_many(states, simulations=SIMULATIONS)
+        visits = [int(result.visits.sum()) for result in results]
+        check("the engine's visits add up", visits == [SIMULATIONS] * len(states), visits)
+        return sum(int(result.simulations) for result in results)
+
+    def several() -> Timed:
+        took = timed(once)
+        while took.wall < SLICE:
+            more = timed(once)
+            took = Timed(took.done + more.done, took.wall + more.wall, took.cpu + more.cpu)
+        return took
+
+    return several
+
+
+def compare(
+    subject: Subject, policy: str, worker: Worker, options: Options
+) -> dict[str, float | None]:
+    """Return a row."""
+    game = pyengine.load_game(subject.ours)
+    states = positions(game, subject.moves)
+    check_positions(worker.ask(ask(subject, policy, states)), states)
+    with pyengine.Engine(game, "uniform", config=configuration(policy)) as engine:
+        ours = searches(engine, states)
+        ours()
+        pairs = paired(
+            lambda: read(worker.ask("search")),
+            ours,
+            options.seconds,
+            1 if options.quick else 3,
+            1 if options.quick else 100,
+        )
+    return figures(pairs, subject.asked)
+
+
+def run(report: Report, options: Options, folder: Path) -> None:
+    """Compare both policies in every game; in one, one only, when a sign of life is enough."""
+    peer = Environment("jax", folder)
+    peer.prepare(not options.quick)
+    script = Path(__file__).with_name("batched_worker.py")
+    variables = {**os.environ, "JAX_PLATFORMS": "cpu"}
+    subjects = SUBJECTS[:1] if options.quick else SUBJECTS
+    for subject in subjects:
+        for policy in list(POLICIES)[: 1 if options.quick else None]:
+            algorithm = configuration(policy).algorithm
+            name = f"peers/{subject.name}/mctx-{policy}/batch={POSITIONS},ours={algorithm}"
+            with report.row(name) as row, Worker([str(peer.python), str(script)], variables) as jax:
+                environment.say(f"{name} (JAX compiles for some seconds)")
+                row.update(compare(subject, policy, jax, options))
+    report.notes.append(
+        f"mctx: {POSITIONS} positions of {SIMULATIONS} simulations, compiled before; both sides on"
+        f" {machine.cores()} cores"
+    )

@@ -1,0 +1,184 @@
+"""Environments of the peers' own: virtual environments with pinned packages in a cache folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+Made = TypeVar("Made")
+
+#: Seconds that one command of an installation may take.
+PATIENCE = 1800.0
+
+#: Every package with its version, dependencies included: the comparison of today can be repeated.
+PACKAGES = {
+    "openspiel": (
+        "absl-py==2.5.1",
+        "attrs==26.1.0",
+        "cmake==4.4.4",
+        "ml_collections==1.1.0",
+        "ninja==1.13.2",
+        "numpy==2.4.6",
+        "open_spiel==2.0.2",
+        "PyYAML==6.0.3",
+        "scipy==1.17.1",
+        "typing_extensions==4.16.0",
+    ),
+    "jax": (
+        "absl-py==2.5.1",
+        "chex==0.1.92",
+        "jax==0.10.2",
+        "jaxlib==0.10.2",
+        "mctx==0.0.71",
+        "ml_dtypes==0.6.0",
+        "numpy==2.4.6",
+        "opt_einsum==3.4.0",
+        "pgx==2.6.0",
+        "scipy==1.17.1",
+        "svgwrite==1.4.3",
+        "toolz==1.2.0",
+        "typing_extensions==4.16.0",
+    ),
+}
+
+
+class PeerError(Exception):
+    """A peer cannot be had here, or has failed; says why. The suite goes on without it."""
+
+
+def cache_folder() -> Path:
+    """Return where the peers are kept: ``$PYENGINE_PEERS``, or a folder of the user's cache."""
+    named = os.environ.get("PYENGINE_PEERS")
+    if named:
+        return Path(named).expanduser().absolute()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "pyengine" / "peers"
+
+
+def say(text: str) -> None:
+    """Show what goes on; results are printed on the other stream."""
+    print(f"peers: {text}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment with the packages of one peer.
+
+    Attributes:
+        name: key of ``PACKAGES``.
+        folder: of all the peers.
+    """
+
+    name: str
+    folder: Path
+
+    @property
+    def root(self) -> Path:
+        """The virtual environment."""
+        return self.folder / self.name
+
+    @property
+    def scripts(self) -> Path:
+        """Where its programs are."""
+        return self.root / ("Scripts" if os.name == "nt" else "bin")
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.scripts / ("python.exe" if os.name == "nt" else "python")
+
+    @property
+    def packages(self) -> str:
+        """The pinned packages, one a line: as a finished installation has them on file."""
+        return "".join(f"{package}\n" for package in PACKAGES[self.name])
+
+    @property
+    def ready(self) -> bool:
+        """Whether exactly these packages were installed here before."""
+        mark = self.root / "installed.txt"
+        return mark.is_file() and mark.read_text() == self.packages and self.python.exists()
+
+    def prepare(self, install: bool) -> None:
+        """Install what is not there yet. Raises PeerError with the installer's last words.
+
+        Args:
+            install: False = use what is there, fetch nothing.
+        """
+        if self.ready:
+            return
+        if not install:
+            raise PeerError(f"{self.name}: not installed in {self.root}; run without --quick once")
+        say(f"installing {self.name} into {self.root} ...")
+        shutil.rmtree(self.root, ignore_errors=True)
+        try:
+            venv.create(self.root, with_pip=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise PeerError(
+                f"{self.name}: no virtual environment in {self.root}: {error}"
+            ) from error
+        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+        command(f"{self.name}: pip", [*pip, "--no-deps", *PACKAGES[self.name]])
+        (self.root / "installed.txt").write_text(self.packages)
+
+    def site_packages(self) -> Path:
+        """Return where its packages lie."""
+        code = "import sysconfig; print(sysconfig.get_path('platlib'))"
+        return Path(command(f"{self.name}: python", [str(self.python), "-c", code]).strip())
+
+
+def command(what: str, words: Sequence[str], path: Path | None = None) -> str:
+    """Run a program to its end and return its output; one that fails raises PeerError.
+
+    Args:
+        what: begins the reason.
+        words: the program and its arguments.
+        path: folder with programs to find before others.
+    """
+    environment = dict(os.environ)
+    if path is not None:
+        environment["PATH"] = os.pathsep.join([str(path), environment.get("PATH", "")])
+    try:
+        done = subprocess.run(
+            [str(word) for word in words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PeerError(f"{what}: {error}") from error
+    if done.returncode != 0:
+        raise PeerError(f"{what}: {last_words(done.stdout)}")
+    return done.stdout
+
+
+def last_words(output: str) -> str:
+    """Return the line of a failed program's output that says why, as well as can be told."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower()]
+    return (errors or lines or ["it said nothing"])[-1 if not errors else 0]
+
+
+def find_program(*names: str) -> str | None:
+    """Return the path of the first program that is installed; Debian keeps games apart."""
+    places = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games"])
+    return next((found for name in names if (found := shutil.which(name, path=places))), None)
+
+
+def attempt(make: Callable[[], Made], notes: list[str]) -> Made | None:
+    """Return what is made, or None with the reason among the notes when it cannot be had."""
+    try:
+        return make()
+    except PeerError as reason:
+        say(f"going on without it: {reason}")
+        notes.append(f"missing: {reason}")
+        return None

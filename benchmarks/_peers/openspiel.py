@@ -1,0 +1,173 @@
+"""OpenSpiel's MCTSBot, in C++ and in Python: the tree alone, on one thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyengine
+
+from . import environment, openspiel_source
+from .environment import Environment, PeerError
+from .pairs import Timed, figures, paired, timed
+from .shared import Options, Report, check
+from .worker import Worker
+
+CONFIG = pyengine.SearchConfig(threads=1, solver=False)
+#: What OpenSpiel's PUCT computes: a constant factor, and 0 for what was never visited.
+SAME = CONFIG.replace(c_puct=1.25, c_puct_base=None, fpu="value", fpu_value=0.0)
+#: The Python bot gets a part of the simulations: a smaller tree is no disadvantage for it.
+PYTHON_PART = 10
+PYTHON_ASKED = 25.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A game from its initial position.
+
+    Attributes:
+        name: for people.
+        ours, theirs: as each library loads it.
+        simulations: of a search.
+        asked: least ratio to the C++ bot.
+    """
+
+    name: str
+    ours: str
+    theirs: str
+    simulations: int
+    asked: float
+
+
+SUBJECTS = [
+    Subject("tic_tac_toe", "tic_tac_toe", "tic_tac_toe", 100_000, 1.2),
+    Subject("connect_four", "connect_four", "connect_four", 100_000, 2.5),
+    Subject("othello", "othello", "othello", 50_000, 20.0),
+    Subject("gomoku15", "gomoku", "gomoku(size=15)", 20_000, 4.5),
+    Subject("go9", "go(board_size=9)", "go(board_size=9)", 20_000, 6.0),
+    Subject("go19", "go", "go", 5_000, 5.0),
+]
+
+
+def build(peer: Environment, install: bool) -> Path:
+    """Return the program that times the C++ bot, compiled if need be. Raises PeerError."""
+    folder = peer.folder / "openspiel-c++"
+    program = folder / "build" / ("harness.exe" if os.name == "nt" else "harness")
+    sources = {
+        folder / "harness.cpp": openspiel_source.HARNESS,
+        folder / "CMakeLists.txt": openspiel_source.CMAKE,
+    }
+    built = folder / "built.txt"  # with these sources, of these packages
+    mark = peer.packages + "".join(sources.values())
+    if program.exists() and built.is_file() and built.read_text() == mark:
+        return program
+    if not install:
+        raise PeerError(f"openspiel-c++: not built in {folder}; run without --quick once")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in sources.items():
+        path.write_text(text.lstrip("\n"))
+    environment.say(f"building OpenSpiel's C++ search in {folder}, about two minutes ...")
+    cmake = str(peer.scripts / "cmake")
+    configure = ["-S", str(folder), "-B", str(program.parent), "-G", "Ninja"]
+    settings = ["-DCMAKE_BUILD_TYPE=Release", f"-DSITE_PACKAGES={peer.site_packages()}"]
+    what = "openspiel-c++: cmake"
+    environment.command(what, [cmake, *configure, *settings], peer.scripts)
+    environment.command(what, [cmake, "--build", str(program.parent)], peer.scripts)
+    built.write_text(mark)
+    return program
+
+
+def read(answer: str, simulations: int) -> Timed:
+    """Return what a bot's answer says, checked: a wrong number of simulations has no rate.
+
+    The bot's first simulation is the root's own evaluation, the children share the others.
+    """
+    words = answer.split()
+    check("a bot answers with four numbers", len(words) == 4, answer)
+    done, visits = int(words[0]), int(words[1])
+    check(f"the bot makes {simulations} simulations", done == simulations, done)
+    check("the bot's visits add up", visits == simulations - 1, visits)
+    return Timed(done, float(words[2]), float(words[3]))
+
+
+def search(subject: Subject, config: pyengine.SearchConfig) -> Callable[[], Timed]:
+    """Return a call that searches once with a new engine, like the bot with a new tree."""
+    game = pyengine.load_game(subject.ours)
+    state = game.new_initial_state()
+
+    def once() -> Timed:
+        with pyengine.Engine(game, "uniform", config=config) as engine:
+            result: list[pyengine.SearchResult] = []
+
+            def call() -> int:
+                result.append(engine.search(state))
+                return int(result[0].simulations)
+
+            took = timed(call)
+        visits = int(result[0].visits.sum())
+        check("the engine makes as many simulations", took.done == config.simulations, took.done)
+        check("the engine's visits add up", visits == config.simulations, visits)
+        return took
+
+    return once
+
+
+def compare(
+    subject: Subject, bot: Worker, simulations: int, asked: float, options: Options
+) -> dict[str, float | None]:
+    """Return a row: the engine as it comes, and beside it with the bot's own formula."""
+    question = f"{subject.theirs} {simulations}"
+
+    def peer() -> Timed:
+        return read(bot.ask(question), simulations)
+
+    ours = search(subject, CONFIG.replace(simulations=simulations))
+    same = search(subject, SAME.replace(simulations=simulations))
+    if not options.quick:
+        peer(), ours(), same()
+    alike: list[float] = []
+
+    def both() -> Timed:
+        alike.append(same().rate.wall)
+        return ours()
+
+    pairs = paired(peer, both, options.seconds, 1 if options.quick else 3, _most(options))
+    row = figures(pairs, asked)
+    each = sorted(b / a[0].rate.wall for a, b in zip(pairs, alike, strict=True))
+    row["same formula"] = each[len(each) // 2]
+    return row
+
+
+def _most(options: Options) -> int:
+    return 1 if options.quick else 100
+
+
+def _rows(report: Report, options: Options, name: str, bot: Worker, python: bool) -> None:
+    for subject in SUBJECTS:
+        simulations = subject.simulations // (PYTHON_PART if python else 1)
+        simulations = max(simulations // 100, 50) if options.quick else simulations
+        with report.row(f"peers/{subject.name}/{name}/simulations={simulations}") as row:
+            environment.say(row["name"])
+            asked = PYTHON_ASKED if python else subject.asked
+            row.update(compare(subject, bot, simulations, asked, options))
+
+
+def run(report: Report, options: Options, folder: Path) -> None:
+    """Compare with both bots, as far as they can be had."""
+    peer = Environment("openspiel", folder)
+    install = not options.quick
+    peer.prepare(install)
+    worker = Path(__file__).with_name("openspiel_worker.py")
+
+    def compiled() -> None:
+        with Worker([str(build(peer, install))]) as bot:
+            _rows(report, options, "openspiel-c++", bot, python=False)
+
+    def interpreted() -> None:
+        with Worker([str(peer.python), str(worker)]) as bot:
+            _rows(report, options, "openspiel-python", bot, python=True)
+
+    for bots in (compiled, interpreted):
+        environment.attempt(bots, report.notes)

@@ -1,0 +1,80 @@
+"""Our program that times OpenSpiel's C++ search, and how it is built: text, to be in the wheel.
+
+OpenSpiel's sources are those that its own wheel holds; only what the search of these games needs is
+compiled, with the flags of its own release build and the instructions of this machine.
+"""
+
+from __future__ import annotations
+
+#: Reads lines "GAME SIMULATIONS"; answers "simulations visits seconds cpu-seconds", where visits
+#: are those of the root's children and simulations those of the root.
+HARNESS = r"""
+#include <chrono>
+#include <ctime>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "open_spiel/algorithms/mcts.h"
+#include "open_spiel/spiel.h"
+
+class UniformEvaluator : public open_spiel::algorithms::Evaluator {
+ public:
+  std::vector<double> Evaluate(const open_spiel::State&) override { return {0.0, 0.0}; }
+
+  open_spiel::ActionsAndProbs Prior(const open_spiel::State& state) override {
+    const std::vector<open_spiel::Action> actions = state.LegalActions();
+    open_spiel::ActionsAndProbs prior;
+    prior.reserve(actions.size());
+    for (open_spiel::Action action : actions) prior.emplace_back(action, 1.0 / actions.size());
+    return prior;
+  }
+};
+
+int main() {
+  std::string name;
+  int simulations = 0;
+  for (int seed = 1; std::cin >> name >> simulations; ++seed) {
+    const auto game = open_spiel::LoadGame(name);
+    const auto state = game->NewInitialState();
+    const auto begun = std::chrono::steady_clock::now();
+    const std::clock_t used = std::clock();
+    open_spiel::algorithms::MCTSBot bot(
+        *game, std::make_shared<UniformEvaluator>(), /*uct_c=*/1.25, simulations,
+        /*max_memory_mb=*/16000, /*solve=*/false, seed, /*verbose=*/false,
+        open_spiel::algorithms::ChildSelectionPolicy::PUCT);
+    const auto root = bot.MCTSearch(*state);
+    const double cpu = static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC;
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun;
+    int visits = 0;
+    for (const auto& child : root->children) visits += child.explore_count;
+    std::cout << root->explore_count << ' ' << visits << ' ' << wall.count() << ' ' << cpu
+              << std::endl;
+  }
+  return 0;
+}
+"""
+
+CMAKE = r"""
+cmake_minimum_required(VERSION 3.21)
+project(peers LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG -march=native -w")
+set(BUILD_TESTING OFF)
+set(ABSL_PROPAGATE_CXX_STD ON)
+set(root ${SITE_PACKAGES}/open_spiel)
+add_subdirectory(${root}/abseil-cpp abseil EXCLUDE_FROM_ALL)
+foreach(game IN ITEMS tic_tac_toe connect_four othello gomoku go)
+  file(GLOB found ${root}/games/${game}/${game}.cc ${root}/games/${game}/${game}_board.cc)
+  list(APPEND sources ${found})
+endforeach()
+foreach(name IN ITEMS action_view game_parameters observer policy simultaneous_move_game spiel
+        spiel_bots spiel_utils utils/status utils/usage_logging algorithms/mcts)
+  list(APPEND sources ${root}/${name}.cc)
+endforeach()
+add_executable(harness harness.cpp ${sources})
+target_include_directories(harness PRIVATE ${SITE_PACKAGES} ${root}/abseil-cpp ${root}/json/include)
+target_link_libraries(harness PRIVATE absl::algorithm absl::flat_hash_map absl::optional
+  absl::random_random absl::str_format absl::strings absl::time)
+"""

@@ -1,0 +1,112 @@
+"""A peer that runs beside us: a program that answers each line it is given with a line."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import IO, Self
+
+from .environment import PeerError, last_words
+
+#: Seconds until a peer that says nothing is given up.
+PATIENCE = 600.0
+
+
+class Worker:
+    """A running program; closing it ends it, whatever it does."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        with_errors: bool = False,
+    ) -> None:
+        """Start the program.
+
+        Args:
+            words: the program and its arguments.
+            environment: variables of its own; None = ours.
+            with_errors: read its error stream among its lines as well.
+        """
+        self._name = str(words[0])
+        self._errors: IO[str] = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115
+        try:
+            self._process = subprocess.Popen(
+                [str(word) for word in words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if with_errors else self._errors,
+                text=True,
+                errors="replace",
+                bufsize=1,
+                env=None if environment is None else dict(environment),
+            )
+        except OSError as error:
+            self._errors.close()
+            raise PeerError(f"{self._name}: {error}") from error
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line.rstrip("\n"))
+        self._lines.put(None)
+
+    def tell(self, line: str) -> None:
+        """Give it a line. Raises PeerError when it has ended."""
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise PeerError(self._end()) from error
+
+    def line(self) -> str:
+        """Return the next line that it says. Raises PeerError when it ends or says nothing."""
+        try:
+            found = self._lines.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise PeerError(f"{self._name}: no answer within {PATIENCE:g} s") from None
+        if found is None:
+            raise PeerError(self._end())
+        return found
+
+    def ask(self, line: str) -> str:
+        """Give it a line and return its answer."""
+        self.tell(line)
+        return self.line()
+
+    def _end(self) -> str:
+        status = self._process.wait()
+        self._errors.seek(0)
+        return f"{self._name}: ended with status {status}: {last_words(self._errors.read())}"
+
+    def close(self) -> None:
+        """End it."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):  # it has ended already
+                self._process.stdin.close()
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._errors.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,51 @@
+"""Peers: what the searches of other libraries do, beside ours, in turns on the same machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING or __package__:
+    from . import common
+    from ._peers import batched, environment, openspiel
+    from .common import Options, Report
+else:  # run as a file
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from benchmarks import common
+    from benchmarks._peers import batched, environment, openspiel
+    from benchmarks.common import Options, Report
+
+NAME = "peers"
+DESCRIPTION = "simulations or visits a second of other libraries and of this one, in turns"
+
+Peer = Callable[[Report, Options, Path], None]
+PEERS: tuple[Peer, ...] = (openspiel.run, batched.run)
+
+
+def run(options: Options) -> Report:
+    """Compare with every peer that can be had; the others are named in the notes."""
+    report = Report(NAME, DESCRIPTION, openspiel.CONFIG.fingerprint())
+    folder = environment.cache_folder()
+    try:
+        for peer in PEERS:
+            environment.attempt(partial(peer, report, options, folder), report.notes)
+    except KeyboardInterrupt:
+        report.notes.append("interrupted: the rows above are complete, others are missing")
+    report.notes.append(
+        "peer/s, pyengine/s: simulations (Leela Zero: visits) a second, medians; ratio: median of"
+        " the pairs; cpu ratio: by processor time, which other programs disturb less; same formula:"
+        " the ratio with PUCT configured exactly like the peer's"
+    )
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return common.main(NAME, DESCRIPTION, run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
