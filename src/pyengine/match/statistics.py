@@ -32,7 +32,7 @@ def elo_of_score(score: float) -> float:
         return math.nan
     if score <= 0 or score >= 1:
         return math.copysign(math.inf, score - 0.5)
-    return -_ELO_SCALE * math.log10(1 / score - 1)
+    return _ELO_SCALE * math.log10(score / (1 - score))
 
 
 def score_of_elo(elo: float) -> float:

@@ -1,0 +1,380 @@
+"""Whether leaves in flight cost playing strength, and what settings cost throughput.
+
+A search with many leaves in flight plays the serial search (one leaf in flight) with equal
+simulations. The parallel side searches one tree at a time on each core, with batches as large as
+its leaves in flight: all rows of a batch are leaves of one tree, chosen before any of them was
+judged, and ``fill`` shows how many they were. It reads no cache, which would answer leaves at once.
+The serial side, whose search neither depends on, shares batches among trees and has a cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyengine
+from pyengine import MatchInterrupted, MatchResult, Openings, SearchConfig, machine
+
+if TYPE_CHECKING or __package__:
+    from . import common, networks, variants
+    from .common import Options, Report, check
+    from .networks import Network
+else:  # run as a file
+    import common
+    import networks
+    import variants
+    from common import Options, Report, check
+    from networks import Network
+
+NAME = "parallel-strength"
+DESCRIPTION = "score of searches with leaves in flight against the serial search; costs of settings"
+
+#: Of both sides. Without random symmetries both judge alike, and only the search differs.
+BASE = SearchConfig(symmetry="none")
+SERIAL = BASE.replace(in_flight=1, cache_entries=1 << 20)
+NETWORKS = ("gomoku8x8_5", "connect4_sunshine")
+BUNDLED = ("gomoku", "connect4")  # where those are absent
+OPENING_PLIES = {"connect_four": 6}  # else 4
+THREADS = machine.cores()
+TELL_EVERY = 30.0  # seconds, where stderr is no terminal
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A match against the serial search, and what is asked of it.
+
+    Attributes:
+        in_flight: leaves of a tree, and rows of a batch.
+        collision: as in SearchConfig.
+        simulations: of each move, both sides.
+        games: wanted.
+        concurrent: games at once.
+        reach: the interval must reach this score; None: nothing is asked.
+        middle: least score.
+
+    """
+
+    in_flight: int
+    collision: str
+    simulations: int
+    games: int
+    concurrent: int
+    reach: float | None = None
+    middle: float = 0.0
+
+    @property
+    def knob(self) -> str:
+        """The last part of the row's name."""
+        return f"{self.collision},in_flight={self.in_flight},simulations={self.simulations}"
+
+    @property
+    def config(self) -> SearchConfig:
+        """Settings of the parallel side."""
+        return BASE.replace(
+            in_flight=self.in_flight,
+            batch_size=self.in_flight,
+            collision=self.collision,
+            simulations=self.simulations,
+            threads=1,
+            cache_entries=0,
+        )
+
+    def verdict(self, result: MatchResult) -> str:
+        """Return "met", "missed", or "-" where nothing is asked or games are missing."""
+        if self.reach is None or result.games < self.games:
+            return "-"
+        met = result.score >= self.middle and result.score_interval[1] >= self.reach
+        return "met" if met else "missed"
+
+
+CONTESTS = (
+    Contest(16, "virtual_visit", 800, 1000, 64, reach=0.49, middle=0.47),
+    Contest(16, "virtual_loss", 800, 400, 64),
+    Contest(64, "virtual_visit", 10_000, 200, 32, reach=0.5),
+    Contest(64, "virtual_loss", 10_000, 100, 32),
+)
+QUICK = (
+    Contest(4, "virtual_visit", 40, 4, 4),
+    Contest(4, "virtual_loss", 40, 4, 4),
+)
+#: Least ratio asked of each variant.
+ASKED = {"deterministic": 0.75, "fill": 0.98, "average": 0.95}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of the suite runs.
+
+    Attributes:
+        records: folder in which matches are kept and go on; None keeps nothing.
+        only: words; a row runs when all of them are in its name.
+        games: of each match instead of those of the contest.
+
+    """
+
+    records: Path | None = None
+    only: tuple[str, ...] = ()
+    games: int | None = None
+
+    def has(self, name: str) -> bool:
+        """Return whether a row runs."""
+        return all(word in name for word in self.only)
+
+
+class OneTreeAtATime:
+    """A player that searches each state by itself, on as many cores as there are."""
+
+    def __init__(self, network: Network, config: SearchConfig) -> None:
+        """Make an engine for each core."""
+        self._config = config
+        self._engines = [
+            pyengine.Engine(network.game, network.evaluator, config=config, seed=i)
+            for i in range(THREADS)
+        ]
+        self._idle: queue.SimpleQueue[pyengine.Engine] = queue.SimpleQueue()
+        for engine in self._engines:
+            self._idle.put(engine)
+        self._leaving = False
+
+    def search_many(self, states: Sequence[Any]) -> list[Any]:
+        """Search each state in a tree of its own, which has the evaluator for itself."""
+        self._leaving = False
+        with ThreadPoolExecutor(len(self._engines)) as pool:
+            searches = [pool.submit(self._search, state) for state in states]
+            try:
+                return [search.result() for search in searches]
+            except BaseException:  # Ctrl-C reaches this thread alone
+                self._leaving = True
+                for engine in self._engines:
+                    engine.stop()
+                raise
+
+    def _search(self, state: Any) -> Any:
+        if self._leaving:
+            return None
+        engine = self._idle.get()
+        try:
+            result = engine.search(state)
+        finally:
+            self._idle.put(engine)
+        visits = int(result.visits.sum())
+        check("every simulation is one visit", visits == result.simulations, visits)
+        return result
+
+    def stats(self) -> dict[str, int]:
+        """Return the sums of the engines' counters."""
+        all_stats = [engine.stats() for engine in self._engines]
+        keys = ("simulations", "evaluations", "batches", "collisions")
+        return {key: sum(stats[key] for stats in all_stats) for key in keys}
+
+    def close(self) -> None:
+        """Close the engines."""
+        for engine in self._engines:
+            engine.close()
+
+    def __repr__(self) -> str:
+        """Name the settings: a record of the match is one of these."""
+        return f"OneTreeAtATime({self._config.fingerprint()})"
+
+
+class Progress:
+    """Tells of a match on stderr: in place on a terminal, else a line now and then."""
+
+    def __init__(self, name: str, games: int) -> None:
+        """Begin to count."""
+        self._name = name
+        self._games = games
+        self._told = time.monotonic()
+
+    def __call__(self, result: MatchResult) -> None:
+        """Show how far the match is."""
+        line = f"{self._name}: {result.games}/{self._games} games, score {result.score:.1%}"
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - self._told >= TELL_EVERY:
+            self._told = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the line free."""
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class Counters:
+    """What the parallel side did in a match, over all the calls that it took."""
+
+    def __init__(self, record: Path | None) -> None:
+        """Read what earlier calls left beside the record."""
+        self._file = None if record is None else record.with_suffix(".counters.json")
+        self.sums: dict[str, int] = {}
+        if self._file is not None and self._file.exists():
+            self.sums = json.loads(self._file.read_text("utf-8"))
+
+    def add(self, stats: dict[str, int]) -> None:
+        """Count a call, and keep the sums."""
+        for key, value in stats.items():
+            self.sums[key] = self.sums.get(key, 0) + value
+        if self._file is not None:
+            self._file.write_text(json.dumps(self.sums) + "\n", "utf-8")
+
+
+def play(
+    network: Network, contest: Contest, wanted: Wanted, name: str
+) -> tuple[MatchResult, dict[str, int]]:
+    """Play a match, or what is missing of it; return it with the parallel side's counters."""
+    games = wanted.games or contest.games
+    record = None
+    if wanted.records is not None:
+        wanted.records.mkdir(parents=True, exist_ok=True)
+        record = wanted.records / (name.replace("/", "-").replace(",", "-") + ".jsonl")
+    counters = Counters(record)
+    player = OneTreeAtATime(network, contest.config)
+    serial = SERIAL.replace(simulations=contest.simulations)
+    progress = Progress(name, games)
+    try:
+        with pyengine.Engine(network.game, network.evaluator, config=serial) as other:
+            result = pyengine.match(
+                player,
+                other,
+                games=games,
+                game=network.game,
+                openings=openings_for(network),
+                concurrent_games=contest.concurrent,
+                record=record,
+                names=(contest.knob, "serial"),
+                on_progress=progress,
+            )
+            check("the serial side never collides", other.stats()["collisions"] == 0)
+    finally:
+        progress.close()
+        counters.add(player.stats())
+        player.close()
+    return result, counters.sums
+
+
+def openings_for(network: Network) -> Openings:
+    """Return varied openings that the network thinks balanced after a short search."""
+    return Openings(
+        plies=OPENING_PLIES.get(network.game.name, 4),
+        judge=network.evaluator,
+        max_value=0.5,
+        simulations=100,
+    )
+
+
+def figures(contest: Contest, result: MatchResult, sums: dict[str, int]) -> dict[str, Any]:
+    """Return a match's row; the parallel side must have searched in parallel."""
+    fill = sums.get("evaluations", 0) / max(1, sums.get("batches", 0))
+    enough = contest.in_flight / 3  # young trees and forced moves have fewer
+    check(f"batches hold {enough:.0f} leaves of a tree and more", fill >= enough, fill)
+    low, high = result.score_interval
+    return {
+        "games": result.games,
+        "won": result.wins,
+        "drawn": result.draws,
+        "lost": result.losses,
+        "score %": round(100 * result.score, 2),
+        "from %": round(100 * low, 2),
+        "to %": round(100 * high, 2),
+        "Elo": float(result.elo),
+        "fill": fill,
+        "collisions/sim": sums["collisions"] / max(1, sums["simulations"]),
+        "bar": contest.verdict(result),
+    }
+
+
+def strength_rows(report: Report, network: Network, quick: bool, wanted: Wanted) -> None:
+    """Play all contests with a network."""
+    for contest in QUICK if quick else CONTESTS:
+        name = f"{NAME}/{network.game.name}/{network.name}/{contest.knob}"
+        if not wanted.has(name):
+            continue
+        with report.row(name) as row:
+            networks.check_answers(network)
+            row.update(figures(contest, *play(network, contest, wanted, name)))
+
+
+def cost_rows(report: Report, network: Network, options: Options, wanted: Wanted) -> None:
+    """Measure what settings cost."""
+    for variant, least in ASKED.items():
+        for threads in common.thread_counts():
+            knob = f"{variant},batch={variants.CONFIG.batch_size},threads={threads}"
+            name = f"{NAME}/{network.game.name}/{network.name}/{knob}"
+            if not wanted.has(name):
+                continue
+            with report.row(name) as row:
+                found = variants.measure(network, variant, threads, options)
+                row.update(found, bar="met" if found["ratio"] >= least else "missed")
+                if options.quick:
+                    row["bar"] = "-"
+
+
+def find_networks(options: Options) -> list[Network]:
+    """Return the user's network, else those of the suite, else bundled ones."""
+    found = networks.find_networks(options)
+    if options.model is not None:
+        return found
+    chosen = [network for network in found if network.name in NETWORKS]
+    return chosen or [network for network in found if network.name in BUNDLED]
+
+
+def run(options: Options, wanted: Wanted | None = None) -> Report:
+    """Play all matches and measure all costs; see ``PYENGINE_RECORDS`` in the notes."""
+    if wanted is None:
+        folder = os.environ.get("PYENGINE_RECORDS")
+        wanted = Wanted(records=Path(folder) if folder else None)
+    report = Report(NAME, DESCRIPTION, BASE.fingerprint())
+    report.notes.append(_explanation(wanted))
+    try:
+        for network in find_networks(options):
+            strength_rows(report, network, options.quick, wanted)
+            cost_rows(report, network, options, wanted)
+    except MatchInterrupted as stop:
+        print(f"{report.table()}\n{stop}", file=sys.stderr)
+        raise
+    if not report.rows:
+        report.notes.append("no row: no network found, or none with the words of --only")
+    return report
+
+
+def _explanation(wanted: Wanted) -> str:
+    kept = "nowhere (--records, PYENGINE_RECORDS)" if wanted.records is None else wanted.records
+    return (
+        "score: of the search with leaves in flight against in_flight=1, equal simulations, every"
+        " opening with both colours, 95 % interval from pairs; fill: rows of a batch, all of one"
+        " tree; deterministic: simulations/s, fill: rows/s, both against the default settings;"
+        f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured in"
+        f" turns; records of the matches: {kept}"
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--records", type=Path, metavar="FOLDER")
+    parser.add_argument("--only", action="append", default=[], metavar="WORD")
+    parser.add_argument("--games", type=int)
+    known, rest = parser.parse_known_args(arguments)
+    folder = known.records or os.environ.get("PYENGINE_RECORDS")
+    wanted = Wanted(Path(folder) if folder else None, tuple(known.only), known.games)
+    suite: Callable[[Options], Report] = lambda options: run(options, wanted)  # noqa: E731
+    described = f"{DESCRIPTION}. Also: {parser.format_usage().removeprefix('usage: ').strip()}"
+    try:
+        return common.main(NAME, described, suite, rest)
+    except KeyboardInterrupt:
+        print("interrupted; with the same --records it goes on", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
