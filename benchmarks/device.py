@@ -1,0 +1,172 @@
+"""How busy a search keeps an accelerator: a modelled one, which every machine has."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import pyengine
+from pyengine import ModelSpec, machine
+
+if TYPE_CHECKING or __package__:
+    from . import common
+    from .common import Options, Report, check, median
+    from .modelled import ModelledDevice
+else:  # run as a file
+    import common
+    from common import Options, Report, check, median
+    from modelled import ModelledDevice
+
+NAME = "device"
+DESCRIPTION = "share of a modelled accelerator's rows that a search fills with leaves"
+
+BATCH = 256
+#: The modelled device has two batches in service; a third feeder hands it the next one before it
+#: is done, as a queue of CUDA streams does.
+FEEDERS = 3
+#: Leaves in flight, of all trees together: two batches in service, one waiting, one being
+#: gathered. Many trees want twice that, since each gives a few leaves a turn.
+ONE_TREE = 4 * BATCH
+MANY_TREES = 8 * BATCH
+REPEATS = 3
+TREES = 64
+SIMULATIONS = 100_000  # of one tree
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A game on the device.
+
+    Attributes:
+        name, game: for people; as ``load_game`` reads it.
+        trees: searched at once.
+        asked: utilisation that is wanted; None = for comparison.
+    """
+
+    name: str
+    game: str
+    trees: int
+    asked: float | None
+
+
+SUBJECTS = [
+    Subject("connect_four", "connect_four", TREES, 0.97),
+    Subject("go19", "go", TREES, 0.90),
+    Subject("go19", "go", 1, 0.85),
+    Subject("gomoku15", "gomoku", 1, 0.85),
+    Subject("othello", "othello", 1, 0.85),
+    Subject("connect_four", "connect_four", 1, None),
+]
+
+
+def config_for(trees: int) -> pyengine.SearchConfig:
+    """Return what a user would choose for such a device: as many threads as cores."""
+    in_flight = ONE_TREE if trees == 1 else MANY_TREES // trees
+    return pyengine.SearchConfig(
+        batch_size=BATCH, in_flight=in_flight, threads=machine.cores(), memory_limit=4 << 30
+    )
+
+
+def planes_of(game: pyengine.Game) -> ModelSpec:
+    """Return AlphaGo Zero's 17 planes in Go, else the default three."""
+    return ModelSpec.alphago_zero(game) if game.name == "go" else ModelSpec()
+
+
+def simulations_of(subject: Subject, device: ModelledDevice, options: Options) -> int:
+    """Return simulations of each tree: one tree as the bar says, many for about the seconds."""
+    if options.quick:
+        return 2_000 if subject.trees == 1 else 50
+    if subject.trees == 1:
+        return SIMULATIONS
+    return max(500, int(options.seconds * device.capacity(BATCH) / subject.trees))
+
+
+def search_once(subject: Subject, device: ModelledDevice, simulations: int) -> dict[str, float]:
+    """Search in a new engine; return what the device and the processor had to do."""
+    game = pyengine.load_game(subject.game)
+    config = config_for(subject.trees).replace(simulations=simulations)
+    before = device.counters()
+    with pyengine.Engine(game, device, config=config) as engine:
+        begun, used = time.perf_counter(), time.process_time()
+        results = engine.search_many([game.new_initial_state()] * subject.trees)
+        seconds, used = time.perf_counter() - begun, time.process_time() - used
+        stats = engine.stats()
+    done = {key: value - before[key] for key, value in device.counters().items()}
+    check_results(results, simulations, done, stats)
+    return {
+        "utilisation": done["rows"] / (device.capacity(BATCH) * seconds),
+        "in service": done["busy"] / (device.streams * seconds),
+        "fill": done["rows"] / done["batches"],
+        "padding": done["padding"] / (done["rows"] + done["padding"]),
+        "collisions/row": stats["collisions"] / done["rows"],
+        "cpu us/row": used / done["rows"] * 1e6,
+        "late us": done["late"] / done["batches"] * 1e6,
+    }
+
+
+def check_results(
+    results: list[pyengine.SearchResult], simulations: int, done: dict[str, Any], stats: Any
+) -> None:
+    """Every simulation is a visit, every row that the device judged is counted once."""
+    for result in results:
+        visits = int(result.visits.sum())
+        check("every simulation is one visit", visits == simulations, visits)
+        check("priors sum to 1", abs(float(result.priors.sum()) - 1) < 1e-3, result.priors.sum())
+        values = result.q[result.visits > 0]
+        check("q is in [-1, 1]", bool(np.all(np.abs(values) <= 1)), values)
+    rows = sum(result.evaluations for result in results)
+    check("the device judged the rows that the search counts", done["rows"] == rows, done["rows"])
+    check("the engine counts the device's padding", stats["padding"] == done["padding"])
+
+
+def measure(subject: Subject, options: Options) -> dict[str, float | int | None]:
+    """Search several times; return medians."""
+    spec = planes_of(pyengine.load_game(subject.game))
+    device = ModelledDevice(feeders=FEEDERS, spec=spec)
+    simulations = simulations_of(subject, device, options)
+    found = [
+        search_once(subject, device, simulations) for _ in range(1 if options.quick else REPEATS)
+    ]
+    config = config_for(subject.trees)
+    check("no more threads than cores", config.threads <= machine.cores(), config.threads)
+    medians = {title: median([one[title] for one in found]) for title in found[0]}
+    return {
+        "asked": subject.asked,
+        "utilisation": medians.pop("utilisation"),
+        "best": max(one["utilisation"] for one in found),
+        **medians,
+        "threads": config.threads,
+    }
+
+
+def run(options: Options) -> Report:
+    """Measure every subject."""
+    report = Report(NAME, DESCRIPTION, config_for(1).fingerprint())
+    for subject in SUBJECTS:
+        config = config_for(subject.trees)
+        knobs = f"trees={subject.trees},in_flight={config.in_flight}"
+        with report.row(f"device/{subject.name}/modelled/{knobs}") as row:
+            row.update(measure(subject, options))
+    device = ModelledDevice()
+    report.notes += [
+        f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us a row, batches of"
+        f" {BATCH}, {device.streams} in service at once: {device.capacity(BATCH):,.0f} rows/s;"
+        f" {FEEDERS} threads hand batches over, and sleep meanwhile",
+        "utilisation: real rows over capacity and time, start and end of the search included;"
+        " median of new engines; in service: share of the time; late us: how long after a batch's"
+        " end its feeder woke: above some 20, others use the machine and the figures are too low",
+    ]
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return common.main(NAME, DESCRIPTION, run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
