@@ -99,8 +99,8 @@ class Contest:
 CONTESTS = (
     Contest(16, "virtual_visit", 800, 1000, 64, reach=0.49, middle=0.47),
     Contest(16, "virtual_loss", 800, 400, 64),
-    Contest(64, "virtual_visit", 10_000, 200, 32, reach=0.5),
-    Contest(64, "virtual_loss", 10_000, 100, 32),
+    Contest(64, "virtual_visit", 10_000, 200, 16, reach=0.5),
+    Contest(64, "virtual_loss", 10_000, 100, 16),
 )
 QUICK = (
     Contest(4, "virtual_visit", 40, 4, 4),
@@ -275,7 +275,7 @@ def openings_for(network: Network) -> Openings:
 def figures(contest: Contest, result: MatchResult, sums: dict[str, int]) -> dict[str, Any]:
     """Return a match's row; the parallel side must have searched in parallel."""
     fill = sums.get("evaluations", 0) / max(1, sums.get("batches", 0))
-    enough = contest.in_flight / 3  # young trees and forced moves have fewer
+    enough = contest.in_flight / 4  # young trees and forced moves have fewer
     check(f"batches hold {enough:.0f} leaves of a tree and more", fill >= enough, fill)
     low, high = result.score_interval
     return {
