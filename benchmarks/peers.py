@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__:
     from . import common
-    from ._peers import batched, environment, openspiel
+    from ._peers import batched, environment, leela, openspiel
     from .common import Options, Report
 else:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from benchmarks import common
-    from benchmarks._peers import batched, environment, openspiel
+    from benchmarks._peers import batched, environment, leela, openspiel
     from benchmarks.common import Options, Report
 
 NAME = "peers"
 DESCRIPTION = "simulations or visits a second of other libraries and of this one, in turns"
 
 Peer = Callable[[Report, Options, Path], None]
-PEERS: tuple[Peer, ...] = (openspiel.run, batched.run)
+PEERS: tuple[Peer, ...] = (openspiel.run, batched.run, leela.run)
 
 
 def run(options: Options) -> Report:

@@ -164,8 +164,15 @@ def command(what: str, words: Sequence[str], path: Path | None = None) -> str:
 def last_words(output: str) -> str:
     """Return the line of a failed program's output that says why, as well as can be told."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if any(line.startswith("Traceback") for line in lines):
+        return lines[-1]
     errors = [line for line in lines if "error" in line.lower()]
-    return (errors or lines or ["it said nothing"])[-1 if not errors else 0]
+    return (errors or lines[-1:] or ["it said nothing"])[0]
+
+
+def version_of(program: str) -> str:
+    """Return the first line that a program says of itself."""
+    return command(program, [program, "--help"]).splitlines()[0]
 
 
 def find_program(*names: str) -> str | None:

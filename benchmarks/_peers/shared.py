@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 # The one place that knows where this folder lies.
-from ..common import CheckError, Options, Rate, Report, check, median, ratios  # noqa: TID252
+from ..common import (  # noqa: TID252
+    Options,
+    Rate,
+    Report,
+    check,
+    median,
+    ratios,
+    thread_counts,
+)
 
-__all__ = ["CheckError", "Options", "Rate", "Report", "check", "median", "ratios"]
+__all__ = ["Options", "Rate", "Report", "check", "median", "ratios", "thread_counts"]

@@ -1,0 +1,95 @@
+"""Leela Zero behind its text protocol: positions by moves, searches, what it says of them."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from .environment import PeerError
+from .pairs import Timed
+from .worker import Worker
+
+#: Its report after a search.
+_SEARCHED = re.compile(r"(\d+) visits, \d+ nodes, \d+ playouts, \d+ n/s")
+_WINRATE = re.compile(r"winrate: ([\d.]+)")
+_ROW = re.compile(r"(?: *\d+){5,} *")
+COLUMNS = "ABCDEFGHJKLMNOPQRST"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What its network says of a position, without a search.
+
+    Attributes:
+        move: the point with the largest probability of the board, such as "D4".
+        winrate: of the player to move, 0 to 1.
+    """
+
+    move: str
+    winrate: float
+
+
+def read_visits(lines: Sequence[str]) -> int:
+    """Return the root's visits after a search. Raises PeerError when the lines do not tell."""
+    found = [match for line in lines if (match := _SEARCHED.search(line))]
+    if not found:
+        raise PeerError(f"leela-zero: expected a line 'N visits, ...', found {list(lines[-5:])}")
+    return int(found[-1][1])
+
+
+def read_judgement(lines: Sequence[str]) -> Judgement:
+    """Return what a heat map says. Raises PeerError when it is none."""
+    rows = [[int(word) for word in line.split()] for line in lines if _ROW.fullmatch(line)]
+    rates = [match for line in lines if (match := _WINRATE.search(line))]
+    if not rates or not rows or any(len(row) != len(rows) for row in rows):
+        raise PeerError(f"leela-zero: expected a heat map, found {list(lines)}")
+    cells = ((rows[y][x], y, x) for y in range(len(rows)) for x in range(len(rows)))
+    _, y, x = max(cells, key=lambda cell: cell[0])
+    return Judgement(f"{COLUMNS[x]}{len(rows) - y}", float(rates[-1][1]))
+
+
+class LeelaZero:
+    """A running engine with a network, some threads and a number of visits a search."""
+
+    def __init__(self, program: str, weights: Path, threads: int, visits: int) -> None:
+        """Start it; only the first answer shows that it runs."""
+        options = f"--gtp --cpu-only --noponder --timemanage off -r 0 -s 1 -t {threads} -v {visits}"
+        self._worker = Worker([program, *options.split(), "-w", str(weights)], with_errors=True)
+        self.command("time_settings 0 1 0")  # no limit of time
+
+    def command(self, text: str) -> list[str]:
+        """Return the lines up to the answer, which is the last. Raises PeerError when refused."""
+        self._worker.tell(text)
+        lines = [self._worker.line()]
+        while not lines[-1].startswith(("=", "?")):
+            lines.append(self._worker.line())
+        if lines[-1].startswith("?"):
+            raise PeerError(f"leela-zero: {text}: {lines[-1]}")
+        return lines
+
+    def set_position(self, moves: Sequence[str]) -> None:
+        """Forget the tree and play these moves, Black's first."""
+        self.command("clear_board")
+        for ply, move in enumerate(moves):
+            self.command(f"play {'wb'[ply % 2 == 0]} {move}")
+
+    def judge(self) -> Judgement:
+        """Return what the network says of the position."""
+        return read_judgement(self.command("heatmap"))
+
+    def search(self, player: str) -> Timed:
+        """Search the position for ``b`` or ``w``; counts the root's visits."""
+        begun, used = time.perf_counter(), self._worker.cpu_seconds()
+        lines = self.command(f"genmove {player}")
+        wall, cpu = time.perf_counter() - begun, self._worker.cpu_seconds() - used
+        return Timed(read_visits(lines), wall, cpu)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.close()

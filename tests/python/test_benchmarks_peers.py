@@ -1,0 +1,338 @@
+"""The suite of peers: it reads what they say, checks it, and goes on without those it cannot get.
+
+The peers themselves are not needed: small programs stand in for them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+
+PACKAGE = "pyengine.benchmarks"
+
+common = pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
+
+
+def part(name: str) -> Any:
+    """Return a module of the suite."""
+    return importlib.import_module(f"{PACKAGE}._peers.{name}")
+
+
+batched, environment, gtp, leela = map(part, ("batched", "environment", "gtp", "leela"))
+openspiel, pairs, worker = map(part, ("openspiel", "pairs", "worker"))
+
+#: A search of Leela Zero, shortened.
+SEARCHED = """NN eval=0.358002
+ M18 ->     113 (V: 36.43%) (LCB: 30.83%) (N:  1.92%) PV: M18 P11
+7.0 average depth, 13 max depth
+200 visits, 70805 nodes, 199 playouts, 326 n/s
+= M18""".splitlines()
+
+
+def bot(tmp_path: Path, body: str) -> Any:
+    """Return a running program that answers each ``line`` by the statements of the body."""
+    script = tmp_path / "bot.py"
+    script.write_text(f"import sys\nfor line in sys.stdin:\n    {body}\n    sys.stdout.flush()\n")
+    return worker.Worker([sys.executable, str(script)])
+
+
+# Without peers
+
+
+def suite(tmp_path: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the suite where no peer is installed and none can be fetched."""
+    variables = {**os.environ, "PYENGINE_PEERS": str(tmp_path / "peers"), "PATH": "/nowhere"}
+    return subprocess.run(
+        [sys.executable, "-m", PACKAGE, *map(str, options)],
+        capture_output=True,
+        text=True,
+        env=variables,
+        check=False,
+    )
+
+
+def test_a_quick_run_without_peers_names_them_fetches_nothing_and_succeeds(tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    done = suite(tmp_path, "peers", "--quick", "--json", file)
+    assert done.returncode == 0, done.stdout + done.stderr
+    notes = json.loads(file.read_text())["notes"]
+    for name in ("openspiel", "jax"):
+        assert any(note.startswith(f"missing: {name}: not installed") for note in notes)
+    assert not (tmp_path / "peers").exists() or not list((tmp_path / "peers").glob("*/bin"))
+
+
+def test_the_suite_is_found_by_the_command_line() -> None:
+    assert "peers" in importlib.import_module("pyengine.cli.bench").suites()
+
+
+def test_every_package_of_an_environment_has_one_version() -> None:
+    for packages in environment.PACKAGES.values():
+        assert all(package.count("==") == 1 for package in packages)
+        assert len({package.split("==")[0].lower() for package in packages}) == len(packages)
+
+
+def test_an_environment_with_other_packages_is_not_ready(tmp_path: Path) -> None:
+    peer = environment.Environment("jax", tmp_path)
+    peer.scripts.mkdir(parents=True)
+    peer.python.touch()
+    mark = peer.root / "installed.txt"
+    mark.write_text(peer.packages)
+    assert peer.ready
+    mark.write_text("jax==0.0.1\n")
+    assert not peer.ready
+    with pytest.raises(environment.PeerError, match="not installed"):
+        peer.prepare(install=False)
+
+
+def test_the_cache_folder_is_the_users_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYENGINE_PEERS", "/some/where")
+    assert environment.cache_folder() == Path("/some/where")
+    monkeypatch.delenv("PYENGINE_PEERS")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert environment.cache_folder() == Path("/cache/pyengine/peers")
+
+
+def test_a_command_that_fails_gives_its_error_as_the_reason() -> None:
+    code = "print('one'); print('ERROR: no such package'); print('bye'); raise SystemExit(3)"
+    with pytest.raises(environment.PeerError, match="jax: pip: ERROR: no such package"):
+        environment.command("jax: pip", [sys.executable, "-c", code])
+    with pytest.raises(environment.PeerError, match="nothing-here"):
+        environment.command("cmake", ["/nothing-here"])
+
+
+def test_what_cannot_be_had_becomes_a_note_and_the_rest_goes_on() -> None:
+    def absent() -> int:
+        raise environment.PeerError("hex: no program")
+
+    notes: list[str] = []
+    assert environment.attempt(absent, notes) is None
+    assert environment.attempt(lambda: 7, notes) == 7
+    assert notes == ["missing: hex: no program"]
+
+
+def test_an_interrupted_run_keeps_its_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    peers = importlib.import_module(f"{PACKAGE}.peers")
+
+    def first(report: Any, options: Any, folder: Path) -> None:
+        with report.row("peers/first") as row:
+            row["ratio"] = 2.0
+
+    def second(report: Any, options: Any, folder: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("PYENGINE_PEERS", str(tmp_path))
+    monkeypatch.setattr(peers, "PEERS", (first, second))
+    report = peers.run(common.Options(quick=True))
+    assert report.rows == [{"name": "peers/first", "ratio": 2.0}]
+    assert any(note.startswith("interrupted") for note in report.notes)
+
+
+# Workers
+
+
+def test_a_worker_answers_line_by_line(tmp_path: Path) -> None:
+    with bot(tmp_path, "print(line.strip()[::-1])") as echo:
+        assert [echo.ask(word) for word in ("abc", "xyz")] == ["cba", "zyx"]
+
+
+def test_a_worker_that_ends_says_why(tmp_path: Path) -> None:
+    with (
+        bot(tmp_path, "raise ValueError('no such game')") as broken,
+        pytest.raises(environment.PeerError, match=r"status 1: ValueError: no such game"),
+    ):
+        broken.ask("go")
+
+
+def test_a_worker_that_says_nothing_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(worker, "PATIENCE", 0.05)
+    with (
+        bot(tmp_path, "pass") as mute,
+        pytest.raises(environment.PeerError, match=r"no answer within 0\.05 s"),
+    ):
+        mute.ask("go")
+
+
+def test_a_program_that_is_not_there_is_a_missing_peer() -> None:
+    with pytest.raises(environment.PeerError, match="nothing-here"):
+        worker.Worker(["/nothing-here"])
+
+
+# Pairs
+
+
+def test_a_row_holds_medians_and_the_ratio_of_pairs() -> None:
+    slow, fast = pairs.Timed(100, 1.0, 0.5), pairs.Timed(100, 0.25, 0.25)
+    slower = pairs.Timed(100, 2.0, 0.5)
+    row = pairs.figures([(slow, fast), (slower, fast), (slow, fast)], 3.0)
+    assert row["peer/s"] == 100
+    assert row["pyengine/s"] == 400
+    assert (row["worst"], row["ratio"], row["best"], row["asked"]) == (4, 4, 8, 3.0)
+    assert row["cpu ratio"] == 2
+    assert row["pairs"] == 3
+
+
+def test_processor_time_that_is_not_known_gives_no_ratio() -> None:
+    row = pairs.figures([(pairs.Timed(1, 1.0), pairs.Timed(1, 1.0, 1.0))], None)
+    assert row["ratio"] == 1
+    assert row["cpu ratio"] is None
+
+
+def test_pairs_alternate() -> None:
+    order: list[str] = []
+
+    def side(name: str) -> Any:
+        def call() -> Any:
+            order.append(name)
+            return pairs.Timed(1, 1.0)
+
+        return call
+
+    assert len(pairs.paired(side("peer"), side("ours"), 0.0, least=3)) == 3
+    assert order == ["peer", "ours"] * 3
+
+
+# OpenSpiel
+
+
+def test_a_bots_answer_gives_its_time() -> None:
+    assert openspiel.read("1000 999 0.5 0.25", 1000) == (1000, 0.5, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("answer", "claim"),
+    [
+        ("999 998 0.5 0.5", "makes 1000 simulations; found 999"),
+        ("1000 1000 0.5 0.5", "visits add up; found 1000"),
+        ("what?", "four numbers"),
+    ],
+)
+def test_a_bot_that_makes_other_simulations_has_no_rate(answer: str, claim: str) -> None:
+    with pytest.raises(common.CheckError, match=claim):
+        openspiel.read(answer, 1000)
+
+
+def test_a_bot_is_compared_on_every_game(tmp_path: Path) -> None:
+    answer = "n = int(line.split()[-1]); print(n, n - 1, 0.5, 0.5)"
+    options = common.Options(quick=True)
+    with bot(tmp_path, answer) as stand_in:
+        for subject in openspiel.SUBJECTS:
+            row = openspiel.compare(subject, stand_in, 50, subject.asked, options)
+            assert row["peer/s"] == 100
+            assert row["pairs"] == 1
+            assert row["ratio"] > 0 < row["same formula"]
+
+
+def test_a_build_that_is_not_there_is_not_made_in_a_quick_run(tmp_path: Path) -> None:
+    peer = environment.Environment("openspiel", tmp_path)
+    with pytest.raises(environment.PeerError, match="not built"):
+        openspiel.build(peer, install=False)
+
+
+# mctx and pgx
+
+
+def test_positions_repeat_and_differ() -> None:
+    game = pyengine.load_game("connect_four")
+    first, second = (batched.positions(game, 10) for _ in range(2))
+    assert [state.history() for state in first] == [state.history() for state in second]
+    assert len({tuple(state.history()) for state in first}) > batched.POSITIONS // 2
+    assert not any(state.is_terminal() for state in first)
+
+
+@pytest.mark.parametrize("policy", list(batched.POLICIES))
+def test_a_batch_is_searched_and_checked(policy: str) -> None:
+    game = pyengine.load_game("tic_tac_toe")
+    states = batched.positions(game, 4)[:3]
+    with pyengine.Engine(game, "uniform", config=batched.configuration(policy)) as engine:
+        took = batched.searches(engine, states)()
+    assert took.done % (3 * batched.SIMULATIONS) == 0
+    assert took.done > 0 < took.wall
+
+
+def test_positions_of_the_peer_are_compared_by_their_legal_moves() -> None:
+    state = pyengine.load_game("tic_tac_toe").new_initial_state()
+    state.apply_action(4)
+    batched.check_positions(json.dumps({"legal": [[1, 1, 1, 1, 0, 1, 1, 1, 1]]}), [state])
+    with pytest.raises(common.CheckError, match="legal for the peer too"):
+        batched.check_positions(json.dumps({"legal": [[1] * 9]}), [state])
+
+
+def test_a_batch_without_all_simulations_has_no_rate() -> None:
+    visits = [batched.SIMULATIONS] * batched.POSITIONS
+    answer = {"visits": visits, "wall": 0.5, "cpu": 1.0}
+    took = batched.read(json.dumps(answer))
+    assert took.rate.wall == 2 * batched.SIMULATIONS * batched.POSITIONS
+    answer["visits"] = [0, *visits[1:]]
+    with pytest.raises(common.CheckError, match="64 simulations"):
+        batched.read(json.dumps(answer))
+
+
+# Leela Zero
+
+
+def test_visits_are_read_from_the_report_of_a_search() -> None:
+    assert gtp.read_visits(SEARCHED) == 200
+    with pytest.raises(environment.PeerError, match="visits"):
+        gtp.read_visits(["= D4"])
+
+
+def test_a_heat_map_gives_the_first_choice_and_the_win_rate() -> None:
+    rows = [[0] * 19 for _ in range(19)]
+    rows[3][9] = 500  # fourth row from the top, tenth column, which is K
+    lines = [" ".join(f"{cell:3d}" for cell in row) + " " for row in rows]
+    found = gtp.read_judgement(["", *lines, "pass: 0", "winrate: 0.629538", "= "])
+    assert found == gtp.Judgement("K16", 0.629538)
+    with pytest.raises(environment.PeerError, match="heat map"):
+        gtp.read_judgement(lines)
+
+
+def test_a_middle_game_has_its_moves_in_the_protocols_words() -> None:
+    game = pyengine.load_game("go")
+    state = leela.position(game, seed=1, plies=30)
+    words = leela.moves(game, state)
+    replay = game.new_initial_state()
+    for word in words:
+        replay.apply_action(replay.string_to_action(word))
+    assert replay == state
+    assert len(words) == 30
+    assert all(word[0] in gtp.COLUMNS and 1 <= int(word[1:]) <= 19 for word in words)
+    assert leela.moves(game, leela.position(game, seed=2, plies=30)) != words
+
+
+#: Stands in for Leela Zero: refuses what it does not know.
+ENGINE = """
+import sys
+for line in sys.stdin:
+    word = line.split()[0]
+    if word == "genmove":
+        print("201 visits, 70805 nodes, 200 playouts, 326 n/s", file=sys.stderr, flush=True)
+        print("= D4", end="\\n\\n")
+    elif word in ("time_settings", "clear_board", "play"):
+        print("= ", end="\\n\\n")
+    else:
+        print("? unknown command", end="\\n\\n")
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script that starts itself")
+def test_a_game_engine_searches_a_position_by_its_protocol(tmp_path: Path) -> None:
+    program = tmp_path / "leelaz"
+    program.write_text(f"#!{sys.executable}\n{ENGINE}")
+    program.chmod(0o755)
+    with gtp.LeelaZero(str(program), tmp_path / "weights.txt", 1, 200) as engine:
+        engine.set_position(["D4", "Q16"])
+        assert engine.search("b").done == 201
+        with pytest.raises(environment.PeerError, match=r"heatmap: \? unknown command"):
+            engine.judge()
