@@ -10,7 +10,9 @@ import typer  # noqa: TID253  # this package is the extra's
 
 from pyengine import __version__
 from pyengine.cli.bench import bench
+from pyengine.cli.convert import convert
 from pyengine.cli.doctor import doctor
+from pyengine.cli.match import match
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 
@@ -40,7 +42,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _command in (search, play, doctor, bench):
+for _command in (search, play, match, doctor, bench, convert):
     app.command()(_interruptible(_command))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from pyengine import _core
 from pyengine.bundled import sha256_of
+from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.evaluators import Evaluator, OnnxEvaluator
@@ -87,8 +88,15 @@ def _seen_by_users(state: State) -> Any:
 
 
 def _describe_engine(engine: Engine) -> dict[str, Any]:
+    default = SearchConfig()
+    settings = {
+        field.name: getattr(engine.config, field.name)
+        for field in fields(default)
+        if getattr(engine.config, field.name) != getattr(default, field.name)
+    }
     return {
         "evaluator": describe_evaluator(engine.evaluator),
+        "settings": settings,  # for readers; the fingerprint covers all
         "config": engine.config.fingerprint(),
     }
 

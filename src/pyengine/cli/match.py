@@ -1,0 +1,214 @@
+"""``pyengine match``: games between two engines."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer  # noqa: TID253  # this package is the extra's
+from rich.progress import (  # noqa: TID253
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text  # noqa: TID253
+
+from pyengine.cli import common
+from pyengine.config import SearchConfig
+from pyengine.engine import Engine
+from pyengine.errors import ConfigError
+from pyengine.games import Game
+from pyengine.match import MatchInterrupted, MatchResult, Openings, Sprt
+from pyengine.match import match as play_match
+
+__all__ = ["match"]
+
+
+def match(
+    game: common.GameArgument,
+    a: Annotated[str, typer.Argument(help="A bundled network, MODEL.onnx, rollout or uniform.")],
+    b: Annotated[str, typer.Argument(help="The other player, likewise.")],
+    param: common.ParamOption = None,
+    games: Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")] = 100,
+    simulations: common.SimulationsOption = None,
+    seconds: common.SecondsOption = None,
+    threads: common.ThreadsOption = None,
+    batch_size: common.BatchOption = None,
+    symmetry: common.SymmetryOption = None,
+    config: common.ConfigOption = None,
+    set_a: Annotated[
+        list[str] | None,
+        typer.Option("--set-a", metavar="NAME=VALUE", help="A search setting of a; repeatable."),
+    ] = None,
+    set_b: Annotated[
+        list[str] | None, typer.Option("--set-b", metavar="NAME=VALUE", help="Likewise of b.")
+    ] = None,
+    spec_a: Annotated[
+        Path | None, typer.Option("--spec-a", help="JSON file with a's ModelSpec.", dir_okay=False)
+    ] = None,
+    spec_b: Annotated[
+        Path | None, typer.Option("--spec-b", help="Likewise b's.", dir_okay=False)
+    ] = None,
+    provider: common.ProviderOption = None,
+    device: common.DeviceOption = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the openings.")] = 0,
+    plies: Annotated[int, typer.Option("--plies", min=0, help="Random moves at the start.")] = 4,
+    judge: Annotated[
+        str | None, typer.Option("--judge", help="Network that judges openings; see the next two.")
+    ] = None,
+    max_value: Annotated[
+        float | None,
+        typer.Option("--max-value", help="Keep openings with at most this |value| for the judge."),
+    ] = None,
+    policy: Annotated[
+        bool, typer.Option("--policy-openings", help="Opening moves by the judge's policy.")
+    ] = False,
+    sprt: Annotated[
+        str | None,
+        typer.Option(
+            "--sprt", metavar="ELO0,ELO1", help="End as soon as one of the two is accepted."
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record", help="Keep finished games here, and go on from it.", dir_okay=False
+        ),
+    ] = None,
+    concurrent: Annotated[
+        int | None, typer.Option("--concurrent", min=1, help="Games at once.")
+    ] = None,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Play two engines against each other: score, Elo and intervals. Colours alternate."""
+    played = common.game_from(game, param)
+    both = common.config_from(
+        config,
+        simulations=simulations,
+        seconds=seconds,
+        threads=threads,
+        batch_size=batch_size,
+        symmetry=symmetry,
+    )
+    sides = [
+        _side(played, model, spec, (provider, device), both, settings)
+        for model, spec, settings in ((a, spec_a, set_a), (b, spec_b, set_b))
+    ]
+    arguments = _arguments(played, plies, judge, max_value, policy, sprt)
+    names = (a, b) if a != b else (f"{a} (a)", f"{b} (b)")
+    with sides[0] as first, sides[1] as second, _progress(games) as show:
+        try:
+            result = play_match(
+                first,
+                second,
+                games=games,
+                seed=seed,
+                concurrent_games=concurrent,
+                record=record,
+                names=names,
+                on_progress=show,
+                **arguments,
+            )
+        except MatchInterrupted as stop:
+            result = stop.result
+    _print(result, as_json)
+    if result.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+
+
+def _side(
+    game: Game,
+    model: str,
+    spec: Path | None,
+    where: tuple[str | None, int],
+    both: SearchConfig,
+    settings: list[str] | None,
+) -> Engine:
+    """Return the engine of one side: the common settings, and above them its own."""
+    network = model not in ("uniform", "rollout")
+    provider, device = where if network else (None, 0)
+    setup = common.evaluator_for(game, model, spec, provider, device)
+    own: dict[str, Any] = {}
+    for setting in settings or []:
+        name, separator, value = setting.partition("=")
+        if not separator or not name:
+            raise common.usage(f"--set-a, --set-b must be NAME=VALUE, found {setting!r}")
+        own[name.strip()] = _value(value.strip())
+    try:
+        return Engine(game, setup.evaluator, config=both.replace(**own))
+    except ConfigError as error:
+        raise common.usage(str(error)) from error
+
+
+def _value(text: str) -> Any:
+    """Return a value as TOML writes it; other words are strings, and none is None."""
+    if text.lower() == "none":
+        return None
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _arguments(
+    game: Game,
+    plies: int,
+    judge: str | None,
+    max_value: float | None,
+    policy: bool,
+    sprt: str | None,
+) -> dict[str, Any]:
+    """Return openings and test as the library takes them. What cannot be is wrong use."""
+    try:
+        openings = Openings(
+            plies=plies,
+            moves="policy" if policy else "random",
+            judge=judge and common.evaluator_for(game, judge, None, None, 0).evaluator,
+            max_value=max_value,
+        )
+        test = None
+        if sprt is not None:
+            low, separator, high = sprt.partition(",")
+            if not separator:
+                raise common.usage(f"--sprt must be ELO0,ELO1, found {sprt!r}")
+            test = Sprt(elo0=float(low), elo1=float(high))
+    except ValueError as error:  # ConfigError is one
+        raise common.usage(str(error)) from error
+    return {"openings": openings, "sprt": test}
+
+
+@contextmanager
+def _progress(games: int) -> Iterator[Callable[[MatchResult], None] | None]:
+    """Show a bar on stderr; nothing where that is no terminal."""
+    err = common.console(stderr=True)
+    if not err.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("games", total=games)
+
+        def show(result: MatchResult) -> None:
+            if result.games:
+                low, high = result.score_interval
+                told = f"score {result.score:.1%} [{low:.1%}, {high:.1%}]"
+                bar.update(task, completed=result.games, description=told)
+
+        yield show
+
+
+def _print(result: MatchResult, as_json: bool) -> None:
+    if as_json:
+        common.print_json(result.to_dict())
+    else:
+        common.console().print(Text(str(result)))
