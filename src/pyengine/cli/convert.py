@@ -1,0 +1,210 @@
+"""``pyengine convert``: network files from Leela Zero's weights, and from float32 to int8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer  # noqa: TID253  # this package is the extra's
+from rich.progress import Progress, TaskID  # noqa: TID253
+from rich.text import Text  # noqa: TID253
+
+from pyengine.bundled import game_of_model
+from pyengine.cli import common
+from pyengine.conversion import (
+    Int8Report,
+    LeelaWeights,
+    leela_to_onnx,
+    quantise,
+    random_leela,
+    read_leela,
+    write_leela,
+)
+from pyengine.errors import ConfigError
+from pyengine.evaluators import bundled_models
+from pyengine.games import Game
+
+__all__ = ["convert"]
+
+_STAGES = ("games", "calibration", "comparison", "match")
+
+
+def convert(
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 a network."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write. Default: beside MODEL."),
+    ] = None,
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Convert to int8, if the network stands it.")
+    ] = False,
+    game: Annotated[str | None, typer.Option("--game", "-g", help="The game of --int8.")] = None,
+    param: common.ParamOption = None,
+    spec: common.SpecOption = None,
+    positions: Annotated[
+        int, typer.Option("--positions", min=32, help="To calibrate on, and as many to compare.")
+    ] = 1000,
+    games: Annotated[int, typer.Option("--games", min=0, help="Of the match; 0 = none.")] = 40,
+    simulations: Annotated[
+        int, typer.Option("--simulations", "-n", min=1, help="A move in the match.")
+    ] = 32,
+    match_seconds: Annotated[
+        float, typer.Option("--match-seconds", help="The match ends with the games it has then.")
+    ] = 120.0,
+    random: Annotated[
+        str | None,
+        typer.Option(
+            "--random",
+            metavar="BLOCKSxCHANNELS",
+            help="Make Leela Zero weights of random numbers, for example 6x96.",
+        ),
+    ] = None,
+    board_size: Annotated[
+        int, typer.Option("--board-size", min=2, max=19, help="Of --random.")
+    ] = 19,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of --random and --int8.")] = 0,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Convert a network. Exit status 1 when int8 would lose too much; then nothing is written."""
+    if random is not None:
+        if model is not None or int8:
+            raise common.usage("--random makes a network: give neither MODEL nor --int8")
+        _random(random, output, seed, board_size, as_json)
+    elif model is None:
+        raise common.usage("name a MODEL, or make one with --random BLOCKSxCHANNELS")
+    elif int8:
+        source = bundled_models().get(model, Path(model))
+        # A bundled network's copy lies here, not in the installed package.
+        beside = source if model == str(source) else Path(source.name)
+        target = output or beside.with_suffix(".int8.onnx")
+        played = _game(model, game, param)
+        with _progress() as on_progress:
+            report = quantise(
+                _file(source),
+                target,
+                played,
+                spec=common.read_spec(spec),
+                positions=positions,
+                games=games,
+                simulations=simulations,
+                match_seconds=match_seconds,
+                seed=seed,
+                on_progress=on_progress,
+            )
+        _show(report, as_json)
+    else:
+        _leela(_file(Path(model)), output, as_json)
+
+
+def _file(path: Path) -> Path:
+    if not path.is_file():
+        raise common.usage(f"{path} is no file")
+    return path
+
+
+def _game(model: str, name: str | None, param: list[str] | None) -> Game:
+    if name is not None:
+        return common.game_from(name, param)
+    found = game_of_model(model)
+    if found is None:
+        raise common.usage("--int8 needs the game that the network plays: --game GAME")
+    return found
+
+
+def _size(text: str) -> tuple[int, int]:
+    blocks, cross, channels = text.lower().partition("x")
+    if not (cross and blocks.isdigit() and channels.isdigit()):
+        raise common.usage(f"--random must be BLOCKSxCHANNELS such as 6x96, found {text!r}")
+    return int(blocks), int(channels)
+
+
+def _random(size: str, output: Path | None, seed: int, board_size: int, as_json: bool) -> None:
+    blocks, channels = _size(size)
+    try:
+        weights = random_leela(blocks, channels, seed=seed, board_size=board_size)
+    except ConfigError as error:
+        raise common.usage(str(error)) from error
+    target = output or Path(f"random-{blocks}x{channels}.txt.gz")
+    if target.suffix == ".onnx":
+        leela_to_onnx(weights, target)
+    else:
+        write_leela(weights, target)
+    _written(weights, target, as_json)
+
+
+def _leela(source: Path, output: Path | None, as_json: bool) -> None:
+    if source.suffix == ".onnx":
+        raise common.usage(f"{source} is ONNX already; --int8 makes an int8 network of it")
+    stem = source.name.removesuffix(".gz").removesuffix(".txt")
+    target = output or source.with_name(f"{stem}.onnx")
+    weights = read_leela(source)
+    leela_to_onnx(weights, target)
+    _written(weights, target, as_json)
+
+
+def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
+    facts = {
+        "path": str(target),
+        "blocks": len(weights.blocks),
+        "channels": weights.channels,
+        "board_size": weights.board_size,
+        "version": weights.version,
+    }
+    if as_json:
+        common.print_json(facts)
+        return
+    common.console().print(
+        Text(
+            f"{target}: {facts['blocks']} blocks of {weights.channels} channels, "
+            f"{weights.board_size}x{weights.board_size}"
+        )
+    )
+
+
+def _show(report: Int8Report, as_json: bool) -> None:
+    if as_json:
+        common.print_json(report.to_dict())
+    else:
+        out = common.console()
+        for check in report.checks:
+            verdict = ("PASS", "green") if check.passed else ("FAIL", "bold red")
+            sign = ">=" if check.name in ("first choice", "match, at best") else "<="
+            figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6g}"
+            out.print(Text.assemble(verdict, f"{figures} {check.detail}"))
+        out.print(
+            Text(
+                f"\n{report.quantised} convolutions in int8, {report.kept} in float32; "
+                f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
+            )
+        )
+        out.print(Text("nothing written" if report.path is None else f"written: {report.path}"))
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, float], None] | None]:
+    """Show the stages as bars, on stderr while it is a terminal; they disappear again."""
+    err = common.console(stderr=True)
+    if not err.is_terminal:
+        yield None
+        return
+    with Progress(console=err, transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: float) -> None:
+            for earlier in _STAGES[: _STAGES.index(stage)]:
+                if earlier in tasks:
+                    bars.update(tasks[earlier], completed=1.0)
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=1.0)
+            bars.update(tasks[stage], completed=done)
+
+        yield show

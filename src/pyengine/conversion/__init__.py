@@ -1,0 +1,25 @@
+"""Making network files: from Leela Zero's text weights, and from float32 to int8.
+
+Writing ONNX files needs the extra ``convert``; reading and writing weights files does not.
+"""
+
+from pyengine.conversion.gate import Check, Comparison, Limits
+from pyengine.conversion.leela import LeelaWeights, Norm, read_leela, write_leela
+from pyengine.conversion.leela_onnx import leela_spec, leela_to_onnx
+from pyengine.conversion.quantise import Int8Report, quantise
+from pyengine.conversion.random_weights import random_leela
+
+__all__ = [
+    "Check",
+    "Comparison",
+    "Int8Report",
+    "LeelaWeights",
+    "Limits",
+    "Norm",
+    "leela_spec",
+    "leela_to_onnx",
+    "quantise",
+    "random_leela",
+    "read_leela",
+    "write_leela",
+]

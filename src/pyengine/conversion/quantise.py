@@ -1,0 +1,299 @@
+"""Static int8 quantisation of a network, calibrated on its own games and gated by its own play."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.conversion.extra import need
+from pyengine.conversion.gate import Check, Comparison, Limits, compare, play_match
+from pyengine.conversion.graph import check_input, float_nodes, name_nodes
+from pyengine.conversion.leela_onnx import save_model
+from pyengine.conversion.positions import observe, play_positions
+from pyengine.errors import ConfigError, ModelError
+from pyengine.evaluators import OnnxEvaluator
+from pyengine.games import Game, State, load_game
+from pyengine.match import MatchResult
+from pyengine.spec import METADATA_KEY, ModelSpec
+
+__all__ = ["GATE_KEY", "Int8Report", "quantise"]
+
+#: The metadata key under which a converted network keeps what the gate measured, as JSON.
+GATE_KEY = "pyengine.int8"
+
+_CALIBRATION_BATCH = 32
+_SPEED_ROUNDS = 9
+_SPEED_CALLS = 8
+
+#: Called with a stage ("games", "calibration", "comparison", "match") and how much of it is done,
+#: 0 to 1.
+OnProgress = Callable[[str, float], object]
+
+
+@dataclass(frozen=True)
+class Int8Report:
+    """What a conversion to int8 gave.
+
+    Attributes:
+        path: the file; None when the gate kept it from being written.
+        checks: each figure and its limit.
+        comparison: both networks on positions that calibration has not seen.
+        match: the games, from the int8 network's side; None when none were asked for.
+        quantised, kept: convolutions in int8, and those left in float32.
+        speedup: positions a second, int8 ÷ float32, in bare ONNX Runtime: batches of 8, one
+            thread, median.
+    """
+
+    path: Path | None
+    checks: tuple[Check, ...]
+    comparison: Comparison
+    match: MatchResult | None
+    quantised: int
+    kept: int
+    speedup: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether every figure is within its limit."""
+        return all(check.passed for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "passed": self.passed,
+            "path": None if self.path is None else str(self.path),
+            "checks": [check.to_dict() for check in self.checks],
+            "comparison": asdict(self.comparison),
+            "match": None if self.match is None else self.match.to_dict(),
+            "quantised": self.quantised,
+            "kept": self.kept,
+            "speedup": self.speedup,
+        }
+
+
+def quantise(
+    model: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    game: Game | str,
+    *,
+    spec: ModelSpec | None = None,
+    positions: int = 1000,
+    games: int = 40,
+    simulations: int = 32,
+    match_seconds: float = 120.0,
+    seed: int = 0,
+    limits: Limits | None = None,
+    on_progress: OnProgress | None = None,
+) -> Int8Report:
+    """Convert a network to int8; write it if it judges, chooses and plays as the original does.
+
+    Weights are signed and scaled per channel, activations unsigned, in ONNX's QDQ form.
+    The convolution that reads the planes, the sums of residual blocks and the heads stay in
+    float32: they are a few percent of the work and most of the error.
+
+    Args:
+        model: an ONNX file, float32.
+        out: the file to write; its interface and metadata are the model's.
+        game: one of the engine's games, or its text form.
+        spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
+        positions: to calibrate on, and as many others to compare on; at least 32.
+        games: of the match; 0 = none.
+        simulations: a move in the match.
+        match_seconds: after which the match ends with the games it has.
+        seed: of all choices.
+        limits: of the gate.
+        on_progress: called with a stage and how much of it is done.
+
+    Raises:
+        EngineError: the extra ``convert`` is not installed.
+        ConfigError: an argument is out of range.
+        ModelError: the model cannot be loaded, does not fit the game, has no convolution to
+            convert, or is not float32.
+        KeyboardInterrupt: after Ctrl-C; nothing is written.
+
+    """
+    played = load_game(game) if isinstance(game, str) else game
+    _check(positions, games, simulations, match_seconds)
+    tell = on_progress or (lambda _stage, _done: None)
+    need("onnx")
+    need("onnxruntime.quantization")
+    original = OnnxEvaluator(model, spec, providers=["CPUExecutionProvider"])
+    states = _positions(played, original, 2 * positions, seed, tell)
+    learn, judge = states[:positions], states[positions:]
+    assert original.spec is not None
+    planes = observe(learn, original.spec, played.num_symmetries, seed)
+    tell("calibration", 0.0)
+    with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
+        file = Path(folder, "int8.onnx")
+        quantised, kept = _quantise(Path(model), file, planes, original.spec)
+        tell("calibration", 1.0)
+        converted = OnnxEvaluator(file, original.spec, providers=["CPUExecutionProvider"])
+        comparison = compare(original, converted, judge)
+        checks = comparison.checks(limits or Limits())
+        speedup = _speedup(Path(model), file, planes)
+        tell("comparison", 1.0)
+        result = None
+        if games and all(check.passed for check in checks):
+            result, check = play_match(
+                played,
+                original,
+                converted,
+                games=games,
+                simulations=simulations,
+                seconds=match_seconds,
+                seed=seed,
+                on_progress=lambda so_far: tell("match", so_far.games / games),
+            )
+            checks.append(check)
+        passed = all(check.passed for check in checks)
+        if passed:
+            _write(file, Path(out), checks, positions)
+    path = Path(out) if passed else None
+    return Int8Report(path, tuple(checks), comparison, result, quantised, kept, speedup)
+
+
+def _check(positions: int, games: int, simulations: int, seconds: float) -> None:
+    for name, value, least in (
+        ("positions", positions, _CALIBRATION_BATCH),
+        ("games", games, 0),
+        ("simulations", simulations, 1),
+    ):
+        if not isinstance(value, int) or value < least:
+            raise ConfigError(f"{name} must be an int of at least {least}, found {value!r}")
+    if not seconds > 0:
+        raise ConfigError(f"match_seconds must be above 0, found {seconds!r}")
+
+
+def _positions(
+    game: Game, evaluator: OnnxEvaluator, count: int, seed: int, tell: OnProgress
+) -> list[State]:
+    height, width = game.board_shape
+    longest = 3 * height * width
+    return play_positions(
+        game, evaluator, count, seed, lambda ply: tell("games", min(1.0, ply / longest))
+    )
+
+
+def _quantise(
+    source: Path, target: Path, planes: npt.NDArray[np.float32], spec: ModelSpec
+) -> tuple[int, int]:
+    """Write the int8 model; return how many convolutions it has in int8, and in float32."""
+    onnx = need("onnx")
+    tools = need("onnxruntime.quantization")
+    shapes = need("onnxruntime.quantization.shape_inference")
+    prepared = target.with_name("prepared.onnx")
+    metadata = {entry.key: entry.value for entry in onnx.load(source).metadata_props}
+    with _quiet():
+        # Folds normalisations and scales into the convolutions, and infers shapes.
+        shapes.quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
+        model = onnx.load(prepared)
+        name_nodes(model)
+        onnx.save(model, prepared)
+        name, shape = check_input(model, source)
+        excluded = float_nodes(model)
+        convolutions = [node.name for node in model.graph.node if node.op_type == "Conv"]
+        quantised = [conv for conv in convolutions if conv not in excluded]
+        if not quantised:
+            raise ModelError(
+                f"{source}: expected convolutions between the first one and the heads, "
+                f"found none among {len(convolutions)}"
+            )
+        tools.quantize_static(
+            str(prepared),
+            str(target),
+            _Reader(name, _batches(planes, shape)),
+            quant_format=tools.QuantFormat.QDQ,
+            # Relu belongs to its convolution: unsigned activations then lose no bit to a sign.
+            op_types_to_quantize=["Conv", "Relu"],
+            nodes_to_exclude=sorted(excluded),
+            per_channel=True,
+            activation_type=tools.QuantType.QUInt8,
+            weight_type=tools.QuantType.QInt8,
+            calibrate_method=tools.CalibrationMethod.MinMax,
+        )
+    model = onnx.load(target)
+    onnx.helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
+    save_model(model, target)
+    return len(quantised), len(convolutions) - len(quantised)
+
+
+class _Reader:
+    """What the quantiser takes as a CalibrationDataReader: batches by the input's name."""
+
+    def __init__(self, name: str, batches: Iterator[npt.NDArray[np.float32]]) -> None:
+        self._name = name
+        self._batches = batches
+
+    def get_next(self) -> dict[str, npt.NDArray[np.float32]] | None:
+        """Return the next batch, None at the end."""
+        batch = next(self._batches, None)
+        return None if batch is None else {self._name: batch}
+
+
+def _batches(
+    planes: npt.NDArray[np.float32], shape: Sequence[int | str]
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield whole batches as the input has them: a fixed size, flat where it has two dimensions."""
+    rows = _CALIBRATION_BATCH if _free(shape[0]) else int(shape[0])
+    for start in range(0, len(planes) - rows + 1, rows):
+        batch = planes[start : start + rows]
+        yield batch.reshape(rows, -1) if len(shape) == 2 else batch
+
+
+def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -> float:
+    """Return the median ratio of speeds in bare ONNX Runtime, measured in turn."""
+    runtime = need("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    seconds: dict[Path, list[float]] = {original: [], converted: []}
+    sessions = {
+        path: runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        for path in seconds
+    }
+    entry = sessions[original].get_inputs()[0]
+    batch = next(_batches(planes, (8, *entry.shape[1:]) if _free(entry.shape[0]) else entry.shape))
+    for _ in range(_SPEED_ROUNDS):
+        for path, session in sessions.items():
+            start = time.process_time()
+            for _ in range(_SPEED_CALLS):
+                session.run(None, {entry.name: batch})
+            seconds[path].append(time.process_time() - start)
+    pairs = zip(seconds[original], seconds[converted], strict=True)
+    return float(np.median([slow / fast for slow, fast in pairs if fast > 0] or [np.nan]))
+
+
+def _free(size: object) -> bool:
+    return not (isinstance(size, int) and size > 0)
+
+
+def _write(file: Path, out: Path, checks: Sequence[Check], positions: int) -> None:
+    onnx = need("onnx")
+    model = onnx.load(file)
+    entry = model.metadata_props.add()
+    entry.key = GATE_KEY
+    found = {check.name: round(check.measured, 6) for check in checks}
+    entry.value = json.dumps({"positions": positions, **found})
+    save_model(model, out)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the quantiser's advice to itself while it works."""
+    before = logging.root.manager.disable
+    logging.disable(max(before, logging.WARNING))
+    try:
+        yield
+    finally:
+        logging.disable(before)
