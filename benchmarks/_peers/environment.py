@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 Made = TypeVar("Made")
+
+#: How pip, CMake and compilers begin the reason.
+_ERROR = re.compile(r"^(ERROR|CMake Error)|\berror:")
 
 #: Seconds that one command of an installation may take.
 PATIENCE = 1800.0
@@ -162,12 +166,15 @@ def command(what: str, words: Sequence[str], path: Path | None = None) -> str:
 
 
 def last_words(output: str) -> str:
-    """Return the line of a failed program's output that says why, as well as can be told."""
+    """Return what of a failed program's output says why, as well as can be told."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if not lines:
+        return "it said nothing"
     if any(line.startswith("Traceback") for line in lines):
         return lines[-1]
-    errors = [line for line in lines if "error" in line.lower()]
-    return (errors or lines[-1:] or ["it said nothing"])[0]
+    errors = (i for i, line in enumerate(lines) if _ERROR.search(line))
+    first = next(errors, len(lines) - 1)
+    return " ".join(lines[first : first + 3])  # CMake says what in the lines below
 
 
 def version_of(program: str) -> str:
