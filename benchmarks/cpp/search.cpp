@@ -100,12 +100,12 @@ void expand(benchmark::State& state, int actions, bool equal_priors) {
     const auto edges = tree.edges(node);
     require(static_cast<int>(edges.size()) == actions, "every legal action has an edge");
     require(std::is_sorted(edges.begin(), edges.end()), "the edges are sorted");
-    allocator.give(node.edges, edge_units(node.num_edges));
+    allocator.give(node.edges, stored_edge_units(tree.arena(), node));
   }
   std::size_t i = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(tree.expand(allocator, node, leaves[i]));
-    allocator.give(node.edges, edge_units(node.num_edges));
+    allocator.give(node.edges, stored_edge_units(tree.arena(), node));
     i = (i + 1) % leaves.size();
   }
   set_rate(state);

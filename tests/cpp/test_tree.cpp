@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/janitor.h"
+#include "base/rng.h"
+#include "games/registry.h"
 #include "search/tree.h"
 #include "search_fixtures.h"
 #include "tree_check.h"
@@ -149,6 +151,65 @@ TEST_CASE("at the memory cap nothing is created, and what there is stays usable"
   CHECK(pool->bytes() == kChunkBytes);
 }
 
+TEST_CASE("moves of one prior are kept as bits where that is smaller, and read the same") {
+  Planted planted;
+  Rng rng(7);
+  for (const int stride : {1, 3, 40, 500}) {
+    for (const int actions : {1, 2, 63, 64, 65, 130}) {
+      CAPTURE(stride);
+      CAPTURE(actions);
+      EvalLeaf leaf;
+      leaf.equal_priors = true;
+      for (int a = 0; a < actions; ++a) {
+        leaf.legal.push_back(stride * a +
+                             static_cast<int>(rng.below(static_cast<unsigned>(stride))));
+      }
+      Node node;
+      REQUIRE(planted.tree->expand(planted.allocator, node, leaf));
+      CHECK((node.edges_are_bits != 0) == (leaf.legal[actions - 1] / 64 + 1 < edge_units(actions)));
+      REQUIRE(node.num_edges == actions);
+      const PackedPrior prior = pack_prior(1.0F / static_cast<float>(actions));
+      for (int place = 0; place < actions; ++place) {
+        const Edge edge = planted.tree->edge(node, place);
+        CHECK(edge.action() == leaf.legal[place]);
+        CHECK(edge.prior() == prior);
+        CHECK(planted.tree->edge_prior(node, place) == prior);
+      }
+      const int units = stored_edge_units(planted.tree->arena(), node);
+      const int words = leaf.legal[actions - 1] / 64 + 1;
+      CHECK(units == (node.edges_are_bits ? words : edge_units(actions)));
+    }
+  }
+}
+
+TEST_CASE("a set of legal actions and the list of them give the same edges") {
+  for (const char* name : {"go", "go(board_size=9)", "gomoku", "othello", "othello(board_size=10)",
+                           "connect_four", "tic_tac_toe", "mnk(rows=4,columns=7,k=4)"}) {
+    CAPTURE(name);
+    const NamedParams named = parse_named_params(name);
+    const auto position = load_game(named.name, named.params)->initial_position();
+    Rng rng(3);
+    while (!position->outcome()) {
+      EvalLeaf leaf;
+      leaf.equal_priors = true;
+      position->legal_actions(leaf.legal);
+      std::vector<Edge> listed(static_cast<std::size_t>(leaf.num_legal()));
+      list_edges(leaf, listed);
+      REQUIRE(position->legal_bits(leaf.legal_bits));
+      leaf.has_legal_bits = true;
+      REQUIRE(leaf.num_legal() == leaf.legal.size());
+      std::vector<Edge> from_bits(listed.size());
+      list_edges(leaf, from_bits);
+      for (std::size_t i = 0; i < listed.size(); ++i) {
+        REQUIRE(from_bits[i].action() == listed[i].action());
+        REQUIRE(from_bits[i].prior() == listed[i].prior());
+      }
+      const auto place = static_cast<int>(rng.below(static_cast<unsigned>(leaf.legal.size())));
+      position->play(leaf.legal[place]);
+    }
+  }
+}
+
 TEST_CASE("noise mixes into the root's priors and leaves with them as they were") {
   for (const int created : {0, 1, 5, 40}) {
     CAPTURE(created);
@@ -156,12 +217,12 @@ TEST_CASE("noise mixes into the root's priors and leaves with them as they were"
     Node& root = planted.tree->root();
     planted.expand(root, 40, 9);
     for (int i = 0; i < created; ++i) planted.child(root);
-    const auto edges = planted.tree->edges(root);
-    const std::vector<Edge> clean(edges.begin(), edges.end());
+    const std::vector<Edge> clean = planted.tree->edges(root);
     std::vector<double> noise(40);
     for (std::size_t i = 0; i < 40; ++i) noise[i] = unit(i + 500) / 20.0;
 
     planted.tree->add_root_noise(noise, 0.25);
+    auto edges = planted.tree->edges(root);
     CHECK(planted.tree->root_is_sorted() == std::is_sorted(edges.begin(), edges.end()));
     CHECK(std::is_sorted(edges.begin() + created, edges.end()));
     for (std::size_t i = 0; i < 40; ++i) {
@@ -178,6 +239,7 @@ TEST_CASE("noise mixes into the root's priors and leaves with them as they were"
     }
 
     planted.tree->clear_root_noise();
+    edges = planted.tree->edges(root);
     CHECK(planted.tree->root_is_sorted());
     CHECK(std::equal(clean.begin(), clean.begin() + created, edges.begin(),
                      [](Edge a, Edge b) { return !(a < b) && !(b < a); }));

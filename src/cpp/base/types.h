@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/bits.h"
+
 namespace pyengine {
 
 using Action = std::int32_t;     ///< 0 .. num_actions-1, or kNoAction
@@ -80,7 +82,7 @@ struct BoardBits {
   }
   [[nodiscard]] int count() const noexcept {
     int total = 0;
-    for (const std::uint64_t word : words) total += std::popcount(word);
+    for (const std::uint64_t word : words) total += count_bits(word);
     return total;
   }
   [[nodiscard]] bool any() const noexcept {

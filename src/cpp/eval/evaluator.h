@@ -25,6 +25,7 @@ class State;
 struct EvaluatorTraits {
   bool reads_planes = false;     ///< asks for rows per symmetry; else one row, symmetry 0
   bool reads_positions = false;  ///< leaves carry a copy of the position and the moves to it
+  bool equal_priors = false;     ///< every judgement says EvalLeaf::equal_priors
   bool immediate = false;        ///< request() always answers: no row, no batch, no waiting
   bool calling_thread = false;   ///< evaluate() only on the thread that called the search (Python)
   /// Batches worth evaluating at once; 0 = one per worker, each on the worker that filled it. Else
@@ -49,6 +50,10 @@ struct EvalAnswer {
 /// One position to be judged. The search fills the first group, the evaluator the second.
 struct EvalLeaf {
   ActionList legal;
+  /// In the place of `legal`, which is then not filled: of evaluators whose traits say
+  /// equal_priors, where the game has it.
+  BoardBits legal_bits;
+  bool has_legal_bits = false;
   int to_move = 0;
   std::uint64_t number = 0;  ///< of the leaf within the search: names its random stream
   std::unique_ptr<AnyPosition> position;  ///< reads_positions; reused by assign()
@@ -64,6 +69,10 @@ struct EvalLeaf {
   int answers = 0;                  ///< symmetries answered so far
   std::vector<EvalAnswer> awaited;  ///< the evaluator's: [answers] of a network
   int pending_rows = 0;             ///< rows of the batch that this leaf waits for; 0 = complete
+
+  [[nodiscard]] int num_legal() const noexcept {
+    return has_legal_bits ? legal_bits.count() : legal.size();
+  }
 };
 
 /// A row of a batch: a leaf under a symmetry.

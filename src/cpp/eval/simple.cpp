@@ -21,7 +21,9 @@ void begin(EvalLeaf& leaf) noexcept {
 
 class BoundUniform final : public BoundEvaluator {
  public:
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return {.immediate = true}; }
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    return {.equal_priors = true, .immediate = true};
+  }
   void open(EvalBatch& batch, int leaf, const AnyPosition&) override {
     begin(batch.leaves[static_cast<std::size_t>(leaf)]);
   }
@@ -47,7 +49,7 @@ class BoundRollout final : public BoundEvaluator {
   BoundRollout(int rollouts, std::uint64_t seed) : rollouts_(rollouts), seed_(seed) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.reads_positions = true};
+    return {.reads_positions = true, .equal_priors = true};
   }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
     auto batch = BoundEvaluator::make_batch(capacity);

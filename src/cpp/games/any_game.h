@@ -30,6 +30,8 @@ class AnyPosition {
   [[nodiscard]] virtual int to_move() const noexcept = 0;
   [[nodiscard]] virtual std::optional<Outcome> outcome() const noexcept = 0;
   virtual void legal_actions(ActionList& moves) const noexcept = 0;
+  /// The same as a set; false where the game does not keep it so.
+  virtual bool legal_bits(BoardBits& bits) const noexcept = 0;
   [[nodiscard]] virtual bool is_legal(Action action) const noexcept = 0;
   virtual void play(Action action) noexcept = 0;
   [[nodiscard]] virtual std::uint64_t hash() const noexcept = 0;
@@ -93,6 +95,10 @@ class PositionOf final : public AnyPosition {
   [[nodiscard]] int to_move() const noexcept override { return value.to_move(); }
   [[nodiscard]] std::optional<Outcome> outcome() const noexcept override { return value.outcome(); }
   void legal_actions(ActionList& moves) const noexcept override { value.legal_actions(moves); }
+  bool legal_bits(BoardBits& bits) const noexcept override {
+    if constexpr (HasLegalBits<G>) bits = value.legal_bits();
+    return HasLegalBits<G>;
+  }
   [[nodiscard]] bool is_legal(Action action) const noexcept override {
     return value.is_legal(action);
   }

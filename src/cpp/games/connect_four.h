@@ -41,9 +41,10 @@ class ConnectFour {
   [[nodiscard]] const Params& params() const noexcept { return params_; }
   [[nodiscard]] int to_move() const noexcept { return to_move_; }
   [[nodiscard]] std::optional<Outcome> outcome() const noexcept { return outcome_of(status_); }
-  void legal_actions(ActionList& moves) const noexcept {
-    list_bits(status_ == Status::playing ? open_columns() : 0, moves);
+  [[nodiscard]] BoardBits legal_bits() const noexcept {
+    return {{status_ == Status::playing ? open_columns() : 0}};
   }
+  void legal_actions(ActionList& moves) const noexcept { list_bits(legal_bits().words[0], moves); }
   [[nodiscard]] bool is_legal(Action action) const noexcept {
     return status_ == Status::playing && action >= 0 && action < params_.columns &&
         ((open_columns() >> action) & 1U) != 0;

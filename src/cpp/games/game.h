@@ -86,6 +86,12 @@ concept Game = std::regular<G> &&
       { position.to_string() } -> std::same_as<std::string>;
     };
 
+/// Optional: legal_actions() as a set, for games whose actions are points of a board and a pass.
+template <class G>
+concept HasLegalBits = requires(const G position) {
+  { position.legal_bits() } noexcept -> std::same_as<BoardBits>;
+};
+
 /// Optional: points of chains with exactly k liberties (k < 0: at least -k); Go.
 template <class G>
 concept HasLiberties = requires(const G position, int k, BoardBits& bits) {

@@ -111,16 +111,30 @@ template <int MaxSide>
 void BasicGo<MaxSide>::legal_actions(ActionList& moves) const noexcept {
   moves.clear();
   if (over()) return;
+  const Points legal = legal_points();
+  const int count = legal.count();
+  ActionId* const room = moves.extend(count + 1);
+  write_points(legal, count, room);
+  room[count] = static_cast<ActionId>(pass());
+}
+
+template <int MaxSide>
+BoardBits BasicGo<MaxSide>::legal_bits() const noexcept {
+  if (over()) return {};
+  BoardBits bits = legal_points().widened();
+  bits.set(static_cast<int>(pass()));
+  return bits;
+}
+
+template <int MaxSide>
+auto BasicGo<MaxSide>::legal_points() const noexcept -> Points {
   Points legal = empties();
   Points careful = legal - beside(legal, *geometry_);
   if (params_.superko != Superko::simple) careful |= taken_[to_move_] & legal;
   careful.for_each([&](unsigned point) {
     if (!is_legal_point(point)) legal.reset(point);
   });
-  const int count = legal.count();
-  ActionId* const room = moves.extend(count + 1);
-  write_points(legal, count, room);
-  room[count] = static_cast<ActionId>(pass());
+  return legal;
 }
 
 template <int MaxSide>

@@ -57,6 +57,7 @@ class BasicGo {
   }
   /// Empty when the game is over.
   void legal_actions(ActionList& moves) const noexcept;
+  [[nodiscard]] BoardBits legal_bits() const noexcept;
   [[nodiscard]] bool is_legal(Action action) const noexcept;
   void play(Action action) noexcept;
   [[nodiscard]] std::uint64_t hash() const noexcept {
@@ -114,6 +115,7 @@ class BasicGo {
   [[nodiscard]] bool same_memory(const BasicGo& other) const {
     return params_.superko == Superko::simple ? ko_ == other.ko_ : history_ == other.history_;
   }
+  [[nodiscard]] Points legal_points() const noexcept;
   [[nodiscard]] Points empties() const noexcept {
     return Points::of(geometry_->all) - board_.stones(0) - board_.stones(1);
   }

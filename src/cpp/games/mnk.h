@@ -38,12 +38,11 @@ class Mnk {
   [[nodiscard]] const Params& params() const noexcept { return params_; }
   [[nodiscard]] int to_move() const noexcept { return board_.to_move(); }
   [[nodiscard]] std::optional<Outcome> outcome() const noexcept { return outcome_of(status_); }
+  [[nodiscard]] BoardBits legal_bits() const noexcept {
+    return status_ == Status::playing ? board_.empty() : BoardBits{};
+  }
   void legal_actions(ActionList& moves) const noexcept {
-    if (status_ == Status::playing) {
-      list_points(board_.empty(), board_.points(), moves);
-    } else {
-      moves.clear();
-    }
+    list_points(legal_bits(), board_.points(), moves);
   }
   [[nodiscard]] bool is_legal(Action action) const noexcept {
     return status_ == Status::playing && board_.is_free(action);

@@ -46,6 +46,12 @@ class OthelloGame {
     if (moves_of(to_move_) != Word{} || moves_of(1 - to_move_) != Word{}) return std::nullopt;
     return count();
   }
+  [[nodiscard]] BoardBits legal_bits() const noexcept {
+    const Word own_moves = moves_of(to_move_);
+    BoardBits bits = to_bits(own_moves);
+    if (own_moves == Word{} && moves_of(1 - to_move_) != Word{}) bits.set(pass());
+    return bits;
+  }
   void legal_actions(ActionList& moves) const noexcept {
     const Word own_moves = moves_of(to_move_);
     if (own_moves == Word{}) {

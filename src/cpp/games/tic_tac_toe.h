@@ -34,9 +34,10 @@ class TicTacToe {
   [[nodiscard]] const Params& params() const noexcept { return kParams; }
   [[nodiscard]] int to_move() const noexcept { return to_move_; }
   [[nodiscard]] std::optional<Outcome> outcome() const noexcept { return outcome_of(status_); }
-  void legal_actions(ActionList& moves) const noexcept {
-    list_bits(status_ == Status::playing ? empty() : 0U, moves);
+  [[nodiscard]] BoardBits legal_bits() const noexcept {
+    return {{status_ == Status::playing ? empty() : 0U}};
   }
+  void legal_actions(ActionList& moves) const noexcept { list_bits(legal_bits().words[0], moves); }
   [[nodiscard]] bool is_legal(Action action) const noexcept {
     return status_ == Status::playing && action >= 0 && action < kPoints &&
         ((empty() >> action) & 1U) != 0;

@@ -1,7 +1,7 @@
 /// What a tree is made of. A node's children are created when first visited, in the order of its
 /// edges, so that the children are always a prefix of the edges:
 ///
-///   node ──edges──▶ [ e0 e1 e2 e3 e4 ... ]      4 bytes each, sorted: larger prior, smaller action
+///   node ──edges──▶ [ e0 e1 e2 e3 e4 ... ]      sorted: larger prior, smaller action; see edges.h
 ///     │
 ///     └─children──▶ [links, c0] ──▶ [c1]        blocks of 1, 1, 2, 4, 8 ... nodes, side by side
 ///                               ──▶ [c2 c3]
@@ -69,7 +69,7 @@ struct Node {
   std::atomic<std::uint32_t> in_flight{0};
   /// First block of children. The worker that holds the creation lock, before num_children.
   BlockIndex children = 0;
-  /// Edge[num_edges]. The worker that claimed the node, before state becomes expanded (release).
+  /// See edges.h. The worker that claimed the node, before state becomes expanded (release).
   BlockIndex edges = 0;
   /// Of its own judgement: for the player to move; of a terminal node: for the first player.
   float value = 0.0F;
@@ -83,6 +83,7 @@ struct Node {
   std::atomic<bool> creating{false};               ///< creation lock: acquire / release
   std::uint8_t chooser : 1 = 0;                    ///< player who moved here; constant
   std::uint8_t mover : 1 = 0;                      ///< player to move; written with edges
+  std::uint8_t edges_are_bits : 1 = 0;             ///< a set of actions of one prior, not a list
 
   [[nodiscard]] double mean_for_chooser() const noexcept {
     return static_cast<double>(value_sum.load(std::memory_order_relaxed)) * kValueUnit /

@@ -34,8 +34,8 @@ Selection choose_open_move(const SearchConfig& config, const Tree& tree, const N
   });
   const bool creates = may_create && count < node.num_edges;
   if (creates) {
-    const Edge edge = tree.edges(node)[static_cast<std::size_t>(count)];
-    if (best == nullptr || first_play + exploration * unpack_prior(edge.prior()) > most) {
+    const PackedPrior prior = tree.edge_prior(node, count);
+    if (best == nullptr || first_play + exploration * unpack_prior(prior) > most) {
       return {nullptr, false};
     }
   }

@@ -41,7 +41,8 @@ std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
     if (solver) entry.proven = proven_for(child, root.mover);
     all.push_back(entry);
   });
-  for (const Edge edge : tree.edges(root).subspan(static_cast<std::size_t>(children))) {
+  for (int place = children; place < root.num_edges; ++place) {
+    const Edge edge = tree.edge(root, place);
     all.push_back({edge.action(), 0, unpack_prior(edge.prior()), 0.0, std::nullopt});
   }
   std::sort(all.begin(), all.end(),

@@ -73,10 +73,10 @@ Selection Selector::choose(const Tree& tree, Node& node, bool sorted, bool may_c
   if (!unvisited_.empty()) include_unvisited(tree.arena(), node, first_play, unvisited_, scan);
   if (!sorted) prefer_least_edge(tree, node, count, task, first_play, scan);
   if (creates) {
-    const Edge edge = tree.edges(node)[static_cast<std::size_t>(count)];
-    const double score = first_play + task.rate * unpack_prior(edge.prior()) * task.root / 1.0;
-    const bool tie_goes_to_edge =
-        !sorted && score == scan.score && edge < Edge(scan.child->prior, scan.child->action);
+    const PackedPrior prior = tree.edge_prior(node, count);
+    const double score = first_play + task.rate * unpack_prior(prior) * task.root / 1.0;
+    const bool tie_goes_to_edge = !sorted && score == scan.score &&
+        tree.edge(node, count) < Edge(scan.child->prior, scan.child->action);
     if (score > scan.score || tie_goes_to_edge) return {nullptr, false};
   }
   return {scan.child, false};

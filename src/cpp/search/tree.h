@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "eval/evaluator.h"
+#include "search/edges.h"
 #include "search/node.h"
 
 namespace pyengine {
@@ -26,9 +27,18 @@ class Tree {
   [[nodiscard]] const Node& root() const noexcept { return root_; }
   [[nodiscard]] const Arena& arena() const noexcept { return *arena_; }
   [[nodiscard]] const std::shared_ptr<Arena>& shared_arena() const noexcept { return arena_; }
-  [[nodiscard]] std::span<Edge> edges(const Node& node) const noexcept {
-    return {arena_->at<Edge>(node.edges), node.num_edges};
+  /// The edge at `place` < num_edges of an expanded node.
+  [[nodiscard]] Edge edge(const Node& node, int place) const noexcept {
+    if (&node == &root_) return root_edges_[static_cast<std::size_t>(place)];
+    return stored_edge(*arena_, node, place);
   }
+  /// Its prior, found sooner.
+  [[nodiscard]] PackedPrior edge_prior(const Node& node, int place) const noexcept {
+    if (&node == &root_) return root_edges_[static_cast<std::size_t>(place)].prior();
+    return stored_prior(*arena_, node, place);
+  }
+  /// All of them.
+  [[nodiscard]] std::vector<Edge> edges(const Node& node) const;
   /// Nodes created, the root included. After advance() those dropped are subtracted as the
   /// background comes across them.
   [[nodiscard]] std::uint64_t nodes() const noexcept {
@@ -40,7 +50,7 @@ class Tree {
   }
 
   /// Edges, mover and value of a claimed node, then NodeState::expanded. False at the memory cap:
-  /// the node is fresh again and will be judged again when next visited.
+  /// the node is fresh again and will be judged again when next visited. The root always fits.
   bool expand(Allocator& allocator, Node& node, const EvalLeaf& leaf);
   /// The child for the next edge, claimed by the caller; nullptr when another worker is creating
   /// one, and with `full` set when memory is at its cap.
@@ -69,6 +79,9 @@ class Tree {
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background
   Node root_;
+  /// The root's, which noise may change and which fit whatever the cap. Written before its state
+  /// becomes expanded (release), and while nobody walks.
+  std::vector<Edge> root_edges_;
   std::vector<Edge> clean_;  ///< the root's edges without noise, while there is noise
   bool root_sorted_ = true;
 };

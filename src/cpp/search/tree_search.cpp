@@ -156,7 +156,8 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   EvalBatch& batch = *slot.batch;
   const int index = batch.num_leaves;
   EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(index)];
-  position.legal_actions(leaf.legal);
+  leaf.has_legal_bits = traits_.equal_priors && position.legal_bits(leaf.legal_bits);
+  if (!leaf.has_legal_bits) position.legal_actions(leaf.legal);
   position.rethrow_if_failed();
   leaf.to_move = position.to_move();
   leaf.number = numbers_.fetch_add(1, std::memory_order_relaxed);
