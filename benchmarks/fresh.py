@@ -1,0 +1,80 @@
+"""Measurements that need a process of their own: its memory, its signals."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyengine
+
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+
+
+class FreshError(pyengine.EngineError):
+    """The process ended without an answer; says what it wrote."""
+
+
+def call(file: str | Path, probe: str, **arguments: Any) -> dict[str, Any]:
+    """Run a probe of a file (one that calls :func:`answer`) in a new process; return its answer.
+
+    Raises FreshError. On Ctrl-C the process, which gets it too, is waited for.
+    """
+    command = [sys.executable, str(Path(file).resolve()), probe, json.dumps(arguments)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        out, err = process.communicate()
+    if process.returncode != 0:
+        last = err.strip().splitlines()[-1:] or [f"exit status {process.returncode}"]
+        raise FreshError(f"{probe} in a process of its own: {last[0]}")
+    answer: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
+    return answer
+
+
+def answer(probes: Mapping[str, Callable[..., dict[str, Any]]]) -> None:
+    """Run the probe that the command line names and print what it returns."""
+    probe, arguments = sys.argv[1:3]
+    print(json.dumps(probes[probe](**json.loads(arguments))))
+
+
+def knows_memory() -> bool:
+    """Whether this system says how much memory a process occupies."""
+    return _STATUS.exists()
+
+
+def resident() -> int:
+    """Return the bytes of memory that this process occupies now."""
+    gc.collect()
+    return _status("VmRSS")
+
+
+def peak_resident() -> int:
+    """Return the most bytes that it occupied since :func:`forget_peak`, or ever."""
+    return _status("VmHWM")
+
+
+def forget_peak() -> None:
+    """Let the peak begin anew: what Python and its libraries needed at their start is over."""
+    _CLEAR.write_text("5")
+
+
+def give_back() -> None:
+    """Let the C library return what it keeps for later, where it can."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+
+
+def _status(name: str) -> int:
+    for line in _STATUS.read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {name} in {_STATUS}")

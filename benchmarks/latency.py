@@ -1,0 +1,123 @@
+"""How long a call blocks its caller: large trees let go, searches stopped, the smallest search."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from . import common, fresh
+    from . import latency_probes as probes
+    from .common import Options, Report, check, median
+else:  # run as a file
+    import common
+    import fresh
+    import latency_probes as probes
+    from common import Options, Report, check, median
+
+NAME = "latency"
+DESCRIPTION = "milliseconds (and of the smallest search microseconds) that a call blocks its caller"
+
+NODES = 10_000_000
+LARGE_MS = 1.0
+STOP_MS = 10.0
+SMALL_US = 50.0
+TRIALS = 25
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """What is stopped: name of the row, game, evaluator, seconds of a batch."""
+
+    name: str
+    game: str
+    evaluator: str
+    batch_ms: float
+
+
+STOPPED = [
+    Stopped("connect_four/uniform", "connect_four", "uniform", 0.0),
+    Stopped("go19/rollout", "go", "rollout", 1.0),
+    Stopped("go19/modelled", "go", "device", 3.3),
+]
+SMALLEST = [
+    ("tic_tac_toe", "tic_tac_toe"),
+    ("connect_four", "connect_four"),
+    ("go9", "go(board_size=9)"),
+    ("go19", "go"),
+]
+
+
+def large_rows(report: Report, options: Options) -> None:
+    """Measure advance, clear and close on a large tree, and what follows them."""
+    nodes = 200_000 if options.quick else NODES
+    for call in ("advance", "clear", "close"):
+        with report.row(f"latency/connect_four/uniform/{call},nodes={nodes}") as row:
+            found = fresh.call(probes.__file__, "large", call=call, nodes=nodes)
+            check(f"the tree has {nodes} nodes", found["nodes"] >= 0.95 * nodes, found["nodes"])
+            row.update({"asked": LARGE_MS, "ms": found["ms"], "next search ms": found["next_ms"]})
+
+
+def stop_row(subject: Stopped, how: str, options: Options) -> dict[str, Any]:
+    """Stop searches after various times; the search is back within 10 ms and a batch."""
+    trials = 3 if options.quick else TRIALS
+    found = fresh.call(
+        probes.__file__,
+        how,
+        game=subject.game,
+        evaluator=subject.evaluator,
+        trials=trials,
+    )
+    check("every search was stopped", found["stopped"] == trials, found["stopped"])
+    times = found["ms"]
+    return {
+        "asked": STOP_MS + subject.batch_ms,
+        "ms": median(times),
+        "worst ms": max(times),
+    }
+
+
+def smallest_row(game: str, options: Options) -> dict[str, Any]:
+    """Time search() of one simulation, in a tree that goes on and in one that starts afresh."""
+    calls = 50 if options.quick else 2_000
+    found = fresh.call(probes.__file__, "smallest", game=game, calls=calls)
+    check("each search made one simulation", found["wrong"] == 0, found["wrong"])
+    return {
+        "asked": SMALL_US,
+        "us": found["us"],
+        "best us": found["best_us"],
+        "us afresh": found["afresh_us"],
+        "best us afresh": found["best_afresh_us"],
+        "us of many moves": found["many_us"],
+    }
+
+
+def run(options: Options) -> Report:
+    """Measure everything, each figure in a process of its own."""
+    report = Report(NAME, DESCRIPTION)
+    large_rows(report, options)
+    for subject in STOPPED:
+        for how in ("stop", "interrupt"):
+            with report.row(f"latency/{subject.name}/{how}") as row:
+                row.update(stop_row(subject, how, options))
+    for name, game in SMALLEST:
+        with report.row(f"latency/{name}/uniform/simulations=1") as row:
+            row.update(smallest_row(game, options))
+    report.notes.append(
+        "ms of advance, clear, close: the call; next search: one simulation right after it. stop,"
+        " interrupt (SIGINT, as Ctrl-C): until search() has returned or raised, its result read;"
+        f" {TRIALS} searches; asked is 10 ms and a batch. us: search(simulations=1) from Python,"
+        " median: the tree goes on; best: of the quietest hundred calls; afresh: reuse_tree=False; of"
+        " many moves: search and advance, median over a game"
+    )
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return common.main(NAME, DESCRIPTION, run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

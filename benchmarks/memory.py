@@ -1,0 +1,160 @@
+"""Memory: what a visit costs, whether the cap holds, whether it grows with the days."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from . import common, fresh
+    from . import memory_probes as probes
+    from .common import Options, Report, check
+else:  # run as a file
+    import common
+    import fresh
+    import memory_probes as probes
+    from common import Options, Report, check
+
+NAME = "memory"
+DESCRIPTION = "resident memory: bytes per visit, the process above its cap, growth over searches"
+
+SIMULATIONS = 1_000_000
+SEARCHES = 10_000
+MIB = 1 << 20
+#: A process may exceed the cap by this share of it and as many bytes.
+OVER_SHARE, OVER_BYTES = 0.02, 16 * MIB
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A game with the bytes per visit that are wanted."""
+
+    name: str
+    game: str
+    asked: float
+
+
+SUBJECTS = [
+    Subject("go19", "go", 1_600),
+    Subject("gomoku15", "gomoku", 1_050),
+    Subject("othello", "othello", 120),
+    Subject("connect_four", "connect_four", 110),
+]
+
+#: Game, evaluator and cap in MiB; the search goes on to many times what fits.
+CAPS = [
+    ("go19", "go", "uniform", 64),
+    ("go19", "go", "uniform", 512),
+    ("connect_four", "connect_four", "uniform", 64),
+    ("go19", "go", "device", 256),
+]
+
+
+def visits_row(subject: Subject, options: Options) -> dict[str, Any]:
+    """Return bytes per visit of a search in a fresh process."""
+    simulations = 20_000 if options.quick else SIMULATIONS
+    found = fresh.call(probes.__file__, "visits", game=subject.game, simulations=simulations)
+    check("every simulation is one visit", found["visits"] == simulations, found["visits"])
+    check("the tree has a node for most visits", found["nodes"] > simulations // 2, found["nodes"])
+    grown = found["after"] - found["before"]
+    return {
+        "asked": subject.asked,
+        "bytes/visit": grown / simulations,
+        "counted bytes/visit": found["bytes"] / simulations,
+        "nodes": found["nodes"],
+    }
+
+
+def cap_row(game: str, evaluator: str, mebibytes: int, options: Options) -> dict[str, Any]:
+    """Return how far a process went beyond its cap while it searched on and on."""
+    cap = mebibytes * MIB
+    found = fresh.call(
+        probes.__file__, "cap", game=game, evaluator=evaluator, cap=cap, quick=options.quick
+    )
+    allowed = OVER_SHARE * cap + OVER_BYTES
+    over = found["peak"] - found["before"] - cap
+    check("every simulation is one visit", found["visits"] == found["simulations"], found["visits"])
+    check("the search went on beyond what fits", found["full"] or options.quick)
+    check(f"the process stays within {allowed / MIB:.1f} MiB of its cap", over <= allowed, over)
+    return {
+        "asked": allowed / MIB,
+        "MiB above the cap": over / MIB,
+        "cap MiB": mebibytes,
+        "nodes": found["nodes"],
+        "visits": found["visits"],
+    }
+
+
+def win_row(options: Options) -> dict[str, Any]:
+    """Return whether a search at its cap finds a win that it had not found when memory was full."""
+    found = fresh.call(probes.__file__, "improves", quick=options.quick)
+    check("memory was full before the win was found", not found["found_when_full"], found)
+    return {
+        "asked": 1,
+        "found": int(found["found_at"] is not None),
+        "full at visit": found["full_at"],
+        "found at visit": found["found_at"],
+    }
+
+
+def value_row(options: Options) -> dict[str, Any]:
+    """Return how much nearer to 1 a search at its cap brings the value of a won position."""
+    found = fresh.call(probes.__file__, "improves", quick=options.quick, evaluator="rollout")
+    check("memory was full before the end", found["full_at"] is not None, found)
+    return {
+        "value when full": found["value_when_full"],
+        "value in the end": found["value"],
+        "full at visit": found["full_at"],
+        "found at visit": found["found_at"],
+    }
+
+
+def flat_row(game: str, options: Options) -> dict[str, Any]:
+    """Return the growth of resident memory from the first tenth of the searches to the last."""
+    searches = 200 if options.quick else SEARCHES
+    found = fresh.call(probes.__file__, "flat", game=game, searches=searches)
+    check("every search had its visits", found["wrong"] == 0, found["wrong"])
+    return {
+        "asked": 0.01,
+        "growth": found["last"] / found["first"] - 1,
+        "MiB": found["last"] / MIB,
+        "searches": searches,
+    }
+
+
+def run(options: Options) -> Report:
+    """Measure everything, each figure in a process of its own."""
+    report = Report(NAME, DESCRIPTION)
+    if not fresh.knows_memory():
+        report.notes.append("this system does not say what a process occupies (no /proc)")
+        return report
+    for subject in SUBJECTS:
+        with report.row(f"memory/{subject.name}/uniform/visits") as row:
+            row.update(visits_row(subject, options))
+    for name, game, evaluator, cap in CAPS:
+        with report.row(f"memory/{name}/{evaluator}/cap={cap}MiB") as row:
+            row.update(cap_row(game, evaluator, cap, options))
+    with report.row("memory/connect_four/uniform/win_at_the_cap") as row:
+        row.update(win_row(options))
+    with report.row("memory/connect_four/rollout/value_at_the_cap") as row:
+        row.update(value_row(options))
+    for name, game in (("connect_four", "connect_four"), ("go9", "go(board_size=9)")):
+        with report.row(f"memory/{name}/uniform/searches") as row:
+            row.update(flat_row(game, options))
+    report.notes.append(
+        f"bytes/visit: growth of resident memory over a search of {SIMULATIONS:,} simulations;"
+        " counted: what the engine says it holds; above the cap: peak of the process, less what it"
+        " occupied before there was an engine, less the cap; growth: resident memory after all"
+        " searches with resets over that after a tenth of them"
+    )
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return common.main(NAME, DESCRIPTION, run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
