@@ -16,15 +16,13 @@ from pyengine import machine
 
 from . import environment
 from .environment import Environment
-from .pairs import Timed, figures, paired, timed
+from .pairs import SLICE, Timed, figures, paired, repeated, timed
 from .shared import Options, Report, check
 from .worker import Worker
 
 SIMULATIONS = 64
 POSITIONS = 64
 SEED = 1
-#: Seconds of our side of a pair: one call of ``search_many`` is too short for the clock.
-SLICE = 0.1
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def read(answer: str) -> Timed:
 
 
 def searches(engine: pyengine.Engine, states: list[pyengine.State]) -> Callable[[], Timed]:
-    """Return a call that searches all the states, several times."""
+    """Return a call that searches all the states."""
 
     def once() -> int:
         results = engine.search_many(states, simulations=SIMULATIONS)
@@ -119,14 +117,7 @@ def searches(engine: pyengine.Engine, states: list[pyengine.State]) -> Callable[
         check("the engine's visits add up", visits == [SIMULATIONS] * len(states), visits)
         return sum(int(result.simulations) for result in results)
 
-    def several() -> Timed:
-        took = timed(once)
-        while took.wall < SLICE:
-            more = timed(once)
-            took = Timed(took.done + more.done, took.wall + more.wall, took.cpu + more.cpu)
-        return took
-
-    return several
+    return lambda: timed(once)
 
 
 def compare(
@@ -136,12 +127,13 @@ def compare(
     game = pyengine.load_game(subject.ours)
     states = positions(game, subject.moves)
     check_positions(worker.ask(ask(subject, policy, states)), states)
+    span = 0.0 if options.quick else SLICE
     with pyengine.Engine(game, "uniform", config=configuration(policy)) as engine:
         ours = searches(engine, states)
-        ours()
+        repeated(ours, span)
         pairs = paired(
-            lambda: read(worker.ask("search")),
-            ours,
+            lambda: repeated(lambda: read(worker.ask("search")), span),
+            lambda: repeated(ours, span),
             options.seconds,
             1 if options.quick else 3,
             1 if options.quick else 100,

@@ -11,7 +11,7 @@ import pyengine
 
 from . import environment, openspiel_source
 from .environment import Environment, PeerError
-from .pairs import Timed, figures, paired, timed
+from .pairs import SLICE, Timed, figures, paired, repeated, timed
 from .shared import Options, Report, check
 from .worker import Worker
 
@@ -120,8 +120,10 @@ def compare(
     """Return a row: the engine as it comes, and beside it with the bot's own formula."""
     question = f"{subject.theirs} {simulations}"
 
+    span = 0.0 if options.quick else SLICE
+
     def peer() -> Timed:
-        return read(bot.ask(question), simulations)
+        return repeated(lambda: read(bot.ask(question), simulations), span)
 
     ours = search(subject, CONFIG.replace(simulations=simulations))
     same = search(subject, SAME.replace(simulations=simulations))
@@ -130,8 +132,8 @@ def compare(
     alike: list[float] = []
 
     def both() -> Timed:
-        alike.append(same().rate.wall)
-        return ours()
+        alike.append(repeated(same, span).rate.wall)
+        return repeated(ours, span)
 
     pairs = paired(peer, both, options.seconds, 1 if options.quick else 3, _most(options))
     row = figures(pairs, asked)

@@ -30,12 +30,27 @@ class Timed(NamedTuple):
 
 Pair = tuple[Timed, Timed]
 
+#: Seconds of either side of a pair, at least.
+SLICE = 0.1
+
 
 def timed(call: Callable[[], int]) -> Timed:
     """Make a call that returns what it counts."""
     begun, used = time.perf_counter(), time.process_time()
     count = call()
     return Timed(count, time.perf_counter() - begun, time.process_time() - used)
+
+
+def repeated(call: Callable[[], Timed], seconds: float) -> Timed:
+    """Make a measured call until it took the seconds together; return the sums.
+
+    A call of few milliseconds would measure how the system shares out the processor.
+    """
+    took = call()
+    while took.wall < seconds:
+        more = call()
+        took = Timed(took.done + more.done, took.wall + more.wall, took.cpu + more.cpu)
+    return took
 
 
 def paired(

@@ -202,6 +202,11 @@ def test_pairs_alternate() -> None:
     assert order == ["peer", "ours"] * 3
 
 
+def test_short_calls_are_repeated_and_summed() -> None:
+    call = iter([pairs.Timed(10, 0.5, 0.25), pairs.Timed(10, 0.5, 0.5), pairs.Timed(1, 9.0)])
+    assert pairs.repeated(lambda: next(call), 0.75) == pairs.Timed(20, 1.0, 0.75)
+
+
 # OpenSpiel
 
 
@@ -256,8 +261,7 @@ def test_a_batch_is_searched_and_checked(policy: str) -> None:
     states = batched.positions(game, 4)[:3]
     with pyengine.Engine(game, "uniform", config=batched.configuration(policy)) as engine:
         took = batched.searches(engine, states)()
-    assert took.done % (3 * batched.SIMULATIONS) == 0
-    assert took.done > 0 < took.wall
+    assert took.done == 3 * batched.SIMULATIONS
 
 
 def test_positions_of_the_peer_are_compared_by_their_legal_moves() -> None:
