@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING or __package__:
     from . import SUITES
 else:  # run as `python benchmarks`
-    SUITES = ("tree", "evaluator", "saturation", "peers")
+    SUITES = ("tree", "evaluator", "saturation", "device", "threads", "memory", "latency", "peers")
 
 
 def run_suite(arguments: list[str]) -> int:

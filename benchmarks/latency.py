@@ -108,8 +108,8 @@ def run(options: Options) -> Report:
         "ms of advance, clear, close: the call; next search: one simulation right after it. stop,"
         " interrupt (SIGINT, as Ctrl-C): until search() has returned or raised, its result read;"
         f" {TRIALS} searches; asked is 10 ms and a batch. us: search(simulations=1) from Python,"
-        " median: the tree goes on; best: of the quietest hundred calls; afresh: reuse_tree=False; of"
-        " many moves: search and advance, median over a game"
+        " median: the tree goes on; best: of the quietest hundred calls; afresh:"
+        " reuse_tree=False; of many moves: search and advance, median over a game"
     )
     return report
 

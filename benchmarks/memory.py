@@ -49,6 +49,7 @@ CAPS = [
     ("connect_four", "connect_four", "uniform", 64),
     ("go19", "go", "device", 256),
 ]
+QUICK_CAP = 16
 
 
 def visits_row(subject: Subject, options: Options) -> dict[str, Any]:
@@ -68,6 +69,8 @@ def visits_row(subject: Subject, options: Options) -> dict[str, Any]:
 
 def cap_row(game: str, evaluator: str, mebibytes: int, options: Options) -> dict[str, Any]:
     """Return how far a process went beyond its cap while it searched on and on."""
+    if options.quick:
+        mebibytes = min(mebibytes, QUICK_CAP)
     cap = mebibytes * MIB
     found = fresh.call(
         probes.__file__, "cap", game=game, evaluator=evaluator, cap=cap, quick=options.quick
@@ -98,9 +101,9 @@ def win_row(options: Options) -> dict[str, Any]:
     }
 
 
-def value_row(options: Options) -> dict[str, Any]:
+def value_row() -> dict[str, Any]:
     """Return how much nearer to 1 a search at its cap brings the value of a won position."""
-    found = fresh.call(probes.__file__, "improves", quick=options.quick, evaluator="rollout")
+    found = fresh.call(probes.__file__, "improves", quick=False, evaluator="rollout")
     check("memory was full before the end", found["full_at"] is not None, found)
     return {
         "value when full": found["value_when_full"],
@@ -137,8 +140,9 @@ def run(options: Options) -> Report:
             row.update(cap_row(game, evaluator, cap, options))
     with report.row("memory/connect_four/uniform/win_at_the_cap") as row:
         row.update(win_row(options))
-    with report.row("memory/connect_four/rollout/value_at_the_cap") as row:
-        row.update(value_row(options))
+    if not options.quick:
+        with report.row("memory/connect_four/rollout/value_at_the_cap") as row:
+            row.update(value_row())
     for name, game in (("connect_four", "connect_four"), ("go9", "go(board_size=9)")):
         with report.row(f"memory/{name}/uniform/searches") as row:
             row.update(flat_row(game, options))

@@ -1,0 +1,98 @@
+"""Suites device, threads, memory and latency run and check their answers. Nothing is timed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+
+PACKAGE = "pyengine.benchmarks"
+
+common = pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
+fresh = pytest.importorskip(f"{PACKAGE}.fresh")
+modelled = pytest.importorskip(f"{PACKAGE}.modelled")
+
+
+def rows_of(suite: str, folder: Path) -> dict[str, dict[str, Any]]:
+    """Run a suite briefly; return its rows by name. A row that failed its check fails the test."""
+    file = folder / f"{suite}.json"
+    environment = {k: v for k, v in os.environ.items() if k != "PYENGINE_SHARED"}
+    done = subprocess.run(
+        [sys.executable, "-m", PACKAGE, suite, "--quick", "--json", str(file)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {row["name"]: row for row in json.loads(file.read_text())["rows"]}
+
+
+def test_the_device_suite_says_what_share_of_the_device_is_used(tmp_path: Path) -> None:
+    rows = rows_of("device", tmp_path)
+    assert {name.split("/")[1] for name in rows} >= {"connect_four", "go19"}
+    for row in rows.values():
+        assert 0 < row["utilisation"] <= 1.0
+        assert row["utilisation"] <= row["in service"] <= 1.05
+        assert 0 <= row["padding"] < 0.5
+        assert 0 < row["fill"] <= 256
+
+
+@pytest.mark.skipif(pyengine.machine.cores() < 2, reason="one core")
+def test_the_threads_suite_compares_two_threads_with_one(tmp_path: Path) -> None:
+    rows = rows_of("threads", tmp_path)
+    assert any("rollout" in name for name in rows)
+    assert any(name.endswith("trees=64") for name in rows)
+    assert all(row["ratio"] > 0 and row["cpu ratio"] > 0 for row in rows.values())
+
+
+@pytest.mark.skipif(not fresh.knows_memory(), reason="no /proc/self/status here")
+def test_the_memory_suite_measures_visits_caps_and_growth(tmp_path: Path) -> None:
+    rows = rows_of("memory", tmp_path)
+    assert sum(name.endswith("/visits") for name in rows) == 4
+    for name, row in rows.items():
+        if "/cap=" in name:
+            assert row["MiB above the cap"] <= row["asked"]
+    assert sum("growth" in row for row in rows.values()) == 2
+
+
+def test_the_latency_suite_times_what_blocks_a_caller(tmp_path: Path) -> None:
+    rows = rows_of("latency", tmp_path)
+    calls = {name.split("/")[3].split(",")[0] for name in rows}
+    assert {"advance", "clear", "close", "stop", "interrupt", "simulations=1"} <= calls
+    assert all(row.get("ms", row.get("us")) > 0 for row in rows.values())
+
+
+def test_a_modelled_device_judges_equal_positions_alike_and_counts_its_rows() -> None:
+    device = modelled.ModelledDevice(0.0, 0.0)
+    game = pyengine.load_game("connect_four")
+    first, second = game.new_initial_state(), game.new_initial_state()
+    second.apply_action(3)
+    policy, value = device.evaluate([first, second, first])
+    assert np.array_equal(policy[0], policy[2])
+    assert not np.array_equal(policy[0], policy[1])
+    assert value[0] == value[2] != value[1]
+    np.testing.assert_allclose(policy.sum(1), 1, rtol=1e-5)
+    counters = device.counters()
+    assert (counters["batches"], counters["rows"]) == (1, 3)
+
+
+def test_a_modelled_device_of_256_rows_serves_156098_rows_a_second() -> None:
+    assert modelled.ModelledDevice().capacity(256) == pytest.approx(156_098, abs=1)
+    with pytest.raises(pyengine.ConfigError, match="streams"):
+        modelled.ModelledDevice(streams=0)
+
+
+def test_a_probe_that_fails_says_what_its_process_said(tmp_path: Path) -> None:
+    file = tmp_path / "probe.py"
+    file.write_text("raise SystemExit('nothing to measure')")
+    with pytest.raises(pyengine.EngineError, match="nothing to measure"):
+        fresh.call(file, "anything")
