@@ -138,7 +138,7 @@ def compare(
             1 if options.quick else 3,
             1 if options.quick else 100,
         )
-    return figures(pairs, subject.asked)
+    return figures(pairs, None if options.quick else subject.asked)
 
 
 def run(report: Report, options: Options, folder: Path) -> None:
@@ -146,13 +146,14 @@ def run(report: Report, options: Options, folder: Path) -> None:
     peer = Environment("jax", folder)
     peer.prepare(not options.quick)
     script = Path(__file__).with_name("batched_worker.py")
+    words = [str(peer.python), "-P", str(script)]
     variables = {**os.environ, "JAX_PLATFORMS": "cpu"}
     subjects = SUBJECTS[:1] if options.quick else SUBJECTS
     for subject in subjects:
         for policy in list(POLICIES)[: 1 if options.quick else None]:
             algorithm = configuration(policy).algorithm
             name = f"peers/{subject.name}/mctx-{policy}/batch={POSITIONS},ours={algorithm}"
-            with report.row(name) as row, Worker([str(peer.python), str(script)], variables) as jax:
+            with report.row(name) as row, Worker(words, variables) as jax:
                 environment.say(f"{name} (JAX compiles for some seconds)")
                 row.update(compare(subject, policy, jax, options))
     report.notes.append(

@@ -140,13 +140,13 @@ def compare(
         not options.quick and time.perf_counter() - begun < options.seconds
     ):
         pairs.append(pair(peer, evaluator, len(pairs) + 1, config))
-    return figures(pairs, ASKED)
+    return figures(pairs, None if options.quick else ASKED)
 
 
 def run(report: Report, options: Options, folder: Path) -> None:
     """Compare with every network and number of threads; one of each when it shall be quick."""
     leelaz = program(not options.quick)
-    report.notes.append(f"Leela Zero: {environment.version_of(leelaz)}")
+    report.notes.append(environment.version_of(leelaz).partition("  ")[0])
     sizes = NETWORKS[:1] if options.quick else NETWORKS
     for blocks, channels, visits in sizes:
         text, model = networks(folder, blocks, channels)

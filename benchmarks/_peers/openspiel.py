@@ -136,7 +136,7 @@ def compare(
         return repeated(ours, span)
 
     pairs = paired(peer, both, options.seconds, 1 if options.quick else 3, _most(options))
-    row = figures(pairs, asked)
+    row = figures(pairs, None if options.quick else asked)
     each = sorted(b / a[0].rate.wall for a, b in zip(pairs, alike, strict=True))
     row["same formula"] = each[len(each) // 2]
     return row
@@ -168,7 +168,7 @@ def run(report: Report, options: Options, folder: Path) -> None:
             _rows(report, options, "openspiel-c++", bot, python=False)
 
     def interpreted() -> None:
-        with Worker([str(peer.python), str(worker)]) as bot:
+        with Worker([str(peer.python), "-P", str(worker)]) as bot:
             _rows(report, options, "openspiel-python", bot, python=True)
 
     for bots in (compiled, interpreted):
