@@ -176,7 +176,7 @@ def _show(report: Int8Report, as_json: bool) -> None:
         for check in report.checks:
             verdict = ("PASS", "green") if check.passed else ("FAIL", "bold red")
             sign = ">=" if check.name in ("first choice", "match, at best") else "<="
-            figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6g}"
+            figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.3g}"
             out.print(Text.assemble(verdict, f"{figures} {check.detail}"))
         out.print(
             Text(

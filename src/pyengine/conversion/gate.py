@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
@@ -17,7 +18,7 @@ from pyengine.evaluators import Evaluator
 from pyengine.games import Game, State
 from pyengine.match import MatchResult, Openings, match
 
-__all__ = ["Check", "Comparison", "Limits", "compare", "play_match"]
+__all__ = ["Check", "Comparison", "Limits", "compare", "play_match", "turned"]
 
 OnResult = Callable[[MatchResult], object]
 
@@ -28,6 +29,10 @@ class Limits:
 
     Policies are compared by total variation: half the sum of the differences of all probabilities,
     the share of the moves drawn that would be others.
+
+    A network that is itself unsure may lose more: a figure also passes when it is no worse than
+    ``turned`` times what turning the board changes in the original (its answer as the board lies
+    against the mean over all symmetries).
     """
 
     policy_mean: float = 0.04  #: total variation, mean over the positions
@@ -35,6 +40,7 @@ class Limits:
     value_mean: float = 0.03  #: absolute difference of the values, in [-1, 1]
     agreement: float = 0.90  #: least share of positions with the same likeliest move
     regret: float = 0.01  #: mean probability, in the original, lost by the other choice
+    turned: float = 0.25  #: share of what turning the board changes; 0: the limits above alone
 
 
 @dataclass(frozen=True)
@@ -54,14 +60,14 @@ class Check:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two networks on the same positions.
+    """Two networks, or two readings of one, on the same positions.
 
     Attributes:
         positions: how many.
         policy_mean, policy_99, policy_max: total variation.
         value_mean, value_max: absolute difference.
         agreement: share of positions with the same likeliest move.
-        regret: mean probability, in the original, lost by the other choice.
+        regret: mean probability, in the first, lost by the other choice.
     """
 
     positions: int
@@ -73,38 +79,64 @@ class Comparison:
     agreement: float
     regret: float
 
-    def checks(self, limits: Limits) -> list[Check]:
-        """Return each figure with its limit."""
+    def checks(self, limits: Limits, turned: Comparison | None = None) -> list[Check]:
+        """Return each figure with its limit; ``turned``: what turning the board changes."""
+
+        def most(name: str, field: str, least_limit: float, detail: str) -> Check:
+            measured = float(getattr(self, field))
+            own = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
+            limit = max(least_limit, own)
+            return Check(name, measured, limit, measured <= limit, detail)
+
+        changed = 0.0 if turned is None else limits.turned * (1 - turned.agreement)
+        agreement = min(limits.agreement, 1 - changed)
         return [
-            _most("policy, mean", self.policy_mean, limits.policy_mean, "total variation"),
-            _most("policy, 99 %", self.policy_99, limits.policy_99, f"max {self.policy_max:.3f}"),
-            _most("value, mean", self.value_mean, limits.value_mean, f"max {self.value_max:.3f}"),
+            most("policy, mean", "policy_mean", limits.policy_mean, "total variation"),
+            most("policy, 99 %", "policy_99", limits.policy_99, f"max {self.policy_max:.3f}"),
+            most("value, mean", "value_mean", limits.value_mean, f"max {self.value_max:.3f}"),
             Check(
                 "first choice",
                 self.agreement,
-                limits.agreement,
-                self.agreement >= limits.agreement,
+                agreement,
+                self.agreement >= agreement,
                 f"the same, of {self.positions:,} positions",
             ),
-            _most("choice, loss", self.regret, limits.regret, "probability in the original"),
+            most("choice, loss", "regret", limits.regret, "probability in the original"),
         ]
 
 
-def _most(name: str, measured: float, limit: float, detail: str) -> Check:
-    return Check(name, measured, limit, measured <= limit, detail)
+_Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 def compare(original: Evaluator, converted: Evaluator, states: Sequence[State]) -> Comparison:
     """Compare what two networks say of the states, at least one."""
     game = states[0].game
-    p, v = original.evaluate(states, game=game)
-    q, w = converted.evaluate(states, game=game)
+    return _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
+
+
+def turned(network: Evaluator, states: Sequence[State]) -> Comparison | None:
+    """Compare what a network says of a position and the mean over the board's symmetries.
+
+    None where the board has none.
+    """
+    game = states[0].game
+    if game.num_symmetries == 1:
+        return None
+    return _compare(
+        network.evaluate(states, game=game),
+        network.evaluate(states, game=game, symmetry="average"),
+    )
+
+
+def _compare(first: _Answers, second: _Answers) -> Comparison:
+    """Compare policies [N,A] and values [N]."""
+    (p, v), (q, w) = first, second
     variation = np.abs(p.astype(np.float64) - q).sum(axis=1) / 2
     values = np.abs(v.astype(np.float64) - w)
     best, other = p.argmax(axis=1), q.argmax(axis=1)
     rows = np.arange(len(p))
     return Comparison(
-        positions=len(states),
+        positions=len(p),
         policy_mean=float(variation.mean()),
         policy_99=float(np.quantile(variation, 0.99)),
         policy_max=float(variation.max()),

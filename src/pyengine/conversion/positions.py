@@ -12,9 +12,9 @@ from pyengine.evaluators import Evaluator
 from pyengine.games import Game, State
 from pyengine.spec import ModelSpec
 
-__all__ = ["observe", "play_positions"]
+__all__ = ["longest_game", "observe", "play_positions"]
 
-_A_GAME = 32  # positions taken of a game, about
+_A_GAME = 64  # positions taken of a game, about
 _OPENING = 8  # a game starts with fewer uniformly random moves than this
 _STRAY = 0.1  # probability of a random move later on: a search sees poor moves too
 
@@ -26,7 +26,7 @@ def play_positions(
 ) -> list[State]:
     """Return ``count`` positions of games whose moves are drawn from the network's policy.
 
-    Whole games are played side by side, none longer than three times the board has points, and the
+    Whole games are played side by side, none longer than :func:`longest_game`, and the
     positions are drawn from all their plies: endings are met as often as openings. The same
     arguments give the same positions.
 
@@ -50,15 +50,19 @@ def play_positions(
     return [game.new_initial_state(lines[found[i][0]][: found[i][1]]) for i in chosen]
 
 
+def longest_game(game: Game) -> int:
+    """Return after how many plies a game is left: few of interest have more."""
+    height, width = game.board_shape
+    return 4 * height * width // 3
+
+
 def _play(
     game: Game, evaluator: Evaluator, games: int, rng: np.random.Generator, on_ply: Any
 ) -> Iterator[list[int]]:
     """Yield the moves of each game."""
-    height, width = game.board_shape
-    longest = 3 * height * width
     states = [game.new_initial_state() for _ in range(games)]
     openings = rng.integers(0, _OPENING, games)
-    for ply in range(longest):
+    for ply in range(longest_game(game)):
         running = [i for i, state in enumerate(states) if not state.is_terminal()]
         if not running:
             break

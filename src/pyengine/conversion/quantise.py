@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine import machine
 from pyengine.conversion.extra import need
-from pyengine.conversion.gate import Check, Comparison, Limits, compare, play_match
+from pyengine.conversion.gate import Check, Comparison, Limits, compare, play_match, turned
 from pyengine.conversion.graph import check_input, float_nodes, name_nodes
 from pyengine.conversion.leela_onnx import save_model
-from pyengine.conversion.positions import observe, play_positions
+from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError, ModelError
 from pyengine.evaluators import OnnxEvaluator
 from pyengine.games import Game, State, load_game
@@ -32,7 +33,9 @@ __all__ = ["GATE_KEY", "Int8Report", "quantise"]
 #: The metadata key under which a converted network keeps what the gate measured, as JSON.
 GATE_KEY = "pyengine.int8"
 
+_CPU = "CPUExecutionProvider"
 _CALIBRATION_BATCH = 32
+_TURNED_POSITIONS = 200  # times the symmetries
 _SPEED_ROUNDS = 9
 _SPEED_CALLS = 8
 
@@ -128,27 +131,27 @@ def quantise(
     tell = on_progress or (lambda _stage, _done: None)
     need("onnx")
     need("onnxruntime.quantization")
-    original = OnnxEvaluator(model, spec, providers=["CPUExecutionProvider"])
+    original = _open(model, spec)
     states = _positions(played, original, 2 * positions, seed, tell)
     learn, judge = states[:positions], states[positions:]
-    assert original.spec is not None
-    planes = observe(learn, original.spec, played.num_symmetries, seed)
+    reading = original.spec or ModelSpec()
+    planes = observe(learn, reading, played.num_symmetries, seed)
     tell("calibration", 0.0)
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, "int8.onnx")
-        quantised, kept = _quantise(Path(model), file, planes, original.spec)
+        quantised, kept = _quantise(Path(model), file, planes, reading)
         tell("calibration", 1.0)
-        converted = OnnxEvaluator(file, original.spec, providers=["CPUExecutionProvider"])
-        comparison = compare(original, converted, judge)
-        checks = comparison.checks(limits or Limits())
+        comparison = compare(original, _open(file, reading), judge)
+        own = turned(original, judge[:_TURNED_POSITIONS])
+        checks = comparison.checks(limits or Limits(), own)
         speedup = _speedup(Path(model), file, planes)
         tell("comparison", 1.0)
         result = None
         if games and all(check.passed for check in checks):
             result, check = play_match(
                 played,
-                original,
-                converted,
+                OnnxEvaluator(model, reading, providers=[_CPU]),
+                OnnxEvaluator(file, reading, providers=[_CPU]),
                 games=games,
                 simulations=simulations,
                 seconds=match_seconds,
@@ -161,6 +164,11 @@ def quantise(
             _write(file, Path(out), checks, positions)
     path = Path(out) if passed else None
     return Int8Report(path, tuple(checks), comparison, result, quantised, kept, speedup)
+
+
+def _open(model: str | os.PathLike[str], spec: ModelSpec | None) -> OnnxEvaluator:
+    """Open a network to be asked directly: all cores work on one call."""
+    return OnnxEvaluator(model, spec, providers=[_CPU], threads=machine.cores())
 
 
 def _check(positions: int, games: int, simulations: int, seconds: float) -> None:
@@ -178,8 +186,7 @@ def _check(positions: int, games: int, simulations: int, seconds: float) -> None
 def _positions(
     game: Game, evaluator: OnnxEvaluator, count: int, seed: int, tell: OnProgress
 ) -> list[State]:
-    height, width = game.board_shape
-    longest = 3 * height * width
+    longest = longest_game(game)
     return play_positions(
         game, evaluator, count, seed, lambda ply: tell("games", min(1.0, ply / longest))
     )
@@ -259,8 +266,7 @@ def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -
     options.log_severity_level = 3
     seconds: dict[Path, list[float]] = {original: [], converted: []}
     sessions = {
-        path: runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        for path in seconds
+        path: runtime.InferenceSession(str(path), options, providers=[_CPU]) for path in seconds
     }
     entry = sessions[original].get_inputs()[0]
     batch = next(_batches(planes, (8, *entry.shape[1:]) if _free(entry.shape[0]) else entry.shape))
