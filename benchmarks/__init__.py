@@ -1,4 +1,5 @@
 """Benchmark suites: each checks its own answers before it states a rate."""
 
-#: Names of the suites, each a module of this package with ``NAME``, ``DESCRIPTION`` and ``run``.
-SUITES = ("tree", "evaluator", "saturation", "device", "threads", "memory", "latency", "peers")
+from .suites import SUITES, module_of
+
+__all__ = ["SUITES", "module_of"]

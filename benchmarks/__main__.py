@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__:
-    from . import SUITES
+    from .suites import SUITES, module_of
 else:  # run as `python benchmarks`
-    SUITES = ("tree", "evaluator", "saturation", "device", "threads", "memory", "latency", "peers")
+    from suites import SUITES, module_of
 
 
 def run_suite(arguments: list[str]) -> int:
@@ -17,8 +17,8 @@ def run_suite(arguments: list[str]) -> int:
     if not arguments or arguments[0] not in SUITES:
         print(f"usage: python -m pyengine.benchmarks {{{','.join(SUITES)}}} [OPTION...]")
         return 2
-    name = f"{__package__}.{arguments[0]}" if __package__ else arguments[0]
-    suite = importlib.import_module(name)
+    module = module_of(arguments[0])
+    suite = importlib.import_module(f"{__package__}.{module}" if __package__ else module)
     status: int = suite.main(arguments[1:])
     return status
 

@@ -18,10 +18,16 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyengine
 from pyengine import _core, machine
+
+if TYPE_CHECKING or __package__:
+    from . import bars, plot
+else:  # run as a file
+    import bars
+    import plot
 
 #: Compilers as they sign what they made.
 _COMPILER = re.compile(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+")
@@ -29,6 +35,15 @@ _COMPILER = re.compile(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+")
 
 class CheckError(Exception):
     """An answer is wrong: its rate means nothing and is not printed."""
+
+
+class SuiteInterrupted(KeyboardInterrupt):
+    """Ctrl-C in the middle of a suite: ``report`` has the rows so far."""
+
+    def __init__(self, report: Report) -> None:
+        """Keep the report."""
+        super().__init__()
+        self.report = report
 
 
 def check(claim: str, holds: object, found: object = None) -> None:
@@ -66,7 +81,8 @@ class Report:
         description: what the figures mean, one line.
         fingerprint: of the search configuration; empty where none is used.
         rows: each has ``name`` (``layer/game/evaluator/knob``) and figures by title; a row whose
-            answers were wrong has ``failed`` with the reason instead.
+            answers were wrong has ``failed`` with the reason instead. ``asked`` is what the figure
+            after it (``ratio`` where there is one) should reach; None = for comparison.
         notes: lines below the table.
     """
 
@@ -84,12 +100,22 @@ class Report:
 
     @contextmanager
     def row(self, name: str) -> Iterator[dict[str, Any]]:
-        """Collect the figures of a row; an error inside leaves the reason and no figures."""
+        """Collect the figures of a row; an error inside leaves the reason and no figures.
+
+        Raises SuiteInterrupted for a Ctrl-C: the rows before it are kept.
+        """
         figures: dict[str, Any] = {"name": name}
+        _announce(name)
         try:
             yield figures
         except (CheckError, pyengine.EngineError) as error:
             figures = {"name": name, "failed": str(error)}
+        except SuiteInterrupted:
+            raise
+        except KeyboardInterrupt:
+            raise SuiteInterrupted(self) from None
+        finally:
+            _announce("")
         self.rows.append(figures)
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,6 +138,12 @@ class Report:
         lines += ["", *_columns(self.rows)]
         lines += [f"{row['name']}: CHECK FAILED: {row['failed']}" for row in _failures(self.rows)]
         return "\n".join([*lines, *self.notes])
+
+
+def _announce(name: str) -> None:
+    """Show on a terminal which row is being measured; nothing = clear the line."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{name}", end="", file=sys.stderr, flush=True)
 
 
 def _failures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -245,14 +277,39 @@ def main(
     parser.add_argument("--game", help='its game, such as "go(board_size=9)"')
     parser.add_argument("--spec", type=Path, metavar="FILE.json", help="its spec")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there as well")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="and a picture (extra `plot`)")
     given = vars(parser.parse_args(arguments))
     if given["model"] is not None and given["game"] is None:
         parser.error("--model needs --game")
-    target = given.pop("json")
-    report = run(Options(**given))
+    to_json, to_plot = given.pop("json"), given.pop("plot")
+    report, interrupted = run_kept(run, Options(**given))
     print(report.table())
-    if target is not None:
-        target.write_text(json.dumps(report.to_dict(), indent=1) + "\n")
+    try:
+        if to_json is not None:
+            to_json.write_text(json.dumps(report.to_dict(), indent=1) + "\n")
+        if to_plot is not None:
+            plot.draw([report.to_dict()], to_plot)
+    except (OSError, pyengine.ConfigError) as error:
+        print(error, file=sys.stderr)
+        return 1
     if report.failed:
         print("some answers were wrong", file=sys.stderr)
-    return int(report.failed)
+    return 130 if interrupted else int(report.failed)
+
+
+def run_kept(run: Callable[[Options], Report], options: Options) -> tuple[Report, bool]:
+    """Run a suite and say of each row whether its bar is met.
+
+    Returns the report, and whether Ctrl-C ended it before its last row.
+    """
+    interrupted = False
+    try:
+        report = run(options)
+    except SuiteInterrupted as stop:
+        report, interrupted = stop.report, True
+        report.notes.append("interrupted: the rows so far")
+    if options.quick:
+        report.notes.append("quick: a sign of life, no measurement")
+    else:
+        bars.judge(report.rows)
+    return report, interrupted

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,75 +26,149 @@ NAME = "saturation"
 DESCRIPTION = "positions per second judged inside the search over those of bare ONNX Runtime"
 
 CONFIG = pyengine.SearchConfig(batch_size=8)
-PAIRS = 7
+SIMULATIONS = 10_000  # of the one tree
+SEARCHES = 64
+EACH = 200  # simulations of each of the concurrent searches
+LEAST_PAIRS, MOST_PAIRS = 5, 25
+OPENING = 4  # plies before the concurrent searches: else they would share what the cache knows
 #: The whole tree is known before the clock has run: nothing is left to judge.
 TOO_SMALL = {"tic_tac_toe"}
+#: What is asked of the ratio, by the network's name.
+ASKED = {"go9x9_pyaq": 0.97, "connect4_sunshine": 0.95, "gomoku8x8_5": 0.93}
 
 
-def search_once(network: Network, threads: int, seconds: float) -> tuple[Rate, dict[str, Any]]:
-    """Search the initial position with a new engine; return rows judged a second, and stats."""
-    state = network.game.new_initial_state()
+@dataclass(frozen=True)
+class Run:
+    """A search by a new engine, its making and its end left out.
+
+    Attributes:
+        rate: rows judged a second.
+        seconds: of the clock.
+        stats: the engine's.
+    """
+
+    rate: Rate
+    seconds: float
+    stats: dict[str, Any]
+
+
+def openings(game: pyengine.Game, count: int) -> list[pyengine.State]:
+    """Return states a few random moves after the start, in which the game goes on."""
+    rng = np.random.default_rng(5)
+    states: list[pyengine.State] = []
+    while len(states) < count:
+        state = game.new_initial_state()
+        for _ in range(OPENING):
+            state.apply_action(int(rng.choice(state.legal_actions())))
+        states.append(state)
+    return states
+
+
+def search_once(
+    network: Network, states: list[pyengine.State], simulations: int, threads: int
+) -> Run:
+    """Search one state, or several at once, with a new engine."""
     with pyengine.Engine(network.game, network.evaluator, config=CONFIG, threads=threads) as engine:
-        used = time.process_time()
-        result = engine.search(state, seconds=seconds)
-        used = time.process_time() - used
+        begun, used = time.perf_counter(), time.process_time()
+        if len(states) == 1:
+            results = [engine.search(states[0], simulations=simulations)]
+        else:
+            results = engine.search_many(states, simulations=simulations)
+        seconds, used = time.perf_counter() - begun, time.process_time() - used
         stats = engine.stats()
+    for result in results:
+        check_result(result)
+    rows = sum(result.evaluations for result in results)
+    check("rows judged are counted once", rows == stats["evaluations"], rows)
+    return Run(Rate(rows / seconds, rows / used), seconds, stats)
+
+
+def check_result(result: pyengine.SearchResult) -> None:
+    """Visits are simulations, priors and values are what they should be."""
     visits = int(result.visits.sum())
     check("every simulation is one visit", visits == result.simulations, visits)
     check("priors sum to 1", abs(float(result.priors.sum()) - 1) < 1e-3, result.priors.sum())
     check("the value is a value", abs(result.value) <= 1, result.value)
     check("q is finite", bool(np.isfinite(result.q[result.visits > 0]).all()))
-    check("rows judged are counted once", result.evaluations == stats["evaluations"])
-    return Rate(result.evaluations / result.seconds, result.evaluations / used), stats
 
 
-def measure(network: Network, threads: int, options: Options) -> dict[str, float]:
-    """Measure bare ONNX Runtime and the search in turns; return medians."""
+def measure(network: Network, trees: int, threads: int, options: Options) -> dict[str, Any]:
+    """Measure bare ONNX Runtime and the search in turns; return medians of pairs.
+
+    Which of a pair is first alternates, and both take the same time.
+    """
+    game = network.game
+    states = [game.new_initial_state()] if trees == 1 else openings(game, trees)
+    simulations = SIMULATIONS if trees == 1 else EACH
+    if options.quick:
+        simulations = max(4, simulations // 50)
     bare = networks.bare_calls(network, CONFIG.batch_size, threads)
-    pairs = 1 if options.quick else PAIRS
-    seconds = 0.1 if options.quick else max(0.3, options.seconds / pairs)
+    seconds = search_once(network, states, simulations, threads).seconds  # first calls are slower
+    rate_of(bare, seconds / 4)
     theirs: list[Rate] = []
-    ours: list[Rate] = []
-    rate_of(bare, seconds / 4)  # first calls are slower
-    for _ in range(pairs):
-        theirs.append(rate_of(bare, seconds))
-        rate, stats = search_once(network, threads, seconds)
-        ours.append(rate)
+    runs: list[Run] = []
+    begun = time.perf_counter()
+    while len(runs) < MOST_PAIRS:
+        if len(runs) % 2:
+            theirs.append(rate_of(bare, runs[-1].seconds))
+        runs.append(search_once(network, states, simulations, threads))
+        if len(runs) > len(theirs):
+            theirs.append(rate_of(bare, runs[-1].seconds))
+        enough = len(runs) >= LEAST_PAIRS and time.perf_counter() - begun >= options.seconds
+        if enough or options.quick:
+            break
+    return figures(runs, theirs, threads)
+
+
+def figures(runs: list[Run], theirs: list[Rate], threads: int) -> dict[str, Any]:
+    """Return the figures of a row."""
+    ours = [run.rate for run in runs]
     each = [a.wall / b.wall for a, b in zip(ours, theirs, strict=True)]
+
+    def a_row(counter: str) -> float:
+        return median([run.stats[counter] / max(1, run.stats["evaluations"]) for run in runs])
+
     return {
-        "onnxruntime/s": median([rate.wall for rate in theirs]),
-        "search/s": median([rate.wall for rate in ours]),
         **ratios(ours, theirs),
         "worst": min(each),
         "best": max(each),
-        "fill": stats["mean_batch_fill"],
-        "collisions/row": stats["collisions"] / max(1, stats["evaluations"]),
-        "cache hits/row": stats["cache_hits"] / max(1, stats["evaluations"]),
+        "onnxruntime/s": median([rate.wall for rate in theirs]),
+        "search/s": median([rate.wall for rate in ours]),
+        "fill": median([run.stats["mean_batch_fill"] for run in runs]),
+        "collisions/row": a_row("collisions"),
+        "cache hits/row": a_row("cache_hits"),
+        "waiting": median([r.stats["waiting_seconds"] / (threads * r.seconds) for r in runs]),
+        "pairs": len(runs),
     }
 
 
 def run(options: Options) -> Report:
-    """Measure every network with one thread and with two."""
+    """Measure every network with one tree and with many, with one thread and with two."""
     report = Report(NAME, DESCRIPTION, CONFIG.fingerprint())
     for network in networks.find_networks(options):
         if network.game.name in TOO_SMALL:
             continue
-        for threads in common.thread_counts():
-            knobs = f"batch={CONFIG.batch_size},threads={threads}"
+        checked = False
+        for trees, threads in itertools.product((1, SEARCHES), common.thread_counts()):
+            shape = f"tree={SIMULATIONS}" if trees == 1 else f"searches={SEARCHES}x{EACH}"
+            knobs = f"{shape},batch={CONFIG.batch_size},threads={threads}"
             name = f"saturation/{network.game.name}/{network.name}/{knobs}"
             with report.row(name) as row:
-                if threads == 1:
+                if not checked:
                     networks.check_answers(network)
-                row.update(measure(network, threads, options))
+                checked = True
+                row["asked"] = ASKED.get(network.name)
+                row.update(measure(network, trees, threads, options))
     if not report.rows:
         report.notes.append(
             "no network found: none is bundled, and neither --model nor --models (or"
             " PYENGINE_SHARED) names one"
         )
     report.notes.append(
-        f"medians of {PAIRS} pairs measured in turns; cpu ratio: positions a second of processor"
-        " time, which other programs disturb less; fill: rows of a batch. The search's own work,"
-        " its start and its cache hits all count against it"
+        f"medians of {LEAST_PAIRS} to {MOST_PAIRS} pairs measured in turns; cpu ratio: positions a"
+        " second of processor time, which other programs disturb less; fill: rows of a batch;"
+        " waiting: share of the threads' time without work. The search's own work, its start and"
+        " its cache hits all count against it; making the engine does not"
     )
     return report
 

@@ -1,0 +1,22 @@
+"""The list of suites."""
+
+from __future__ import annotations
+
+#: Each is a module (or package) with ``NAME``, ``DESCRIPTION``, ``run`` and ``main``; its file is
+#: the name with ``_`` for ``-``. In the order in which all of them run: short ones first.
+SUITES = (
+    "tree",
+    "evaluator",
+    "saturation",
+    "device",
+    "threads",
+    "memory",
+    "latency",
+    "parallel-strength",
+    "peers",
+)
+
+
+def module_of(suite: str) -> str:
+    """Return the name of the module of a suite within the package."""
+    return suite.replace("-", "_")
