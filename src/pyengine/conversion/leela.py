@@ -116,13 +116,15 @@ class _Lines:
     def numbers(self, line: int, what: str) -> Floats:
         """Return the numbers of a line."""
         words = self._lines[line].split()
-        values = np.empty(len(words), np.float32)
+        wide = np.empty(len(words), np.float64)
         for i, word in enumerate(words):
             try:
-                values[i] = float(word)
+                wide[i] = float(word)
             except ValueError:
                 text = word[:24].decode("ascii", "replace")
                 raise self.fail(f"numbers ({what})", repr(text), line) from None
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+            values = wide.astype(np.float32)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             text = words[bad[0]][:24].decode("ascii")

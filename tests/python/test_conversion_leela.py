@@ -1,0 +1,424 @@
+"""Leela Zero weights: what is read, what is refused, and that ONNX computes what the file says."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine.conversion import (
+    LeelaWeights,
+    leela_spec,
+    leela_to_onnx,
+    random_leela,
+    read_leela,
+    write_leela,
+)
+from pyengine.errors import ConfigError, EngineError, ModelError
+
+BLACK, WHITE = 0, 1
+LINES = 1 + 4 + 2 * 8 + 14  # of two blocks
+
+
+@pytest.fixture(scope="module")
+def weights() -> LeelaWeights:
+    """Return a small network for a 5x5 board."""
+    return random_leela(2, 6, seed=3, board_size=5)
+
+
+@pytest.fixture
+def lines(weights: LeelaWeights, tmp_path: Path) -> list[str]:
+    """Return the lines of its file."""
+    write_leela(weights, tmp_path / "whole.txt")
+    return (tmp_path / "whole.txt").read_text().splitlines()
+
+
+@pytest.fixture
+def refusal(tmp_path: Path) -> Callable[[list[str]], str]:
+    """Return what is said of a file of these lines."""
+
+    def read(lines: list[str]) -> str:
+        path = tmp_path / "damaged.txt"
+        path.write_text("\n".join(lines) + "\n")
+        with pytest.raises(ModelError, match=re.escape(str(path))) as error:
+            read_leela(path)
+        return str(error.value)
+
+    return read
+
+
+# --- an independent reading of the format --------------------------------------------------------
+
+
+def naive_planes(moves: list[tuple[int, int] | None], size: int) -> np.ndarray:
+    """Return the 18 planes after moves without captures; (x, y) from the lower left corner."""
+    planes = np.zeros((18, size, size))
+    mover = len(moves) % 2
+    for age in range(8):
+        if age > len(moves):
+            break
+        for number, move in enumerate(moves[: len(moves) - age]):
+            if move is not None:
+                x, y = move
+                planes[age + (0 if number % 2 == mover else 8), y, x] = 1
+    planes[16 if mover == BLACK else 17] = 1
+    return planes
+
+
+def naive_conv(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    """Return the sum over a window of zeros outside the board, point by point."""
+    outputs, _, size, _ = kernel.shape
+    pad, edge = size // 2, x.shape[-1]
+    y = np.zeros((outputs, edge, edge))
+    for row in range(edge):
+        for column in range(edge):
+            for i in range(size):
+                for j in range(size):
+                    r, c = row + i - pad, column + j - pad
+                    if 0 <= r < edge and 0 <= c < edge:
+                        y[:, row, column] += kernel[:, :, i, j] @ x[:, r, c]
+    return y
+
+
+def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the policy's probabilities and the value, straight from the lines of the file."""
+    tensors = [np.array([float(word) for word in line.split()]) for line in lines[1:]]
+    channels = len(tensors[1])
+
+    def layer(x: np.ndarray, first: int, size: int) -> np.ndarray:
+        weights, bias, mean, variance = tensors[first : first + 4]
+        y = naive_conv(x, weights.reshape(len(bias), len(x), size, size)) + bias[:, None, None]
+        return (y - mean[:, None, None]) / np.sqrt(variance + 1e-5)[:, None, None]
+
+    x = np.maximum(layer(planes, 0, 3), 0)
+    assert x.shape[0] == channels
+    heads = len(tensors) - 14
+    for block in range(4, heads, 8):
+        inner = np.maximum(layer(x, block, 3), 0)
+        x = np.maximum(x + layer(inner, block + 4, 3), 0)
+    moves = np.maximum(layer(x, heads, 1), 0).ravel()
+    logits = tensors[heads + 4].reshape(-1, len(moves)) @ moves + tensors[heads + 5]
+    judged = np.maximum(layer(x, heads + 6, 1), 0).ravel()
+    hidden = tensors[heads + 10].reshape(-1, len(judged)) @ judged + tensors[heads + 11]
+    value = math.tanh(tensors[heads + 12] @ np.maximum(hidden, 0) + tensors[heads + 13][0])
+    shares = np.exp(logits - logits.max())
+    return shares / shares.sum(), value
+
+
+def play(game: pyengine.Game, moves: list[tuple[int, int] | None]) -> pyengine.State:
+    """Return the state after moves by (x, y) from the lower left corner, None = pass."""
+    size = game.board_shape[0]
+    state = game.new_initial_state()
+    for move in moves:
+        state.apply_action(size * size if move is None else (size - 1 - move[1]) * size + move[0])
+    return state
+
+
+def on_actions(shares: np.ndarray, size: int) -> np.ndarray:
+    """Return probabilities in the engine's order: the top row first."""
+    board = shares[:-1].reshape(size, size)[::-1]
+    return np.append(board.ravel(), shares[-1])
+
+
+LINES_OF_PLAY: list[list[tuple[int, int] | None]] = [
+    [],
+    [(0, 0)],
+    [(1, 3), (4, 0), None],
+    [(0, 1), (3, 3), (2, 0), (4, 4), None, (0, 4), (1, 1), (2, 2), (3, 0), (4, 2)],
+]
+
+
+# --- conversion ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_the_onnx_file_computes_what_the_weights_say(
+    weights: LeelaWeights, lines: list[str], tmp_path: Path, version: int
+) -> None:
+    pytest.importorskip("onnx")
+    leela_to_onnx(replace(weights, version=version), tmp_path / "net.onnx")
+    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
+    game = pyengine.load_game("go", board_size=5)
+    for moves in LINES_OF_PLAY:
+        state = play(game, moves)
+        shares, value = naive_forward(lines, naive_planes(moves, 5))
+        expected = on_actions(shares, 5)
+        illegal = np.setdiff1d(np.arange(26), state.legal_actions())
+        expected[illegal] = 0
+        if version == 2 and state.current_player() == WHITE:
+            value = -value  # the file's is for Black
+        policy, values = network.evaluate([state])
+        np.testing.assert_allclose(policy[0], expected / expected.sum(), atol=2e-5)
+        assert values[0] == pytest.approx(value, abs=2e-5)
+
+
+def test_the_onnx_file_names_its_spec_and_takes_any_batch(
+    weights: LeelaWeights, tmp_path: Path
+) -> None:
+    onnx = pytest.importorskip("onnx")
+    spec = leela_to_onnx(weights, tmp_path / "net.onnx")
+    model = onnx.load(tmp_path / "net.onnx")
+    (entry,) = model.metadata_props
+    assert entry.key == "pyengine.spec"
+    assert pyengine.ModelSpec.from_json(entry.value) == spec == leela_spec(weights)
+    assert spec.planes == pyengine.ModelSpec.leela_zero().planes
+    (planes,) = model.graph.input
+    assert planes.type.tensor_type.shape.dim[0].dim_param == "N"
+    assert "BatchNormalization" not in {node.op_type for node in model.graph.node}
+
+
+def test_only_a_file_of_version_2_judges_for_black(weights: LeelaWeights) -> None:
+    assert leela_spec(weights).value_for == "mover"
+    assert leela_spec(replace(weights, version=2)).value_for == "first_player"
+
+
+def test_without_the_package_onnx_the_error_names_the_extra(
+    weights: LeelaWeights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
+    with pytest.raises(EngineError, match=r"onnx: pip install 'pyengine-search\[convert\]'"):
+        leela_to_onnx(weights, tmp_path / "net.onnx")
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["w.txt", "w.txt.gz", "weights"])
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_is_written_is_read_back(
+    weights: LeelaWeights, tmp_path: Path, name: str, version: int
+) -> None:
+    given = replace(weights, version=version)
+    write_leela(given, tmp_path / name)
+    found = read_leela(tmp_path / name)
+    assert found.version == version
+    assert (len(found.blocks), found.channels, found.board_size) == (2, 6, 5)
+    for ours, theirs in zip(given.tensors(), found.tensors(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_gzip_is_known_by_its_content_and_not_by_the_name(
+    weights: LeelaWeights, tmp_path: Path
+) -> None:
+    write_leela(weights, tmp_path / "w.gz")
+    (tmp_path / "w.gz").rename(tmp_path / "network")
+    assert read_leela(tmp_path / "network").channels == 6
+
+
+def test_line_ends_of_windows_and_blank_lines_at_the_end_do_no_harm(
+    lines: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "w.txt").write_bytes("\r\n".join([*lines, "", ""]).encode())
+    assert read_leela(tmp_path / "w.txt").channels == 6
+
+
+@pytest.mark.parametrize("version", ["3", "0", "1.0", "", "ONNX", "1 2"])
+def test_another_version_is_refused(
+    lines: list[str], refusal: Callable[[list[str]], str], version: str
+) -> None:
+    said = refusal([version, *lines[1:]])
+    assert "expected Leela Zero weights: a first line of '1' or '2'" in said
+    assert repr(version) in said
+
+
+@pytest.mark.parametrize("count", [1, 5, 18, LINES - 1])
+def test_a_file_that_ends_early_is_refused(
+    lines: list[str], refusal: Callable[[list[str]], str], count: int
+) -> None:
+    assert f"expected 19 lines and 8 for each block, found {count} lines" in refusal(lines[:count])
+
+
+@pytest.mark.parametrize("number", range(2, LINES + 1))
+def test_a_line_with_a_number_too_few_is_refused(
+    lines: list[str], refusal: Callable[[list[str]], str], number: int
+) -> None:
+    words = lines[number - 1].split()
+    lines[number - 1] = " ".join(words[:-1])
+    said = refusal(lines)
+    # A shorter bias is believed, and the tensor that does not fit it is complained of; the last
+    # line has one number only.
+    assert re.search(r": expected .*, found ", said)
+
+
+@pytest.mark.parametrize("number", [2, 5, 17, LINES - 4, LINES])
+@pytest.mark.parametrize("word", ["x", "1,5", "nan", "inf", "1e99", "--1", "0x10"])
+def test_a_word_that_is_no_number_is_refused_with_its_line(
+    lines: list[str], refusal: Callable[[list[str]], str], number: int, word: str
+) -> None:
+    words = lines[number - 1].split()
+    lines[number - 1] = " ".join([word, *words[1:]])
+    said = refusal(lines)
+    assert f"line {number}: expected" in said
+    assert word in said
+
+
+def test_a_negative_variance_is_refused(
+    lines: list[str], refusal: Callable[[list[str]], str]
+) -> None:
+    lines[4] = " ".join(["-0.5", *lines[4].split()[1:]])
+    assert (
+        "line 5: expected variances of at least 0 (the input convolution), found -0.5"
+        in refusal(lines)
+    )
+
+
+def test_a_policy_of_no_square_board_is_refused(
+    lines: list[str], refusal: Callable[[list[str]], str]
+) -> None:
+    lines[-9] = " ".join(["0"] * 28)
+    assert "expected a policy of n x n + 1 moves, found 28" in refusal(lines)
+
+
+def test_other_planes_than_18_are_refused(
+    weights: LeelaWeights, refusal: Callable[[list[str]], str], lines: list[str]
+) -> None:
+    lines[1] = " ".join(["0"] * (17 * 9 * 6))
+    assert "line 2: expected 6 x 18 x 3 x 3 = 972 numbers" in refusal(lines)
+
+
+def test_damaged_gzip_is_refused(weights: LeelaWeights, tmp_path: Path) -> None:
+    write_leela(weights, tmp_path / "w.gz")
+    data = (tmp_path / "w.gz").read_bytes()
+    for damaged in (
+        data[: len(data) // 2],
+        data[:3],
+        b"\x1f\x8b" + data[100:],
+        data[:-4] + b"abcd",
+    ):
+        (tmp_path / "w.gz").write_bytes(damaged)
+        with pytest.raises(ModelError, match="expected a whole gzip file, found damage"):
+            read_leela(tmp_path / "w.gz")
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", gzip.compress(b""), bytes(range(256))])
+def test_what_is_no_weights_file_at_all_is_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "w").write_bytes(data)
+    with pytest.raises(ModelError, match="expected"):
+        read_leela(tmp_path / "w")
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "absent.txt", tmp_path):
+        with pytest.raises(ModelError, match="cannot be read"):
+            read_leela(path)
+
+
+# --- random weights ------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
+    for name, seed in (("a.gz", 1), ("b.gz", 1), ("c.gz", 2)):
+        write_leela(random_leela(1, 4, seed=seed, board_size=4), tmp_path / name)
+    a, b, c = ((tmp_path / name).read_bytes() for name in ("a.gz", "b.gz", "c.gz"))
+    assert a == b != c
+
+
+@pytest.mark.parametrize("size", [(5, 32, 19), (10, 16, 9)])
+def test_a_random_network_has_preferences_and_looks_at_the_board(
+    tmp_path: Path, size: tuple[int, int, int]
+) -> None:
+    pytest.importorskip("onnx")
+    blocks, channels, edge = size
+    weights = random_leela(blocks, channels, seed=5, board_size=edge)
+    leela_to_onnx(weights, tmp_path / "net.onnx")
+    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
+    game = pyengine.load_game("go", board_size=edge)
+    rng = np.random.default_rng(0)
+    states = []
+    for _ in range(16):
+        state = game.new_initial_state()
+        for _ in range(edge * edge // 2):
+            state.apply_action(int(rng.choice(state.legal_actions()[:-1])))
+        states.append(state)
+    policy, value = network.evaluate(states)
+    best = policy.max(axis=1)
+    assert (best > 3 / edge**2).all()
+    assert np.median(best) < 0.7
+    assert len(set(policy.argmax(axis=1))) > 4
+    assert value.std() > 0.1
+    assert np.abs(value).max() < 0.999
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ((-1, 8), "blocks"),
+        ((1, 0), "channels"),
+        ((1, 8, -1), "seed"),
+        ((1, 8, 0, 20), "board_size"),
+    ],
+)
+def test_a_size_out_of_range_is_refused(arguments: tuple[int, ...], field: str) -> None:
+    names = ("blocks", "channels", "seed", "board_size")
+    with pytest.raises(ConfigError, match=f"{field} must be"):
+        random_leela(**dict(zip(names, arguments, strict=False)))
+
+
+# --- the program itself --------------------------------------------------------------------------
+
+
+def leelaz() -> str:
+    """Return the program; skip the test where it is absent."""
+    found = shutil.which("leelaz") or shutil.which("leelaz", path="/usr/games")
+    if found is None:
+        pytest.skip("the program leelaz is not installed (Debian: leela-zero)")
+    return found
+
+
+def heatmaps(path: Path, moves: list[str]) -> list[tuple[np.ndarray, float]]:
+    """Return leelaz' probabilities [362], bottom row first, and winrate after each move."""
+    colours = ("b", "w")
+    typed = [
+        line
+        for i, move in enumerate(moves)
+        for line in (f"play {colours[i % 2]} {move}", "heatmap 0")
+    ]
+    done = subprocess.run(
+        [leelaz(), "--gtp", "--cpu-only", "--noponder", "-t", "1", "-w", str(path)],
+        input="\n".join([*typed, "quit", ""]),
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    said = done.stderr + done.stdout
+    tables = re.findall(
+        r"((?:^(?: *\d+){19} *\n){19})^pass: *(\d+)\n^winrate: *([0-9.]+)$", said, re.M
+    )
+    assert len(tables) == len(moves), said
+    found = []
+    for board, passing, winrate in tables:
+        rows = np.array([line.split() for line in board.splitlines()], np.float64)
+        found.append((np.append(rows[::-1].ravel(), float(passing)) / 1000, float(winrate)))
+    return found
+
+
+def test_leelaz_judges_as_the_converted_network_does(tmp_path: Path) -> None:
+    leelaz()
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    write_leela(random_leela(2, 16, seed=7), tmp_path / "w.txt.gz")
+    spec = leela_to_onnx(read_leela(tmp_path / "w.txt.gz"), tmp_path / "net.onnx")
+    session = runtime.InferenceSession(tmp_path / "net.onnx", providers=["CPUExecutionProvider"])
+    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
+    state = pyengine.load_game("go").new_initial_state()
+    moves = ["Q16", "D4", "C3", "R3", "C4", "D3", "pass", "E17", "C2", "F1", "K10"]
+    for move, (heat, winrate) in zip(moves, heatmaps(tmp_path / "w.txt.gz", moves), strict=True):
+        state.apply_action(state.string_to_action(move))
+        _, value = network.evaluate([state])
+        assert (1 + value[0]) / 2 == pytest.approx(winrate, abs=2e-5)
+        (logits,) = session.run(["policy"], {"planes": state.observation_tensor(spec)[None]})
+        shares = np.exp(logits[0] - logits.max())
+        shares /= shares.sum()
+        # It prints thousandths, rounded down, of the free points.
+        legal = state.legal_actions()
+        theirs, ours = on_actions(heat, 19)[legal], on_actions(shares, 19)[legal]
+        assert (theirs <= ours + 2e-5).all()
+        assert (theirs > ours - 1e-3 - 2e-5).all()
