@@ -8,8 +8,9 @@ endif
 # WERROR=ON makes warnings errors; TORCH=... adds that PyTorch, for the tests that need one.
 WERROR ?= OFF
 TORCH ?=
-# What `make bench` runs after the C++ micro benchmarks.
-SUITES ?= tree evaluator saturation
+# What `make bench` runs after the C++ micro benchmarks, and where it writes JSON and pictures.
+SUITES ?= all
+BENCH ?= build/bench
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -23,14 +24,16 @@ PYTHON_DIRS := src/pyengine tests tools $(wildcard benchmarks examples models)
 CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
-.PHONY: help demo build test test-cpp test-python slow asan tsan lint format stubs tidy bench clean
+.PHONY: help demo build test test-cpp test-python slow asan tsan instructions lint format stubs tidy bench clean
 
 help:
 	@echo "make demo    build, install into .venv, and watch a search think"
 	@echo "make test    everything that proves the engine: C++ tests, sanitizers, Python tests"
 	@echo "make slow    the tests that take many minutes"
 	@echo "make lint    style, types, layers, stubs        make format  mend the style"
-	@echo "make bench   the benchmark suites               make tidy    clang-tidy (takes minutes)"
+	@echo "make bench   the benchmark suites, into $(BENCH)"
+	@echo "make instructions   instructions a simulation, against the committed figures"
+	@echo "make tidy    clang-tidy (takes minutes)"
 	@echo "make stubs   write src/pyengine/_core.pyi anew  make clean   remove build/ and .venv/"
 
 demo: $(VENV)/.installed
@@ -38,7 +41,7 @@ demo: $(VENV)/.installed
 
 build: $(VENV)/.installed
 
-test: test-cpp asan tsan test-python
+test: test-cpp asan tsan instructions test-python
 
 test-cpp: $(VENV)/.installed
 	@tools/cpp_tests.sh release -LE slow
@@ -55,6 +58,11 @@ test-python: $(VENV)/.test
 slow: $(VENV)/.test
 	@tools/cpp_tests.sh release -L slow
 	$(PY) -m pytest -m slow
+
+# What guards speed: instructions a simulation within 3 % of benchmarks/instructions.toml.
+# `make instructions UPDATE=1` writes the figures anew.
+instructions: $(VENV)/.installed
+	@tools/instructions.sh $(PY) $(if $(UPDATE),--update)
 
 lint: $(VENV)/.test $(VENV)/.dev
 	$(VENV)/bin/ruff check $(PYTHON_DIRS)
@@ -77,8 +85,10 @@ tidy: $(VENV)/.tools
 	clang-tidy -p build/dev --quiet $(filter %.cpp,$(shell find src/cpp -name '*.cpp'))
 
 bench: $(VENV)/.installed
-	@tools/cpp_benchmarks.sh
-	@set -e; for suite in $(SUITES); do $(VENV)/bin/pyengine bench $$suite; done
+	@mkdir -p $(BENCH)
+	@$(PIP) "$$(echo build/dist/*.whl)[plot]"
+	@tools/cpp_benchmarks.sh --benchmark_out=$(BENCH)/cpp.json
+	@$(VENV)/bin/pyengine bench $(SUITES) --out $(BENCH)
 
 clean:
 	rm -rf build dist $(VENV)

@@ -1,4 +1,8 @@
-# C++ micro benchmarks.
+# C++ micro benchmarks, and the program whose instructions `make instructions` counts.
+
+file(GLOB instruction_sources CONFIGURE_DEPENDS benchmarks/cpp/instructions/*.cpp)
+add_executable(pyengine_instructions ${instruction_sources})
+target_link_libraries(pyengine_instructions PRIVATE pyengine_core)
 
 find_package(benchmark QUIET CONFIG)
 file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/cpp/*.cpp)
