@@ -1,0 +1,132 @@
+"""``pyengine convert``: what it makes, what it prints, its exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine.conversion import Check, Comparison, Int8Report, read_leela
+
+pytest.importorskip("typer", reason="the extra cli is not installed")
+pytest.importorskip("onnx", reason="the extra convert is not installed")
+
+from pyengine.cli import main
+
+Output = pytest.CaptureFixture[str]
+
+
+def test_random_weights_become_onnx_and_int8(tmp_path: Path, capsys: Output) -> None:
+    weights, network = tmp_path / "w.txt.gz", tmp_path / "w.onnx"
+    options = ["--random", "2x8", "--board-size", "5", "--seed", "1"]
+    assert main(["convert", *options, "-o", str(weights)]) == 0
+    assert "2 blocks of 8 channels, 5x5" in capsys.readouterr().out
+    assert main(["convert", str(weights)]) == 0
+    assert pyengine.OnnxEvaluator(network, providers=["cpu"]).spec is not None
+    capsys.readouterr()
+    small = ["--positions", "64", "--games", "2", "--simulations", "4", "--json"]
+    status = main(["convert", "--int8", str(network), "--game", "go", "-p", "board_size=5", *small])
+    report = json.loads(capsys.readouterr().out)
+    assert status == (0 if report["passed"] else 1)
+    assert (tmp_path / "w.int8.onnx").exists() == report["passed"]
+    assert {check["name"] for check in report["checks"]} >= {"policy, mean", "first choice"}
+
+
+def test_random_weights_may_become_onnx_at_once(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "net.onnx"
+    assert main(["convert", "--random", "1x4", "--board-size", "4", "-o", str(path), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts == {
+        "path": str(path), "blocks": 1, "channels": 4, "board_size": 4, "version": 1
+    }  # fmt: skip
+    engine = pyengine.Engine("go(board_size=4)", path, threads=1)
+    assert engine.search(engine.game.new_initial_state(), simulations=10).simulations == 10
+
+
+def test_the_default_name_tells_the_size(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["convert", "--random", "1x4", "--board-size", "3"]) == 0
+    assert read_leela("random-1x4.txt.gz").board_size == 3
+    assert "random-1x4.txt.gz" in capsys.readouterr().out
+
+
+def test_a_network_that_loses_too_much_ends_with_1_and_a_table(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = tmp_path / "net.onnx"
+    main(["convert", "--random", "1x4", "--board-size", "4", "-o", str(network)])
+    checks = (
+        Check("policy, mean", 0.5, 0.04, False, "total variation"),
+        Check("first choice", 0.95, 0.9, True),
+    )
+    unlike = Comparison(64, 0.5, 0.9, 1.0, 0.0, 0.1, 0.95, 0.0)
+
+    def fail(*_: Any, **__: Any) -> Int8Report:
+        return Int8Report(None, checks, unlike, None, 2, 3, 3.0)
+
+    monkeypatch.setattr("pyengine.cli.convert.quantise", fail)
+    capsys.readouterr()
+    assert main(["convert", "--int8", str(network), "--game", "go(board_size=4)"]) == 1
+    said = capsys.readouterr().out
+    assert "FAIL  policy, mean" in said
+    assert "PASS  first choice" in said
+    assert "nothing written" in said
+
+
+def test_a_bundled_network_knows_its_game_and_is_written_here(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def note(*arguments: Any, **_: Any) -> Int8Report:
+        asked.extend(arguments)
+        return Int8Report(None, (), Comparison(1, 0, 0, 0, 0, 0, 1, 0), None, 1, 1, 1.0)
+
+    monkeypatch.setattr("pyengine.cli.convert.quantise", note)
+    monkeypatch.chdir(tmp_path)
+    assert main(["convert", "--int8", "connect4"]) == 0
+    assert asked == [
+        pyengine.bundled_models()["connect4"],
+        Path("connect4.int8.onnx"),
+        pyengine.load_game("connect_four"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("", "name a MODEL"),
+        ("no.txt", "no.txt is no file"),
+        ("--random 5", "BLOCKSxCHANNELS"),
+        ("--random 5x64x2", "BLOCKSxCHANNELS"),
+        ("--random 5x0", "channels must be"),
+        ("--random 5x64 w.txt", "neither MODEL nor --int8"),
+        ("--random 5x64 --board-size 20", "--board-size"),
+        ("--int8", "name a MODEL"),
+        ("--int8 connect4 --game chess", "chess"),
+        ("--int8 FILE", "--game"),
+        ("--int8 FILE --game go --positions 3", "--positions"),
+        ("FILE", "ONNX already"),
+    ],
+)
+def test_wrong_use_ends_with_2_and_says_why(
+    tmp_path: Path, capsys: Output, arguments: str, words: str
+) -> None:
+    file = tmp_path / "net.onnx"
+    file.write_bytes(b"")
+    given = [str(file) if word == "FILE" else word for word in arguments.split()]
+    assert main(["convert", *given]) == 2
+    said = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert words in said
+
+
+def test_damaged_weights_end_with_1_and_one_line(tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "w.txt").write_text("7\n")
+    assert main(["convert", str(tmp_path / "w.txt")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "expected Leela Zero weights: a first line of '1' or '2', found '7'" in line

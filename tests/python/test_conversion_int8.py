@@ -1,0 +1,331 @@
+"""int8: what is quantised and what is spared, what the gate lets through, what a file keeps."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine.conversion import Limits, leela_to_onnx, quantise, random_leela
+from pyengine.conversion.gate import Comparison, compare, turned
+from pyengine.conversion.graph import check_input, float_nodes
+from pyengine.conversion.positions import longest_game, observe, play_positions
+from pyengine.errors import ConfigError, EngineError, ModelError
+
+onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
+pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
+
+NOTHING = Limits(
+    policy_mean=0, policy_99=0, value_mean=0, agreement=1.1, regret=-1, turned=0
+)  # that any conversion can keep
+ANYTHING = Limits(policy_mean=1, policy_99=1, value_mean=2, agreement=0, regret=1)
+QUICK: dict[str, Any] = {"positions": 64, "games": 0}
+GAME = "go(board_size=5)"
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a network for Go 5x5 with three blocks."""
+    path = tmp_path_factory.mktemp("int8") / "net.onnx"
+    leela_to_onnx(random_leela(3, 16, seed=4, board_size=5), path)
+    return path
+
+
+def changed(network: Path, path: Path, change: Callable[[Any], object]) -> Path:
+    """Write a copy of a model after a change."""
+    model = onnx.load(network)
+    change(model)
+    onnx.save(model, path)
+    return path
+
+
+# --- the file ------------------------------------------------------------------------------------
+
+
+def test_an_int8_network_is_used_as_the_original_is(network: Path, tmp_path: Path) -> None:
+    report = quantise(network, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
+    assert report.passed
+    assert report.path == tmp_path / "out.onnx"
+    before, after = onnx.load(network), onnx.load(report.path)
+    assert list(before.graph.input) == list(after.graph.input)
+    assert list(before.graph.output) == list(after.graph.output)
+    engine = pyengine.Engine(GAME, report.path, threads=1)
+    state = engine.game.new_initial_state()
+    assert engine.search(state, simulations=50).visits.sum() == 50
+
+
+def test_metadata_and_spec_are_carried_over(network: Path, tmp_path: Path) -> None:
+    source = changed(
+        network,
+        tmp_path / "in.onnx",
+        lambda model: model.metadata_props.add(key="author", value="somebody"),
+    )
+    spec = pyengine.OnnxEvaluator(source, providers=["cpu"]).spec
+    quantise(source, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
+    found = {entry.key: entry.value for entry in onnx.load(tmp_path / "out.onnx").metadata_props}
+    assert found["author"] == "somebody"
+    assert pyengine.ModelSpec.from_json(found["pyengine.spec"]) == spec
+    assert json.loads(found["pyengine.int8"])["positions"] == 64
+    assert pyengine.OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"]).spec == spec
+
+
+def test_a_spec_that_was_given_is_written_into_the_file(network: Path, tmp_path: Path) -> None:
+    source = changed(
+        network, tmp_path / "in.onnx", lambda model: model.ClearField("metadata_props")
+    )
+    spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
+    assert spec is not None
+    given = replace(spec, value_for="first_player")
+    quantise(source, tmp_path / "out.onnx", GAME, spec=given, limits=ANYTHING, **QUICK)
+    assert pyengine.OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"]).spec == given
+
+
+def test_the_tower_is_int8_and_stem_sums_and_heads_are_not(network: Path, tmp_path: Path) -> None:
+    report = quantise(network, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
+    assert (report.quantised, report.kept) == (6, 3)
+    graph = onnx.load(tmp_path / "out.onnx").graph
+    made_by = {name: node for node in graph.node for name in node.output}
+    types = {tensor.name: tensor.data_type for tensor in graph.initializer}
+    scales = {tensor.name: tensor.dims for tensor in graph.initializer}
+    for node in graph.node:
+        source = made_by.get(node.input[0])
+        if node.op_type == "Conv" and source is not None:
+            tower = node.name.startswith("block")
+            assert (source.op_type == "DequantizeLinear") == tower, node.name
+            if tower:
+                weight = made_by[node.input[1]]
+                assert types[source.input[2]] == onnx.TensorProto.UINT8
+                assert types[weight.input[0]] == onnx.TensorProto.INT8
+                assert list(scales[weight.input[1]]) == [16]  # one of each channel
+        if node.op_type == "Gemm":
+            assert source is not None
+            assert source.op_type != "DequantizeLinear", node.name
+
+
+def test_a_network_of_a_fixed_batch_keeps_it(network: Path, tmp_path: Path) -> None:
+    def fix(model: Any) -> None:
+        for entry in (*model.graph.input, *model.graph.output):
+            entry.type.tensor_type.shape.dim[0].dim_value = 4
+
+    source = changed(network, tmp_path / "in.onnx", fix)
+    quantise(source, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
+    (planes,) = onnx.load(tmp_path / "out.onnx").graph.input
+    assert planes.type.tensor_type.shape.dim[0].dim_value == 4
+
+
+# --- the gate ------------------------------------------------------------------------------------
+
+
+def test_a_network_that_fails_the_gate_is_not_written(network: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    out.write_text("an older file")
+    report = quantise(network, out, GAME, limits=NOTHING, positions=64, games=2)
+    assert not report.passed
+    assert report.path is None
+    assert report.match is None  # what judges differently need not play
+    assert out.read_text() == "an older file"
+    assert not any(check.passed for check in report.checks)
+
+
+def test_the_match_is_part_of_the_gate(network: Path, tmp_path: Path) -> None:
+    report = quantise(
+        network, tmp_path / "out.onnx", GAME, limits=ANYTHING, positions=64, games=6, simulations=8
+    )
+    assert report.match is not None
+    assert report.match.games == 6
+    low, high = report.match.score_interval
+    assert report.checks[-1].measured == high
+    assert report.passed == (high >= 0.5)
+    assert low < high
+
+
+def test_a_match_that_finishes_no_game_is_no_failure(network: Path, tmp_path: Path) -> None:
+    report = quantise(
+        network, tmp_path / "out.onnx", GAME, limits=ANYTHING, positions=64, match_seconds=1e-9
+    )
+    assert report.passed
+    assert "no game was finished" in report.checks[-1].detail
+
+
+def test_a_network_differs_from_itself_in_nothing(network: Path) -> None:
+    evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
+    states = play_positions(pyengine.load_game(GAME), evaluator, 32, seed=0)
+    same = compare(evaluator, evaluator, states)
+    assert (same.agreement, same.policy_max, same.value_max, same.regret) == (1, 0, 0, 0)
+    assert all(check.passed for check in same.checks(Limits()))
+
+
+def test_another_network_fails_every_check(network: Path, tmp_path: Path) -> None:
+    leela_to_onnx(random_leela(3, 16, seed=5, board_size=5), tmp_path / "other.onnx")
+    mine = pyengine.OnnxEvaluator(network, providers=["cpu"])
+    other = pyengine.OnnxEvaluator(tmp_path / "other.onnx", providers=["cpu"])
+    states = play_positions(pyengine.load_game(GAME), mine, 64, seed=0)
+    checks = compare(mine, other, states).checks(Limits(), turned(mine, states))
+    assert not any(check.passed for check in checks)
+
+
+def test_what_turning_the_board_changes_widens_the_limits() -> None:
+    unsure = Comparison(10, 0.4, 0.9, 0.9, 0.2, 0.3, agreement=0.2, regret=0.1)
+    small = Comparison(10, 0.09, 0.2, 0.2, 0.04, 0.1, agreement=0.85, regret=0.002)
+    assert not all(check.passed for check in small.checks(Limits()))
+    assert all(check.passed for check in small.checks(Limits(turned=0.25), unsure))
+
+
+# --- positions -----------------------------------------------------------------------------------
+
+
+def test_positions_come_from_whole_games_and_repeat_with_the_seed(network: Path) -> None:
+    game = pyengine.load_game(GAME)
+    evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
+    states = play_positions(game, evaluator, 150, seed=1)
+    assert len(states) == 150
+    assert not any(state.is_terminal() for state in states)
+    plies = [len(state.history()) for state in states]
+    assert min(plies) < 3
+    assert max(plies) > 0.6 * longest_game(game)
+    again = play_positions(game, evaluator, 150, seed=1)
+    assert [s.history() for s in again] == [s.history() for s in states]
+    other = play_positions(game, evaluator, 150, seed=2)
+    assert [s.history() for s in other] != [s.history() for s in states]
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize(("name", "kinds"), [(GAME, 8), ("connect_four", 2)])
+def test_planes_are_seen_under_all_symmetries(name: str, kinds: int, layout: str) -> None:
+    game = pyengine.load_game(name)
+    state = game.new_initial_state([0, 1, 2] if kinds == 2 else [1, 7])
+    spec = pyengine.ModelSpec(layout=layout)
+    planes = observe([state] * 100, spec, game.num_symmetries, seed=0)
+    assert planes.dtype == np.float32
+    assert planes.shape[1:] == state.observation_tensor(spec).shape
+    assert len({plane.tobytes() for plane in planes}) == kinds
+    assert any((plane == state.observation_tensor(spec)).all() for plane in planes)
+
+
+# --- what cannot be converted --------------------------------------------------------------------
+
+
+def test_a_network_without_a_tower_is_refused(tmp_path: Path) -> None:
+    leela_to_onnx(random_leela(0, 8, board_size=5), tmp_path / "in.onnx")
+    with pytest.raises(ModelError, match="expected convolutions between the first one"):
+        quantise(tmp_path / "in.onnx", tmp_path / "out.onnx", GAME, **QUICK)
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_other_types_than_float32_and_further_inputs_are_refused(network: Path) -> None:
+    model = onnx.load(network)
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
+    with pytest.raises(ModelError, match="expected a float32 input"):
+        check_input(model, network)
+    model.graph.input.append(onnx.helper.make_tensor_value_info("more", 1, [1]))
+    with pytest.raises(ModelError, match="expected one input"):
+        check_input(model, network)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("positions", 31), ("games", -1), ("simulations", 0), ("match_seconds", 0)],
+)
+def test_an_argument_out_of_range_is_named(
+    network: Path, tmp_path: Path, argument: str, value: int
+) -> None:
+    with pytest.raises(ConfigError, match=argument):
+        quantise(network, tmp_path / "out.onnx", GAME, **{argument: value})
+
+
+def test_a_network_of_another_game_is_refused(network: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="9"):
+        quantise(network, tmp_path / "out.onnx", "go(board_size=9)", **QUICK)
+
+
+def test_without_the_extra_the_error_names_it(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(EngineError, match=r"pip install 'pyengine-search\[convert\]'"):
+        quantise(network, tmp_path / "out.onnx", GAME, **QUICK)
+
+
+@pytest.mark.parametrize("stage", ["games", "calibration", "comparison", "match"])
+def test_ctrl_c_leaves_nothing_behind(network: Path, tmp_path: Path, stage: str) -> None:
+    def interrupt(reached: str, _done: float) -> None:
+        if reached == stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        quantise(
+            network, tmp_path / "out.onnx", GAME, limits=ANYTHING,
+            positions=64, games=2, on_progress=interrupt,
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- graphs --------------------------------------------------------------------------------------
+
+
+def test_a_shortcut_of_the_planes_makes_no_layer_a_first_one() -> None:
+    """As in pre-activation networks that add the planes themselves to the first block."""
+    node = onnx.helper.make_node
+    nodes = [
+        node("Conv", ["planes", "w"], ["a"], name="first"),
+        node("Conv", ["a", "w"], ["b"], name="second"),
+        node("Pad", ["planes", "pads"], ["c"], name="pad"),
+        node("Add", ["b", "c"], ["d"], name="sum"),
+        node("Conv", ["d", "w"], ["e"], name="third"),
+        node("Conv", ["e", "w"], ["policy"], name="head"),
+        node("Conv", ["e", "w"], ["value"], name="judge"),
+    ]
+    value = onnx.helper.make_tensor_value_info
+    constants = [
+        onnx.numpy_helper.from_array(np.zeros(1, np.float32), name) for name in ("w", "pads")
+    ]
+    graph = onnx.helper.make_graph(
+        nodes, "test", [value("planes", 1, None)],
+        [value("policy", 1, None), value("value", 1, None)], constants,
+    )  # fmt: skip
+    kept = float_nodes(onnx.helper.make_model(graph))
+    assert kept == {"first", "head", "judge"}
+
+
+# --- networks of others --------------------------------------------------------------------------
+
+NETWORKS = {
+    "go9x9_pyaq": (
+        "go(board_size=9,komi=7.0,superko=simple)",
+        {
+            "planes": ("own[0]", "opp[0]", "own[1]", "opp[1]", "own[2]", "opp[2]", "first_to_move"),
+            "rows": "bottom_up",
+            "policy_rows": "bottom_up",
+            "policy": "probs",
+        },
+        11,
+    ),
+    "othello8x8_ludax": ("othello", {"planes": ("own[0]", "opp[0]")}, 8),
+    "gomoku8x8_5": (
+        "gomoku(board_size=8)",
+        {"planes": ("own[0]", "opp[0]", "last[0]", "first_to_move")},
+        2,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_trained_network_passes_the_gate(
+    shared: Callable[..., Path], tmp_path: Path, name: str
+) -> None:
+    game, spec, quantised = NETWORKS[name]
+    report = quantise(
+        shared("nets", f"{name}.onnx"), tmp_path / "out.onnx", game,
+        spec=pyengine.ModelSpec(**spec), positions=128, games=0,
+        limits=Limits(turned=0),
+    )  # fmt: skip
+    assert report.passed, report.checks
+    assert report.quantised == quantised
+    assert (tmp_path / "out.onnx").stat().st_size < shared("nets", f"{name}.onnx").stat().st_size
