@@ -135,7 +135,7 @@ class Report:
         lines += [f"  {key}: {value}" for key, value in self.machine.items()]
         if self.fingerprint:
             lines.append(f"  config: {self.fingerprint}")
-        lines += ["", *_columns(self.rows)]
+        lines += ["", *columns(self.rows)]
         lines += [f"{row['name']}: CHECK FAILED: {row['failed']}" for row in _failures(self.rows)]
         return "\n".join([*lines, *self.notes])
 
@@ -150,7 +150,8 @@ def _failures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if "failed" in row]
 
 
-def _columns(rows: list[dict[str, Any]]) -> list[str]:
+def columns(rows: list[dict[str, Any]]) -> list[str]:
+    """Return rows as lines of a table; those without figures are left out."""
     good = [row for row in rows if "failed" not in row]
     if not good:
         return ["no figures"]

@@ -76,8 +76,8 @@ def write_table(counts: dict[str, Count], file: Path) -> None:
     """Write what was counted as the new table."""
     compiler = next(iter(counts.values())).compiler
     lines = [
-        "# Instructions a simulation (callgrind, uniform evaluator, solver off, one thread, a new tree",
-        f"# of {SIMULATIONS} simulations from the initial position, the path without AVX-512).",
+        "# Instructions a simulation (callgrind; uniform evaluator, solver off, one thread; a new",
+        f"# tree of {SIMULATIONS} simulations from the start; the path without AVX-512).",
         "# A change of more than 3 % is written here with `make instructions UPDATE=1`, and its",
         "# reason stands in the commit's message.",
         f'compiler = "{compiler}"',

@@ -36,6 +36,7 @@ from pyengine.match import GameRecord, MatchInterrupted, MatchResult, Openings, 
 from pyengine.result import SearchResult
 from pyengine.spec import ModelSpec
 from pyengine.tree import SearchTree
+from pyengine.tune import TuneResult, tune
 
 __all__ = [
     "CallbackEvaluator",
@@ -66,6 +67,7 @@ __all__ = [
     "Sprt",
     "State",
     "StateEvaluator",
+    "TuneResult",
     "UniformEvaluator",
     "__version__",
     "as_game",
@@ -76,4 +78,5 @@ __all__ = [
     "match",
     "registered_games",
     "search",
+    "tune",
 ]

@@ -302,15 +302,16 @@ class FakeSuite:
         self.failed = failed
         self.asked: list[Any] = []
 
-    def run(self, options: Any) -> FakeSuite:
+    def run(self, options: Any) -> Any:
+        from pyengine.cli import bench
+
         self.asked.append(options)
-        return self
+        report = bench._module("common").Report("fake", "for the test")
+        report.rows.append({"name": "fake/row", "failed": "wrong"} if self.failed else ROW)
+        return report
 
-    def table(self) -> str:
-        return "name  rate\nfake  [1/s]"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"failed": self.failed}
+ROW = {"name": "fake/row", "rate": 3}
 
 
 @pytest.mark.parametrize("failed", [False, True])
@@ -322,15 +323,15 @@ def test_bench_runs_suites_and_ends_with_1_when_an_answer_is_wrong(
 ) -> None:
     from pyengine.cli import bench, main
 
-    suite, common = FakeSuite(failed=failed), bench._module("common")
-    modules = {"fake": suite, "common": common}
+    suite, installed = FakeSuite(failed=failed), bench._module
     monkeypatch.setattr(bench, "suites", lambda: ("fake",))
-    monkeypatch.setattr(bench, "_module", modules.__getitem__)
+    monkeypatch.setattr(bench, "_module", lambda name: suite if name == "fake" else installed(name))
     path = tmp_path / "report.json"
     status = main(["bench", "all", "--quick", "--seconds", "0.5", "--json", str(path)])
     assert status == (1 if failed else 0)
-    assert "fake  [1/s]" in capsys.readouterr().out
-    assert json.loads(path.read_text()) == {"fake": {"failed": failed}}
+    assert ("CHECK FAILED: wrong" if failed else "fake/row     3") in capsys.readouterr().out
+    rows = json.loads(path.read_text())["fake"]["rows"]
+    assert rows == ([{"name": "fake/row", "failed": "wrong"}] if failed else [ROW])
     assert (suite.asked[0].quick, suite.asked[0].seconds) == (True, 0.5)
 
 

@@ -1,10 +1,9 @@
-"""``pyengine bench``: the benchmark suites that are installed with the package."""
+"""``pyengine bench``: the benchmark suites that are installed with the package, and --tune."""
 
 from __future__ import annotations
 
 import importlib
 import json
-import pkgutil
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -13,45 +12,39 @@ import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
+from pyengine.cli.tune import tune_model
 from pyengine.errors import ConfigError
 
 __all__ = ["bench", "suites"]
 
 _PACKAGE = "pyengine.benchmarks"
-_FIRST = ("tree", "evaluator", "saturation")  # in this order; others follow
-_NO_SUITES = ("common", "__main__")
 _SECONDS = 2.0  # of one measurement
+_TUNE_SECONDS = 60.0
 
 
 def suites() -> tuple[str, ...]:
-    """Return the names of the installed suites: modules with a function ``run``."""
+    """Return the names of the installed suites, in the order in which all of them run."""
     try:
         package = importlib.import_module(_PACKAGE)
     except ModuleNotFoundError:
         return ()
-    found = {
-        module.name
-        for module in pkgutil.iter_modules(package.__path__)
-        if not module.ispkg and not module.name.startswith("_") and module.name not in _NO_SUITES
-    }
-    ordered = [name for name in _FIRST if name in found]
-    return tuple(
-        name
-        for name in [*ordered, *sorted(found.difference(_FIRST))]
-        if callable(getattr(_module(name), "run", None))
-    )
+    return tuple(package.SUITES)
 
 
-def _module(suite: str) -> ModuleType:
-    return importlib.import_module(f"{_PACKAGE}.{suite}")
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
 
 
 def bench(
-    suite: Annotated[list[str], typer.Argument(help="tree, evaluator, saturation, ... or all.")],
+    suite: Annotated[
+        list[str] | None,
+        typer.Argument(help="tree, evaluator, saturation, ... or all.", show_default=False),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Seconds instead of minutes.")] = False,
     seconds: Annotated[
-        float, typer.Option("--seconds", "-s", help="Of one measurement.")
-    ] = _SECONDS,
+        float | None,
+        typer.Option("--seconds", "-s", help="Of one measurement (2), of all of --tune (60)."),
+    ] = None,
     models: Annotated[
         Path | None,
         typer.Option("--models", help="Folder of further networks.", exists=True, file_okay=False),
@@ -59,40 +52,100 @@ def bench(
     model: Annotated[
         Path | None, typer.Option("--model", "-m", help="One network instead.", exists=True)
     ] = None,
-    game: Annotated[str | None, typer.Option("--game", help="The game of --model.")] = None,
+    game: Annotated[str | None, typer.Option("--game", help="The game of --model, --tune.")] = None,
     spec: common.SpecOption = None,
     to_json: Annotated[
         Path | None,
         typer.Option("--json", metavar="FILE", help="Also write JSON; '-' = stdout, no tables."),
     ] = None,
+    to_plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Also draw, as .png, .svg or .pdf."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Write JSON and picture of each suite there."),
+    ] = None,
+    tune: Annotated[
+        str | None,
+        typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
+    ] = None,
 ) -> None:
     """Run benchmark suites and print their tables. Exit status 1 if one finds a wrong answer."""
+    if seconds is not None and not seconds > 0:
+        raise common.usage(f"--seconds must be above 0, found {seconds}")
+    if tune is not None:
+        if suite:
+            raise common.usage(f"--tune is no suite and takes none, found {' '.join(suite)}")
+        tune_model(tune, game, spec, seconds or _TUNE_SECONDS, to_json)
+        return
+    names = _chosen(suite or [])
+    options = _module("common").Options(
+        quick=quick, seconds=seconds or _SECONDS, models=models, model=model, game=game, spec=spec
+    )
+    reports, interrupted = _run_all(names, options, str(to_json) == "-", out)
+    _write(reports, to_json, to_plot)
+    if interrupted:
+        raise KeyboardInterrupt
+    if any("failed" in row for report in reports.values() for row in report["rows"]):
+        raise typer.Exit(1)
+
+
+def _chosen(asked: list[str]) -> tuple[str, ...]:
+    """Return the suites of the command line."""
     known = suites()
     if not known:
         raise ConfigError("no benchmark suites are installed with this build")
-    unknown = [name for name in suite if name not in (*known, "all")]
+    if not asked:
+        raise common.usage(f"name a suite: {', '.join(known)}, or all; or --tune MODEL")
+    unknown = [name for name in asked if name not in (*known, "all")]
     if unknown:
         raise common.usage(f"no suite {', '.join(unknown)}; known: {', '.join(known)}, all")
-    if not seconds > 0:
-        raise common.usage(f"--seconds must be above 0, found {seconds}")
-    names = known if "all" in suite else tuple(dict.fromkeys(suite))
-    silent = to_json is not None and str(to_json) == "-"
-    out = common.console()
-    options = _module("common").Options(
-        quick=quick, seconds=seconds, models=models, model=model, game=game, spec=spec
-    )
+    return known if "all" in asked else tuple(dict.fromkeys(asked))
+
+
+def _run_all(
+    names: tuple[str, ...], options: Any, silent: bool, out: Path | None
+) -> tuple[dict[str, Any], bool]:
+    """Run suites, and print and write each as it ends; also return whether Ctrl-C ended them."""
+    console = common.console()
     reports: dict[str, Any] = {}
-    ok = True
+    interrupted = False
     for name in names:
         common.console(stderr=True).print(Text(f"running {name} ...", style="dim"))
-        report = _module(name).run(options)
+        report, interrupted = _module("common").run_kept(_module(name).run, options)
         if not silent:
-            out.print(Text(report.table()))
+            console.print(Text(report.table() + "\n"))
         reports[name] = report.to_dict()
-        ok = ok and not report.failed
-    if silent:
+        if out is not None:
+            _write_one(out, name, reports[name])
+        if interrupted:
+            break
+    bars = _bars([row for report in reports.values() for row in report["rows"]])
+    if bars and len(names) > 1 and not (silent or options.quick):
+        console.print(Text("bars: what is asked beside what was measured\n" + bars))
+    if out is not None:
+        (out / "bars.txt").write_text(bars + "\n", "utf-8")
+    return reports, interrupted
+
+
+def _bars(rows: list[dict[str, Any]]) -> str:
+    return "\n".join(_module("common").columns(_module("bars").summary(rows)))
+
+
+def _write_one(folder: Path, name: str, report: dict[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+    try:
+        _module("plot").draw([report], folder / f"{name}.png")
+    except ConfigError as error:
+        common.console(stderr=True).print(Text(f"{name}: no picture: {error}", style="dim"))
+
+
+def _write(reports: dict[str, Any], to_json: Path | None, to_plot: Path | None) -> None:
+    if to_json is not None and str(to_json) == "-":
         common.print_json(reports)
     elif to_json is not None:
         to_json.write_text(json.dumps(reports, indent=2) + "\n", "utf-8")
-    if not ok:
-        raise typer.Exit(1)
+    if to_plot is not None:
+        _module("plot").draw(list(reports.values()), to_plot)

@@ -1,0 +1,157 @@
+"""Tuning finds what a machine with a known best setting would want. Nothing here is timed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine.tune import Setting, _Halving, rounds_of, settings_for
+
+CORES = 4
+
+
+def true_rate(setting: Setting) -> float:
+    """Return the speed of a made-up machine of four cores: best at 4 threads and batches of 16.
+
+    Rows of a batch share a fixed cost; beyond 16 they no longer fit into the cache; a thread
+    without a batch of its own in flight idles.
+    """
+    busy = min(setting.threads, setting.in_flight / setting.batch_size)
+    row = 1.0 + 4.0 / setting.batch_size + 0.02 * max(0, setting.batch_size - 16)
+    return 10_000 * busy / row
+
+
+def noisy(share: float, seed: int = 1) -> Callable[[Setting, float], float]:
+    rng = np.random.default_rng(seed)
+    return lambda setting, _: true_rate(setting) * (1 + share * float(rng.standard_normal()))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_choice_is_within_5_percent_of_the_best_of_the_grid(seed: int) -> None:
+    grid = settings_for(CORES, False)
+    search = _Halving(noisy(0.02, seed))
+    assert search.run(grid, 60.0)
+    best = max(true_rate(setting) for setting in grid)
+    assert true_rate(search.best().setting) >= 0.95 * best
+
+
+def test_of_equally_fast_settings_the_one_with_fewer_leaves_in_flight_is_taken() -> None:
+    search = _Halving(lambda setting, _: true_rate(setting))
+    search.run(settings_for(CORES, False), 60.0)
+    assert search.best().setting == Setting(in_flight=64, batch_size=16, threads=4)
+    search = _Halving(lambda setting, _: 1_000.0)
+    search.run(settings_for(CORES, False), 60.0)
+    assert search.best().setting.in_flight == 1
+
+
+def test_all_the_doublings_of_leaves_in_flight_together_are_worth_less_than_5_percent() -> None:
+    fast = Setting(in_flight=256, batch_size=64, threads=4)
+    slow = Setting(in_flight=1, batch_size=1, threads=1)
+    search = _Halving(lambda setting, _: 1.05 if setting == fast else 1.0)
+    search.run([fast, slow], 1.0)
+    assert search.best().setting == fast
+
+
+def test_every_setting_is_measured_and_the_finalists_most() -> None:
+    grid = settings_for(CORES, False)
+    asked: list[tuple[Setting, float]] = []
+
+    def measure(setting: Setting, seconds: float) -> float:
+        asked.append((setting, seconds))
+        return true_rate(setting)
+
+    search = _Halving(measure)
+    search.run(grid, 60.0)
+    assert {setting for setting, _ in asked} == set(grid)
+    assert sum(seconds for _, seconds in asked) == pytest.approx(60.0)
+    trials = search.table()
+    assert trials[0].rounds == rounds_of(len(grid))
+    assert trials[0].measurements > trials[-1].measurements == 1
+    assert [t.rounds for t in trials] == sorted((t.rounds for t in trials), reverse=True)
+
+
+def test_the_measurements_of_a_round_are_made_in_turns() -> None:
+    grid = [Setting(n, n, 1) for n in (1, 2, 3)]
+    order: list[int] = []
+
+    def measure(setting: Setting, _: float) -> float:
+        order.append(setting.batch_size)
+        return 1.0
+
+    _Halving(measure).run(grid, 10.0)
+    assert order == [1, 2, 3, 3, 2, 1, 1, 2, 3, 3, 2, 1, 1, 2, 3]
+
+
+def test_progress_grows_to_one_and_knows_the_best_after_the_first_round() -> None:
+    told: list[tuple[float, Any]] = []
+    grid = settings_for(CORES, False)
+    _Halving(noisy(0.01), lambda share, best: told.append((share, best))).run(grid, 30.0)
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares)
+    assert math.isclose(shares[-1], 1.0)
+    assert told[0][1] is None
+    assert told[-1][1].rate > 0
+
+
+def test_ctrl_c_after_a_round_keeps_the_best_so_far_and_in_the_first_is_raised() -> None:
+    grid = settings_for(CORES, False)
+
+    def interrupted_after(count: int) -> _Halving:
+        left = iter(range(count))
+
+        def measure(setting: Setting, _: float) -> float:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return true_rate(setting)
+
+        return _Halving(measure)
+
+    search = interrupted_after(len(grid) + 3)
+    assert not search.run(grid, 60.0)
+    assert true_rate(search.best().setting) >= 0.95 * max(map(true_rate, grid))
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_after(3).run(grid, 60.0)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3, 6, 64])
+@pytest.mark.parametrize("on_device", [False, True])
+def test_the_grid_has_one_thread_and_all_cores_and_no_more(cores: int, on_device: bool) -> None:
+    grid = settings_for(cores, on_device)
+    threads = {setting.threads for setting in grid}
+    assert {1, cores} <= threads <= set(range(1, cores + 1))
+    assert all(s.batch_size <= s.in_flight <= 4096 for s in grid)
+    assert len(set(grid)) == len(grid)
+
+
+def test_tune_returns_a_configuration_to_search_with() -> None:
+    with pyengine.Engine("connect_four", "rollout", c_puct=2.0, threads=1) as engine:
+        result = pyengine.tune(engine, seconds=0.2)
+    assert result.complete
+    assert result.config.c_puct == 2.0
+    best = result.best.setting
+    assert result.config.threads == best.threads
+    assert result.config.batch_size == best.batch_size
+    assert result.config.in_flight == best.in_flight
+    assert result.best in result.trials
+    assert "<- chosen" in str(result)
+    assert json.loads(json.dumps(result.to_dict()))["rate"] == result.best.rate
+
+
+def test_tune_takes_evaluators_without_rows_and_games_that_end_in_a_proof() -> None:
+    with pyengine.Engine("tic_tac_toe", "uniform") as engine:
+        assert pyengine.tune(engine, seconds=0.05).best.rate > 0
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf])
+def test_tune_names_seconds_that_are_out_of_range(seconds: float) -> None:
+    with (
+        pyengine.Engine("tic_tac_toe", "uniform") as engine,
+        pytest.raises(pyengine.ConfigError, match="seconds"),
+    ):
+        pyengine.tune(engine, seconds=seconds)
