@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pyengine import ConfigError
 from tiny_models import TinyModel
 
 ROOT = Path(__file__).resolve().parents[2]
-SUITES = ("tree", "evaluator", "saturation")
 PACKAGE = "pyengine.benchmarks"
 
 common = pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
+bars = importlib.import_module(f"{PACKAGE}.bars")
+plot = importlib.import_module(f"{PACKAGE}.plot")
+suites = importlib.import_module(f"{PACKAGE}.suites")
 
 
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -90,11 +95,159 @@ def test_a_network_that_answers_nan_gets_no_rate(tmp_path: Path) -> None:
     assert "search/s" not in done.stdout
 
 
-@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("suite", suites.SUITES)
 def test_every_suite_says_its_name_and_what_it_measures(suite: str) -> None:
-    module = importlib.import_module(f"{PACKAGE}.{suite}")
+    module = importlib.import_module(f"{PACKAGE}.{suites.module_of(suite)}")
     assert suite == module.NAME
     assert module.DESCRIPTION
+    assert callable(module.run)
+    assert callable(module.main)
+
+
+def test_saturation_measures_one_tree_and_64_searches(
+    tiny_model: list[str | Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "report.json"
+    done = run("-m", PACKAGE, "saturation", "--quick", "--json", file, *tiny_model)
+    names = list(figures(report_of(done, file), "ratio"))
+    assert any("tree=10000,batch=8,threads=1" in name for name in names)
+    assert any("searches=64x200,batch=8,threads=1" in name for name in names)
+
+
+@pytest.mark.parametrize(
+    ("row", "verdict"),
+    [
+        ({"asked": 0.97, "ratio": 0.97}, "met"),
+        ({"asked": 0.97, "ratio": 0.969}, "missed"),
+        ({"peer/s": 5, "ratio": 2.0, "asked": 1.5, "cpu ratio": 1.0}, "met"),
+        ({"asked": 1.0, "ms": 0.5, "next search ms": 7}, "met"),
+        ({"asked": 1.0, "ms": 1.5}, "missed"),
+        ({"asked": 0.9, "utilisation": 0.85, "best": 0.95}, "missed"),
+        ({"asked": 110, "bytes/visit": 86}, "met"),
+        ({"asked": None, "ratio": 0.1}, None),
+        ({"ratio": 0.1}, None),
+        ({"asked": 1.0, "ratio": 2.0, "bar": "-"}, "-"),
+    ],
+)
+def test_a_row_says_whether_its_bar_is_met(row: dict[str, Any], verdict: str | None) -> None:
+    rows = [{"name": "suite/row", **row}]
+    bars.judge(rows)
+    assert rows[0].get("bar") == verdict
+    assert len(bars.summary(rows)) == (verdict is not None)
+
+
+def test_a_bar_says_how_much_of_what_is_asked_is_there() -> None:
+    most = bars.bar_of({"name": "a", "asked": 1.0, "ms": 0.5})
+    least = bars.bar_of({"name": "a", "asked": 0.8, "ratio": 0.4})
+    assert (most.reached, least.reached) == (2.0, 0.5)
+    assert bars.bar_of({"name": "a", "asked": 1.0, "failed": "why"}) is None
+
+
+def test_a_suite_that_is_interrupted_keeps_its_rows() -> None:
+    def suite(_: Any) -> Any:
+        report = common.Report("suite", "for the test")
+        for name in ("first", "second"):
+            with report.row(name) as row:
+                row.update({"asked": 2.0, "ratio": 3.0})
+                if name == "second":
+                    raise KeyboardInterrupt
+        return report
+
+    report, interrupted = common.run_kept(suite, common.Options())
+    assert interrupted
+    assert report.rows == [{"name": "first", "asked": 2.0, "ratio": 3.0, "bar": "met"}]
+    assert "interrupted" in report.table()
+
+
+def test_a_quick_run_states_no_verdict() -> None:
+    report = common.Report("suite", "for the test")
+    report.rows.append({"name": "row", "asked": 2.0, "ratio": 1.0})
+    report, _ = common.run_kept(lambda _: report, common.Options(quick=True))
+    assert "bar" not in report.rows[0]
+    assert "no measurement" in report.table()
+
+
+ROWS = [
+    {"name": "suite/a/b", "asked": 0.9, "ratio": 1.0},
+    {"name": "suite/a/c", "asked": 1.0, "ms": 30.0},
+    {"name": "suite/a/d", "failed": "wrong"},
+    {"name": "suite/a/e", "ratio": 3.0},
+]
+
+
+def test_a_picture_has_a_bar_for_each_row_of_which_something_is_asked() -> None:
+    lines, _ = plot.lines_of(ROWS)
+    assert [(line.name, line.verdict) for line in lines] == [
+        ("suite/a/b", "met"),
+        ("suite/a/c", "missed"),
+    ]
+    assert lines[1].length == pytest.approx(1 / 30)
+    free, _ = plot.lines_of(ROWS[2:])
+    assert [(line.name, line.length) for line in free] == [("suite/a/e", 3.0)]
+
+
+def report_with(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    report = common.Report("suite", "for the test", machine={"cpu": "a cpu", "pyengine": "0"})
+    report.rows = rows
+    drawn: dict[str, Any] = report.to_dict()
+    return drawn
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_picture_is_written(suffix: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    file = tmp_path / f"picture.{suffix}"
+    plot.draw([report_with(ROWS), report_with(ROWS[3:])], file)
+    assert file.stat().st_size > 1_000
+    with pytest.raises(ConfigError, match="found none"):
+        plot.draw([report_with([])], file)
+    with pytest.raises(ConfigError, match="cannot be written"):
+        plot.draw([report_with(ROWS)], tmp_path / "picture.nonsense")
+
+
+def test_a_picture_without_matplotlib_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ConfigError, match=r"pyengine-search\[plot\]"):
+        plot.draw([report_with(ROWS)], tmp_path / "picture.png")
+
+
+def load_instructions() -> Any:
+    """Return tools/instructions.py as a module."""
+    file = ROOT / "tools" / "instructions.py"
+    spec = importlib.util.spec_from_file_location("instructions", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["instructions"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("now", "compiler", "status"),
+    [(1029, "gcc 12", 0), (1031, "gcc 12", 1), (969, "gcc 12", 1), (2000, "clang 19", 0)],
+)
+def test_instructions_may_differ_by_3_percent_and_more_with_another_compiler(
+    now: int, compiler: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    instructions = load_instructions()
+    table = tmp_path / "table.toml"
+    instructions.write_table({"go9": instructions.Count(1000.0, "gcc 12")}, table)
+    counts = {"go9": instructions.Count(float(now), compiler)}
+    assert instructions.compare(counts, table) == status
+    printed = capsys.readouterr().out
+    assert ("UPDATE=1" in printed) == (status == 1)
+    assert ("only told" in printed) == (compiler == "clang 19")
+
+
+def test_the_committed_instructions_name_every_game_and_the_compiler() -> None:
+    instructions = load_instructions()
+    table = tomllib.loads(instructions.TABLE.read_text("utf-8"))
+    assert list(table["instructions"]) == list(instructions.GAMES)
+    assert table["compiler"]
 
 
 def test_a_wrong_answer_leaves_its_reason_and_no_rate() -> None:
