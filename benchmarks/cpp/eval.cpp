@@ -48,7 +48,6 @@ void encode(benchmark::State& state, const AnyGame& game) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(size * sizeof(float)));
 }
 
-constexpr std::size_t kRow = 363;  ///< floats: the policy of Go 19x19 and a value
 constexpr std::uint64_t kEntries = 1U << 14;
 
 struct Key {
@@ -65,11 +64,13 @@ std::vector<Key> keys(std::uint64_t seed, std::size_t count = 1024) {
 /// What is asked of the cache, over and over.
 enum class Ask { hit, miss, store };
 
-void cache(benchmark::State& state, Ask ask) {
-  EvalCache cache(kEntries, std::uint64_t{1} << 30, kRow);
+/// With rows as long as a network's outputs of the game: a policy and a value.
+void cache(benchmark::State& state, const AnyGame& game, Ask ask) {
+  const auto size = static_cast<std::size_t>(game.shape().num_actions) + 1;
+  EvalCache cache(kEntries, std::uint64_t{1} << 30, size);
   const auto known = keys(1);
   const auto unknown = keys(2);
-  std::vector<float> row(kRow);
+  std::vector<float> row(size);
   for (std::size_t i = 0; i < known.size(); ++i) {
     row[0] = static_cast<float>(i);
     cache.store(known[i].words, row.data());
@@ -95,10 +96,11 @@ const bool registered = [] {
     const std::string game = subject.game;
     add(std::string("eval/") + subject.name + "/alphago_zero/encode",
         [=](auto& state) { encode(state, *game_of(game)); });
+    const std::string start = std::string("eval/") + subject.name + "/cache/";
+    add(start + "hit", [=](auto& state) { cache(state, *game_of(game), Ask::hit); });
+    add(start + "miss", [=](auto& state) { cache(state, *game_of(game), Ask::miss); });
+    add(start + "store", [=](auto& state) { cache(state, *game_of(game), Ask::store); });
   }
-  add("eval/go19/cache/hit", [](auto& state) { cache(state, Ask::hit); });
-  add("eval/go19/cache/miss", [](auto& state) { cache(state, Ask::miss); });
-  add("eval/go19/cache/store", [](auto& state) { cache(state, Ask::store); });
   return true;
 }();
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "eval/simple.h"
+#include "leaves.h"
 #include "search/backup.h"
 #include "search/searcher.h"
 #include "search/select.h"
@@ -15,21 +16,6 @@ namespace pyengine::bench {
 namespace {
 
 constexpr std::uint64_t kMemory = 64U << 20;
-
-/// A judged leaf with `actions` legal actions.
-EvalLeaf leaf_with(int actions, bool equal_priors, std::uint64_t seed = 3) {
-  EvalLeaf leaf;
-  Rng rng(seed);
-  double total = 0.0;
-  for (int a = 0; a < actions; ++a) {
-    leaf.legal.push_back(a);
-    leaf.priors.push_back(static_cast<float>(rng.gamma(0.3)));
-    total += leaf.priors.back();
-  }
-  for (float& prior : leaf.priors) prior = static_cast<float>(prior / total);
-  leaf.equal_priors = equal_priors;
-  return leaf;
-}
 
 /// A tree of a root with visited children.
 struct Wide {
