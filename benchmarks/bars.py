@@ -65,14 +65,26 @@ def judge(rows: list[dict[str, Any]]) -> None:
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a short row for each bar: asked beside measured."""
-    found = [bar for bar in map(bar_of, rows) if bar is not None]
-    return [
-        {
-            "name": bar.row,
-            "figure": bar.title,
-            "asked": f"{'<=' if bar.at_most else '>='} {bar.asked:.4g}",
-            "measured": bar.measured,
-            "bar": bar.met,
-        }
-        for bar in found
-    ]
+    return [_short(row) for row in rows if bar_of(row) is not None or _own_verdict(row)]
+
+
+def _own_verdict(row: Mapping[str, Any]) -> bool:
+    """Whether the suite judged by more than a number; what it asks then stands in its notes."""
+    return row.get("bar") in ("met", "missed") and "failed" not in row
+
+
+def _short(row: Mapping[str, Any]) -> dict[str, Any]:
+    bar = bar_of(row)
+    if bar is not None:
+        asked = f"{'<=' if bar.at_most else '>='} {bar.asked:.4g}"
+        title, measured, verdict = bar.title, bar.measured, bar.met
+    else:
+        title = next((name for name in ("ratio", "score %") if name in row), "-")
+        asked, measured, verdict = "(notes)", row.get(title, "-"), row["bar"]
+    return {
+        "name": row["name"],
+        "figure": title,
+        "asked": asked,
+        "measured": measured,
+        "bar": verdict,
+    }

@@ -112,6 +112,7 @@ def _draw_part(axes: Any, report: dict[str, Any], lines: list[Line], meaning: st
     axes.set_ylim(len(lines) - 0.4, -0.6)
     axes.set_title(report["suite"], loc="left", fontsize=11, fontweight="bold")
     axes.set_xlabel(meaning, fontsize=8)
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.tick_params(axis="x", labelsize=8)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)

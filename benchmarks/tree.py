@@ -110,10 +110,10 @@ def measure(subject: Subject, options: Options) -> dict[str, float | None]:
         if done or (options.quick and len(wall) >= 2):
             break
     return {
+        "asked": subject.floor,
         "us": median(wall),
         "best us": min(wall),
         "cpu us": median(cpu),
-        "floor us": subject.floor,
         "nodes": result.nodes,
         "bytes/node": stats["bytes"] / result.nodes,
         "repeats": len(wall),

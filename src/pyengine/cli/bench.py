@@ -121,11 +121,12 @@ def _run_all(
             _write_one(out, name, reports[name])
         if interrupted:
             break
-    bars = _bars([row for report in reports.values() for row in report["rows"]])
-    if bars and len(names) > 1 and not (silent or options.quick):
-        console.print(Text("bars: what is asked beside what was measured\n" + bars))
-    if out is not None:
-        (out / "bars.txt").write_text(bars + "\n", "utf-8")
+    if len(names) > 1 and not options.quick:
+        bars = _bars([row for report in reports.values() for row in report["rows"]])
+        if not silent:
+            console.print(Text("bars: what is asked beside what was measured\n" + bars))
+        if out is not None:
+            (out / "bars.txt").write_text(bars + "\n", "utf-8")
     return reports, interrupted
 
 
