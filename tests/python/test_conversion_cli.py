@@ -110,6 +110,7 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("--int8", "name a MODEL"),
         ("--int8 connect4 --game chess", "chess"),
         ("--int8 FILE", "--game"),
+        ("--int8 no.onnx --game go", "no.onnx is no file"),
         ("--int8 FILE --game go --positions 3", "--positions"),
         ("FILE", "ONNX already"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.progress import Progress, TaskID  # noqa: TID253
@@ -80,27 +80,30 @@ def convert(
     elif model is None:
         raise common.usage("name a MODEL, or make one with --random BLOCKSxCHANNELS")
     elif int8:
-        source = bundled_models().get(model, Path(model))
-        # A bundled network's copy lies here, not in the installed package.
-        beside = source if model == str(source) else Path(source.name)
-        target = output or beside.with_suffix(".int8.onnx")
-        played = _game(model, game, param)
-        with _progress() as on_progress:
-            report = quantise(
-                _file(source),
-                target,
-                played,
-                spec=common.read_spec(spec),
-                positions=positions,
-                games=games,
-                simulations=simulations,
-                match_seconds=match_seconds,
-                seed=seed,
-                on_progress=on_progress,
-            )
-        _show(report, as_json)
+        _int8(
+            model,
+            output,
+            _game(model, game, param),
+            as_json,
+            spec=common.read_spec(spec),
+            positions=positions,
+            games=games,
+            simulations=simulations,
+            match_seconds=match_seconds,
+            seed=seed,
+        )
     else:
         _leela(_file(Path(model)), output, as_json)
+
+
+def _int8(model: str, output: Path | None, game: Game, as_json: bool, **options: Any) -> None:
+    source = bundled_models().get(model, Path(model))
+    # A bundled network's copy lies here, not in the installed package.
+    beside = source if model == str(source) else Path(source.name)
+    target = output or beside.with_suffix(".int8.onnx")
+    with _progress() as on_progress:
+        report = quantise(_file(source), target, game, on_progress=on_progress, **options)
+    _show(report, as_json)
 
 
 def _file(path: Path) -> Path:

@@ -132,10 +132,10 @@ def quantise(
     need("onnx")
     need("onnxruntime.quantization")
     original = _open(model, spec)
-    states = _positions(played, original, 2 * positions, seed, tell)
-    learn, judge = states[:positions], states[positions:]
     reading = original.spec or ModelSpec()
-    planes = observe(learn, reading, played.num_symmetries, seed)
+    states = _positions(played, original, 2 * positions, seed, tell)
+    planes = observe(states[:positions], reading, played.num_symmetries, seed)
+    judge = states[positions:]
     tell("calibration", 0.0)
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, "int8.onnx")
@@ -150,8 +150,7 @@ def quantise(
         if games and all(check.passed for check in checks):
             result, check = play_match(
                 played,
-                OnnxEvaluator(model, reading, providers=[_CPU]),
-                OnnxEvaluator(file, reading, providers=[_CPU]),
+                *(OnnxEvaluator(path, reading, providers=[_CPU]) for path in (model, file)),
                 games=games,
                 simulations=simulations,
                 seconds=match_seconds,
