@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.metadata
 import json
 import os
@@ -190,10 +191,14 @@ def describe_machine() -> dict[str, str]:
 
 
 def _commit() -> str:
-    """The commit of the checkout that the suites lie in; "installed" in a wheel."""
+    """The commit of the checkout that the suites lie in, or of which the wheel was built."""
     folder = Path(__file__).resolve().parent
     if not (folder.parent / "pyproject.toml").exists():
-        return "installed"
+        try:
+            built = importlib.import_module("pyengine.benchmarks._commit").COMMIT
+        except ModuleNotFoundError:
+            return "installed"
+        return f"installed, built of commit {built}"
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
     try:
         found = subprocess.run(command, capture_output=True, text=True, check=True)

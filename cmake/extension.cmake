@@ -25,3 +25,14 @@ install(DIRECTORY models/ DESTINATION pyengine/models OPTIONAL
         FILES_MATCHING PATTERN "*.onnx" PATTERN "manifest.toml")
 install(DIRECTORY benchmarks/ DESTINATION pyengine/benchmarks OPTIONAL
         FILES_MATCHING PATTERN "*.py" PATTERN "cpp" EXCLUDE PATTERN "__pycache__" EXCLUDE)
+# The suites say of which commit the engine is. An sdist does not know.
+install(CODE "
+  if(EXISTS \"${CMAKE_SOURCE_DIR}/.git\")
+    execute_process(COMMAND git -C \"${CMAKE_SOURCE_DIR}\" describe --always --dirty
+                    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE
+                    ERROR_QUIET RESULT_VARIABLE failed)
+    if(NOT failed)
+      file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/pyengine/benchmarks/_commit.py\"
+           \"COMMIT = \\\"\${commit}\\\"\\n\")
+    endif()
+  endif()")
