@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -130,15 +130,16 @@ def _size(text: str) -> tuple[int, int]:
 
 def _random(size: str, output: Path | None, seed: int, board_size: int, as_json: bool) -> None:
     blocks, channels = _size(size)
-    try:
-        weights = random_leela(blocks, channels, seed=seed, board_size=board_size)
-    except ConfigError as error:
-        raise common.usage(str(error)) from error
     target = output or Path(f"random-{blocks}x{channels}.txt.gz")
-    if target.suffix == ".onnx":
-        leela_to_onnx(weights, target)
-    else:
-        write_leela(weights, target)
+    with _busy(f"making {target}"):
+        try:
+            weights = random_leela(blocks, channels, seed=seed, board_size=board_size)
+        except ConfigError as error:
+            raise common.usage(str(error)) from error
+        if target.suffix == ".onnx":
+            leela_to_onnx(weights, target)
+        else:
+            write_leela(weights, target)
     _written(weights, target, as_json)
 
 
@@ -147,9 +148,15 @@ def _leela(source: Path, output: Path | None, as_json: bool) -> None:
         raise common.usage(f"{source} is ONNX already; --int8 makes an int8 network of it")
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
     target = output or source.with_name(f"{stem}.onnx")
-    weights = read_leela(source)
-    leela_to_onnx(weights, target)
+    with _busy(f"making {target}"):
+        weights = read_leela(source)
+        leela_to_onnx(weights, target)
     _written(weights, target, as_json)
+
+
+def _busy(what: str) -> AbstractContextManager[object]:
+    """Show on stderr that something is being made, while it is a terminal."""
+    return common.console(stderr=True).status(Text(f"{what} ..."))
 
 
 def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
