@@ -131,3 +131,10 @@ def test_damaged_weights_end_with_1_and_one_line(tmp_path: Path, capsys: Output)
     assert main(["convert", str(tmp_path / "w.txt")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert "expected Leela Zero weights: a first line of '1' or '2', found '7'" in line
+
+
+def test_the_command_has_help(capsys: Output) -> None:
+    assert main(["convert", "--help"]) == 0
+    said = capsys.readouterr().out
+    assert "--int8" in said
+    assert "--random" in said
