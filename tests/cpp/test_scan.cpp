@@ -1,6 +1,7 @@
 /// The scan that reads eight nodes at a time against the portable one and against single scores.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -93,6 +94,8 @@ void check_against_naive(ScanChildren scan) {
     std::vector<Unvisited> unvisited;
     const Scan found = scan(family.tree.arena(), family.tree.root(), family.count, task, unvisited);
     check_equal(found, expected);
+    std::sort(unvisited.begin(), unvisited.end(),
+              [](const Unvisited& a, const Unvisited& b) { return a.place < b.place; });
     REQUIRE(unvisited.size() == expected_unvisited.size());
     for (std::size_t i = 0; i < unvisited.size(); ++i) {
       CHECK(unvisited[i].place == expected_unvisited[i].place);

@@ -40,7 +40,7 @@ bool EvalCache::find(const std::uint64_t (&key)[2], float* row) noexcept {
       continue;
     }
     entry.used = ++lock.tick;
-    std::memcpy(row, &rows_[i * row_size_], row_size_ * sizeof(float));
+    std::memcpy(row, row_of(entry), row_size_ * sizeof(float));
     lock.hits.store(lock.hits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return true;
   }
@@ -69,8 +69,10 @@ void EvalCache::store(const std::uint64_t (&key)[2], const float* row) noexcept 
       oldest = age;
     }
   }
-  entries_[victim] = {{key[0], key[1]}, generation, ++lock.tick};
-  std::memcpy(&rows_[victim * row_size_], row, row_size_ * sizeof(float));
+  Entry& entry = entries_[victim];
+  if (entry.row == 0) entry.row = 1 + rows_given_.fetch_add(1, std::memory_order_relaxed);
+  entry = {{key[0], key[1]}, generation, ++lock.tick, entry.row, 0};
+  std::memcpy(row_of(entry), row, row_size_ * sizeof(float));
 }
 
 std::uint64_t EvalCache::hits() const noexcept {

@@ -40,7 +40,10 @@ class EvalCache {
     std::uint64_t key[2];
     std::uint32_t generation;  ///< valid when it is the table's
     std::uint32_t used;        ///< tick of the lock at the last use
+    std::uint32_t row;         ///< 1 + its place in `rows_`, given at the first use; 0 = none yet
+    std::uint32_t unused;      ///< a set is two cache lines
   };
+  static_assert(sizeof(Entry) == 32);
   struct alignas(64) Lock {
     std::mutex mutex;
     std::uint32_t tick = 0;              ///< guarded by mutex
@@ -58,12 +61,18 @@ class EvalCache {
     return locks_[(first / kWays) % kLocks];
   }
 
+  [[nodiscard]] float* row_of(const Entry& entry) noexcept {
+    return &rows_[(entry.row - 1) * row_size_];
+  }
+
   std::size_t row_size_;
   std::uint64_t sets_ = 0;
   std::uint64_t bytes_ = 0;
   std::atomic<std::uint32_t> generation_{1};
   Zeroed<Entry> entries_;  ///< [sets_ * kWays]
-  Zeroed<float> rows_;     ///< [sets_ * kWays][row_size_]
+  /// [sets_ * kWays][row_size_]: handed out in order, so that a young cache touches few pages.
+  Zeroed<float> rows_;
+  std::atomic<std::uint32_t> rows_given_{0};
   std::unique_ptr<Lock[]> locks_;
 };
 

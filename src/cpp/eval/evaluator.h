@@ -128,12 +128,16 @@ class BoundEvaluator {
   /// Asks for the leaf's judgement under a symmetry: adds an answer at once (cache) or a row.
   /// The caller sees to it that the batch has room for the row.
   virtual void request(EvalBatch& batch, int leaf, int symmetry) = 0;
-  /// Completes a leaf without pending rows: the mean over its answers. evaluate() has done it for
+  /// Completes a leaf without pending rows: the mean over its answers. conclude() has done it for
   /// the leaves that had rows.
   virtual void finish(EvalLeaf& leaf) = 0;
-  /// Judges all rows and completes their leaves. Throws EvaluationError (also for non-finite
-  /// output); the batch is then to be dropped or cleared by the caller.
+  /// Judges all rows. Throws EvaluationError; the batch is then to be dropped or cleared by the
+  /// caller.
   virtual void evaluate(EvalBatch& batch) = 0;
+  /// Reads the judgements and completes the leaves that have rows; after evaluate(), once, on any
+  /// thread: so that the thread that serves a device can feed it again at once. Throws
+  /// EvaluationError (non-finite output).
+  virtual void conclude(EvalBatch& /*batch*/) {}
 
   [[nodiscard]] virtual EvaluatorStats stats() const noexcept { return {}; }
   /// Forgets cached judgements; never blocks for more than a millisecond.

@@ -81,6 +81,10 @@ class BoundNetwork final : public BoundEvaluator {
     rows_.fetch_add(static_cast<std::uint64_t>(rows), std::memory_order_relaxed);
     padding_.fetch_add(static_cast<std::uint64_t>(computed - rows), std::memory_order_relaxed);
     batches_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  void conclude(EvalBatch& batch) override {
+    auto& memory = static_cast<NetworkMemory&>(*batch.memory);
     const auto policy_size = static_cast<std::size_t>(decoder_.policy_size());
     const auto value_size = static_cast<std::size_t>(decoder_.value_size());
     for (std::size_t i = 0; i < batch.rows.size(); ++i) {

@@ -171,9 +171,13 @@ class BoundMixed final : public BoundEvaluator {
     spares_.push_back(std::move(spare));
   }
   void evaluate(EvalBatch& batch) override {
+    const LendToNetwork lent(batch);
+    network_->evaluate(batch);
+  }
+  void conclude(EvalBatch& batch) override {
     {
       const LendToNetwork lent(batch);
-      network_->evaluate(batch);
+      network_->conclude(batch);
     }
     auto& memory = static_cast<MixedMemory&>(*batch.memory);
     std::vector<EvalLeaf*> leaves;
@@ -209,7 +213,10 @@ class BoundMixed final : public BoundEvaluator {
       rollout_->request(other, static_cast<int>(i), 0);
       if (other.leaves[i].pending_rows == 0) rollout_->finish(other.leaves[i]);
     }
-    if (!other.rows.empty()) rollout_->evaluate(other);
+    if (!other.rows.empty()) {
+      rollout_->evaluate(other);
+      rollout_->conclude(other);
+    }
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       lend(other.leaves[i], *leaves[i]);
       leaves[i]->value = (1.0F - mix_) * leaves[i]->value + mix_ * other.leaves[i].value;
@@ -313,7 +320,10 @@ void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> st
       for (int k = 0; k < symmetries; ++k) evaluator.request(*batch, static_cast<int>(i), k);
       if (leaf.pending_rows == 0) evaluator.finish(leaf);
     }
-    if (!batch->rows.empty()) evaluator.evaluate(*batch);
+    if (!batch->rows.empty()) {
+      evaluator.evaluate(*batch);
+      evaluator.conclude(*batch);
+    }
     for (std::size_t i = 0; i < count; ++i) {
       write_answer(batch->leaves[i], policy.subspan((start + i) * num_actions, num_actions),
                    value[start + i]);

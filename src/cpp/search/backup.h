@@ -21,14 +21,53 @@ void add(std::atomic<T>& counter, T amount) noexcept {
   }
 }
 
+/// Holds the lock of a leaf in flight against mark_again(); nothing where one thread owns the tree.
+/// Held for as long as a path is long: whoever cannot do without waits in a loop.
+template <Sharing S>
+class LeafLock {
+ public:
+  explicit LeafLock(Node& leaf) noexcept : leaf_(leaf) {}
+  LeafLock(const LeafLock&) = delete;
+  LeafLock& operator=(const LeafLock&) = delete;
+  [[nodiscard]] bool try_lock() noexcept {
+    return S == Sharing::exclusive || !leaf_.creating.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() noexcept {
+    if constexpr (S == Sharing::shared) leaf_.creating.store(false, std::memory_order_release);
+  }
+
+ private:
+  Node& leaf_;
+};
+
 /// Marks a leaf in flight on its whole path; unmark() takes the marks back.
 template <Sharing S>
-void mark(const Path& path) noexcept {
-  for (Node* node : path) add<S>(node->in_flight, 1U);
+void mark(const Path& path, std::uint32_t times = 1) noexcept {
+  for (Node* node : path) add<S>(node->in_flight, times);
 }
+/// A walk met a leaf in flight: marks it `times` more for as long as it flies, so that the next
+/// walks turn away earlier. False, and nothing is marked, when it has landed.
+template <Sharing S>
+bool mark_again(const Path& path, std::uint32_t times) noexcept {
+  Node& leaf = *path.back();
+  LeafLock<S> lock(leaf);
+  if (!lock.try_lock()) return false;
+  const bool flies = leaf.state.load(std::memory_order_relaxed) == NodeState::claimed &&
+      leaf.in_flight.load(std::memory_order_relaxed) != 0;
+  if (flies) mark<S>(path, times);
+  lock.unlock();
+  return flies;
+}
+/// Takes back all marks of a leaf in flight.
 template <Sharing S>
 void unmark(const Path& path) noexcept {
-  for (Node* node : path) add<S>(node->in_flight, ~0U);  // - 1
+  Node& leaf = *path.back();
+  LeafLock<S> lock(leaf);
+  while (!lock.try_lock()) {
+  }
+  const std::uint32_t marks = leaf.in_flight.load(std::memory_order_relaxed);
+  for (Node* node : path) add<S>(node->in_flight, 0U - marks);
+  lock.unlock();
 }
 
 /// One visit of every node of the path, with a value for the first player; for the first `drawn`

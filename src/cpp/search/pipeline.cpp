@@ -47,6 +47,9 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     // With an evaluator that never leaves anything open, a tree passes from worker to worker whole.
     const bool handed_over = traits_.immediate && most_gatherers_ == 1;
     sharing_ = workers == 1 || handed_over ? Sharing::exclusive : Sharing::shared;
+    // A tree that passes through a core's cache turn by turn costs half as much again. Under a
+    // deadline all trees are to get their share.
+    finishes_trees_ = handed_over && !options.deadline;
     turn_leaves_ = std::max(1, batch_rows_ / static_cast<int>(searches.size()));
     last_poll_ = Clock::now();
     active_ = working_ = workers - 1;
@@ -115,7 +118,7 @@ bool Pipeline::step_complete(Worker& worker) {
 
 bool Pipeline::step_gather(Worker& worker, bool caller) {
   if (options_.foreign && !caller) return false;
-  TreeSearch* search = next_search();
+  TreeSearch* search = next_search(worker);
   if (search == nullptr) return false;
   try {
     if (search->config().deterministic) {
@@ -251,7 +254,17 @@ void Pipeline::judge(Slot& slot) {
   }
 }
 
+void Pipeline::conclude(Slot& slot) {
+  try {
+    evaluator_.conclude(*slot.batch);
+  } catch (...) {
+    fail(std::current_exception());
+    slot.cancelled = true;
+  }
+}
+
 void Pipeline::complete(Worker& worker, Slot& slot) {
+  if (!slot.cancelled) conclude(slot);
   if (TreeSearch* search = slot.round) {
     if (search->round_open.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       finish_round(worker, *search);
@@ -310,14 +323,18 @@ void Pipeline::cancel_waiting(Worker& worker) {
 
 // --- bookkeeping
 
-TreeSearch* Pipeline::next_search() {
+TreeSearch* Pipeline::next_search(Worker& worker) {
   const std::lock_guard lock(mutex_);
+  if (finishes_trees_ && worker.last != nullptr && worker.last->may_gather(most_gatherers_)) {
+    worker.last->enter();
+    return worker.last;
+  }
   for (std::size_t tried = 0; tried < searches_.size(); ++tried) {
     TreeSearch* search = searches_[cursor_];
     cursor_ = (cursor_ + 1) % searches_.size();
     if (search->may_gather(most_gatherers_)) {
       search->enter();
-      return search;
+      return worker.last = search;
     }
   }
   return nullptr;

@@ -93,6 +93,7 @@ class Pipeline {
   void gather_turn(Worker& worker, TreeSearch& search);
   void gather_round(Worker& worker, TreeSearch& search);
   void judge(Slot& slot);
+  void conclude(Slot& slot);
   void complete(Worker& worker, Slot& slot);
   void complete_leaves(Worker& worker, Slot& slot);
   void finish_round(Worker& worker, TreeSearch& search);
@@ -101,7 +102,7 @@ class Pipeline {
   bool call_gather(Worker& worker, TreeSearch& search, Slot& slot, const Turn& turn);
 
   // --- bookkeeping
-  [[nodiscard]] TreeSearch* next_search();
+  [[nodiscard]] TreeSearch* next_search(Worker& worker);
   [[nodiscard]] bool over() const noexcept;
   [[nodiscard]] bool may_judge(bool caller) const noexcept;
   Slot* take_slot();
@@ -135,6 +136,7 @@ class Pipeline {
   Sharing sharing_ = Sharing::shared;
   int most_gatherers_ = 1;  ///< of one tree
   int turn_leaves_ = 1;
+  bool finishes_trees_ = false;  ///< a worker goes on with its tree as long as it can
   Host* host_ = nullptr;
   Clock::time_point last_poll_;
   bool host_stops_ = false;

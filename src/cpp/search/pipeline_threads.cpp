@@ -61,6 +61,7 @@ void Pipeline::device_thread() {
 }
 
 void Pipeline::prepare_worker(Worker& worker) {
+  worker.last = nullptr;
   TreeSearch& first = *searches_.front();
   if (!worker.walker) worker.walker = make_walker(first.root().position());
   worker.selector.configure(first.config());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <queue>
 #include <tuple>
 
 #include "search/select.h"
@@ -101,20 +100,44 @@ std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
   return line;
 }
 
-/// The kTreeNodes most visited nodes, which are a tree: no node has more visits than its parent.
-std::vector<TreeNode> most_visited(const Tree& tree, bool solver) {
+/// Nodes to be kept, and who their parents are.
+class Candidates {
+ public:
   struct Candidate {
     std::uint32_t visits;
     const Node* node;
     std::int32_t parent;
     bool operator<(const Candidate& other) const noexcept { return visits < other.visits; }
   };
-  std::priority_queue<Candidate> queue;
-  queue.push({tree.root().visits.load(std::memory_order_relaxed), &tree.root(), -1});
+
+  /// `ranked`: take() gives the most visited one; else the oldest, which costs a tenth.
+  explicit Candidates(bool ranked) : ranked_(ranked) {}
+  [[nodiscard]] bool empty() const noexcept { return taken_ == all_.size(); }
+  void add(const Node& node, std::int32_t parent) {
+    all_.push_back({node.visits.load(std::memory_order_relaxed), &node, parent});
+    if (ranked_) std::push_heap(all_.begin(), all_.end());
+  }
+  Candidate take() {
+    if (!ranked_) return all_[taken_++];
+    std::pop_heap(all_.begin(), all_.end());
+    const Candidate most = all_.back();
+    all_.pop_back();
+    return most;
+  }
+
+ private:
+  bool ranked_;
+  std::size_t taken_ = 0;
+  std::vector<Candidate> all_;
+};
+
+/// The kTreeNodes most visited nodes, which are a tree: no node has more visits than its parent.
+std::vector<TreeNode> most_visited(const Tree& tree, bool solver) {
+  Candidates candidates(tree.nodes() > kTreeNodes);
+  candidates.add(tree.root(), -1);
   std::vector<TreeNode> kept;
-  while (!queue.empty() && kept.size() < kTreeNodes) {
-    const Candidate next = queue.top();
-    queue.pop();
+  while (!candidates.empty() && kept.size() < kTreeNodes) {
+    const auto next = candidates.take();
     const Node& node = *next.node;
     const auto index = static_cast<std::int32_t>(kept.size());
     TreeNode entry;
@@ -131,9 +154,7 @@ std::vector<TreeNode> most_visited(const Tree& tree, bool solver) {
     if (node.state.load(std::memory_order_acquire) == NodeState::expanded) {
       entry.to_move = static_cast<std::int8_t>(node.mover);
       for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
-                     [&](const Node& child) {
-                       queue.push({child.visits.load(std::memory_order_relaxed), &child, index});
-                     });
+                     [&](const Node& child) { candidates.add(child, index); });
     }
     kept.push_back(entry);
   }

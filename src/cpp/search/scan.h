@@ -37,7 +37,7 @@ struct Scan {
 [[nodiscard]] double score_of(const Node& child, const ScoreTask& task, double first_play) noexcept;
 
 /// Scans the first `count` >= 1 children of `node`; children without a value of their own are
-/// appended to `unvisited`.
+/// appended to `unvisited`, in any order.
 using ScanChildren = Scan (*)(const Arena& arena, const Node& node, int count,
                               const ScoreTask& task, std::vector<Unvisited>& unvisited) noexcept;
 

@@ -36,35 +36,18 @@ struct Words {
   __m512i rest;    ///< the word with prior and proof
 };
 
-/// The five vectors that eight nodes fill hold word w of node k in lane (5 k + w) mod 8: no two of
-/// them in the same lane. These are the lanes that a vector gives to word w.
-[[nodiscard]] constexpr __mmask8 lanes_of(int vector, int w) noexcept {
-  int lanes = 0;
-  for (int k = 0; k < 8; ++k) {
-    if ((5 * k + w) / 8 == vector) lanes |= 1 << (5 * k + w) % 8;
-  }
-  return static_cast<__mmask8>(lanes);
-}
+/// Word w of node k lies in lane 5 k mod 8 of one of the five vectors that begin with word w of
+/// node 0: no two nodes in the same lane, so that masked loads put eight words together. Lane p
+/// holds node kNodeOfLane[p].
+constexpr int kNodeOfLane[8] = {0, 5, 2, 7, 4, 1, 6, 3};
 
-/// Word `w` of eight nodes, in their order.
-template <int w>
-PYENGINE_AVX512 inline __m512i word_of(const __m512i (&from)[5]) noexcept {
-  __m512i mixed = from[0];
-  mixed = _mm512_mask_mov_epi64(mixed, lanes_of(1, w), from[1]);
-  mixed = _mm512_mask_mov_epi64(mixed, lanes_of(2, w), from[2]);
-  mixed = _mm512_mask_mov_epi64(mixed, lanes_of(3, w), from[3]);
-  mixed = _mm512_mask_mov_epi64(mixed, lanes_of(4, w), from[4]);
-  const auto lane = [](int k) { return (5LL * k + w) % 8; };
-  const __m512i order =
-      _mm512_set_epi64(lane(7), lane(6), lane(5), lane(4), lane(3), lane(2), lane(1), lane(0));
-  return _mm512_maskz_permutexvar_epi64(kAll, order, mixed);
-}
-
-PYENGINE_AVX512 inline Words read(const Node* nodes) noexcept {
-  const auto* memory = reinterpret_cast<const std::byte*>(nodes);
-  __m512i from[5];
-  for (int i = 0; i < 5; ++i) from[i] = _mm512_loadu_si512(memory + i * 64);
-  return {word_of<0>(from), word_of<1>(from), word_of<4>(from)};
+PYENGINE_AVX512 inline __m512i word(const Node* nodes, std::size_t offset) noexcept {
+  const auto* memory = reinterpret_cast<const std::byte*>(nodes) + offset;
+  __m512i words = _mm512_loadu_si512(memory);                     // nodes 0, 1
+  words = _mm512_mask_loadu_epi64(words, 0x84, memory + 64);      // 2, 3
+  words = _mm512_mask_loadu_epi64(words, 0x10, memory + 2 * 64);  // 4
+  words = _mm512_mask_loadu_epi64(words, 0x42, memory + 3 * 64);  // 5, 6
+  return _mm512_mask_loadu_epi64(words, 0x08, memory + 4 * 64);   // 7
 }
 
 /// unpack_prior() of eight: the same bits, written as doubles.
@@ -99,7 +82,7 @@ inline FirstEight first_eight(const Arena& arena, const Node& node, int count) n
   return first;
 }
 
-/// The word at `offset` of eight nodes.
+/// The word at `offset` of eight nodes, in their order.
 PYENGINE_AVX512 inline __m512i word(const Node* const (&nodes)[8], std::size_t offset) noexcept {
   const auto at = [&](int i) {
     long long value;
@@ -115,27 +98,23 @@ struct Scored {
   __m512d visited_prior;
 };
 
-/// What the lanes of a scan have in common.
-struct Lanes {
-  const ScoreTask& task;
-  std::vector<Unvisited>& unvisited;
-};
-
-PYENGINE_AVX512 void keep(unsigned fresh, int first, __m512d bonus,
+PYENGINE_AVX512 void keep(unsigned fresh, __m512i places, __m512d bonus,
                           std::vector<Unvisited>& unvisited) noexcept {
   alignas(64) double lanes[8];
+  alignas(64) long long place[8];
   _mm512_store_pd(lanes, bonus);
+  _mm512_store_si512(place, places);
   for (; fresh != 0; fresh &= fresh - 1) {
     const int lane = std::countr_zero(fresh);
-    unvisited.push_back({first + lane, lanes[lane]});
+    unvisited.push_back({static_cast<int>(place[lane]), lanes[lane]});
   }
 }
 
-/// `used`: which lanes are children; `first`: place of lane 0. Divisions are not masked: what they
-/// would wait for takes longer than they do.
-PYENGINE_AVX512 inline Scored score(const Words& words, int first, __mmask8 used,
-                                    const Lanes& lanes) noexcept {
-  const ScoreTask& task = lanes.task;
+/// `used`: which lanes are children. Divisions are not masked: what they would wait for takes
+/// longer than they do.
+PYENGINE_AVX512 inline Scored score(const Words& words, __m512i places, __mmask8 used,
+                                    const ScoreTask& task,
+                                    std::vector<Unvisited>& unvisited) noexcept {
   const __m512i low = _mm512_set1_epi64(0xFFFFFFFF);
   const __m512i completed = _mm512_and_si512(words.counts, low);
   const __m512i flying = _mm512_maskz_srli_epi64(kAll, words.counts, 32);
@@ -160,10 +139,10 @@ PYENGINE_AVX512 inline Scored score(const Words& words, int first, __mmask8 used
     const __m512i lost = _mm512_set1_epi64(static_cast<std::uint8_t>(task.lost));
     const __mmask8 open = _mm512_mask_cmpneq_epi64_mask(used, proof, lost);
     const auto fresh = static_cast<__mmask8>(open & ~judged);
-    if (fresh != 0) keep(fresh, first, bonus, lanes.unvisited);
+    if (fresh != 0) keep(fresh, places, bonus, unvisited);
     judged &= open;
   } else if (const auto fresh = static_cast<__mmask8>(used & ~judged); fresh != 0) {
-    keep(fresh, first, bonus, lanes.unvisited);
+    keep(fresh, places, bonus, unvisited);
   }
   judged &= used;
   return {_mm512_mask_add_pd(_mm512_set1_pd(-std::numeric_limits<double>::infinity()), judged,
@@ -171,24 +150,47 @@ PYENGINE_AVX512 inline Scored score(const Words& words, int first, __mmask8 used
           _mm512_maskz_mov_pd(visited & used, prior)};
 }
 
+/// The lanes of the first `count` of eight children in their order, and in that of word().
 [[nodiscard]] inline __mmask8 first_lanes(int count) noexcept {
   return static_cast<__mmask8>(count >= 8 ? 0xFF : (1 << count) - 1);
 }
+[[nodiscard]] inline __mmask8 first_mixed_lanes(int count) noexcept {
+  constexpr std::uint8_t kLanes[8] = {0x00, 0x01, 0x21, 0x25, 0xA5, 0xB5, 0xB7, 0xF7};
+  return count >= 8 ? __mmask8{0xFF} : kLanes[count];
+}
 
-/// Places of eight bests, in lanes, of the first of the largest.
-PYENGINE_AVX512 inline int first_place(__m512d best, __m512i groups, double most) noexcept {
-  const __mmask8 equal = _mm512_cmp_pd_mask(best, _mm512_set1_pd(most), _CMP_EQ_OQ);
-  const __m512i places = _mm512_add_epi64(groups, _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0));
-  return static_cast<int>(_mm512_mask_reduce_min_epi64(equal, places));
+/// The best of each lane so far.
+struct Bests {
+  __m512d score;
+  __m512d visited_prior;  ///< sum over all
+  __m512i places;
+  __m512i nodes;  ///< their addresses
+};
+
+/// The first of the largest scores.
+PYENGINE_AVX512 inline Scan first_best(const Bests& best) noexcept {
+  Scan scan;
+  scan.score = _mm512_reduce_max_pd(best.score);
+  // Exact in any order: a prior is a multiple of 2^-42 and the sum is near 1.
+  scan.visited_prior = _mm512_reduce_add_pd(best.visited_prior);
+  const __mmask8 equal = _mm512_cmp_pd_mask(best.score, _mm512_set1_pd(scan.score), _CMP_EQ_OQ);
+  const long long place = _mm512_mask_reduce_min_epi64(equal, best.places);
+  scan.place = static_cast<int>(place);
+  const auto lane = std::countr_zero(static_cast<unsigned>(
+      _mm512_mask_cmpeq_epi64_mask(equal, best.places, _mm512_set1_epi64(place))));
+  alignas(64) Node* nodes[8];
+  _mm512_store_si512(nodes, best.nodes);
+  scan.child = nodes[lane];
+  return scan;
 }
 
 PYENGINE_AVX512 Scan scan_eights(const Arena& arena, const Node& node, int count,
                                  const ScoreTask& task,
                                  std::vector<Unvisited>& unvisited) noexcept {
-  const Lanes lanes{task, unvisited};
+  __m512i places = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
   const FirstEight few = first_eight(arena, node, count);
-  const Scored begin = score({word(few.nodes, 0), word(few.nodes, 8), word(few.nodes, 32)}, 0,
-                             first_lanes(count), lanes);
+  const Scored begin = score({word(few.nodes, 0), word(few.nodes, 8), word(few.nodes, 32)}, places,
+                             first_lanes(count), task, unvisited);
   Scan scan;
   if (count <= 8) {
     scan.score = _mm512_reduce_max_pd(begin.score);
@@ -198,29 +200,30 @@ PYENGINE_AVX512 Scan scan_eights(const Arena& arena, const Node& node, int count
     scan.child = const_cast<Node*>(few.nodes[scan.place]);
     return scan;
   }
-  __m512d best = begin.score;
-  __m512d visited_prior = begin.visited_prior;
-  __m512i groups = _mm512_setzero_si512();  // place of lane 0 where best was found
+  Bests best{begin.score, begin.visited_prior, places, _mm512_loadu_si512(few.nodes)};
+  const auto& lane = kNodeOfLane;
+  places = _mm512_set_epi64(lane[7], lane[6], lane[5], lane[4], lane[3], lane[2], lane[1], lane[0]);
+  const auto offset = [&](int i) { return static_cast<long long>(sizeof(Node)) * lane[i]; };
+  const __m512i offsets = _mm512_set_epi64(offset(7), offset(6), offset(5), offset(4), offset(3),
+                                           offset(2), offset(1), offset(0));
   BlockIndex index = arena.at<FirstBlock>(node.children)->links[FirstBlock::kLinks - 1];
   for (int block = FirstBlock::kLinks, first = 8;; ++block) {
     auto* header = arena.at<LaterBlock>(index);
     const int end = std::min(first + block_capacity(block), count);
-    for (const Node* nodes = header->nodes(); first < end; first += 8, nodes += 8) {
-      const Scored next = score(read(nodes), first, first_lanes(end - first), lanes);
-      const __mmask8 better = _mm512_cmp_pd_mask(next.score, best, _CMP_GT_OQ);
-      best = _mm512_mask_mov_pd(best, better, next.score);
-      groups = _mm512_mask_mov_epi64(groups, better, _mm512_set1_epi64(first));
-      visited_prior = _mm512_add_pd(visited_prior, next.visited_prior);
+    for (Node* nodes = header->nodes(); first < end; first += 8, nodes += 8) {
+      places = _mm512_add_epi64(places, _mm512_set1_epi64(8));
+      const Scored next = score({word(nodes, 0), word(nodes, 8), word(nodes, 32)}, places,
+                                first_mixed_lanes(end - first), task, unvisited);
+      const __mmask8 better = _mm512_cmp_pd_mask(next.score, best.score, _CMP_GT_OQ);
+      best.score = _mm512_mask_mov_pd(best.score, better, next.score);
+      best.places = _mm512_mask_mov_epi64(best.places, better, places);
+      best.nodes = _mm512_mask_add_epi64(best.nodes, better, offsets,
+                                         _mm512_set1_epi64(std::bit_cast<long long>(nodes)));
+      best.visited_prior = _mm512_add_pd(best.visited_prior, next.visited_prior);
     }
-    if (end == count) break;
+    if (end == count) return first_best(best);
     index = header->next;  // else it may be in the making
   }
-  scan.score = _mm512_reduce_max_pd(best);
-  // Exact in any order: a prior is a multiple of 2^-42 and the sum is near 1.
-  scan.visited_prior = _mm512_reduce_add_pd(visited_prior);
-  scan.place = first_place(best, groups, scan.score);
-  scan.child = child_at(arena, node, scan.place);
-  return scan;
 }
 
 }  // namespace

@@ -77,6 +77,27 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
   return std::min(most, kFirstInFlight + visits / kVisitsPerLeafInFlight);
 }
 
+/// Walks of a turn that may end at a leaf in flight; then the batch goes as it is. Each such walk
+/// makes the search look elsewhere than where it wants to: what that costs in strength falls as the
+/// tree grows, and who allows many leaves in flight asks for it. Gomoku 8x8, 800 simulations, 16 in
+/// flight, mean value lost against the serial search: 0.010 with 32 a turn, 0.003 with these 4
+/// to 8.
+std::size_t TreeSearch::collision_budget(const Turn& turn) const noexcept {
+  constexpr std::uint64_t kVisitsToDouble = 800;
+  const std::uint64_t visits = tree_.root().visits.load(std::memory_order_relaxed);
+  const auto first = static_cast<std::uint64_t>(std::max(4, max_in_flight(config_) / 4));
+  const std::uint64_t grown = first * (kVisitsToDouble + visits) / kVisitsToDouble;
+  return static_cast<std::size_t>(
+      std::min(grown, 4 * static_cast<std::uint64_t>(std::max(1, turn.leaves))));
+}
+
+/// How often a leaf in flight is marked when a walk meets it: as often as it is marked, so that few
+/// walks meet it, within bounds that depend on how many leaves may be in flight.
+std::uint32_t TreeSearch::times_to_mark(const Node& leaf) const noexcept {
+  const auto most = static_cast<std::uint32_t>(std::max(1, max_in_flight(config_) / 16));
+  return std::clamp(leaf.in_flight.load(std::memory_order_relaxed), 1U, most);
+}
+
 int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
   const bool all = config_.symmetry == SymmetryMode::average ||
       (is_root && config_.symmetry == SymmetryMode::root_average);
@@ -267,10 +288,8 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& no
   now.created += walk.created;
   worker.drawn = walk.drawn;
   if (walk.end == WalkEnd::collision) {
-    // Marked until the turn ends, so that the next walk goes elsewhere.
-    if (worker.collisions.size() <= now.collided) worker.collisions.emplace_back();
-    worker.collisions[now.collided] = worker.path;
-    mark<S>(worker.collisions[now.collided++]);
+    ++now.collided;
+    mark_again<S>(worker.path, times_to_mark(*worker.path.back()));
     return;
   }
   if (walk.end == WalkEnd::known) {
@@ -286,8 +305,7 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& no
 
 /// The end of a turn, also of one that failed: marks and what was taken and not used go back.
 template <Sharing S>
-void TreeSearch::end_turn(Worker& worker, const Progress& now) noexcept {
-  for (std::size_t i = 0; i < now.collided; ++i) unmark<S>(worker.collisions[i]);
+void TreeSearch::end_turn(const Progress& now) noexcept {
   reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
   if (now.created != 0) tree_.add_nodes(now.created);
   if (now.collided != 0) collisions.fetch_add(now.collided, std::memory_order_relaxed);
@@ -298,7 +316,7 @@ template <Sharing S>
 bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   if (!root_ready()) return gather_root<S>(worker, slot);
   const int most_leaves = slot.batch->num_leaves + turn.leaves;
-  const auto most_collisions = static_cast<std::size_t>(std::max(4, 2 * turn.leaves));
+  const std::size_t most_collisions = collision_budget(turn);
   const int most_known = std::max(kKnownPerTurn, turn.leaves);
   const bool sorted = tree_.root_is_sorted();
   Progress now;
@@ -310,11 +328,12 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;
     }
   } catch (...) {
-    end_turn<S>(worker, now);
+    end_turn<S>(now);
     throw;
   }
-  end_turn<S>(worker, now);
-  const bool waits = now.known >= most_known || (now.used == 0 && now.collided != 0);
+  end_turn<S>(now);
+  const bool waits = now.known >= most_known || now.collided >= most_collisions ||
+      (now.used == 0 && now.collided != 0);
   if (waits) blocked_.store(true, std::memory_order_relaxed);
   return now.used != 0;
 }

@@ -42,9 +42,8 @@ struct Worker {
   Selector selector;
   Allocator allocator;
   Path path;
-  std::uint32_t drawn = 0;       ///< of the walk along `path`; see Walk
-  std::vector<Path> collisions;  ///< of one turn: marked until its end
-  std::uint64_t waited_ns = 0;
+  std::uint32_t drawn = 0;     ///< of the walk along `path`; see Walk
+  TreeSearch* last = nullptr;  ///< where it gathered last in this run
 };
 
 /// Limits of one turn of gathering.
@@ -121,7 +120,7 @@ class TreeSearch {
   template <Sharing S>
   void walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now);
   template <Sharing S>
-  void end_turn(Worker& worker, const Progress& now) noexcept;
+  void end_turn(const Progress& now) noexcept;
   template <Sharing S>
   bool place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
   template <Sharing S>
@@ -134,6 +133,8 @@ class TreeSearch {
   }
   std::uint64_t reserve(std::uint64_t wanted) noexcept;
   [[nodiscard]] std::uint32_t flight_cap() const noexcept;
+  [[nodiscard]] std::size_t collision_budget(const Turn& turn) const noexcept;
+  [[nodiscard]] std::uint32_t times_to_mark(const Node& leaf) const noexcept;
   [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
   void request_symmetries(EvalBatch& batch, int leaf, bool is_root);
   void ready_root();
