@@ -13,6 +13,9 @@
 
 namespace pyengine {
 
+/// Apart by this much, what two cores write does not disturb them.
+inline constexpr std::size_t kCacheLine = 64;
+
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 21;  ///< one huge page
 
 /// Hands out chunks of kChunkBytes, aligned to their size, and keeps those that come back.

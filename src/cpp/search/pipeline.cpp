@@ -35,6 +35,7 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   {
     const std::lock_guard lock(mutex_);
     searches_.assign(searches.begin(), searches.end());
+    unfinished_ = searches_;
     options_ = options;
     host_ = &host;
     host_stops_ = false;
@@ -136,11 +137,18 @@ bool Pipeline::step_gather(Worker& worker, bool caller) {
 }
 
 /// Wakes workers who found nothing to gather while this one was at it.
-void Pipeline::tell_of(const TreeSearch& search) {
-  const std::lock_guard lock(mutex_);
-  if (sleepers_ == 0 || !search.may_gather(most_gatherers_)) return;
-  ++events_;
-  changed_.notify_all();
+void Pipeline::tell_of(TreeSearch& search) {
+  bool finished = false;
+  {
+    const std::lock_guard lock(mutex_);
+    finished = options_.on_finished && !search.reported && search.finished();
+    search.reported = search.reported || finished;
+    if (sleepers_ != 0 && search.may_gather(most_gatherers_)) {
+      ++events_;
+      changed_.notify_all();
+    }
+  }
+  if (finished) options_.on_finished(search);
 }
 
 void Pipeline::release_memory() {
@@ -272,7 +280,14 @@ void Pipeline::complete(Worker& worker, Slot& slot) {
     return;
   }
   complete_leaves(worker, slot);
+  if (options_.on_finished) tell_of_finished(slot);
   release(slot);
+}
+
+void Pipeline::tell_of_finished(const Slot& slot) {
+  for (int i = 0; i < slot.batch->num_leaves; ++i) {
+    tell_of(*slot.flights[static_cast<std::size_t>(i)].search);
+  }
 }
 
 void Pipeline::finish_round(Worker& worker, TreeSearch& search) {
@@ -340,12 +355,13 @@ TreeSearch* Pipeline::next_search(Worker& worker) {
   return nullptr;
 }
 
-bool Pipeline::over() const noexcept {
-  const bool ending = ending_.load(std::memory_order_relaxed);
-  return std::all_of(searches_.begin(), searches_.end(), [&](TreeSearch* search) {
-    if (ending) search->close();
-    return search->finished();
-  });
+/// Looks at one search, mostly: what other cores have just written is far away.
+bool Pipeline::over() noexcept {
+  if (ending_.load(std::memory_order_relaxed)) {
+    for (TreeSearch* search : unfinished_) search->close();
+  }
+  while (!unfinished_.empty() && unfinished_.back()->finished()) unfinished_.pop_back();
+  return unfinished_.empty();
 }
 
 Slot* Pipeline::take_slot() {

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,6 +49,9 @@ struct RunOptions {
   bool foreign = false;  ///< a user's game: walks on the calling thread only
   std::optional<Clock::time_point> deadline;
   const std::atomic<bool>* stop = nullptr;  ///< set from any thread to end the run soon; required
+  /// Called once for a tree that has its budget, by the worker that sees it first, while others may
+  /// still be searched. Not for those that are open when the run ends early.
+  std::function<void(TreeSearch&)> on_finished;
 };
 
 /// Why a run ended before its budgets.
@@ -103,7 +107,7 @@ class Pipeline {
 
   // --- bookkeeping
   [[nodiscard]] TreeSearch* next_search(Worker& worker);
-  [[nodiscard]] bool over() const noexcept;
+  [[nodiscard]] bool over() noexcept;
   [[nodiscard]] bool may_judge(bool caller) const noexcept;
   Slot* take_slot();
   Slot* make_slot();
@@ -111,7 +115,8 @@ class Pipeline {
   void fail(std::exception_ptr error) noexcept;
   void signal() noexcept;
   void wait(std::uint64_t seen, bool caller);
-  void tell_of(const TreeSearch& search);
+  void tell_of(TreeSearch& search);
+  void tell_of_finished(const Slot& slot);
 
   BoundEvaluator& evaluator_;
   const EvaluatorTraits traits_;
@@ -132,6 +137,7 @@ class Pipeline {
 
   // --- of the run under way
   std::vector<TreeSearch*> searches_;
+  std::vector<TreeSearch*> unfinished_;  ///< those that over() has to look at yet
   RunOptions options_;
   Sharing sharing_ = Sharing::shared;
   int most_gatherers_ = 1;  ///< of one tree

@@ -191,8 +191,10 @@ Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
 }
 
 RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& config,
-                     Clock::time_point begun, Host& host) {
+                     Clock::time_point begun, Host& host,
+                     std::function<void(TreeSearch&)> on_finished) {
   RunOptions options;
+  options.on_finished = std::move(on_finished);
   options.workers = num_workers(config);
   options.foreign = is_foreign(searches[0]->root());
   options.stop = &stop_;
@@ -279,10 +281,15 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
                                                     budget_of(config), searches_++, *bound_));
     running.push_back(searches.back().get());
   }
-  const RunEnd end = run(running, config, begun, host);
-  for (const auto& search : searches) {
-    results.push_back(result_of(*search, begun, true));
-    results.back().stop_reason = reason_of(*search, end);
+  // Read where they end, by whoever is at them: their nodes are in that core's cache.
+  results.resize(searches.size());
+  const std::uint64_t first = searches.front()->stream();
+  const RunEnd end = run(running, config, begun, host, [&](const TreeSearch& search) {
+    results[search.stream() - first] = result_of(search, begun, true);
+  });
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    if (!searches[i]->reported) results[i] = result_of(*searches[i], begun, true);
+    results[i].stop_reason = reason_of(*searches[i], end);
   }
   return results;
 }

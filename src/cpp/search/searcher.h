@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -82,7 +83,8 @@ class Searcher {
   void make_room();
   Pipeline& pipeline_for(const SearchConfig& config);
   RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
-             Clock::time_point begun, Host& host);
+             Clock::time_point begun, Host& host,
+             std::function<void(TreeSearch&)> on_finished = {});
   SearchResult result_of(const TreeSearch& search, Clock::time_point begun, bool keep_tree) const;
 
   const std::shared_ptr<const AnyGame> game_;

@@ -14,7 +14,8 @@
 
 namespace pyengine {
 
-class Tree {
+/// Cache lines of its own, as its root is written by every simulation.
+class alignas(kCacheLine) Tree {
  public:
   explicit Tree(std::shared_ptr<ChunkPool> pool);
   /// A tree in an arena that others share; the memory returns when the last of them is gone.

@@ -53,7 +53,8 @@ struct Turn {
   const std::atomic<bool>* stop = nullptr;
 };
 
-class TreeSearch {
+/// Cache lines of its own: with many trees each is worked on by another core.
+class alignas(kCacheLine) TreeSearch {
  public:
   /// `root` is the position of the tree's root, not over; `stream` names the random numbers.
   TreeSearch(Tree& tree, const State& root, const SearchConfig& config, std::uint64_t budget,
@@ -104,6 +105,8 @@ class TreeSearch {
   /// Deterministic rounds: slots of this round that are not judged yet.
   std::vector<Slot*> round;
   std::atomic<int> round_open{0};
+
+  bool reported = false;  ///< as finished; the pipeline's, under its mutex
 
   std::atomic<std::uint64_t> completed{0};    ///< simulations
   std::atomic<std::uint64_t> evaluations{0};  ///< rows judged
