@@ -111,6 +111,7 @@ TEST_SUITE("concurrent") {
     for (const Setting& setting : settings()) {
       CAPTURE(setting.threads);
       SearchConfig config = config_of(setting, 1U << 30);
+      config.memory_limit = 1U << 30;  // how far a search comes before its stop, nobody knows
       Searcher searcher(game, std::make_shared<MockEvaluator>(setting.mock), config);
       Patient host;
       for (int round = 0; round < 3; ++round) {
