@@ -141,14 +141,20 @@ void Pipeline::tell_of(TreeSearch& search) {
   bool finished = false;
   {
     const std::lock_guard lock(mutex_);
-    finished = options_.on_finished && !search.reported && search.finished();
+    finished = options_.on_finished && !ending_.load(std::memory_order_relaxed) &&
+        !search.reported && search.finished();
     search.reported = search.reported || finished;
     if (sleepers_ != 0 && search.may_gather(most_gatherers_)) {
       ++events_;
       changed_.notify_all();
     }
   }
-  if (finished) options_.on_finished(search);
+  if (!finished) return;
+  try {
+    options_.on_finished(search);
+  } catch (...) {
+    fail(std::current_exception());  // and go on: the slot in hand is to be given back
+  }
 }
 
 void Pipeline::release_memory() {

@@ -11,6 +11,10 @@
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
 #define PYENGINE_AVX512 __attribute__((target("avx512f,avx512dq")))
 #include <immintrin.h>
+#if !defined(__clang__)
+// The header of GCC 12 begins many instructions with lanes that it leaves undefined.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #endif
 
 namespace pyengine {
@@ -26,7 +30,6 @@ static_assert(offsetof(Node, prior) == 34 && offsetof(Node, proof) == 37);
 constexpr int kPriorShift = 16;  ///< within the word at 32
 constexpr int kProofShift = 40;
 
-/// The plain shifts of GCC 12's header warn of its own undefined lanes; masked ones do not.
 constexpr __mmask8 kAll = 0xFF;
 
 /// A word of each of eight nodes.
