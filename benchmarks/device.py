@@ -25,9 +25,6 @@ NAME = "device"
 DESCRIPTION = "share of a modelled accelerator's rows that a search fills with leaves"
 
 BATCH = 256
-#: The modelled device has two batches in service; a third feeder hands it the next one before it
-#: is done, as a queue of CUDA streams does.
-FEEDERS = 3
 #: Leaves in flight, of all trees together: two batches in service, one waiting, one being
 #: gathered. Many trees want twice that, since each gives a few leaves a turn.
 ONE_TREE = 4 * BATCH
@@ -126,7 +123,7 @@ def check_results(
 def measure(subject: Subject, options: Options) -> dict[str, float | int | None]:
     """Search several times; return medians."""
     spec = planes_of(pyengine.load_game(subject.game))
-    device = ModelledDevice(feeders=FEEDERS, spec=spec)
+    device = ModelledDevice(spec=spec)
     simulations = simulations_of(subject, device, options)
     found = [
         search_once(subject, device, simulations) for _ in range(1 if options.quick else REPEATS)
@@ -155,7 +152,7 @@ def run(options: Options) -> Report:
     report.notes += [
         f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us a row, batches of"
         f" {BATCH}, {device.streams} in service at once: {device.capacity(BATCH):,.0f} rows/s;"
-        f" {FEEDERS} threads hand batches over, and sleep meanwhile",
+        f" {device.streams + 1} threads hand batches over, and sleep meanwhile",
         "utilisation: real rows over capacity and time, start and end of the search included;"
         " median of new engines; in service: share of the time; late us: how long after a batch's"
         " end its feeder woke: above some 20, others use the machine and the figures are too low",

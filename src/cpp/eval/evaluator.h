@@ -29,7 +29,8 @@ struct EvaluatorTraits {
   bool immediate = false;        ///< request() always answers: no row, no batch, no waiting
   bool calling_thread = false;   ///< evaluate() only on the thread that called the search (Python)
   /// Batches worth evaluating at once; 0 = one per worker, each on the worker that filled it. Else
-  /// evaluate() waits for a device: that many threads serve it while the workers gather on.
+  /// evaluate() waits for a device: threads of their own serve it, one more than this number, while
+  /// the workers gather on.
   int device_batches = 0;
 };
 

@@ -18,7 +18,9 @@ void Pipeline::start_threads(int workers) {
     if (workers_.size() <= index) workers_.push_back(std::make_unique<Worker>());
     threads_.emplace_back([this, index] { worker_thread(index); });
   }
-  while (static_cast<int>(device_threads_.size()) < traits_.device_batches) {
+  // One more than it serves at once: the next batch is handed over before the device is done.
+  const int servers = traits_.device_batches > 0 ? traits_.device_batches + 1 : 0;
+  while (static_cast<int>(device_threads_.size()) < servers) {
     device_threads_.emplace_back([this] { device_thread(); });
   }
 }
