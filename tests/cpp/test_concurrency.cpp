@@ -171,6 +171,23 @@ TEST_SUITE("concurrent") {
     }
   }
 
+  TEST_CASE("the first of many batches fails while no tree has a root") {
+    const auto game = load_game("connect_four");
+    const State state(game);
+    const std::vector<const State*> pointers(64, &state);
+    for (const int device_batches : {0, 1}) {
+      for (const int threads : {1, 3}) {
+        const auto evaluator = std::make_shared<MockEvaluator>(
+            Mock{.device_batches = device_batches, .delay = std::chrono::milliseconds(5)});
+        evaluator->seen->fail_at = 0;
+        Searcher searcher(game, evaluator, config_of({threads, {}}, 50));
+        Patient host;
+        CHECK_THROWS_AS(searcher.search_many(pointers, config_of({threads, {}}, 50), host),
+                        EvaluationError);
+      }
+    }
+  }
+
   TEST_CASE("evaluators without rows, several trees and threads") {
     const auto game = load_game("othello");
     std::vector<State> states;

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import ConfigError, ModelError, State, load_game
+from pyengine import ConfigError, Engine, ModelError, State, load_game
 from pyengine.evaluators import (
     CallbackEvaluator,
     Evaluator,
@@ -161,3 +161,18 @@ def test_bundled_models_are_files_by_name_and_can_be_asked_for() -> None:
     for name, path in bundled_models().items():
         assert path.is_file()
         assert isinstance(as_evaluator(name), OnnxEvaluator)
+
+
+def test_a_network_behind_a_uniform_first_part_sees_the_legal_moves() -> None:
+    game = load_game("connect_four")
+    sums: list[float] = []
+
+    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sums.extend(planes[:, 2].sum(axis=(1, 2)))
+        return np.zeros((len(planes), 7), np.float32), np.zeros(len(planes), np.float32)
+
+    network = CallbackEvaluator(judge, ModelSpec(planes=["own[0]", "opp[0]", "legal"]))
+    mixed = MixedEvaluator("uniform", network, 0.5)
+    Engine(game, mixed, threads=1).search(game.new_initial_state(), simulations=3)
+    assert sums == [7.0] * len(sums)
+    assert sums

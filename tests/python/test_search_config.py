@@ -112,10 +112,10 @@ def test_an_unknown_field_is_refused_with_the_known_ones() -> None:
 
 
 def test_a_memory_limit_for_one_search_holds_in_it() -> None:
-    engine = Engine("go(board_size=9)", "uniform", simulations=100_000)
+    engine = Engine("go(board_size=9)", "uniform", simulations=400_000)
     state = engine.game.new_initial_state()
     tight = engine.search(state, memory_limit=8 << 20)
-    assert tight.visits.sum() == 100_000
+    assert tight.visits.sum() == 400_000
     assert engine.stats()["bytes"] <= 8 << 20
     assert engine.search(state, reuse_tree=False).nodes > 4 * tight.nodes
 

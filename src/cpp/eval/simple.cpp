@@ -141,6 +141,7 @@ class BoundMixed final : public BoundEvaluator {
     EvaluatorTraits traits = network_->traits();
     const EvaluatorTraits other = rollout_->traits();
     traits.reads_positions = true;
+    traits.equal_priors = traits.equal_priors && other.equal_priors;  // a network reads the list
     traits.immediate = traits.immediate && other.immediate;
     traits.calling_thread = traits.calling_thread || other.calling_thread;
     return traits;

@@ -178,12 +178,14 @@ void Pipeline::gather_turn(Worker& worker, TreeSearch& search) {
     const bool empty = slot->batch->num_leaves == 0;
     if (!empty && !search.fits(*slot)) return close(*slot);
     const std::lock_guard lock(mutex_);
-    if (empty) slot->batch->rows.clear();  // an evaluator may have failed between a leaf's rows
     (empty ? free_ : partial_).push_back(slot);
   };
   try {
     call_gather(worker, search, *slot, turn);
   } catch (...) {
+    // An evaluator may have failed between a leaf's rows.
+    std::erase_if(slot->batch->rows,
+                  [&](EvalRow row) { return row.leaf >= slot->batch->num_leaves; });
     put_back();
     throw;
   }
@@ -282,6 +284,7 @@ void Pipeline::complete(Worker& worker, Slot& slot) {
   if (TreeSearch* search = slot.round) {
     if (search->round_open.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       finish_round(worker, *search);
+      tell_of(*search);
     }
     return;
   }

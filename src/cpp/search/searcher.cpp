@@ -296,6 +296,8 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
 
 SearchResult Searcher::progress() const {
   if (current_.search == nullptr) throw EngineError("progress: no search is under way");
+  // Its edges may be in the making, and then noise sorts them.
+  if (!current_.search->root_ready()) return {};
   return result_of(*current_.search, current_.begun, false);
 }
 

@@ -265,6 +265,7 @@ struct TreeSearch::Progress {
   int known = 0;  ///< of those, without a row
   std::uint64_t created = 0;
   std::size_t collided = 0;
+  bool met = false;  ///< a leaf that was really in flight: its completion will lift a block
   bool seat = false;
 };
 
@@ -289,7 +290,7 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& no
   worker.drawn = walk.drawn;
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
-    mark_again<S>(worker.path, times_to_mark(*worker.path.back()));
+    now.met |= mark_again<S>(worker.path, times_to_mark(*worker.path.back()));
     return;
   }
   if (walk.end == WalkEnd::known) {
@@ -332,9 +333,10 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
     throw;
   }
   end_turn<S>(now);
-  const bool waits = now.known >= most_known || now.collided >= most_collisions ||
-      (now.used == 0 && now.collided != 0);
-  if (waits) blocked_.store(true, std::memory_order_relaxed);
+  // Only where a leaf in flight is left to lift the block.
+  const bool met_enough = now.met && (now.collided >= most_collisions || now.used == 0);
+  if (met_enough || (now.known >= most_known && !traits_.immediate))
+    blocked_.store(true, std::memory_order_relaxed);
   return now.used != 0;
 }
 
