@@ -83,7 +83,7 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
 /// flight, mean value lost against the serial search: 0.010 with 32 a turn, 0.003 with these 4
 /// to 8.
 std::size_t TreeSearch::collision_budget(const Turn& turn) const noexcept {
-  constexpr std::uint64_t kVisitsToDouble = 800;
+  constexpr std::uint64_t kVisitsToDouble = 3200;
   const std::uint64_t visits = tree_.root().visits.load(std::memory_order_relaxed);
   const auto first = static_cast<std::uint64_t>(std::max(4, max_in_flight(config_) / 4));
   const std::uint64_t grown = first * (kVisitsToDouble + visits) / kVisitsToDouble;
