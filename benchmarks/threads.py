@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -76,31 +77,46 @@ class Timed:
     waiting: float
 
 
-def search_once(subject: Subject, threads: int, simulations: int) -> Timed:
-    """Search in a new engine from the initial position."""
+@contextmanager
+def warm_engine(subject: Subject, threads: int) -> Iterator[pyengine.Engine]:
+    """A new engine whose threads have run once."""
     config = pyengine.SearchConfig(threads=threads, memory_limit=4 << 30)
     with pyengine.Engine(subject.game, subject.evaluator, config=config) as engine:
-        state = engine.game.new_initial_state()
-        engine.search(state, simulations=1, reuse_tree=False)  # the threads are there
+        engine.search(engine.game.new_initial_state(), simulations=1, reuse_tree=False)
         engine.clear()
-        waited = engine.stats()["waiting_seconds"]
-        begun, used = time.perf_counter(), time.process_time()
-        results = engine.search_many([state] * subject.trees, simulations=simulations)
-        seconds, used = time.perf_counter() - begun, time.process_time() - used
-        waited = engine.stats()["waiting_seconds"] - waited
-    for result in results:
+        yield engine
+
+
+def search(engine: pyengine.Engine, trees: int, simulations: int) -> None:
+    """Search the initial position in each tree and check the results."""
+    states = [engine.game.new_initial_state()] * trees
+    for result in engine.search_many(states, simulations=simulations):
         visits = int(result.visits.sum())
         check("every simulation is one visit", visits == simulations, visits)
         check("the value is a value", abs(result.value) <= 1, result.value)
+
+
+def search_once(subject: Subject, threads: int, simulations: int) -> Timed:
+    """Search in a new engine from the initial position."""
+    with warm_engine(subject, threads) as engine:
+        waited = engine.stats()["waiting_seconds"]
+        begun, used = time.perf_counter(), time.process_time()
+        search(engine, subject.trees, simulations)
+        seconds, used = time.perf_counter() - begun, time.process_time() - used
+        waited = engine.stats()["waiting_seconds"] - waited
     total = simulations * subject.trees
     return Timed(total / seconds, total / used, waited / (threads * seconds))
 
 
 def search_twice(subject: Subject, simulations: int) -> float:
     """Search in two engines at once, a thread each: simulations a second that the machine gives."""
-    with ThreadPoolExecutor(2) as pool:
+    with (
+        warm_engine(subject, 1) as first,
+        warm_engine(subject, 1) as second,
+        ThreadPoolExecutor(2) as pool,
+    ):
         begun = time.perf_counter()
-        runs = [pool.submit(search_once, subject, 1, simulations) for _ in range(2)]
+        runs = [pool.submit(search, each, subject.trees, simulations) for each in (first, second)]
         for one in runs:
             one.result()
         return 2 * simulations * subject.trees / (time.perf_counter() - begun)
