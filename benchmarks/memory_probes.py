@@ -101,7 +101,7 @@ def improves(quick: bool, evaluator: str = "uniform") -> dict[str, Any]:
         threads=1, memory_limit=LEAST_CAP, cache_entries=0, solver=proves
     )
     step = 10_000
-    most = (200_000 if quick else 2_000_000) if proves else 400_000
+    most = (200_000 if quick else 2_000_000) if proves else 1_500_000
     full_at, found_at, nodes, value_when_full = None, None, 0, 0.0
     with pyengine.Engine(state.game, evaluator, config=config) as engine:
         for visits in range(step, most + 1, step):

@@ -64,7 +64,7 @@ class SearchResult:
     def tree(self, max_depth: int = 3, min_visits: int = 1) -> SearchTree:
         """Return the tree as it was when the search ended, to a depth and a number of visits.
 
-        A result keeps the 4,096 most visited nodes.
+        A result keeps the most visited nodes: 256 and 4 a simulation of its call, at most 4,096.
         """
         return SearchTree.from_nodes(self.tree_nodes, max_depth, min_visits, self.state)
 

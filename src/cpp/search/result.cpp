@@ -142,12 +142,12 @@ class Candidates {
   std::array<std::vector<Candidate>, 8> few_;  ///< by visits
 };
 
-/// The kTreeNodes most visited nodes, which are a tree: no node has more visits than its parent.
-std::vector<TreeNode> most_visited(const Tree& tree, bool solver) {
+/// The `most` most visited nodes, which are a tree: no node has more visits than its parent.
+std::vector<TreeNode> most_visited(const Tree& tree, bool solver, std::size_t most) {
   Candidates candidates;
   candidates.add(tree.root(), -1);
   std::vector<TreeNode> kept;
-  while (!candidates.empty() && kept.size() < kTreeNodes) {
+  while (!candidates.empty() && kept.size() < most) {
     const auto next = candidates.take();
     const Node& node = *next.node;
     const auto index = static_cast<std::int32_t>(kept.size());
@@ -258,7 +258,7 @@ std::vector<double> improved_policy(const std::vector<float>& priors,
 }
 
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
-                       bool keep_tree) {
+                       std::size_t nodes) {
   const Node& root = tree.root();
   SearchResult result;
   result.nodes = tree.nodes();
@@ -281,7 +281,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
         static_cast<float>(improved[i]);
   }
   result.pv = principal_variation(tree, result.action);
-  if (keep_tree) result.tree = most_visited(tree, config.solver);
+  result.tree = most_visited(tree, config.solver, nodes);
   return result;
 }
 

@@ -53,9 +53,9 @@ struct SearchResult {
 
 inline constexpr std::size_t kTreeNodes = 4096;
 
-/// Reads a tree, which workers may be changing. `keep_tree`: fill SearchResult::tree.
+/// Reads a tree, which workers may be changing. `nodes`: the most of SearchResult::tree.
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
-                       bool keep_tree);
+                       std::size_t nodes);
 
 /// The policy of Gumbel AlphaZero (Danihelka et al., 2022): softmax(log prior + sigma(completed
 /// Q)), sigma(q) = (c_visit + max visits) * c_scale * q with q rescaled to [0, 1]; unvisited

@@ -48,6 +48,13 @@ int rows_of(const SearchConfig& config, const AnyGame& game, const EvaluatorTrai
   return std::max(config.batch_size, symmetries);
 }
 
+/// Nodes of a result's tree: to copy them is not to cost much more than the search has.
+std::size_t kept_nodes(const TreeSearch& search) {
+  constexpr std::uint64_t kLeast = 256;
+  const std::uint64_t done = search.completed.load(std::memory_order_relaxed);
+  return static_cast<std::size_t>(std::min<std::uint64_t>(kLeast + 4 * done, kTreeNodes));
+}
+
 Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
   return Rng(config.seed ^ 0xC2B2AE3D27D4EB4FU, search);
 }
@@ -216,7 +223,8 @@ SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point beg
                       " bytes leave no room for the root of a tree");
   }
   SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
-                                  choice_stream(search.config(), search.stream()), keep_tree);
+                                  choice_stream(search.config(), search.stream()),
+                                  keep_tree ? kept_nodes(search) : 0);
   result.simulations = search.completed.load(std::memory_order_relaxed);
   result.evaluations = search.evaluations.load(std::memory_order_relaxed);
   result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
