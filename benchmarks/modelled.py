@@ -18,8 +18,8 @@ class ModelledDevice(pyengine.Evaluator):
     Args:
         latency, per_row: seconds.
         streams: batches in service at once.
-        feeders: threads that hand batches over and wait for them; 0 = ``streams``. With more, the
-            device has its next batch before it is done with one.
+        feeders: batches that it says are worth evaluating at once; 0 = ``streams``. The search
+            serves it with one thread more, so that it has its next batch before it is done.
         uniform: see above.
         buckets: whether batches are padded to the sizes that a GPU's are.
         spec: how it reads a position; None = ``ModelSpec()``.
