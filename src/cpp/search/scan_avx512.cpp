@@ -39,18 +39,36 @@ struct Words {
   __m512i rest;    ///< the word with prior and proof
 };
 
-/// Word w of node k lies in lane 5 k mod 8 of one of the five vectors that begin with word w of
-/// node 0: no two nodes in the same lane, so that masked loads put eight words together. Lane p
-/// holds node kNodeOfLane[p].
+/// Of eight nodes side by side, node k has its word w in lane (5 k + w) mod 8 of one of five
+/// vectors: no two nodes in the same lane, so that blends put eight words together. A rotation by w
+/// gives all words one order: lane p holds node kNodeOfLane[p].
 constexpr int kNodeOfLane[8] = {0, 5, 2, 7, 4, 1, 6, 3};
 
-PYENGINE_AVX512 inline __m512i word(const Node* nodes, std::size_t offset) noexcept {
-  const auto* memory = reinterpret_cast<const std::byte*>(nodes) + offset;
-  __m512i words = _mm512_loadu_si512(memory);                     // nodes 0, 1
-  words = _mm512_mask_loadu_epi64(words, 0x84, memory + 64);      // 2, 3
-  words = _mm512_mask_loadu_epi64(words, 0x10, memory + 2 * 64);  // 4
-  words = _mm512_mask_loadu_epi64(words, 0x42, memory + 3 * 64);  // 5, 6
-  return _mm512_mask_loadu_epi64(words, 0x08, memory + 4 * 64);   // 7
+/// The lanes of vector `vector` in which word `w` of a node lies.
+constexpr __mmask8 lanes_of_word(int w, int vector) noexcept {
+  unsigned lanes = 0;
+  for (int node = 0; node < 8; ++node) {
+    const int at = 5 * node + w;
+    if (at / 8 == vector) lanes |= 1U << (at % 8);
+  }
+  return static_cast<__mmask8>(lanes);
+}
+
+template <int w>
+PYENGINE_AVX512 inline __m512i word(const __m512i (&vectors)[5]) noexcept {
+  __m512i words = vectors[0];
+  words = _mm512_mask_mov_epi64(words, lanes_of_word(w, 1), vectors[1]);
+  words = _mm512_mask_mov_epi64(words, lanes_of_word(w, 2), vectors[2]);
+  words = _mm512_mask_mov_epi64(words, lanes_of_word(w, 3), vectors[3]);
+  words = _mm512_mask_mov_epi64(words, lanes_of_word(w, 4), vectors[4]);
+  return w == 0 ? words : _mm512_maskz_alignr_epi64(kAll, words, words, w);
+}
+
+PYENGINE_AVX512 inline Words words_of(const Node* nodes) noexcept {
+  const auto* memory = reinterpret_cast<const std::byte*>(nodes);
+  __m512i vectors[5];
+  for (int i = 0; i < 5; ++i) vectors[i] = _mm512_loadu_si512(memory + 64 * i);
+  return {word<0>(vectors), word<1>(vectors), word<4>(vectors)};
 }
 
 /// unpack_prior() of eight: the same bits, written as doubles.
@@ -215,8 +233,8 @@ PYENGINE_AVX512 Scan scan_eights(const Arena& arena, const Node& node, int count
     const int end = std::min(first + block_capacity(block), count);
     for (Node* nodes = header->nodes(); first < end; first += 8, nodes += 8) {
       places = _mm512_add_epi64(places, _mm512_set1_epi64(8));
-      const Scored next = score({word(nodes, 0), word(nodes, 8), word(nodes, 32)}, places,
-                                first_mixed_lanes(end - first), task, unvisited);
+      const Scored next =
+          score(words_of(nodes), places, first_mixed_lanes(end - first), task, unvisited);
       const __mmask8 better = _mm512_cmp_pd_mask(next.score, best.score, _CMP_GT_OQ);
       best.score = _mm512_mask_mov_pd(best.score, better, next.score);
       best.places = _mm512_mask_mov_epi64(best.places, better, places);
