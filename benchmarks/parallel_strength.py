@@ -313,10 +313,8 @@ def cost_rows(report: Report, network: Network, options: Options, wanted: Wanted
             if not wanted.has(name):
                 continue
             with report.row(name) as row:
-                found = variants.measure(network, variant, threads, options)
-                row.update(found, bar="met" if found["ratio"] >= least else "missed")
-                if options.quick:
-                    row["bar"] = "-"
+                row["asked"] = least
+                row.update(variants.measure(network, variant, threads, options))
 
 
 def find_networks(options: Options) -> list[Network]:

@@ -19,6 +19,7 @@ PACKAGE = "pyengine.benchmarks"
 
 pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
 suite = importlib.import_module(f"{PACKAGE}.parallel_strength")
+bars = importlib.import_module(f"{PACKAGE}.bars")
 
 
 @pytest.fixture
@@ -57,8 +58,13 @@ def test_the_suite_plays_matches_and_states_costs(tiny_model: list[str], tmp_pat
     played = [row for row in report["rows"] if "games" in row]
     assert [row["name"].split("/")[-1] for row in played] == [c.knob for c in suite.QUICK]
     assert all(row["won"] + row["drawn"] + row["lost"] == row["games"] for row in played)
-    costs = {row["name"].split("/")[-1].split(",")[0] for row in report["rows"] if "ratio" in row}
-    assert costs == {"deterministic", "fill", "average"}
+    costs = [bars.bar_of(row) for row in report["rows"] if "ratio" in row]
+    asked = {(bar.row.split("/")[-1].split(",")[0], bar.title, bar.asked) for bar in costs}
+    assert asked == {
+        ("deterministic", "ratio", 0.75),
+        ("fill", "ratio", 0.98),
+        ("average", "ratio", 0.95),
+    }
 
 
 def test_matches_are_kept_and_go_on(tiny_model: list[str], tmp_path: Path) -> None:
