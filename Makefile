@@ -11,6 +11,8 @@ TORCH ?=
 # What `make bench` runs after the C++ micro benchmarks, and where it writes JSON and pictures.
 SUITES ?= all
 BENCH ?= build/bench
+HOURS := parallel-strength takes hours (with PYENGINE_RECORDS=FOLDER it goes on where it was stopped); without it: \
+  make bench SUITES='all --skip parallel-strength'
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -85,6 +87,7 @@ tidy: $(VENV)/.tools
 	clang-tidy -p build/dev --quiet $(filter %.cpp,$(shell find src/cpp -name '*.cpp'))
 
 bench: $(VENV)/.installed
+	@case "$(SUITES)" in *--skip?parallel-strength*) ;; *all*) echo "$(HOURS)" ;; esac
 	@mkdir -p $(BENCH)
 	@$(PIP) "$$(echo build/dist/*.whl)[plot]"
 	@tools/cpp_benchmarks.sh --benchmark_out=$(BENCH)/cpp.json

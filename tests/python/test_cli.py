@@ -70,6 +70,9 @@ def test_the_version_is_the_packages(run: Run) -> None:
         ("play connect_four --human everybody", "human"),
         ("doctor --quick", "--gpu"),
         ("bench no_such_suite", "no_such_suite"),
+        ("bench all --skip no_such_suite", "--skip: no suite no_such_suite"),
+        ("bench tree --skip tree", "leaves no suite"),
+        ("bench --tune connect4 --skip tree", "takes none"),
     ],
 )
 def test_wrong_use_ends_with_2_and_says_what_is_wrong(run: Run, arguments: str, words: str) -> None:
@@ -333,6 +336,20 @@ def test_bench_runs_suites_and_ends_with_1_when_an_answer_is_wrong(
     rows = json.loads(path.read_text())["fake"]["rows"]
     assert rows == ([{"name": "fake/row", "failed": "wrong"}] if failed else [ROW])
     assert (suite.asked[0].quick, suite.asked[0].seconds) == (True, 0.5)
+
+
+def test_bench_runs_all_suites_but_those_to_skip(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from pyengine.cli import bench, main
+
+    installed, ran = bench._module, {name: FakeSuite() for name in ("one", "two", "three", "four")}
+    monkeypatch.setattr(bench, "suites", lambda: tuple(ran))
+    monkeypatch.setattr(bench, "_module", lambda name: ran.get(name) or installed(name))
+    arguments = ["all", "--skip", "two", "--skip", "four", "--json", "-", "--quick"]
+    assert main(["bench", *arguments]) == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["one", "three"]
+    assert [bool(suite.asked) for suite in ran.values()] == [True, False, True, False]
 
 
 def test_bench_finds_the_installed_suites() -> None:

@@ -40,6 +40,10 @@ def bench(
         list[str] | None,
         typer.Argument(help="tree, evaluator, saturation, ... or all.", show_default=False),
     ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option("--skip", metavar="NAME", help="A suite to leave out; repeatable."),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Seconds instead of minutes.")] = False,
     seconds: Annotated[
         float | None,
@@ -75,11 +79,12 @@ def bench(
     if seconds is not None and not seconds > 0:
         raise common.usage(f"--seconds must be above 0, found {seconds}")
     if tune is not None:
-        if suite:
-            raise common.usage(f"--tune is no suite and takes none, found {' '.join(suite)}")
+        if suite or skip:
+            named = " ".join([*(suite or []), *(skip or [])])
+            raise common.usage(f"--tune is no suite and takes none, found {named}")
         tune_model(tune, game, spec, seconds or _TUNE_SECONDS, to_json)
         return
-    names = _chosen(suite or [])
+    names = _chosen(suite or [], skip or [])
     options = _module("common").Options(
         quick=quick, seconds=seconds or _SECONDS, models=models, model=model, game=game, spec=spec
     )
@@ -91,8 +96,8 @@ def bench(
         raise typer.Exit(1)
 
 
-def _chosen(asked: list[str]) -> tuple[str, ...]:
-    """Return the suites of the command line."""
+def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:
+    """Return the suites of the command line, without those that it leaves out."""
     known = suites()
     if not known:
         raise ConfigError("no benchmark suites are installed with this build")
@@ -101,7 +106,14 @@ def _chosen(asked: list[str]) -> tuple[str, ...]:
     unknown = [name for name in asked if name not in (*known, "all")]
     if unknown:
         raise common.usage(f"no suite {', '.join(unknown)}; known: {', '.join(known)}, all")
-    return known if "all" in asked else tuple(dict.fromkeys(asked))
+    unknown = [name for name in skipped if name not in known]
+    if unknown:
+        raise common.usage(f"--skip: no suite {', '.join(unknown)}; known: {', '.join(known)}")
+    named = known if "all" in asked else tuple(dict.fromkeys(asked))
+    chosen = tuple(name for name in named if name not in skipped)
+    if not chosen:
+        raise common.usage(f"--skip leaves no suite of {', '.join(named)}")
+    return chosen
 
 
 def _run_all(
