@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +51,11 @@ def match(
 ) -> MatchResult:
     """Play games between two players; each opening twice, with colours swapped.
 
+    The result is from a's side. Every move is searched afresh: no tree is kept from move to move.
+
     Args:
-        a: an :class:`~pyengine.Engine` with its own settings, a function ``state -> action``, or
-            any object with ``search_many(states)`` whose results have an ``action``.
-        b: the other player, likewise.
+        a, b: each an :class:`~pyengine.Engine` with its own settings, a function ``state ->
+            action``, or any object with ``search_many(states)`` whose results have an ``action``.
         games: how many. With an odd number the last opening is played once.
         seed: of the openings; engines have their own.
         game: needed where neither player is an Engine; a name, a game or a Python game.
@@ -67,39 +69,21 @@ def match(
             of other arguments is refused (``games``, ``sprt`` and ``concurrent_games`` may differ).
         names: of the players, for the report.
         confidence: of the intervals, in (0, 1).
-        on_progress: called with the result so far after each round of moves; returning ``False``
-            ends the match.
-
-    Returns:
-        What the finished games say, from a's side.
+        on_progress: called with the result so far after each round; returning ``False`` ends all.
 
     Raises:
-        ConfigError: an argument out of range, engines of different games, a record of another
-            match.
+        ConfigError: an argument out of range, engines of different games, another match's record.
         DataError: a damaged record.
         IllegalActionError: a function chose an action that is not legal.
         MatchInterrupted: Ctrl-C (a KeyboardInterrupt); its ``result`` has the finished games.
-
-    Every move is searched afresh: trees are not kept from move to move.
     """
     _check(games, seed, names, confidence, concurrent_games)
     players = (player_of(a, "a"), player_of(b, "b"))
-    played = _game_of(players, game)
-    if openings is None:
-        openings = Openings()
-    book = Book(played, openings, seed)
-    if 0 < len(book) < (games + 1) // 2:
-        raise ConfigError(
-            f"openings: expected at least {(games + 1) // 2}, one for two games, found {len(book)}"
-        )
-    arguments = _arguments(played, players, names, seed, openings)
-    kept = Record(record, played, arguments)
-    table = _Table(played, players, book, kept, games, sprt, names, confidence)
-    try:
+    chosen = Openings() if openings is None else openings
+    terms = _Terms(_game_of(players, game), players, names, seed, chosen, games, sprt, confidence)
+    with closing(terms.book()) as book, closing(terms.record(record)) as kept:
+        table = _Table(terms, book, kept)
         return table.play(concurrent_games or _concurrent(players), on_progress)
-    finally:
-        kept.close()
-        book.close()
 
 
 def _check(
@@ -135,29 +119,50 @@ def _concurrent(players: tuple[Player, Player]) -> int:
     return max(_CONCURRENT, *(2 * player.batch_size for player in players))
 
 
-def _arguments(
-    game: Game,
-    players: tuple[Player, Player],
-    names: tuple[str, str],
-    seed: int,
-    openings: Openings | Sequence[Sequence[int]],
-) -> dict[str, Any]:
-    """What must be equal for a match to go on."""
-    book: Any
-    if isinstance(openings, Openings):
-        judge = openings.judge
-        named = None if judge is None else describe_evaluator(as_evaluator(judge))
-        book = {**vars(openings), "judge": named}
-    else:
-        book = [list(map(int, moves)) for moves in openings]
-    return {
-        "game": str(game),
-        "names": list(names),
-        "a": players[0].description,
-        "b": players[1].description,
-        "seed": seed,
-        "openings": book,
-    }
+@dataclass(frozen=True)
+class _Terms:
+    """What is played, between whom, and when it is over; attributes as in :func:`match`."""
+
+    game: Game
+    players: tuple[Player, Player]
+    names: tuple[str, str]
+    seed: int
+    openings: Openings | Sequence[Sequence[int]]
+    games: int
+    sprt: Sprt | None
+    confidence: float
+
+    def book(self) -> Book:
+        """Return the openings. Raises ConfigError where there are too few of them."""
+        book = Book(self.game, self.openings, self.seed)
+        least = (self.games + 1) // 2
+        if 0 < len(book) < least:
+            raise ConfigError(
+                f"openings: expected at least {least}, one for two games, found {len(book)}"
+            )
+        return book
+
+    def record(self, file: str | os.PathLike[str] | None) -> Record:
+        """Open the record. Raises ConfigError where it is another match's."""
+        return Record(file, self.game, self._arguments())
+
+    def _arguments(self) -> dict[str, Any]:
+        """What must be equal for a match to go on."""
+        book: Any
+        if isinstance(self.openings, Openings):
+            judge = self.openings.judge
+            named = None if judge is None else describe_evaluator(as_evaluator(judge))
+            book = {**vars(self.openings), "judge": named}
+        else:
+            book = [list(map(int, moves)) for moves in self.openings]
+        return {
+            "game": str(self.game),
+            "names": list(self.names),
+            "a": self.players[0].description,
+            "b": self.players[1].description,
+            "seed": self.seed,
+            "openings": book,
+        }
 
 
 @dataclass
@@ -189,36 +194,22 @@ class _Seat:
 class _Table:
     """The games of a match: those to come, those in progress, those that are over."""
 
-    def __init__(
-        self,
-        game: Game,
-        players: tuple[Player, Player],
-        book: Book,
-        record: Record,
-        games: int,
-        sprt: Sprt | None,
-        names: tuple[str, str],
-        confidence: float,
-    ) -> None:
-        self._game = game
-        self._players = players
+    def __init__(self, terms: _Terms, book: Book, record: Record) -> None:
+        self._terms = terms
         self._record = record
-        self._sprt = sprt
-        self._names = names
-        self._confidence = confidence
         self._begun = time.perf_counter()
-        self._done = [one for one in record.games if 2 * one.pair + one.a_plays < games]
-        self._test = _PairTest(sprt)
+        self._done = [one for one in record.games if 2 * one.pair + one.a_plays < terms.games]
+        self._test = _PairTest(terms.sprt)
         for one in self._done:
             self._test.add(one)
-        self._waiting = self._to_play(book, games)
+        self._waiting = self._to_play(book, terms.games)
 
     def _to_play(self, book: Book, games: int) -> Iterator[_Seat]:
         """Games that are not over yet, in order; an opening is made when its turn comes."""
         done = {(one.pair, one.a_plays) for one in self._done}
         openings = {one.pair: one.opening for one in self._done}
         for opening in openings.values():
-            book.add(replay(self._game, opening))
+            book.add(replay(self._terms.game, opening))
         for pair in range((games + 1) // 2):
             colours = [c for c in (0, 1) if 2 * pair + c < games and (pair, c) not in done]
             if not colours:
@@ -228,7 +219,7 @@ class _Table:
                 yield _Seat(pair, a_plays, opening, self._start(opening), [])
 
     def _start(self, opening: tuple[int, ...]) -> State:
-        state = replay(self._game, opening)
+        state = replay(self._terms.game, opening)
         if state.is_terminal():
             raise ConfigError(f"openings: expected an open game, found {list(opening)}, which ends")
         return state
@@ -255,7 +246,7 @@ class _Table:
         mine = [seat for seat in seats if seat.turn() == side]
         if not mine:
             return seats
-        player = self._players[side]
+        player = self._terms.players[side]
         actions = player.choose([seat.state for seat in mine])
         for seat, action in zip(mine, actions, strict=True):
             player.apply(seat.state, action)
@@ -270,12 +261,12 @@ class _Table:
 
     def _result(self, end: MatchEnd) -> MatchResult:
         return MatchResult(
-            names=self._names,
+            names=self._terms.names,
             records=tuple(self._done),
             sprt=self._test.state,
             seconds=time.perf_counter() - self._begun,
             stop_reason=end,
-            confidence=self._confidence,
+            confidence=self._terms.confidence,
         )
 
 
