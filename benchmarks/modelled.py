@@ -17,9 +17,9 @@ class ModelledDevice(pyengine.Evaluator):
 
     Args:
         latency, per_row: seconds.
-        streams: batches in service at once.
-        feeders: batches that it says are worth evaluating at once; 0 = ``streams``. The search
-            serves it with one thread more, so that it has its next batch before it is done.
+        streams: batches in service at once. The search serves them with one thread more, so that
+            the device has its next batch before it is done. 0 = no device: a worker judges its
+            batch itself, in that time.
         uniform: see above.
         buckets: whether batches are padded to the sizes that a GPU's are.
         spec: how it reads a position; None = ``ModelSpec()``.
@@ -33,7 +33,6 @@ class ModelledDevice(pyengine.Evaluator):
         per_row: float = 5e-6,
         *,
         streams: int = 2,
-        feeders: int = 0,
         uniform: bool = False,
         buckets: bool = True,
         spec: ModelSpec | None = None,
@@ -43,14 +42,12 @@ class ModelledDevice(pyengine.Evaluator):
             latency=latency,
             per_row=per_row,
             streams=streams,
-            feeders=feeders,
             buckets=buckets,
             uniform=uniform,
         )
         given = ModelSpec() if spec is None else spec
         super().__init__(_core.modelled_device_evaluator(self._device, given), given)
         self.latency, self.per_row, self.streams = latency, per_row, streams
-        self.feeders = feeders or streams
 
     def capacity(self, batch: int) -> float:
         """Return the most rows a second in batches of ``batch``."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,9 +15,11 @@ import pyengine
 if TYPE_CHECKING or __package__:
     from . import common
     from .common import Options, Report, check, median
+    from .modelled import ModelledDevice
 else:  # run as a file
     import common
     from common import Options, Report, check, median
+    from modelled import ModelledDevice
 
 NAME = "tree"
 DESCRIPTION = "PUCT with the uniform evaluator on one thread, solver off, from the initial position"
@@ -47,12 +50,17 @@ class Subject:
 _FOUR = ["D4", "D9", "E4", "E9", "F4", "F9", "G4", "G9"]
 _OTHELLO_END = [".OXXXXXX", *["XXXXXXXX"] * 7]
 
+#: Microseconds a simulation on Go 19x19 with AlphaGo Zero's planes, from its initial position.
+PLANES_FLOOR = 4.0
+PLANES_SIMULATIONS = 5_000
+
+GO19 = Subject("go19", "go", 2.5, ["K10", "pass"], ["pass"])
 SUBJECTS = [
     Subject("tic_tac_toe", "tic_tac_toe", 0.8, ["a1", "a2", "b1", "b2"], ["c1"]),
     Subject("connect_four", "connect_four", 0.8, ["1", "2", "1", "2", "1", "2"], ["1"]),
     Subject("othello", "othello", 1.2, _OTHELLO_END, ["a1"]),
     Subject("gomoku15", "gomoku", 2.0, _FOUR, ["C4", "H4"]),
-    Subject("go19", "go", 2.5, ["K10", "pass"], ["pass"]),
+    GO19,
     Subject("go9", "go(board_size=9)", None, ["E5", "pass"], ["pass"]),
 ]
 
@@ -86,19 +94,24 @@ def check_result(
     check("a repeat has the same visits", np.array_equal(result.visits, first.visits))
 
 
-def measure(subject: Subject, options: Options) -> dict[str, float | None]:
+def measure(
+    subject: Subject,
+    options: Options,
+    evaluator: Callable[[], Any] = lambda: "uniform",
+    config: pyengine.SearchConfig = CONFIG,
+) -> dict[str, float | None]:
     """Search with new engines; return the medians in microseconds a simulation."""
     game = pyengine.load_game(subject.game)
     check_known_position(subject, game)
     state = game.new_initial_state()
-    config = CONFIG.replace(simulations=2_000) if options.quick else CONFIG
+    config = config.replace(simulations=2_000) if options.quick else config
     simulations = config.simulations or 0
     wall: list[float] = []
     cpu: list[float] = []
     first = None
     begun = time.perf_counter()
     while len(wall) < MOST_REPEATS:
-        with pyengine.Engine(game, "uniform", config=config) as engine:
+        with pyengine.Engine(game, evaluator(), config=config) as engine:
             used = time.process_time()
             result = engine.search(state)
             cpu.append((time.process_time() - used) / simulations * 1e6)
@@ -120,15 +133,29 @@ def measure(subject: Subject, options: Options) -> dict[str, float | None]:
     }
 
 
+def measure_with_planes(subject: Subject, options: Options) -> dict[str, float | None]:
+    """Measure a search that encodes AlphaGo Zero's planes and decodes a policy for every node.
+
+    Its network takes no time: what is left is all that the search does around one.
+    """
+    spec = pyengine.ModelSpec.alphago_zero(pyengine.load_game(subject.game))
+    config = CONFIG.replace(simulations=PLANES_SIMULATIONS, symmetry="none")
+    row = measure(subject, options, lambda: ModelledDevice(0, 0, streams=0, spec=spec), config)
+    return row | {"asked": PLANES_FLOOR, "bytes/node": None}  # its cache dwarfs so small a tree
+
+
 def run(options: Options) -> Report:
     """Measure every game."""
     report = Report(NAME, DESCRIPTION, CONFIG.fingerprint())
     for subject in SUBJECTS:
         with report.row(f"tree/{subject.name}/uniform/threads=1") as row:
             row.update(measure(subject, options))
+    with report.row("tree/go19/17 planes/threads=1") as row:
+        row.update(measure_with_planes(GO19, options))
     report.notes.append(
         "us: wall time a simulation, median; cpu us: processor time, which other programs on the"
-        " machine disturb less; bytes/node: memory held over nodes, moves without a node included"
+        " machine disturb less; 17 planes: encoded for a network that takes no time, its policy of"
+        " 362 decoded; bytes/node: memory held over nodes, moves without a node included"
     )
     return report
 

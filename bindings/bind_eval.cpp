@@ -236,18 +236,16 @@ void bind_modelled_device(py::module_& m) {
       "A stand-in for an accelerator: a batch takes a modelled time and no processor time. Of the\n"
       "benchmark suites.");
   device.def(
-      py::init(
-          [](double latency, double per_row, int streams, int feeders, bool buckets, bool uniform) {
-            return std::make_shared<ModelledDevice>(
-                DeviceModel{latency, per_row, streams, feeders, buckets, uniform});
-          }),
+      py::init([](double latency, double per_row, int streams, bool buckets, bool uniform) {
+        return std::make_shared<ModelledDevice>(
+            DeviceModel{latency, per_row, streams, buckets, uniform});
+      }),
       py::kw_only(), py::arg("latency") = DeviceModel{}.latency,
       py::arg("per_row") = DeviceModel{}.per_row, py::arg("streams") = DeviceModel{}.streams,
-      py::arg("feeders") = DeviceModel{}.feeders, py::arg("buckets") = DeviceModel{}.buckets,
-      py::arg("uniform") = DeviceModel{}.uniform,
-      "Seconds of a batch and of a row; batches in service at once; threads that wait for it\n"
-      "(0 = as many; more = it queues); whether batches are padded as a GPU's are; equal\n"
-      "priors and value 0, or a function of the position.");
+      py::arg("buckets") = DeviceModel{}.buckets, py::arg("uniform") = DeviceModel{}.uniform,
+      "Seconds of a batch and of a row; batches in service at once (0 = no device: a worker\n"
+      "judges its batch itself); whether batches are padded as a GPU's are; equal priors and\n"
+      "value 0, or a function of the position.");
   device.def(
       "counters",
       [](const ModelledDevice& self) {

@@ -286,14 +286,13 @@ class ModelledDevice:
         latency: typing.SupportsFloat | typing.SupportsIndex = 0.002,
         per_row: typing.SupportsFloat | typing.SupportsIndex = 5e-06,
         streams: typing.SupportsInt | typing.SupportsIndex = 2,
-        feeders: typing.SupportsInt | typing.SupportsIndex = 0,
         buckets: bool = True,
         uniform: bool = False,
     ) -> None:
         """
-        Seconds of a batch and of a row; batches in service at once; threads that wait for it
-        (0 = as many; more = it queues); whether batches are padded as a GPU's are; equal
-        priors and value 0, or a function of the position.
+        Seconds of a batch and of a row; batches in service at once (0 = no device: a worker
+        judges its batch itself); whether batches are padded as a GPU's are; equal priors and
+        value 0, or a function of the position.
         """
     def counters(self) -> dict:
         """

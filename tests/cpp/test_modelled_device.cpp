@@ -102,11 +102,22 @@ TEST_CASE("modelled device: fields out of range are named") {
   model.per_row = std::nan("");
   CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("per_row"), ConfigError);
   model = {};
+  model.streams = -1;
+  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("found -1"), ConfigError);
+  model.streams = 65;
+  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("found 65"), ConfigError);
+}
+
+TEST_CASE("modelled device: without streams a worker judges, in the time that is modelled") {
+  DeviceModel model;
+  model.latency = 0.005;
   model.streams = 0;
-  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("found 0"), ConfigError);
-  model = {};
-  model.feeders = 65;
-  CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("feeders"), ConfigError);
+  ModelledDevice device(model);
+  const auto network = device.fit({}, shape_of_go9());
+  CHECK(network->traits().device_batches == 0);
+  const auto memory = network->make_memory(8);
+  CHECK(seconds_of([&] { network->run(*memory, 8); }) >= 0.005);
+  CHECK(device.counters().rows == 8);
 }
 
 TEST_SUITE("concurrent") {

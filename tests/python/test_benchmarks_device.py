@@ -88,7 +88,7 @@ def test_a_modelled_device_judges_equal_positions_alike_and_counts_its_rows() ->
 def test_a_modelled_device_of_256_rows_serves_156098_rows_a_second() -> None:
     assert modelled.ModelledDevice().capacity(256) == pytest.approx(156_098, abs=1)
     with pytest.raises(pyengine.ConfigError, match="streams"):
-        modelled.ModelledDevice(streams=0)
+        modelled.ModelledDevice(streams=-1)
 
 
 def test_a_probe_that_fails_says_what_its_process_said(tmp_path: Path) -> None:

@@ -3,39 +3,27 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "base/error.h"
+#include "eval/softmax.h"
 
 namespace pyengine {
 namespace {
 
-/// exp(x - max), summing to 1. `at(i)` is the i-th logit.
-template <class At>
-void softmax(std::size_t count, At at, float* out) {
-  float highest = at(0);
-  for (std::size_t i = 1; i < count; ++i) highest = std::max(highest, at(i));
+/// Replaces numbers by their shares of the sum; equal when none is above 0.
+void shares(std::span<float> numbers) noexcept {
   float sum = 0.0F;
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = std::exp(at(i) - highest);
-    sum += out[i];
-  }
-  for (std::size_t i = 0; i < count; ++i) out[i] /= sum;
-}
-
-/// Shares of the sum; equal when nothing is above 0.
-template <class At>
-void shares(std::size_t count, At at, float* out) {
-  float sum = 0.0F;
-  for (std::size_t i = 0; i < count; ++i) {
-    out[i] = std::max(at(i), 0.0F);
-    sum += out[i];
+  for (float& number : numbers) {
+    number = std::max(number, 0.0F);
+    sum += number;
   }
   if (!(sum > 0.0F) || !std::isfinite(sum)) {
-    std::fill_n(out, count, 1.0F / static_cast<float>(count));
+    std::fill(numbers.begin(), numbers.end(), 1.0F / static_cast<float>(numbers.size()));
     return;
   }
-  for (std::size_t i = 0; i < count; ++i) out[i] /= sum;
+  for (float& number : numbers) number /= sum;
 }
 
 void check_finite(const char* name, const float* values, int count) {
@@ -122,13 +110,8 @@ float Decoder::value_of(const float* value) const noexcept {
     default:
       break;
   }
-  float parts[3];
-  const auto at = [value](std::size_t i) { return value[i]; };
-  if (value_kind_ == ValueKind::softmax) {
-    softmax(3, at, parts);
-  } else {
-    shares(3, at, parts);
-  }
+  float parts[3] = {value[0], value[1], value[2]};
+  value_kind_ == ValueKind::softmax ? softmax(parts) : shares(parts);
   return parts[win_] - parts[loss_];
 }
 
@@ -136,13 +119,11 @@ void Decoder::add(const float* policy, const float* value, int symmetry, EvalLea
   const auto count = static_cast<std::size_t>(leaf.legal.size());
   const auto before = static_cast<std::size_t>(leaf.answers) * count;
   leaf.priors.resize(before + count);
-  float* out = leaf.priors.data() + before;
+  const std::span<float> priors = std::span(leaf.priors).subspan(before, count);
   const std::uint16_t* index = index_[static_cast<std::size_t>(symmetry)].data();
   const ActionId* legal = leaf.legal.data();
-  const auto at = [&](std::size_t i) { return policy[index[legal[i]]]; };
-  if (count > 0) {
-    policy_kind_ == PolicyKind::logits ? softmax(count, at, out) : shares(count, at, out);
-  }
+  for (std::size_t i = 0; i < count; ++i) priors[i] = policy[index[legal[i]]];
+  if (count > 0) policy_kind_ == PolicyKind::logits ? softmax(priors) : shares(priors);
   const float outcome = std::clamp(value_of(value), -1.0F, 1.0F);
   leaf.value = for_first_player_ && leaf.to_move != 0 ? -outcome : outcome;
   if (leaf.answers == 0) leaf.awaited.clear();

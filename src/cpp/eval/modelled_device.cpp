@@ -40,10 +40,10 @@ void check_seconds(const char* name, double seconds) {
                     std::to_string(seconds));
 }
 
-void check_count(const char* name, int count, int least) {
-  if (count >= least && count <= kMostStreams) return;
-  throw ConfigError(std::string(name) + ": expected " + std::to_string(least) + " .. " +
-                    std::to_string(kMostStreams) + ", found " + std::to_string(count));
+void check_streams(int count) {
+  if (count >= 0 && count <= kMostStreams) return;
+  throw ConfigError("streams: expected 0 .. " + std::to_string(kMostStreams) + ", found " +
+                    std::to_string(count));
 }
 
 /// Sleeps to the moment: Linux may oversleep by 50 us unless told that it matters here.
@@ -129,12 +129,13 @@ class ModelledDevice::Streams {
   Clock::time_point begin(int rows, int computed) {
     const Clock::duration time = service_time(computed);
     const std::lock_guard lock(mutex_);
-    auto& stream = *std::min_element(free_at_.begin(), free_at_.end());
-    stream = std::max(stream, Clock::now()) + time;
     ++counters_.batches;
     counters_.rows += static_cast<std::uint64_t>(rows);
     counters_.padding += static_cast<std::uint64_t>(computed - rows);
     counters_.busy += std::chrono::duration<double>(time).count();
+    if (free_at_.empty()) return Clock::now() + time;
+    auto& stream = *std::min_element(free_at_.begin(), free_at_.end());
+    stream = std::max(stream, Clock::now()) + time;
     return stream;
   }
 
@@ -169,8 +170,7 @@ class ModelledDevice::Network final : public RawNetwork {
   }
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    const DeviceModel& model = streams_->model;
-    return {.device_batches = model.feeders > 0 ? model.feeders : model.streams};
+    return {.device_batches = streams_->model.streams};
   }
   [[nodiscard]] std::string provider() const override { return "modelled device"; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
@@ -210,8 +210,7 @@ class ModelledDevice::Network final : public RawNetwork {
 ModelledDevice::ModelledDevice(const DeviceModel& model) {
   check_seconds("latency", model.latency);
   check_seconds("per_row", model.per_row);
-  check_count("streams", model.streams, 1);
-  check_count("feeders", model.feeders, 0);
+  check_streams(model.streams);
   streams_ = std::make_shared<Streams>(model);
 }
 

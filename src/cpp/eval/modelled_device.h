@@ -16,10 +16,11 @@ namespace pyengine {
 struct DeviceModel {
   double latency = 2e-3;  ///< seconds of a batch, whatever its size; >= 0
   double per_row = 5e-6;  ///< seconds of a row, padding included; >= 0
-  int streams = 2;        ///< batches in service at once, 1..64
-  int feeders = 0;        ///< its device_batches, at most 64; 0 = `streams`, more = it queues
-  bool buckets = true;    ///< batches are padded to the sizes that a GPU's are
-  bool uniform = false;   ///< equal priors and value 0; else a function of the position
+  /// Batches in service at once, 1..64. 0: no device; a worker judges its batch itself, in that
+  /// time.
+  int streams = 2;
+  bool buckets = true;   ///< batches are padded to the sizes that a GPU's are
+  bool uniform = false;  ///< equal priors and value 0; else a function of the position
 };
 
 /// What a device has done since it was made. Times are of its own clockwork, in seconds.

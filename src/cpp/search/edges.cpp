@@ -19,6 +19,7 @@ void sort_edges(std::span<Edge> edges) {
     std::sort(edges.begin(), edges.end());
     return;
   }
+  if (std::is_sorted(edges.begin(), edges.end())) return;  // equal priors of a network
   const auto low = [](Edge edge) { return 0xFF - (edge.prior() & 0xFF); };
   const auto high = [](Edge edge) { return 0xFF - (edge.prior() >> 8); };
   std::array<std::uint16_t, 256> low_place{};
