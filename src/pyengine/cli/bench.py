@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
@@ -20,6 +21,66 @@ __all__ = ["bench", "suites"]
 _PACKAGE = "pyengine.benchmarks"
 _SECONDS = 2.0  # of one measurement
 _TUNE_SECONDS = 60.0
+
+
+_JsonFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--json", metavar="FILE", help="Also write JSON; '-' = stdout, no tables."),
+]
+_PlotFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Also draw, as .png, .svg or .pdf.")
+]
+_OutFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FOLDER", help="Write JSON and picture of each suite there."),
+]
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """Where the reports go.
+
+    Attributes:
+        json, plot: files for all of them; '-' = JSON on the standard output, and no tables there.
+        folder: of a file and a picture a suite.
+
+    """
+
+    json: Path | None
+    plot: Path | None
+    folder: Path | None
+
+    def show(self, text: str) -> None:
+        """Print a table."""
+        if str(self.json) != "-":
+            common.console().print(Text(text))
+
+    def keep(self, name: str, report: dict[str, Any]) -> None:
+        """Write the report of a suite that has ended."""
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+        try:
+            _module("plot").draw([report], self.folder / f"{name}.png")
+        except ConfigError as error:
+            common.console(stderr=True).print(Text(f"{name}: no picture: {error}", style="dim"))
+
+    def bars(self, rows: list[dict[str, Any]]) -> None:
+        """Show and write what is asked beside what was measured."""
+        table = "\n".join(_module("common").columns(_module("bars").summary(rows)))
+        self.show("bars: what is asked beside what was measured\n" + table)
+        if self.folder is not None:
+            (self.folder / "bars.txt").write_text(table + "\n", "utf-8")
+
+    def finish(self, reports: dict[str, Any]) -> None:
+        """Write all reports."""
+        if str(self.json) == "-":
+            common.print_json(reports)
+        elif self.json is not None:
+            self.json.write_text(json.dumps(reports, indent=2) + "\n", "utf-8")
+        if self.plot is not None:
+            _module("plot").draw(list(reports.values()), self.plot)
 
 
 def suites() -> tuple[str, ...]:
@@ -58,18 +119,9 @@ def bench(
     ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game of --model, --tune.")] = None,
     spec: common.SpecOption = None,
-    to_json: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Also write JSON; '-' = stdout, no tables."),
-    ] = None,
-    to_plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Also draw, as .png, .svg or .pdf."),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FOLDER", help="Write JSON and picture of each suite there."),
-    ] = None,
+    to_json: _JsonFile = None,
+    to_plot: _PlotFile = None,
+    out: _OutFolder = None,
     tune: Annotated[
         str | None,
         typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
@@ -88,8 +140,7 @@ def bench(
     options = _module("common").Options(
         quick=quick, seconds=seconds or _SECONDS, models=models, model=model, game=game, spec=spec
     )
-    reports, interrupted = _run_all(names, options, str(to_json) == "-", out)
-    _write(reports, to_json, to_plot)
+    reports, interrupted = _run_all(names, options, _Outputs(to_json, to_plot, out))
     if interrupted:
         raise KeyboardInterrupt
     if any("failed" in row for report in reports.values() for row in report["rows"]):
@@ -117,48 +168,20 @@ def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:
 
 
 def _run_all(
-    names: tuple[str, ...], options: Any, silent: bool, out: Path | None
+    names: tuple[str, ...], options: Any, outputs: _Outputs
 ) -> tuple[dict[str, Any], bool]:
     """Run suites, and print and write each as it ends; also return whether Ctrl-C ended them."""
-    console = common.console()
     reports: dict[str, Any] = {}
     interrupted = False
     for name in names:
         common.console(stderr=True).print(Text(f"running {name} ...", style="dim"))
         report, interrupted = _module("common").run_kept(_module(name).run, options)
-        if not silent:
-            console.print(Text(report.table() + "\n"))
+        outputs.show(report.table() + "\n")
         reports[name] = report.to_dict()
-        if out is not None:
-            _write_one(out, name, reports[name])
+        outputs.keep(name, reports[name])
         if interrupted:
             break
     if len(names) > 1 and not options.quick:
-        bars = _bars([row for report in reports.values() for row in report["rows"]])
-        if not silent:
-            console.print(Text("bars: what is asked beside what was measured\n" + bars))
-        if out is not None:
-            (out / "bars.txt").write_text(bars + "\n", "utf-8")
+        outputs.bars([row for report in reports.values() for row in report["rows"]])
+    outputs.finish(reports)
     return reports, interrupted
-
-
-def _bars(rows: list[dict[str, Any]]) -> str:
-    return "\n".join(_module("common").columns(_module("bars").summary(rows)))
-
-
-def _write_one(folder: Path, name: str, report: dict[str, Any]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
-    try:
-        _module("plot").draw([report], folder / f"{name}.png")
-    except ConfigError as error:
-        common.console(stderr=True).print(Text(f"{name}: no picture: {error}", style="dim"))
-
-
-def _write(reports: dict[str, Any], to_json: Path | None, to_plot: Path | None) -> None:
-    if to_json is not None and str(to_json) == "-":
-        common.print_json(reports)
-    elif to_json is not None:
-        to_json.write_text(json.dumps(reports, indent=2) + "\n", "utf-8")
-    if to_plot is not None:
-        _module("plot").draw(list(reports.values()), to_plot)

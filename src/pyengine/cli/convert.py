@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.progress import Progress, TaskID  # noqa: TID253
@@ -31,45 +31,61 @@ __all__ = ["convert"]
 _STAGES = ("games", "calibration", "comparison", "match")
 
 
+# --- options: of every conversion, of --int8, of --random
+
+_Model: TypeAlias = Annotated[
+    str | None,
+    typer.Argument(
+        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 a network."
+    ),
+]
+_Output: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", help="The file to write. Default: beside MODEL.")
+]
+_Int8: TypeAlias = Annotated[
+    bool, typer.Option("--int8", help="Convert to int8, if the network stands it.")
+]
+_GameName: TypeAlias = Annotated[
+    str | None, typer.Option("--game", "-g", help="The game of --int8.")
+]
+_Positions: TypeAlias = Annotated[
+    int, typer.Option("--positions", min=32, help="To calibrate on, and as many to compare.")
+]
+_Games: TypeAlias = Annotated[int, typer.Option("--games", min=0, help="Of the match; 0 = none.")]
+_Simulations: TypeAlias = Annotated[
+    int, typer.Option("--simulations", "-n", min=1, help="A move in the match.")
+]
+_MatchSeconds: TypeAlias = Annotated[
+    float, typer.Option("--match-seconds", help="The match ends with the games it has then.")
+]
+_Random: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--random",
+        metavar="BLOCKSxCHANNELS",
+        help="Make Leela Zero weights of random numbers, for example 6x96.",
+    ),
+]
+_BoardSize: TypeAlias = Annotated[
+    int, typer.Option("--board-size", min=2, max=19, help="Of --random.")
+]
+_Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of --random and --int8.")]
+
+
 def convert(
-    model: Annotated[
-        str | None,
-        typer.Argument(
-            help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 a network."
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="The file to write. Default: beside MODEL."),
-    ] = None,
-    int8: Annotated[
-        bool, typer.Option("--int8", help="Convert to int8, if the network stands it.")
-    ] = False,
-    game: Annotated[str | None, typer.Option("--game", "-g", help="The game of --int8.")] = None,
+    model: _Model = None,
+    output: _Output = None,
+    int8: _Int8 = False,
+    game: _GameName = None,
     param: common.ParamOption = None,
     spec: common.SpecOption = None,
-    positions: Annotated[
-        int, typer.Option("--positions", min=32, help="To calibrate on, and as many to compare.")
-    ] = 1000,
-    games: Annotated[int, typer.Option("--games", min=0, help="Of the match; 0 = none.")] = 40,
-    simulations: Annotated[
-        int, typer.Option("--simulations", "-n", min=1, help="A move in the match.")
-    ] = 32,
-    match_seconds: Annotated[
-        float, typer.Option("--match-seconds", help="The match ends with the games it has then.")
-    ] = 120.0,
-    random: Annotated[
-        str | None,
-        typer.Option(
-            "--random",
-            metavar="BLOCKSxCHANNELS",
-            help="Make Leela Zero weights of random numbers, for example 6x96.",
-        ),
-    ] = None,
-    board_size: Annotated[
-        int, typer.Option("--board-size", min=2, max=19, help="Of --random.")
-    ] = 19,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of --random and --int8.")] = 0,
+    positions: _Positions = 1000,
+    games: _Games = 40,
+    simulations: _Simulations = 32,
+    match_seconds: _MatchSeconds = 120.0,
+    random: _Random = None,
+    board_size: _BoardSize = 19,
+    seed: _Seed = 0,
     as_json: common.JsonOption = False,
 ) -> None:
     """Convert a network. Exit status 1 when int8 would lose too much; then nothing is written."""

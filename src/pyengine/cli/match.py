@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.progress import (  # noqa: TID253
@@ -29,96 +29,108 @@ from pyengine.match import match as play_match
 __all__ = ["match"]
 
 
+# --- options: of a side, of the openings, of the match
+
+_SetA: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set-a", metavar="NAME=VALUE", help="A search setting of a; repeatable."),
+]
+_SetB: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--set-b", metavar="NAME=VALUE", help="Likewise of b.")
+]
+_SpecA: TypeAlias = Annotated[
+    Path | None, typer.Option("--spec-a", help="JSON file with a's ModelSpec.", dir_okay=False)
+]
+_SpecB: TypeAlias = Annotated[
+    Path | None, typer.Option("--spec-b", help="Likewise b's.", dir_okay=False)
+]
+_Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of the openings.")]
+_Plies: TypeAlias = Annotated[
+    int, typer.Option("--plies", min=0, help="Random moves at the start.")
+]
+_Judge: TypeAlias = Annotated[
+    str | None, typer.Option("--judge", help="Network that judges openings; see the next two.")
+]
+_MaxValue: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--max-value", help="Keep openings with at most this |value| for the judge."),
+]
+_ByPolicy: TypeAlias = Annotated[
+    bool, typer.Option("--policy-openings", help="Opening moves by the judge's policy.")
+]
+_Games: TypeAlias = Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")]
+_Sprt: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--sprt", metavar="ELO0,ELO1", help="End as soon as one of the two is accepted."),
+]
+_Record: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--record", help="Keep finished games here, and go on from it.", dir_okay=False),
+]
+_Concurrent: TypeAlias = Annotated[
+    int | None, typer.Option("--concurrent", min=1, help="Games at once.")
+]
+
+
 def match(
     game: common.GameArgument,
     a: Annotated[str, typer.Argument(help="A bundled network, MODEL.onnx, rollout or uniform.")],
     b: Annotated[str, typer.Argument(help="The other player, likewise.")],
     param: common.ParamOption = None,
-    games: Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")] = 100,
+    games: _Games = 100,
     simulations: common.SimulationsOption = None,
     seconds: common.SecondsOption = None,
     threads: common.ThreadsOption = None,
     batch_size: common.BatchOption = None,
     symmetry: common.SymmetryOption = None,
     config: common.ConfigOption = None,
-    set_a: Annotated[
-        list[str] | None,
-        typer.Option("--set-a", metavar="NAME=VALUE", help="A search setting of a; repeatable."),
-    ] = None,
-    set_b: Annotated[
-        list[str] | None, typer.Option("--set-b", metavar="NAME=VALUE", help="Likewise of b.")
-    ] = None,
-    spec_a: Annotated[
-        Path | None, typer.Option("--spec-a", help="JSON file with a's ModelSpec.", dir_okay=False)
-    ] = None,
-    spec_b: Annotated[
-        Path | None, typer.Option("--spec-b", help="Likewise b's.", dir_okay=False)
-    ] = None,
+    set_a: _SetA = None,
+    set_b: _SetB = None,
+    spec_a: _SpecA = None,
+    spec_b: _SpecB = None,
     provider: common.ProviderOption = None,
     device: common.DeviceOption = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the openings.")] = 0,
-    plies: Annotated[int, typer.Option("--plies", min=0, help="Random moves at the start.")] = 4,
-    judge: Annotated[
-        str | None, typer.Option("--judge", help="Network that judges openings; see the next two.")
-    ] = None,
-    max_value: Annotated[
-        float | None,
-        typer.Option("--max-value", help="Keep openings with at most this |value| for the judge."),
-    ] = None,
-    policy: Annotated[
-        bool, typer.Option("--policy-openings", help="Opening moves by the judge's policy.")
-    ] = False,
-    sprt: Annotated[
-        str | None,
-        typer.Option(
-            "--sprt", metavar="ELO0,ELO1", help="End as soon as one of the two is accepted."
-        ),
-    ] = None,
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            "--record", help="Keep finished games here, and go on from it.", dir_okay=False
-        ),
-    ] = None,
-    concurrent: Annotated[
-        int | None, typer.Option("--concurrent", min=1, help="Games at once.")
-    ] = None,
+    seed: _Seed = 0,
+    plies: _Plies = 4,
+    judge: _Judge = None,
+    max_value: _MaxValue = None,
+    policy: _ByPolicy = False,
+    sprt: _Sprt = None,
+    record: _Record = None,
+    concurrent: _Concurrent = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Play two engines against each other: score, Elo and intervals. Colours alternate."""
     played = common.game_from(game, param)
-    both = common.config_from(
-        config,
-        simulations=simulations,
-        seconds=seconds,
-        threads=threads,
-        batch_size=batch_size,
-        symmetry=symmetry,
-    )
+    budget = {"simulations": simulations, "seconds": seconds}
+    workers = {"threads": threads, "batch_size": batch_size}
+    both = common.config_from(config, symmetry=symmetry, **budget, **workers)
     sides = [
-        _side(played, model, spec, (provider, device), both, settings)
-        for model, spec, settings in ((a, spec_a, set_a), (b, spec_b, set_b))
+        _side(played, model, spec, (provider, device), both, own)
+        for model, spec, own in ((a, spec_a, set_a), (b, spec_b, set_b))
     ]
-    arguments = _arguments(played, plies, judge, max_value, policy, sprt)
-    names = (a, b) if a != b else (f"{a} (a)", f"{b} (b)")
-    with sides[0] as first, sides[1] as second, _progress(games) as show:
-        try:
-            result = play_match(
-                first,
-                second,
-                games=games,
-                seed=seed,
-                concurrent_games=concurrent,
-                record=record,
-                names=names,
-                on_progress=show,
-                **arguments,
-            )
-        except MatchInterrupted as stop:
-            result = stop.result
+    result = _play(
+        *sides,
+        games=games,
+        seed=seed,
+        concurrent_games=concurrent,
+        record=record,
+        names=(a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
+        openings=_openings(played, plies, judge, max_value, policy),
+        sprt=None if sprt is None else _sprt(sprt),
+    )
     _print(result, as_json)
     if result.stop_reason == "interrupted":
         raise KeyboardInterrupt
+
+
+def _play(a: Engine, b: Engine, *, games: int, **arguments: Any) -> MatchResult:
+    """Play and show how far it is, then close the engines. After Ctrl-C the games so far count."""
+    with a, b, _progress(games) as show:
+        try:
+            return play_match(a, b, games=games, on_progress=show, **arguments)
+        except MatchInterrupted as stop:
+            return stop.result
 
 
 def _side(
@@ -155,31 +167,30 @@ def _value(text: str) -> Any:
         return text
 
 
-def _arguments(
-    game: Game,
-    plies: int,
-    judge: str | None,
-    max_value: float | None,
-    policy: bool,
-    sprt: str | None,
-) -> dict[str, Any]:
-    """Return openings and test as the library takes them. What cannot be is wrong use."""
+def _openings(
+    game: Game, plies: int, judge: str | None, max_value: float | None, policy: bool
+) -> Openings:
+    """Return openings as the library takes them. What cannot be is wrong use."""
     try:
-        openings = Openings(
+        return Openings(
             plies=plies,
             moves="policy" if policy else "random",
             judge=judge and common.evaluator_for(game, judge, None, None, 0).evaluator,
             max_value=max_value,
         )
-        test = None
-        if sprt is not None:
-            low, separator, high = sprt.partition(",")
-            if not separator:
-                raise common.usage(f"--sprt must be ELO0,ELO1, found {sprt!r}")
-            test = Sprt(elo0=float(low), elo1=float(high))
+    except ConfigError as error:
+        raise common.usage(str(error)) from error
+
+
+def _sprt(text: str) -> Sprt:
+    """Return the test that the text names. What cannot be is wrong use."""
+    low, separator, high = text.partition(",")
+    if not separator:
+        raise common.usage(f"--sprt must be ELO0,ELO1, found {text!r}")
+    try:
+        return Sprt(elo0=float(low), elo1=float(high))
     except ValueError as error:  # ConfigError is one
         raise common.usage(str(error)) from error
-    return {"openings": openings, "sprt": test}
 
 
 @contextmanager
