@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +111,7 @@ def quantise(
         game: one of the engine's games, or its text form.
         spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
         positions: to calibrate on, and as many others to compare on; at least 32.
-        games: of the match; 0 = none.
-        simulations: a move in the match.
+        games, simulations: of the match (0 games = none), and a move in it.
         match_seconds: after which the match ends with the games it has.
         seed: of all choices.
         limits: of the gate.
@@ -124,45 +123,107 @@ def quantise(
         ModelError: the model cannot be loaded, does not fit the game, has no convolution to
             convert, or is not float32.
         KeyboardInterrupt: after Ctrl-C; nothing is written.
-
     """
     played = load_game(game) if isinstance(game, str) else game
-    _check(positions, games, simulations, match_seconds)
-    tell = on_progress or (lambda _stage, _done: None)
+    contest = _Contest(games, simulations, match_seconds, seed)
+    _check(positions, contest)
     need("onnx")
     need("onnxruntime.quantization")
-    original = _open(model, spec)
-    reading = original.spec or ModelSpec()
-    states = _positions(played, original, 2 * positions, seed, tell)
-    planes = observe(states[:positions], reading, played.num_symmetries, seed)
-    judge = states[positions:]
-    tell("calibration", 0.0)
+    job = _Job(Path(model), played, _open(model, spec), on_progress or (lambda _stage, _done: None))
+    samples = job.samples(positions, seed)
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, "int8.onnx")
-        quantised, kept = _quantise(Path(model), file, planes, reading)
-        tell("calibration", 1.0)
-        comparison = compare(original, _open(file, reading), judge)
-        own = turned(original, judge[:_TURNED_POSITIONS])
-        checks = comparison.checks(limits or Limits(), own)
-        speedup = _speedup(Path(model), file, planes)
-        tell("comparison", 1.0)
+        report = job.run(file, samples, limits or Limits(), contest)
+        return _write(file, Path(out), report) if report.passed else report
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """The match that ends the gate; attributes as in :func:`quantise`."""
+
+    games: int
+    simulations: int
+    seconds: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Positions of the network's own games.
+
+    Attributes:
+        planes: to calibrate on, [N,C,H,W].
+        judge: as many others, to compare on.
+    """
+
+    planes: npt.NDArray[np.float32]
+    judge: list[State]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A network on its way to int8.
+
+    Attributes:
+        source: its file, float32.
+        game: that it plays.
+        original: the same, opened.
+        tell: told of progress.
+    """
+
+    source: Path
+    game: Game
+    original: OnnxEvaluator
+    tell: OnProgress
+
+    @property
+    def reading(self) -> ModelSpec:
+        """How both networks read positions."""
+        return self.original.spec or ModelSpec()
+
+    def samples(self, positions: int, seed: int) -> _Samples:
+        """Let the network play; twice ``positions`` are kept."""
+        longest = longest_game(self.game)
+        states = play_positions(
+            self.game,
+            self.original,
+            2 * positions,
+            seed,
+            lambda ply: self.tell("games", min(1.0, ply / longest)),
+        )
+        symmetries = self.game.num_symmetries
+        planes = observe(states[:positions], self.reading, symmetries, seed)
+        return _Samples(planes, states[positions:])
+
+    def run(self, file: Path, samples: _Samples, limits: Limits, contest: _Contest) -> Int8Report:
+        """Convert into a file and judge what came of it; the report has no path yet."""
+        self.tell("calibration", 0.0)
+        quantised, kept = _quantise(self.source, file, samples.planes, self.reading)
+        self.tell("calibration", 1.0)
+        comparison = compare(self.original, _open(file, self.reading), samples.judge)
+        own = turned(self.original, samples.judge[:_TURNED_POSITIONS])
+        checks = comparison.checks(limits, own)
+        speedup = _speedup(self.source, file, samples.planes)
+        self.tell("comparison", 1.0)
         result = None
-        if games and all(check.passed for check in checks):
-            result, check = play_match(
-                played,
-                *(OnnxEvaluator(path, reading, providers=[_CPU]) for path in (model, file)),
-                games=games,
-                simulations=simulations,
-                seconds=match_seconds,
-                seed=seed,
-                on_progress=lambda so_far: tell("match", so_far.games / games),
-            )
+        if contest.games and all(check.passed for check in checks):
+            result, check = self._match(file, contest)
             checks.append(check)
-        passed = all(check.passed for check in checks)
-        if passed:
-            _write(file, Path(out), checks, positions)
-    path = Path(out) if passed else None
-    return Int8Report(path, tuple(checks), comparison, result, quantised, kept, speedup)
+        return Int8Report(None, tuple(checks), comparison, result, quantised, kept, speedup)
+
+    def _match(self, file: Path, contest: _Contest) -> tuple[MatchResult, Check]:
+        paths = (self.source, file)
+        original, converted = (OnnxEvaluator(p, self.reading, providers=[_CPU]) for p in paths)
+        return play_match(
+            self.game,
+            original,
+            converted,
+            games=contest.games,
+            simulations=contest.simulations,
+            seconds=contest.seconds,
+            seed=contest.seed,
+            on_progress=lambda so_far: self.tell("match", so_far.games / contest.games),
+        )
 
 
 def _open(model: str | os.PathLike[str], spec: ModelSpec | None) -> OnnxEvaluator:
@@ -170,25 +231,16 @@ def _open(model: str | os.PathLike[str], spec: ModelSpec | None) -> OnnxEvaluato
     return OnnxEvaluator(model, spec, providers=[_CPU], threads=machine.cores())
 
 
-def _check(positions: int, games: int, simulations: int, seconds: float) -> None:
+def _check(positions: int, contest: _Contest) -> None:
     for name, value, least in (
         ("positions", positions, _CALIBRATION_BATCH),
-        ("games", games, 0),
-        ("simulations", simulations, 1),
+        ("games", contest.games, 0),
+        ("simulations", contest.simulations, 1),
     ):
         if not isinstance(value, int) or value < least:
             raise ConfigError(f"{name} must be an int of at least {least}, found {value!r}")
-    if not seconds > 0:
-        raise ConfigError(f"match_seconds must be above 0, found {seconds!r}")
-
-
-def _positions(
-    game: Game, evaluator: OnnxEvaluator, count: int, seed: int, tell: OnProgress
-) -> list[State]:
-    longest = longest_game(game)
-    return play_positions(
-        game, evaluator, count, seed, lambda ply: tell("games", min(1.0, ply / longest))
-    )
+    if not contest.seconds > 0:
+        raise ConfigError(f"match_seconds must be above 0, found {contest.seconds!r}")
 
 
 def _quantise(
@@ -283,14 +335,16 @@ def _free(size: object) -> bool:
     return not (isinstance(size, int) and size > 0)
 
 
-def _write(file: Path, out: Path, checks: Sequence[Check], positions: int) -> None:
+def _write(file: Path, out: Path, report: Int8Report) -> Int8Report:
+    """Write a network that passed, with what the gate measured; return its report."""
     onnx = need("onnx")
     model = onnx.load(file)
     entry = model.metadata_props.add()
     entry.key = GATE_KEY
-    found = {check.name: round(check.measured, 6) for check in checks}
-    entry.value = json.dumps({"positions": positions, **found})
+    found = {check.name: round(check.measured, 6) for check in report.checks}
+    entry.value = json.dumps({"positions": report.comparison.positions, **found})
     save_model(model, out)
+    return replace(report, path=out)
 
 
 @contextmanager
