@@ -108,6 +108,23 @@ TEST_CASE("at the cap a larger free block serves for a smaller one, and no memor
   CHECK(rest.size() + 180 * small.size() >= 181 * large.size());
 }
 
+TEST_CASE("an allocator goes on where another one ended") {
+  const auto pool = pool_of(1);
+  const auto arena = std::make_shared<Arena>(pool);
+  const BlockIndex first = Allocator(arena).take(3);
+  for (BlockIndex i = 1; i < 10'000; ++i) CHECK(Allocator(arena).take(3) == first + 3 * i);
+}
+
+TEST_CASE("rests of spans are used up before new memory is") {
+  const auto pool = pool_of(1);
+  const auto arena = std::make_shared<Arena>(pool);
+  std::vector<Allocator> allocators;
+  for (int i = 0; i < 31; ++i) CHECK(allocators.emplace_back(arena).take(1) != 0);
+  allocators.clear();
+  Allocator last(arena);
+  CHECK(take_all(last, 1000).size() >= 31 * 8);
+}
+
 TEST_CASE("an arena that dies returns its chunks to the pool") {
   const auto pool = pool_of(2);
   for (int round = 0; round < 3; ++round) {

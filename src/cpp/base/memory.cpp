@@ -12,6 +12,8 @@ namespace pyengine {
 namespace {
 
 constexpr std::uint32_t kSpanUnits = (64U << 10) / kUnitBytes;  ///< a thread takes 64 KiB at a time
+/// What is left of a span is a free block when it is smaller, else a span again.
+constexpr std::uint32_t kLeastSpan = 1024;
 
 std::byte* new_chunk() {
   void* memory = ::operator new(kChunkBytes, std::align_val_t{kChunkBytes}, std::nothrow);
@@ -76,6 +78,12 @@ Arena::~Arena() { pool_->give_back({chunks_.get(), chunks_.get() + num_chunks_})
 
 Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
   const std::lock_guard lock(mutex_);
+  for (Span& rest : rests_) {
+    if (rest.end - rest.begin < units) continue;
+    const Span found = std::exchange(rest, rests_.back());
+    rests_.pop_back();
+    return found;
+  }
   if (open_.end - open_.begin < units) {
     // Indices are 32 bits: beyond 2^14 chunks (32 GiB) the arena is full whatever the cap.
     if (num_chunks_ >= (1U << (32 - kUnitBits))) return {};
@@ -90,6 +98,15 @@ Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
   const Span span{open_.begin, open_.begin + size};
   open_.begin += size;
   return span;
+}
+
+void Arena::give_span(Span rest) {
+  const std::lock_guard lock(mutex_);
+  if (rest.end == open_.begin) {
+    open_.begin = rest.begin;
+  } else {
+    rests_.push_back(rest);
+  }
 }
 
 Arena::List Arena::take_free(int units) {
@@ -146,7 +163,12 @@ void Allocator::flush() noexcept {
 
 void Allocator::give_span() noexcept {
   const Arena::Span rest = std::exchange(span_, {});
-  if (rest.begin != rest.end) give(rest.begin, static_cast<int>(rest.end - rest.begin));
+  const std::uint32_t units = rest.end - rest.begin;
+  if (units >= kLeastSpan) {
+    arena_->give_span(rest);
+  } else if (units > 0) {
+    give(rest.begin, static_cast<int>(units));
+  }
 }
 
 BlockIndex Allocator::pop(int units) {

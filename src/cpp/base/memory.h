@@ -90,6 +90,8 @@ class Arena {
   };
   /// Room for `units` at least, `wanted` if it can be; empty at the cap.
   Span take_span(std::uint32_t units, std::uint32_t wanted);
+  /// What a thread has left of a span; the next one goes on there.
+  void give_span(Span rest);
   /// Free blocks of one size, linked through their first word.
   struct List {
     BlockIndex head = 0;
@@ -106,6 +108,7 @@ class Arena {
   std::unique_ptr<std::byte*[]> chunks_;  ///< fixed size: readers need no lock
   std::uint32_t num_chunks_ = 0;
   Span open_;                            ///< rest of the newest chunk
+  std::vector<Span> rests_;              ///< of spans given back
   std::vector<std::vector<List>> free_;  ///< [units]: lists given
   std::size_t largest_free_ = 0;         ///< no list beyond this size
   std::atomic<bool> has_free_{false};    ///< a hint, so that the common case takes no lock
