@@ -16,6 +16,7 @@ import pytest
 from pyengine import ConfigError, EvaluationError, ModelError, State, as_game, load_game
 from pyengine.evaluators import CallbackEvaluator, StateEvaluator
 from pyengine.spec import ModelSpec
+from toy_games import Matches, ToyGame
 
 
 def start(moves: tuple[int, ...] = ()) -> State:
@@ -151,70 +152,25 @@ def test_priors_of_states_are_masked_and_normalised() -> None:
     assert value[0] == 1  # never outside [-1, 1]
 
 
-class CountingGame:
-    """Players take one or two of ten matches; the last match wins."""
-
-    def num_distinct_actions(self) -> int:
-        """Return the number of actions."""
-        return 2
-
-    def new_initial_state(self) -> CountingState:
-        """Return ten matches."""
-        return CountingState(10, 0)
-
-
-class CountingState:
-    """Matches left and who is to move."""
-
-    def __init__(self, left: int, player: int) -> None:
-        """Make a state."""
-        self.left, self.player = left, player
-
-    def current_player(self) -> int:
-        """Return the player to move."""
-        return self.player
-
-    def legal_actions(self) -> list[int]:
-        """Take one, take two."""
-        return [0, 1][: self.left]
-
-    def apply_action(self, action: int) -> None:
-        """Take matches."""
-        self.left -= action + 1
-        self.player = 1 - self.player
-
-    def is_terminal(self) -> bool:
-        """Return whether no match is left."""
-        return self.left == 0
-
-    def returns(self) -> list[float]:
-        """Whoever took the last one has won."""
-        return [1.0, -1.0] if self.player == 1 else [-1.0, 1.0]
-
-    def clone(self) -> CountingState:
-        """Return a copy."""
-        return CountingState(self.left, self.player)
-
-
 def test_a_users_game_gives_the_users_own_states() -> None:
     seen: list[Any] = []
 
     def judge(states: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         seen.extend(states)
-        return np.ones((len(states), 2)), np.zeros(len(states))
+        return np.ones((len(states), 3)), np.zeros(len(states))
 
-    game = as_game(CountingGame())
+    game = as_game(ToyGame(Matches))
     evaluator = StateEvaluator(judge)
-    policy, _ = evaluator.evaluate([game.new_initial_state(), CountingState(1, 0)], game=game)
-    assert [type(state) for state in seen] == [CountingState, CountingState]
-    assert [state.left for state in seen] == [10, 1]
-    assert policy.tolist() == [[0.5, 0.5], [1, 0]]
+    policy, _ = evaluator.evaluate([game.new_initial_state(), Matches((0, 2, 2, 2))], game=game)
+    assert [type(state) for state in seen] == [Matches, Matches]
+    assert [state.left for state in seen] == [11, 1]
+    np.testing.assert_allclose(policy, [[1 / 3, 1 / 3, 1 / 3], [1, 0, 0]])
     with pytest.raises(ConfigError, match="game"):
-        evaluator.evaluate([CountingState(3, 0)])
+        evaluator.evaluate([Matches((2, 2, 1))])
 
 
 def test_a_users_game_without_planes_cannot_be_read_as_planes() -> None:
-    state = as_game(CountingGame()).new_initial_state()
+    state = as_game(ToyGame(Matches)).new_initial_state()
     with pytest.raises(ModelError, match="observation"):
         CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
     with pytest.raises(ModelError, match="observation"):

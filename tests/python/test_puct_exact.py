@@ -12,6 +12,7 @@ import pytest
 import naive_puct
 import pyengine
 from naive_puct import Node, Settings
+from toy_games import Pairs, ToyGame
 
 SERIAL = {
     "threads": 1,
@@ -117,53 +118,9 @@ def test_ties_go_to_the_larger_prior_then_to_the_smaller_action(name: str) -> No
             play(game, evaluator, settings, 200, 2)
 
 
-class Pairs:
-    """Four points in a row on 5x4; after the first move each player moves twice running."""
-
-    def num_distinct_actions(self) -> int:
-        return 20
-
-    def new_initial_state(self) -> PairsState:
-        return PairsState(())
-
-
-class PairsState:
-    def __init__(self, moves: tuple[int, ...]) -> None:
-        self.moves = moves
-
-    def history(self) -> list[int]:
-        return list(self.moves)
-
-    def clone(self) -> PairsState:
-        return PairsState(self.moves)
-
-    def current_player(self) -> int:
-        return -4 if self.is_terminal() else (len(self.moves) + 1) // 2 % 2
-
-    def legal_actions(self) -> list[int]:
-        return [a for a in range(20) if a not in self.moves]
-
-    def apply_action(self, action: int) -> None:
-        self.moves = (*self.moves, action)
-
-    def is_terminal(self) -> bool:
-        return len(self.moves) == 20 or self._winner() is not None
-
-    def returns(self) -> list[float]:
-        winner = self._winner()
-        return [0.0, 0.0] if winner is None else [1.0 - 2 * winner, 2.0 * winner - 1]
-
-    def _winner(self) -> int | None:
-        for player in (0, 1):
-            mine = {a for i, a in enumerate(self.moves) if (i + 1) // 2 % 2 == player}
-            if any({r * 4, r * 4 + 1, r * 4 + 2, r * 4 + 3} <= mine for r in range(5)):
-                return player
-        return None
-
-
 @pytest.mark.parametrize("settings", SETTINGS[:3], ids=str)
 def test_a_player_who_moves_twice_keeps_the_sign(settings: Settings) -> None:
-    play(Pairs(), pyengine.StateEvaluator(hashed(20, 0)), settings, 300, 4)
+    play(ToyGame(Pairs), pyengine.StateEvaluator(hashed(20, 0)), settings, 300, 4)
 
 
 def test_a_pyspiel_game() -> None:

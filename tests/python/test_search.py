@@ -14,6 +14,7 @@ import pytest
 import pyengine
 from pyengine import Engine, SearchResult
 from test_networks import NETWORKS
+from toy_games import Share, ToyGame
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -198,39 +199,7 @@ def test_a_loss_is_proven_as_such() -> None:
 
 
 def test_an_outcome_between_win_and_draw_is_a_value_and_no_proof() -> None:
-    class Share:
-        """One move each; the second player's choice is worth a quarter, a half or nothing."""
-
-        def num_distinct_actions(self) -> int:
-            return 3
-
-        def new_initial_state(self) -> ShareState:
-            return ShareState(())
-
-    class ShareState:
-        def __init__(self, moves: tuple[int, ...]) -> None:
-            self.moves = moves
-
-        def clone(self) -> ShareState:
-            return ShareState(self.moves)
-
-        def current_player(self) -> int:
-            return len(self.moves) if len(self.moves) < 2 else -4
-
-        def legal_actions(self) -> list[int]:
-            return [0, 1, 2]
-
-        def apply_action(self, action: int) -> None:
-            self.moves = (*self.moves, action)
-
-        def is_terminal(self) -> bool:
-            return len(self.moves) == 2
-
-        def returns(self) -> list[float]:
-            value = [0.25, 0.5, 0.75][self.moves[0]] * [1.0, 0.5, 0.25][self.moves[1]]
-            return [value, -value]
-
-    game = Share()
+    game = ToyGame(Share)
     result = Engine(game, "uniform", simulations=4000).search(game.new_initial_state())
     assert result.proven is None
     assert result.visits.sum() == 4000

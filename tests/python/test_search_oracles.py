@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import pyengine
+from toy_games import Endless, ToyGame
 
 Oracle = Callable[[str], list[dict[str, Any]]]
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
@@ -82,42 +83,6 @@ def test_visits_and_values_are_those_of_open_spiel(oracle: Oracle) -> None:
     assert checked >= 50
 
 
-class Endless:
-    """82 moves for ever: mctx's trees have no rules."""
-
-    def num_distinct_actions(self) -> int:
-        return 82
-
-    def new_initial_state(self) -> EndlessState:
-        return EndlessState(())
-
-
-class EndlessState:
-    def __init__(self, moves: tuple[int, ...]) -> None:
-        self.moves = moves
-
-    def history(self) -> list[int]:
-        return list(self.moves)
-
-    def clone(self) -> EndlessState:
-        return EndlessState(self.moves)
-
-    def current_player(self) -> int:
-        return len(self.moves) % 2
-
-    def legal_actions(self) -> list[int]:
-        return list(range(82))
-
-    def apply_action(self, action: int) -> None:
-        self.moves = (*self.moves, action)
-
-    def is_terminal(self) -> bool:
-        return False
-
-    def returns(self) -> list[float]:
-        return [0.0, 0.0]
-
-
 def below(tree: dict[str, Any], path: tuple[int, ...]) -> dict[tuple[int, ...], dict[str, Any]]:
     """Return all nodes of a tree by their path."""
     found = {path: tree}
@@ -137,7 +102,7 @@ def test_the_whole_tree_is_that_of_mctx_muzero(oracle: Oracle) -> None:
         }
         for path, node in nodes.items()
     }
-    game = Endless()
+    game = ToyGame(Endless)
     engine = pyengine.Engine(
         game,
         table_evaluator(table, 0, 82),

@@ -14,9 +14,10 @@ import pytest
 import pyengine
 
 WATCHED = """
-import threading, pyengine, test_threads_and_forks as own
+import threading, pyengine
+from toy_games import Matches, ToyGame
 
-game = own.Nim()
+game = ToyGame(Matches)
 engine = pyengine.Engine(game, "rollout")
 done = threading.Event()
 
@@ -57,44 +58,6 @@ if child == 0:
 _, status = os.waitpid(child, 0)
 print("ended", os.waitstatus_to_exitcode(status))
 """
-
-
-class Nim:
-    """Take one, two or three; who takes the last wins."""
-
-    def __init__(self) -> None:
-        self.left, self.player, self.moves = 11, 0, []
-
-    def num_distinct_actions(self) -> int:
-        return 3
-
-    def new_initial_state(self) -> Nim:
-        return Nim()
-
-    def current_player(self) -> int:
-        return self.player
-
-    def legal_actions(self) -> list[int]:
-        return [n for n in range(3) if n < self.left]
-
-    def apply_action(self, action: int) -> None:
-        self.left -= action + 1
-        self.player = 1 - self.player
-        self.moves.append(action)
-
-    def is_terminal(self) -> bool:
-        return self.left == 0
-
-    def returns(self) -> list[float]:
-        return [1.0, -1.0] if self.player == 1 else [-1.0, 1.0]
-
-    def history(self) -> list[int]:
-        return list(self.moves)
-
-    def clone(self) -> Nim:
-        copy = Nim()
-        copy.left, copy.player, copy.moves = self.left, self.player, list(self.moves)
-        return copy
 
 
 def run(program: str) -> str:
