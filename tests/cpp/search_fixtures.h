@@ -158,6 +158,23 @@ inline State random_state(const std::shared_ptr<const AnyGame>& game, int plies,
   return state;
 }
 
+/// Different random states, all after about as many moves.
+inline std::vector<State> random_states(const std::shared_ptr<const AnyGame>& game, int count,
+                                        int plies) {
+  std::vector<State> states;
+  for (int i = 0; i < count; ++i) {
+    states.push_back(random_state(game, plies, static_cast<std::uint64_t>(i)));
+  }
+  return states;
+}
+
+/// The states as search_many takes them.
+inline std::vector<const State*> pointers_to(const std::vector<State>& states) {
+  std::vector<const State*> pointers;
+  for (const State& state : states) pointers.push_back(&state);
+  return pointers;
+}
+
 /// A host that never stops a search.
 class Patient final : public Host {
  public:

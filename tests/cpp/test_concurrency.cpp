@@ -154,10 +154,8 @@ TEST_SUITE("concurrent") {
 
   TEST_CASE("many trees by many threads") {
     const auto game = load_game("connect_four");
-    std::vector<State> states;
-    for (std::uint64_t i = 0; i < 24; ++i) states.push_back(random_state(game, 6, i));
-    std::vector<const State*> pointers;
-    for (const State& state : states) pointers.push_back(&state);
+    const std::vector<State> states = random_states(game, 24, 6);
+    const std::vector<const State*> pointers = pointers_to(states);
     for (const Setting& setting : settings()) {
       const SearchConfig config = config_of(setting, 40);
       const auto evaluator = std::make_shared<MockEvaluator>(setting.mock);
@@ -190,10 +188,8 @@ TEST_SUITE("concurrent") {
 
   TEST_CASE("evaluators without rows, several trees and threads") {
     const auto game = load_game("othello");
-    std::vector<State> states;
-    for (std::uint64_t i = 0; i < 6; ++i) states.push_back(random_state(game, 40, i));
-    std::vector<const State*> pointers;
-    for (const State& state : states) pointers.push_back(&state);
+    const std::vector<State> states = random_states(game, 6, 40);
+    const std::vector<const State*> pointers = pointers_to(states);
     SearchConfig config;
     config.threads = 4;
     config.simulations = 1000;

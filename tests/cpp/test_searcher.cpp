@@ -214,10 +214,8 @@ TEST_CASE("advancing to a move without a child starts a tree there") {
 
 TEST_CASE("search_many gives every state its budget") {
   const auto game = load_game("connect_four");
-  std::vector<State> states;
-  for (std::uint64_t i = 0; i < 64; ++i) states.push_back(random_state(game, 8, i));
-  std::vector<const State*> pointers;
-  for (const State& state : states) pointers.push_back(&state);
+  const std::vector<State> states = random_states(game, 64, 8);
+  const std::vector<const State*> pointers = pointers_to(states);
   for (const Mock& mock : kinds_of_mocks()) {
     for (const int threads : {1, 4}) {
       SearchConfig config = config_of(threads, 40);
@@ -453,10 +451,8 @@ TEST_CASE("a full memory does not keep search_many from its work") {
   Bench bench(game, config, {.answered = 0.9});
   bench.search();
   config.simulations = 50;
-  std::vector<State> states;
-  for (std::uint64_t i = 0; i < 8; ++i) states.push_back(random_state(game, 5, i));
-  std::vector<const State*> pointers;
-  for (const State& state : states) pointers.push_back(&state);
+  const std::vector<State> states = random_states(game, 8, 5);
+  const std::vector<const State*> pointers = pointers_to(states);
   for (const SearchResult& result : bench.searcher->search_many(pointers, config, bench.host)) {
     CHECK(total(result.visits) == 50);
     CHECK(result.action != kNoAction);
