@@ -12,6 +12,15 @@ import numpy as np
 #: ``judge(state) -> ({action: prior}, value for the player to move)``
 Judge = Callable[[Any], tuple[dict[int, float], float]]
 
+#: What makes an engine search as this does: one leaf after the other, and nothing proven.
+SERIAL: dict[str, Any] = {
+    "threads": 1,
+    "batch_size": 1,
+    "in_flight": 1,
+    "symmetry": "none",
+    "solver": False,
+}
+
 
 @dataclass(kw_only=True)
 class Settings:

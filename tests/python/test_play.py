@@ -173,22 +173,13 @@ def test_ctrl_c_at_the_prompt_leaves_a_clean_terminal() -> None:
         assert terminal.text.rstrip("\x1b[?25h").endswith("\n")
 
 
-def test_ctrl_c_while_the_engine_thinks_leaves_a_clean_terminal() -> None:
+@pytest.mark.parametrize("keys", ["\x03", "\x03\x03"], ids=["once", "twice"])
+def test_ctrl_c_while_the_engine_thinks_leaves_a_clean_terminal(keys: str) -> None:
     with Terminal("play", "connect_four", "-m", "rollout", "--seconds", "100") as terminal:
         terminal.wait_for("move: ")
         terminal.send("4\n")
         terminal.wait_for("thinking")
-        terminal.send("\x03")
-        assert terminal.end() == 130
-        assert terminal.is_clean()
-
-
-def test_ctrl_c_twice_is_as_good_as_once() -> None:
-    with Terminal("play", "connect_four", "-m", "rollout", "--seconds", "100") as terminal:
-        terminal.wait_for("move: ")
-        terminal.send("4\n")
-        terminal.wait_for("thinking")
-        terminal.send("\x03\x03")
+        terminal.send(keys)
         assert terminal.end() == 130
         assert terminal.is_clean()
 

@@ -11,16 +11,9 @@ import pytest
 
 import naive_puct
 import pyengine
-from naive_puct import Node, Settings
+from naive_puct import SERIAL, Node, Settings
 from toy_games import Pairs, ToyGame
 
-SERIAL = {
-    "threads": 1,
-    "batch_size": 1,
-    "in_flight": 1,
-    "symmetry": "none",
-    "solver": False,
-}
 GAMES = {
     "tic_tac_toe": 600,
     "mnk(rows=4,columns=5,k=4)": 400,

@@ -10,19 +10,13 @@ import numpy.typing as npt
 import pytest
 
 import pyengine
+from naive_puct import SERIAL
 from toy_games import Endless, ToyGame
 
 Oracle = Callable[[str], list[dict[str, Any]]]
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
-SERIAL = {
-    "threads": 1,
-    "batch_size": 1,
-    "in_flight": 1,
-    "symmetry": "none",
-    "solver": False,
-    "reuse_tree": False,
-}
+ONE_BY_ONE = {**SERIAL, "reuse_tree": False}
 OPEN_SPIEL_GAMES = {
     "tic_tac_toe": "tic_tac_toe",
     "connect_four": "connect_four",
@@ -62,7 +56,7 @@ def test_visits_and_values_are_those_of_open_spiel(oracle: Oracle) -> None:
         engine = pyengine.Engine(
             game,
             evaluator,
-            **SERIAL,
+            **ONE_BY_ONE,
             c_puct=case["c_puct"],
             c_puct_base=None,
             fpu="value",
@@ -106,7 +100,7 @@ def test_the_whole_tree_is_that_of_mctx_muzero(oracle: Oracle) -> None:
     engine = pyengine.Engine(
         game,
         table_evaluator(table, 0, 82),
-        **SERIAL,
+        **ONE_BY_ONE,
         c_puct=2.5,
         c_puct_factor=2,
         c_puct_base=19652,
