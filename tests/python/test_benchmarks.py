@@ -62,7 +62,8 @@ def test_tree_gives_a_time_for_every_game(tmp_path: Path) -> None:
     done = run("-m", PACKAGE, "tree", "--quick", "--json", file)
     times = figures(report_of(done, file), "us")
     games = ("tic_tac_toe", "connect_four", "othello", "gomoku15", "go19", "go9")
-    assert list(times) == [f"tree/{game}/uniform/threads=1" for game in games]
+    rows = [f"{game}/uniform" for game in games] + ["go19/17 planes"]
+    assert list(times) == [f"tree/{row}/threads=1" for row in rows]
     assert all(time > 0 for time in times.values())
     assert all(name in done.stdout for name in times)
 
