@@ -15,5 +15,7 @@ void bind_games(py::module_& m);
 void bind_eval(py::module_& m);
 /// SearchConfig, Engine, SearchResult.
 void bind_search(py::module_& m);
+/// What training data is made of.
+void bind_selfplay(py::module_& m);
 
 }  // namespace pyengine::bindings

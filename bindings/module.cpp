@@ -12,4 +12,5 @@ PYBIND11_MODULE(_core, m) {
   pyengine::bindings::bind_games(m);
   pyengine::bindings::bind_eval(m);
   pyengine::bindings::bind_search(m);
+  pyengine::bindings::bind_selfplay(m);
 }

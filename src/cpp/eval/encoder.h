@@ -43,7 +43,23 @@ class Encoder {
   /// Throws ModelError when the game does not have what a plane shows, ConfigError for a bad spec.
   Encoder(const ModelSpec& spec, const AnyGame& game);
 
+  /// How the content of a channel is kept in a PlaneStack.
+  enum class Storage : std::uint8_t { set, value, dense };
+  struct Channel {
+    Storage storage;
+    std::uint16_t slot;  ///< index into bits, fill, or planes of dense
+  };
+
   [[nodiscard]] const PlaneShape& shape() const noexcept { return shape_; }
+  /// [C]. Those of sets and of values take the slots 0, 1, 2 ... in their order.
+  [[nodiscard]] const std::vector<Channel>& channels() const noexcept { return channels_; }
+  /// Planes of PlaneStack::dense, whichever of them the channels show.
+  [[nodiscard]] int dense_planes() const noexcept { return dense_planes_; }
+  /// [C]: the slot that a channel shows under a symmetry; it differs from Channel::slot where what
+  /// a plane means has a direction.
+  [[nodiscard]] const std::vector<std::uint16_t>& slots_under(int symmetry) const noexcept {
+    return dense_slot_[static_cast<std::size_t>(symmetry)];
+  }
 
   /// Fills `planes`, key included. `legal` are the legal actions of `position`. Throws what the
   /// code of a user's game throws.
@@ -54,13 +70,6 @@ class Encoder {
              std::byte* row) const noexcept;
 
  private:
-  /// Where a channel's content is kept in the PlaneStack.
-  enum class Storage : std::uint8_t { set, value, dense };
-  struct Channel {
-    Storage storage;
-    std::uint16_t slot;  ///< index into bits, fill, or planes of dense
-  };
-
   void add(const Plane& plane, const AnyGame& game);
   void add_observation(const AnyGame& game);
   void check(const Plane& plane, const AnyGame& game) const;

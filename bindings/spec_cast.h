@@ -1,0 +1,16 @@
+/// ModelSpec between Python and C++.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "eval/spec.h"
+
+namespace pyengine::bindings {
+
+namespace py = pybind11;
+
+/// A pyengine.spec.ModelSpec, or the default one for None. Throws ConfigError naming a field that
+/// is of another type or out of range.
+ModelSpec spec_from(const py::object& spec);
+
+}  // namespace pyengine::bindings
