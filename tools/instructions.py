@@ -2,7 +2,8 @@
 
 Usage: instructions.py PROGRAM [--update]. PROGRAM is built from benchmarks/cpp/instructions; the
 table is benchmarks/instructions.toml. Counts repeat to a few instructions on any load, which times
-do not. valgrind has no AVX-512: what is guarded is the code that processors without it run.
+do not. valgrind has no AVX-512: what is guarded is the code that processors with AVX2 alone run. On
+a processor without AVX2 the portable scan is counted, which executes more.
 
 Exit status 1 when a game differs by more than the tolerance and the compiler is the table's; with
 another compiler the difference is only told.
@@ -77,7 +78,8 @@ def write_table(counts: dict[str, Count], file: Path) -> None:
     compiler = next(iter(counts.values())).compiler
     lines = [
         "# Instructions a simulation (callgrind; uniform evaluator, solver off, one thread; a new",
-        f"# tree of {SIMULATIONS} simulations from the start; the path without AVX-512).",
+        f"# tree of {SIMULATIONS} simulations from the start; the path with AVX2, no AVX-512, as",
+        "# valgrind has it). A processor without AVX2 runs another path and exceeds these.",
         "# A change of more than 3 % is written here with `make instructions UPDATE=1`, and its",
         "# reason stands in the commit's message.",
         f'compiler = "{compiler}"',

@@ -1,4 +1,4 @@
-/// The scan that reads eight nodes at a time against the portable one and against single scores.
+/// The scans that read several nodes at a time against the portable one and against single scores.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -77,6 +77,15 @@ Scan naive_scan(const Family& family, const ScoreTask& task, std::vector<Unvisit
   return best;
 }
 
+/// Those that this processor and build have.
+std::vector<ScanChildren> every_scan() {
+  std::vector<ScanChildren> scans{&scan_children};
+  for (const ScanChildren wide : {avx512_scan_children(), avx2_scan_children()}) {
+    if (wide != nullptr) scans.push_back(wide);
+  }
+  return scans;
+}
+
 void check_equal(const Scan& a, const Scan& b) {
   CHECK(a.child == b.child);
   CHECK(a.place == b.place);
@@ -109,11 +118,56 @@ TEST_CASE("the portable scan finds the first of the largest scores") {
 }
 
 TEST_CASE("the scan of eight children at a time is bit for bit the portable one") {
-  if (wide_scan_children() == nullptr) {
+  if (avx512_scan_children() == nullptr) {
     MESSAGE("SKIPPED: this processor or build has no AVX-512");
     return;
   }
-  check_against_naive(wide_scan_children());
+  check_against_naive(avx512_scan_children());
+}
+
+TEST_CASE("the scan of four children at a time is bit for bit the portable one") {
+  if (avx2_scan_children() == nullptr) {
+    MESSAGE("SKIPPED: this processor or build has no AVX2");
+    return;
+  }
+  check_against_naive(avx2_scan_children());
+}
+
+TEST_CASE("the wide scan is the widest that there is") {
+  const ScanChildren eights = avx512_scan_children();
+  CHECK((wide_scan_children() == (eights != nullptr ? eights : avx2_scan_children())));
+}
+
+TEST_CASE("sums of values are rounded once, whatever their size and sign") {
+  // One unit at each end of what 53 bits hold exactly, and beyond.
+  const std::int64_t sums[] = {0,
+                               -1,
+                               (std::int64_t{1} << 31) - 1,
+                               std::int64_t{1} << 32,
+                               -(std::int64_t{1} << 32) - 1,
+                               (std::int64_t{1} << 53) + 1,
+                               -(std::int64_t{1} << 53) - 1,
+                               (std::int64_t{1} << 54) + 3,
+                               (std::int64_t{1} << 56) - 1,
+                               -(std::int64_t{1} << 56) + 1};
+  for (const std::int64_t sum : sums) {
+    CAPTURE(sum);
+    Family family(13, 1);
+    for_each_child(family.tree.arena(), family.tree.root(), family.count, [](Node& child) {
+      child.visits = 1;
+      child.value_sum = -(std::int64_t{1} << 60);
+    });
+    child_at(family.tree.arena(), family.tree.root(), 12)->value_sum = sum;
+    const ScoreTask task{0.0, 2.0};
+    std::vector<Unvisited> unvisited;
+    const Scan expected = naive_scan(family, task, unvisited);
+    CHECK(expected.score == static_cast<double>(sum) * kValueUnit);
+    for (const ScanChildren scan : every_scan()) {
+      check_equal(scan(family.tree.arena(), family.tree.root(), family.count, task, unvisited),
+                  expected);
+    }
+    CHECK(unvisited.empty());
+  }
 }
 
 TEST_CASE("children that are all lost score -infinity, and the first is found") {
@@ -122,8 +176,7 @@ TEST_CASE("children that are all lost score -infinity, and the first is found") 
                  [](Node& child) { child.proof = Proof::loss; });
   ScoreTask task{1.0, 2.0};
   task.lost = Proof::loss;
-  for (const ScanChildren scan : {&scan_children, wide_scan_children()}) {
-    if (scan == nullptr) continue;
+  for (const ScanChildren scan : every_scan()) {
     std::vector<Unvisited> unvisited;
     const Scan found = scan(family.tree.arena(), family.tree.root(), 30, task, unvisited);
     CHECK(found.place == 0);

@@ -139,4 +139,9 @@ Scan scan_children(const Arena& arena, const Node& node, int count, const ScoreT
   return scan;
 }
 
+ScanChildren wide_scan_children() noexcept {
+  const ScanChildren eights = avx512_scan_children();
+  return eights != nullptr ? eights : avx2_scan_children();
+}
+
 }  // namespace pyengine

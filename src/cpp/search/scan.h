@@ -1,6 +1,6 @@
-/// The child with the largest score: a portable scan over a node's children, and one that reads
-/// eight nodes at a time as they lie where the processor has AVX-512. Operation by operation the
-/// same arithmetic: the same choice.
+/// The child with the largest score: a portable scan over a node's children, and scans that read
+/// eight nodes at a time (AVX-512) or four (AVX2) as they lie. Operation by operation the same
+/// arithmetic: the same choice.
 #pragma once
 
 #include <limits>
@@ -44,6 +44,9 @@ using ScanChildren = Scan (*)(const Arena& arena, const Node& node, int count,
 Scan scan_children(const Arena& arena, const Node& node, int count, const ScoreTask& task,
                    std::vector<Unvisited>& unvisited) noexcept;
 /// nullptr where the processor or the build has no such vectors.
+[[nodiscard]] ScanChildren avx512_scan_children() noexcept;
+[[nodiscard]] ScanChildren avx2_scan_children() noexcept;
+/// The fastest of the two that there is, or nullptr.
 [[nodiscard]] ScanChildren wide_scan_children() noexcept;
 
 }  // namespace pyengine

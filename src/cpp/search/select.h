@@ -52,7 +52,7 @@ struct Selection {
 /// Chooses at the nodes of one walk. One per worker: it owns the memory that it computes in.
 class Selector {
  public:
-  /// `wide` scans eight children at a time; nullptr: the portable scan alone.
+  /// `wide` scans several children at a time; nullptr: the portable scan alone.
   explicit Selector(ScanChildren wide = wide_scan_children())
       : scan_(wide != nullptr ? wide : &scan_children) {}
   void configure(const SearchConfig& config);
