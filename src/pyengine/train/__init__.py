@@ -1,0 +1,56 @@
+"""Training: networks, the learner, ONNX export, and the loop of self-play, training and gate.
+
+Needs the extra ``train`` (PyTorch, onnx), which is imported only where it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyengine.train.configs import (
+    AverageConfig,
+    LearnerConfig,
+    LossConfig,
+    NetworkConfig,
+    OptimiserConfig,
+    TrainConfig,
+)
+from pyengine.train.errors import TrainingError
+from pyengine.train.extra import need
+from pyengine.train.schedule import learning_rate
+
+if TYPE_CHECKING:
+    from pyengine.train.learner import Learner, StepReport
+    from pyengine.train.network import Network
+    from pyengine.train.onnx_export import ExportReport, export
+
+__all__ = [
+    "AverageConfig",
+    "ExportReport",
+    "Learner",
+    "LearnerConfig",
+    "LossConfig",
+    "Network",
+    "NetworkConfig",
+    "OptimiserConfig",
+    "StepReport",
+    "TrainConfig",
+    "TrainingError",
+    "export",
+    "learning_rate",
+]
+
+_LAZY = {
+    "ExportReport": "onnx_export",
+    "Learner": "learner",
+    "Network": "network",
+    "StepReport": "learner",
+    "export": "onnx_export",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs PyTorch when it is asked for. Raises EngineError that names the extra."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(need(f"pyengine.train.{_LAZY[name]}"), name)

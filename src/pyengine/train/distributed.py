@@ -1,0 +1,55 @@
+"""Several processes that train one network: PyTorch's DistributedDataParallel under torchrun."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch  # noqa: TID253  # imported only where the extra is needed
+import torch.distributed as dist  # noqa: TID253
+from torch import nn  # noqa: TID253
+
+__all__ = ["Ranks"]
+
+
+class Ranks:
+    """This process among those that torchrun started; a process alone is rank 0 of 1.
+
+    Attributes:
+        rank: from 0; the first one writes files.
+        world: how many.
+        device: where this process computes.
+
+    """
+
+    def __init__(self, device: str) -> None:
+        """Join the others where the environment names them (RANK, WORLD_SIZE, LOCAL_RANK)."""
+        self.world = int(os.environ.get("WORLD_SIZE", "1"))
+        self.rank = int(os.environ.get("RANK", "0")) if self.world > 1 else 0
+        cuda = device == "cuda" or (device == "auto" and torch.cuda.is_available())
+        local = int(os.environ.get("LOCAL_RANK", "0"))
+        self.device = torch.device("cuda", local) if cuda else torch.device("cpu")
+        if self.world > 1 and not dist.is_initialized():
+            dist.init_process_group("nccl" if cuda else "gloo")
+
+    def wrap(self, network: nn.Module) -> nn.Module:
+        """Return what computes the gradient: the mean over all processes."""
+        if self.world == 1:
+            return network
+        ids = [self.device.index] if self.device.type == "cuda" else None
+        wrapped: nn.Module = nn.parallel.DistributedDataParallel(network, device_ids=ids)
+        return wrapped
+
+    def any(self, flag: bool) -> bool:
+        """Return whether the flag is set in any process, the same in all of them."""
+        if self.world == 1:
+            return flag
+        shared: Any = torch.tensor(int(flag), device=self.device)
+        dist.all_reduce(shared, dist.ReduceOp.MAX)
+        return bool(shared.item())
+
+    def close(self) -> None:
+        """Leave the others, once all of them do."""
+        if self.world > 1 and dist.is_initialized():
+            dist.barrier()
+            dist.destroy_process_group()

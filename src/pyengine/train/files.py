@@ -1,0 +1,71 @@
+"""Files that appear whole or not at all, files of JSON lines, and locks."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pyengine.data.files import lock as hold
+from pyengine.data.files import write_durably
+from pyengine.errors import ConfigError, DataError, EngineError
+
+__all__ = ["append_line", "lock", "read_json", "read_lines", "write_json"]
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON: readers see the old file or the new one."""
+    write_durably(path, [(json.dumps(value, indent=2) + "\n").encode()])
+
+
+def read_json(path: Path) -> Any:
+    """Return what a file of JSON says; None where it is absent. Raises DataError."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: expected JSON: {error}") from error
+
+
+def append_line(path: Path, value: Mapping[str, Any]) -> None:
+    """Add a line of JSON to a file; one that was cut off by a crash is ended first."""
+    with path.open("a+b") as file:
+        whole = file.tell() == 0
+        if not whole:
+            file.seek(-1, os.SEEK_END)
+            whole = file.read(1) == b"\n"
+        file.write((("" if whole else "\n") + json.dumps(value) + "\n").encode())
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a file of JSON lines; none where it is absent. A line cut off is left."""
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
+@contextmanager
+def lock(path: Path, what: str) -> Iterator[None]:
+    """Hold a lock; it ends with the process, however that ends.
+
+    Raises:
+        EngineError: another process holds it; says what is running already.
+
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        held = hold(path)
+    except ConfigError as error:
+        raise EngineError(f"{what} is running already: another process holds {path}") from error
+    with held:
+        yield

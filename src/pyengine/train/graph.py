@@ -1,0 +1,188 @@
+"""A trained network as an ONNX graph, written node by node.
+
+Batch normalisation is folded into the convolutions: half the nodes to run, and no exporter whose
+output changes from version to version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx  # noqa: TID253  # imported only where the extra is needed
+import torch  # noqa: TID253
+from onnx import TensorProto, helper, numpy_helper  # noqa: TID253
+from torch import nn  # noqa: TID253
+
+from pyengine.train.network import (
+    SCALE_MIDDLE,
+    SCALE_STEP,
+    Network,
+    PublishedHeads,
+)
+
+__all__ = ["folded", "model_of"]
+
+OPSET = 17
+IR_VERSION = 8  # ONNX Runtime 1.20 and older read it
+
+Floats = npt.NDArray[np.float32]
+
+
+def folded(layer: nn.Sequential) -> tuple[Floats, Floats]:
+    """Return kernel [O,I,h,w] and bias [O] of a convolution with its normalisation taken in."""
+    conv, norm = layer
+    with torch.no_grad():
+        scale = (norm.weight / torch.sqrt(norm.running_var + norm.eps)).double()
+        kernel = conv.weight.double() * scale[:, None, None, None]
+        bias = norm.bias.double() - norm.running_mean.double() * scale
+    return _array(kernel), _array(bias)
+
+
+def _array(tensor: torch.Tensor) -> Floats:
+    return np.ascontiguousarray(tensor.detach().cpu().numpy(), np.float32)
+
+
+class _Graph:
+    """Nodes and weights as they are added; a tensor is known by its name."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+
+    def add(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    def weight(self, name: str, array: npt.NDArray[Any]) -> str:
+        self.weights.append(numpy_helper.from_array(array, name))
+        return name
+
+    def conv(self, x: str, kernel: Floats, bias: Floats, output: str) -> str:
+        inputs = [x, self.weight(f"{output}.w", kernel), self.weight(f"{output}.b", bias)]
+        pads = [kernel.shape[-1] // 2] * 4
+        return self.add("Conv", inputs, output, pads=pads, kernel_shape=kernel.shape[-2:])
+
+    def conv_norm(self, x: str, layer: nn.Module, output: str) -> str:
+        assert isinstance(layer, nn.Sequential)
+        return self.conv(x, *folded(layer), output)
+
+    def conv_relu(self, x: str, layer: nn.Module, output: str) -> str:
+        return self.relu(self.conv_norm(x, layer, f"{output}.conv"), output)
+
+    def relu(self, x: str, output: str) -> str:
+        return self.add("Relu", [x], output)
+
+    def linear(self, x: str, layer: nn.Linear, output: str) -> str:
+        weight, bias = _array(layer.weight), _array(layer.bias)
+        inputs = [x, self.weight(f"{output}.w", weight), self.weight(f"{output}.b", bias)]
+        return self.add("Gemm", inputs, output, transB=1)
+
+
+def model_of(
+    network: Network, metadata: Mapping[str, str], board: tuple[int, int] | None
+) -> onnx.ModelProto:
+    """Return the model: ``planes`` [N,C,H,W] to ``policy`` [N,A] and ``value`` [N,1 or 3].
+
+    Args:
+        network: what it computes in evaluation mode.
+        metadata: texts by key.
+        board: H and W; None, for a convolutional network: free.
+
+    """
+    graph = _Graph()
+    x = _tower(graph, network)
+    if isinstance(network.heads, PublishedHeads):
+        _published(graph, network, x)
+    else:
+        _convolutional(graph, network, x)
+    if network.config.value == "scalar":
+        graph.add("Tanh", ["value.raw"], "value")
+    height, width = board or ("H", "W")
+    actions = network.actions if board == network.board else "A"
+    outcomes = 1 if network.config.value == "scalar" else 3
+    proto = helper.make_graph(
+        graph.nodes,
+        "pyengine",
+        [_tensor("planes", network.planes, height, width)],
+        [_tensor("policy", actions), _tensor("value", outcomes)],
+        graph.weights,
+    )
+    opsets = [helper.make_opsetid("", OPSET)]
+    model = helper.make_model(proto, producer_name="pyengine", opset_imports=opsets)
+    model.ir_version = IR_VERSION
+    helper.set_model_props(model, dict(metadata))
+    onnx.checker.check_model(model)
+    return model
+
+
+def _tensor(name: str, *shape: int | str) -> Any:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *shape])
+
+
+def _value_name(network: Network) -> str:
+    """The value before its last non-linearity, which for WDL is the output."""
+    return "value.raw" if network.config.value == "scalar" else "value"
+
+
+def _tower(graph: _Graph, network: Network) -> str:
+    x = graph.conv_relu("planes", network.stem, "stem")
+    for number, block in enumerate(network.blocks):
+        inner = graph.conv_relu(x, block.first, f"block{number}.first")
+        inner = graph.conv_norm(inner, block.second, f"block{number}.second")
+        inner = graph.add("Add", [inner, x], f"block{number}.sum")
+        x = graph.relu(inner, f"block{number}")
+    return x
+
+
+def _published(graph: _Graph, network: Network, x: str) -> None:
+    heads = network.heads
+    policy = graph.conv_relu(x, heads.policy_conv, "policy.board")
+    graph.linear(graph.add("Flatten", [policy], "policy.flat"), heads.policy_out, "policy")
+    value = graph.conv_relu(x, heads.value_conv, "value.board")
+    value = graph.add("Flatten", [value], "value.flat")
+    value = graph.relu(graph.linear(value, heads.value_hidden, "value.sum"), "value.hidden")
+    graph.linear(value, heads.value_out, _value_name(network))
+
+
+def _convolutional(graph: _Graph, network: Network, x: str) -> None:
+    heads = network.heads
+    scale = _scale(graph)
+    pooled = _pooled(graph, graph.conv_relu(x, heads.policy_pooled, "policy.seen"), scale, "policy")
+    bias = graph.linear(pooled, heads.policy_bias, "policy.bias")
+    axes = graph.weight("policy.axes", np.array([2, 3], np.int64))
+    bias = graph.add("Unsqueeze", [bias, axes], "policy.bias.board")
+    board = graph.conv_norm(x, heads.policy_conv, "policy.conv")
+    board = graph.relu(graph.add("Add", [board, bias], "policy.sum"), "policy.hidden")
+    kernel, offset = _array(heads.policy_out.weight), _array(heads.policy_out.bias)
+    board = graph.conv(board, kernel, offset, "policy.points")
+    if heads.pass_out is None:
+        graph.add("Flatten", [board], "policy")
+    else:
+        points = graph.add("Flatten", [board], "policy.flat")
+        passing = graph.linear(pooled, heads.pass_out, "policy.pass")
+        graph.add("Concat", [points, passing], "policy", axis=1)
+    value = _pooled(graph, graph.conv_relu(x, heads.value_conv, "value.seen"), scale, "value")
+    value = graph.relu(graph.linear(value, heads.value_hidden, "value.sum"), "value.hidden")
+    graph.linear(value, heads.value_out, _value_name(network))
+
+
+def _scale(graph: _Graph) -> str:
+    """The board's scale from the input's shape; a constant to the runtime where that is fixed."""
+    shape = graph.add("Shape", ["planes"], "scale.shape", start=2, end=4)
+    points = graph.add("ReduceProd", [shape], "scale.points", axes=[0], keepdims=0)
+    points = graph.add("Cast", [points], "scale.float", to=TensorProto.FLOAT)
+    side = graph.add("Sqrt", [points], "scale.side")
+    middle = graph.weight("scale.middle", np.array(SCALE_MIDDLE, np.float32))
+    step = graph.weight("scale.step", np.array(SCALE_STEP, np.float32))
+    return graph.add("Mul", [graph.add("Sub", [side, middle], "scale.off"), step], "scale")
+
+
+def _pooled(graph: _Graph, x: str, scale: str, name: str) -> str:
+    """[N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
+    mean = graph.add("ReduceMean", [x], f"{name}.mean", axes=[2, 3], keepdims=0)
+    scaled = graph.add("Mul", [mean, scale], f"{name}.scaled")
+    most = graph.add("ReduceMax", [x], f"{name}.max", axes=[2, 3], keepdims=0)
+    return graph.add("Concat", [mean, scaled, most], f"{name}.pooled", axis=1)

@@ -1,0 +1,306 @@
+"""The learner: steps, checkpoints, exact resume."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import torch  # noqa: TID253  # imported only where the extra is needed
+
+from pyengine.errors import ConfigError
+from pyengine.train import checkpoint
+from pyengine.train.configs import TrainConfig
+from pyengine.train.distributed import Ranks
+from pyengine.train.errors import TrainingError
+from pyengine.train.logs import TrainLog
+from pyengine.train.loss import Losses, losses
+from pyengine.train.network import Network, new_network
+from pyengine.train.optim import average_of, optimiser_of, set_rate
+from pyengine.train.protocol import TrainingData
+from pyengine.train.schedule import learning_rate
+
+__all__ = ["Learner", "StepReport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepReport:
+    """Means over the steps since the last report."""
+
+    step: int  #: steps done since the beginning of the training
+    policy: float  #: cross entropy to the visits, nats
+    divergence: float  #: that less the targets' own entropy: 0 is perfect
+    value: float  #: squared error of a value in [-1, 1], or cross entropy of WDL, nats
+    rate: float  #: learning rate
+    positions_per_second: float  #: of all processes
+
+
+OnProgress = Callable[[StepReport], object]
+
+
+class Learner:
+    """Trains a network on positions, step by step.
+
+    Batches depend on the seed, the step and the data alone: a training that was interrupted and
+    goes on gives the same network, bit for bit on one CPU with the same number of threads.
+
+    Args:
+        config: see :class:`TrainConfig`.
+        data: one :class:`TrainingData`, or several with equal specs, of which each step takes one
+            (with a convolutional network they may be of different board sizes).
+        directory: of the checkpoints and the log.
+        resume: go on from the newest checkpoint; where there is none, begin.
+        weights: how often each of several data is taken; None: by its number of positions.
+        on_progress: called with a :class:`StepReport` every ``log_steps``; False stops.
+
+    Under torchrun every process makes a Learner with the same arguments; the first one writes.
+
+    Raises:
+        ConfigError: the settings are not those of the checkpoint (it names them), or there are
+            checkpoints and ``resume`` is not set, or data do not fit each other.
+        DataError: the checkpoint is damaged.
+
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        data: TrainingData | Sequence[TrainingData],
+        directory: str | Path,
+        *,
+        resume: bool = False,
+        weights: Sequence[float] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        """Make one; see the class."""
+        self.config = config
+        self.directory = Path(directory)
+        self.ranks = Ranks(config.learner.device)
+        self.step = 0
+        self.seconds = 0.0  #: of training, all sittings
+        self._on_progress = on_progress
+        if config.learner.threads is not None:
+            torch.set_num_threads(config.learner.threads)
+        self.set_data(data, weights)
+        self._make()
+        found = checkpoint.checkpoints(self.directory)
+        if found and not resume:
+            raise ConfigError(f"{self.directory} holds {found[-1].name}: resume, or another folder")
+        if found:
+            self._restore(found[-1])
+        self._log = TrainLog(self.directory) if self.ranks.rank == 0 else None
+
+    def set_data(
+        self, data: TrainingData | Sequence[TrainingData], weights: Sequence[float] | None = None
+    ) -> None:
+        """Learn from other positions from now on; see the class."""
+        self.data = list(data) if isinstance(data, Sequence) else [data]
+        self.spec = self.data[0].spec
+        if self.spec.layout != "NCHW":
+            raise ConfigError(f"data: expected planes in the layout NCHW, found {self.spec.layout}")
+        for other in self.data[1:]:
+            if other.spec != self.spec:
+                raise ConfigError(f"data: expected one spec, found {self.spec} and {other.spec}")
+        if weights is not None and len(weights) != len(self.data):
+            raise ConfigError(f"weights: expected {len(self.data)}, found {len(weights)}")
+        self._weights = weights
+
+    def _make(self) -> None:
+        """Make network and optimiser; the shapes are the data's."""
+        row = self.data[0].sample(1, np.random.default_rng(0), augment=False)
+        _, planes, height, width = row["planes"].shape
+        network = new_network(
+            self.config, planes, (int(height), int(width)), int(row["policy"].shape[1])
+        )
+        self._format = (
+            torch.channels_last if self.config.learner.channels_last else torch.contiguous_format
+        )
+        self.network = network.to(self.ranks.device, memory_format=self._format)
+        self.average = average_of(self.network, self.config.average)
+        self._optimiser = optimiser_of(self.network, self.config.optimiser)
+        self._wrapped = self.ranks.wrap(self.network)
+
+    @property
+    def exported(self) -> Network:
+        """The network to export: the average of the weights where there is one."""
+        if self.average is None or int(self.average.n_averaged) == 0:
+            return self.network
+        module: Network = self.average.module
+        return module
+
+    def train(self, steps: int, stop: Callable[[], bool] | None = None) -> bool:
+        """Do so many steps more; return whether they were all done.
+
+        A checkpoint is written every ``checkpoint_steps``, and at the end. Ctrl-C ends it between
+        two steps, likewise, and raises KeyboardInterrupt.
+
+        Args:
+            steps: at least 0.
+            stop: asked between two steps; True ends.
+
+        Raises:
+            TrainingError: a loss that is not finite; the checkpoints so far stay.
+
+        """
+        self._wrapped.train()
+        sums, since, begun = torch.zeros(3), 0, time.perf_counter()
+        wanted = self.step + steps
+        saved = self.step
+        with _deferred_interrupt() as interrupted:
+            while self.step < wanted:
+                stopping = interrupted.is_set() or (stop is not None and stop())
+                if self.ranks.any(stopping):
+                    break
+                sums += self._one_step()
+                since += 1
+                if self.step % self.config.learner.log_steps == 0:
+                    now = time.perf_counter()
+                    go_on = self._report(sums / since, since / max(now - begun, 1e-9))
+                    self.seconds += now - begun
+                    sums, since, begun = torch.zeros(3), 0, now
+                    if self.ranks.any(go_on is False):
+                        break
+                if self.step % self.config.learner.checkpoint_steps == 0:
+                    self.save()
+                    saved = self.step
+            self.seconds += time.perf_counter() - begun
+            if self.step != saved:
+                self.save()
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        return self.step >= wanted
+
+    def save(self) -> Path | None:
+        """Write a checkpoint; None in all processes but the first."""
+        if self.ranks.rank != 0:
+            return None
+        state = {
+            "config": self.config.fixed(),
+            "spec": self.spec.to_json(),
+            "step": self.step,
+            "seconds": self.seconds,
+            "network": self.network.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+            "average": None if self.average is None else self.average.state_dict(),
+        }
+        return checkpoint.save(self.directory, state, self.config.learner.keep)
+
+    def close(self) -> None:
+        """Close the log and leave the other processes."""
+        if self._log is not None:
+            self._log.close()
+        self._wrapped = self.network  # it must be gone before the processes part
+        self.ranks.close()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close; after an error the others are not waited for, who may wait for this process."""
+        if error is None:
+            self.close()
+        elif self._log is not None:
+            self._log.close()
+
+    def _restore(self, path: Path) -> None:
+        state = checkpoint.load(path, self.ranks.device)
+        checkpoint.refuse_changes(path, state["config"], self.config.fixed())
+        if state["spec"] != self.spec.to_json():
+            raise ConfigError(f"{path} reads {state['spec']}, found data of {self.spec.to_json()}")
+        self.network.load_state_dict(state["network"])
+        self._optimiser.load_state_dict(state["optimiser"])
+        if self.average is not None:
+            self.average.load_state_dict(state["average"])
+        self.step, self.seconds = state["step"], state["seconds"]
+
+    def _batch(self) -> dict[str, torch.Tensor]:
+        """Draw this step's positions: a stream of its own for each step and process."""
+        learner = self.config.learner
+        rng = np.random.default_rng((learner.seed, self.step, self.ranks.rank))
+        size = max(1, learner.batch_size // self.ranks.world)
+        data = self.data[0]
+        if len(self.data) > 1:
+            shares = np.array(self._weights or [len(d) for d in self.data], np.float64)
+            data = self.data[int(rng.choice(len(self.data), p=shares / shares.sum()))]
+        arrays = data.sample(size, rng, augment=learner.augment)
+        kept = ("planes", "policy", "value", "root_value", "full")
+        return {
+            name: torch.from_numpy(arrays[name]).to(self.ranks.device)
+            for name in kept
+            if name in arrays
+        }
+
+    def _one_step(self) -> torch.Tensor:
+        """Do a step; return policy loss, divergence and value loss."""
+        rate = learning_rate(self.config.optimiser, self.step)
+        set_rate(self._optimiser, rate)
+        batch = self._batch()
+        planes = batch.pop("planes").contiguous(memory_format=self._format)
+        found = losses(self._wrapped(planes), batch, self.config.loss)
+        self._require_finite(found, rate)
+        self._optimiser.zero_grad(set_to_none=True)
+        found.total.backward()
+        if self.config.optimiser.clip_norm is not None:
+            torch.nn.utils.clip_grad_norm_(
+                self.network.parameters(), self.config.optimiser.clip_norm
+            )
+        self._optimiser.step()
+        self.step += 1
+        average = self.config.average
+        since = self.step - average.start
+        if self.average is not None and since >= 0 and since % average.every == 0:
+            self.average.update_parameters(self.network)
+        return torch.stack([found.policy, found.divergence, found.value]).cpu()
+
+    def _require_finite(self, found: Losses, rate: float) -> None:
+        if math.isfinite(found.total.item()):
+            return
+        newest = checkpoint.checkpoints(self.directory)
+        raise TrainingError(
+            f"step {self.step}: expected a finite loss, found policy {found.policy.item():g} and "
+            f"value {found.value.item():g} at a learning rate of {rate:g}; "
+            + (f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet")
+        )
+
+    def _report(self, means: torch.Tensor, steps_per_second: float) -> object:
+        policy, divergence, value = (float(x) for x in means)
+        report = StepReport(
+            step=self.step,
+            policy=policy,
+            divergence=divergence,
+            value=value,
+            rate=learning_rate(self.config.optimiser, self.step - 1),
+            positions_per_second=steps_per_second * self.config.learner.batch_size,
+        )
+        if self._log is not None:
+            self._log.add(asdict(report))
+        return None if self._on_progress is None else self._on_progress(report)
+
+
+@contextmanager
+def _deferred_interrupt() -> Iterator[threading.Event]:
+    """Turn Ctrl-C into a flag, so that no step is cut in half; on the main thread alone."""
+    flag = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, lambda *_: flag.set())
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, before)

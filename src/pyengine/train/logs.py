@@ -1,0 +1,40 @@
+"""The log of a training: JSON lines always, TensorBoard where it is installed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pyengine.train.files import append_line
+
+__all__ = ["TrainLog"]
+
+
+class TrainLog:
+    """Writes ``log.jsonl`` in a folder, and scalars for TensorBoard beside it."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open it; earlier lines stay."""
+        directory.mkdir(parents=True, exist_ok=True)
+        self._path = directory / "log.jsonl"
+        self._board: Any = None
+        if importlib.util.find_spec("tensorboard") is not None:
+            module = importlib.import_module("torch.utils.tensorboard")
+            self._board = module.SummaryWriter(str(directory / "tensorboard"))
+
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Add a line; ``step`` is its place."""
+        append_line(self._path, {"time": time.time(), **values})
+        if self._board is not None:
+            for name, value in values.items():
+                if name != "step":
+                    self._board.add_scalar(f"train/{name}", value, values["step"])
+
+    def close(self) -> None:
+        """Close the files."""
+        if self._board is not None:
+            self._board.close()

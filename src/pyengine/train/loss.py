@@ -1,0 +1,76 @@
+"""The loss: ``(z - v)² - πᵀ log p``; the term ``c‖θ‖²`` is the optimiser's weight decay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch  # noqa: TID253  # imported only where the extra is needed
+from torch import Tensor, nn  # noqa: TID253
+from torch.nn import functional  # noqa: TID253
+
+from pyengine.train.configs import LossConfig
+
+__all__ = ["Losses", "losses", "regularisation", "value_target"]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Scalars of one batch; all but ``total`` are for reading."""
+
+    total: Tensor  #: what is minimised, without the weight decay
+    policy: Tensor  #: cross entropy to the visits, in nats, over positions with a target
+    value: Tensor  #: mean squared error in [0, 4], or cross entropy in nats
+    divergence: Tensor  #: policy less the targets' own entropy: 0 is perfect
+
+
+def losses(
+    outputs: tuple[Tensor, Tensor], batch: Mapping[str, Tensor], config: LossConfig
+) -> Losses:
+    """Return the losses of a batch.
+
+    Args:
+        outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss.
+        batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; where there are:
+            ``root_value`` [N], and ``full`` [N], 0 for a position without a policy target.
+        config: weights.
+
+    """
+    logits, value = outputs
+    policy = batch["policy"]
+    log_p = functional.log_softmax(logits, dim=1)
+    weights = batch["full"].to(log_p.dtype) if "full" in batch else log_p.new_ones(len(log_p))
+    shares = weights / weights.sum().clamp(min=1)
+    cross = -(shares * (policy * log_p).sum(dim=1)).sum()
+    entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()
+    target = value_target(batch, config)
+    if value.shape[1] == 3:
+        judged = -(outcome_shares(target) * functional.log_softmax(value, dim=1)).sum(1).mean()
+    else:
+        judged = functional.mse_loss(value[:, 0], target)
+    total = cross + config.value_weight * judged
+    return Losses(total, cross.detach(), judged.detach(), (cross - entropy).detach())
+
+
+def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:
+    """Return z [N], mixed with the search's root value as far as the configuration says."""
+    mix = config.root_value_mix
+    if mix == 0 or "root_value" not in batch:
+        return batch["value"]
+    return (1 - mix) * batch["value"] + mix * batch["root_value"]
+
+
+def outcome_shares(value: Tensor) -> Tensor:
+    """Return [N,3] shares of win, draw and loss with the mean ``value`` [N] in [-1, 1].
+
+    An outcome is itself: 1, 0 or -1. Between them the draw takes what is left, so that the search,
+    which uses the mean alone, sees the value.
+    """
+    win, loss = value.clamp(min=0), (-value).clamp(min=0)
+    return torch.stack([win, 1 - win - loss, loss], dim=1)
+
+
+def regularisation(network: nn.Module, c: float) -> Tensor:
+    """Return ``c‖θ‖²`` over all parameters, whose gradient is that of a weight decay of ``2c``."""
+    squares = [parameter.square().sum() for parameter in network.parameters()]
+    return c * torch.stack(squares).sum()

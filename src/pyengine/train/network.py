@@ -1,0 +1,177 @@
+"""The networks: AlphaGo Zero's, and a fully convolutional one for boards of any size."""
+
+from __future__ import annotations
+
+import torch  # noqa: TID253  # imported only where the extra is needed
+from torch import Tensor, nn  # noqa: TID253
+from torch.nn import functional  # noqa: TID253
+
+from pyengine.errors import ConfigError
+from pyengine.train.configs import NetworkConfig, TrainConfig
+
+__all__ = [
+    "Block",
+    "ConvolutionalHeads",
+    "Network",
+    "PublishedHeads",
+    "board_scale",
+    "new_network",
+    "parameters_of",
+]
+
+#: Board side for which :func:`board_scale` is 0 and the step by which it grows [KataGo].
+SCALE_MIDDLE, SCALE_STEP = 14.0, 0.1
+
+
+def _conv(inputs: int, outputs: int, size: int) -> nn.Sequential:
+    """A convolution that keeps the board's shape, then batch normalisation."""
+    conv = nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=False)
+    nn.init.kaiming_normal_(conv.weight, mode="fan_out", nonlinearity="relu")
+    return nn.Sequential(conv, nn.BatchNorm2d(outputs))
+
+
+def board_scale(height: int, width: int) -> float:
+    """Return how large a board is, about -1 to 1: ``(sqrt(H W) - 14) / 10`` [KataGo]."""
+    return float(((height * width) ** 0.5 - SCALE_MIDDLE) * SCALE_STEP)
+
+
+class Block(nn.Module):
+    """A residual block: ``relu(x + second(relu(first(x))))``, [N,F,H,W] to the same."""
+
+    def __init__(self, filters: int) -> None:
+        """Make one with random weights."""
+        super().__init__()
+        self.first = _conv(filters, filters, 3)
+        self.second = _conv(filters, filters, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """[N,F,H,W] to the same."""
+        return functional.relu(x + self.second(functional.relu(self.first(x))))
+
+
+class PublishedHeads(nn.Module):
+    """AlphaGo Zero's heads, for one board: [N,F,H,W] to policy logits [N,A] and value [N,1 or 3].
+
+    Policy: 1x1 convolution of 2 filters, fully connected. Value: 1x1 convolution of 1 filter,
+    256 hidden units, one output. Both convolutions with batch normalisation and ReLU.
+    """
+
+    def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
+        """Make them with random weights."""
+        super().__init__()
+        points = board[0] * board[1]
+        self.policy_conv = _conv(config.filters, config.policy_filters, 1)
+        self.policy_out = nn.Linear(config.policy_filters * points, actions)
+        self.value_conv = _conv(config.filters, config.value_filters, 1)
+        self.value_hidden = nn.Linear(config.value_filters * points, config.value_hidden)
+        self.value_out = nn.Linear(config.value_hidden, 3 if config.value == "wdl" else 1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return policy logits and the value before its last non-linearity."""
+        policy = functional.relu(self.policy_conv(x)).flatten(1)
+        value = functional.relu(self.value_conv(x)).flatten(1)
+        value = functional.relu(self.value_hidden(value))
+        return self.policy_out(policy), self.value_out(value)
+
+
+class ConvolutionalHeads(nn.Module):
+    """Heads of 1x1 convolutions and global pooling, for boards of any size [idea: KataGo].
+
+    An action for each point, then perhaps a pass: [N,F,H,W] to policy logits [N,H*W(+1)] and value
+    [N,1 or 3]. Pooled over the board: the mean, the mean times :func:`board_scale`, the maximum.
+    """
+
+    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
+        """Make them with random weights."""
+        super().__init__()
+        width = config.policy_filters
+        self.policy_conv = _conv(config.filters, width, 1)
+        self.policy_pooled = _conv(config.filters, width, 1)
+        self.policy_bias = nn.Linear(3 * width, width)
+        self.policy_out = nn.Conv2d(width, 1, 1)
+        self.pass_out = nn.Linear(3 * width, 1) if has_pass else None
+        self.value_conv = _conv(config.filters, config.value_filters, 1)
+        self.value_hidden = nn.Linear(3 * config.value_filters, config.value_hidden)
+        self.value_out = nn.Linear(config.value_hidden, 3 if config.value == "wdl" else 1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return policy logits and the value before its last non-linearity."""
+        pooled = _pooled(functional.relu(self.policy_pooled(x)))
+        bias = self.policy_bias(pooled)[:, :, None, None]
+        policy = self.policy_out(functional.relu(self.policy_conv(x) + bias)).flatten(1)
+        if self.pass_out is not None:
+            policy = torch.cat([policy, self.pass_out(pooled)], dim=1)
+        value = functional.relu(self.value_hidden(_pooled(functional.relu(self.value_conv(x)))))
+        return policy, self.value_out(value)
+
+
+def _pooled(x: Tensor) -> Tensor:
+    """[N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
+    mean = x.mean(dim=(2, 3))
+    scale = board_scale(x.shape[2], x.shape[3])
+    return torch.cat([mean, mean * scale, x.amax(dim=(2, 3))], dim=1)
+
+
+class Network(nn.Module):
+    """A residual tower and two heads.
+
+    Args:
+        config: its size and heads.
+        planes: C, how many input planes.
+        board: H and W; a convolutional network takes others as well.
+        actions: A, of that board.
+
+    Raises:
+        ConfigError: a convolutional network for a game without an action for each point.
+    """
+
+    def __init__(
+        self, config: NetworkConfig, planes: int, board: tuple[int, int], actions: int
+    ) -> None:
+        """Make one with random weights from PyTorch's generator."""
+        super().__init__()
+        height, width = board
+        self.config, self.planes, self.board, self.actions = config, planes, board, actions
+        self.stem = _conv(planes, config.filters, 3)
+        self.blocks = nn.ModuleList(Block(config.filters) for _ in range(config.blocks))
+        self.heads: nn.Module
+        if config.kind == "alphago_zero":
+            self.heads = PublishedHeads(config, board, actions)
+        elif actions - height * width in (0, 1):
+            self.heads = ConvolutionalHeads(config, has_pass=actions > height * width)
+        else:
+            raise ConfigError(
+                'network.kind: "convolutional" needs an action for each of the '
+                f"{height}x{width} points and at most a pass, found {actions} actions"
+            )
+
+    def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+        """Judge positions for the player to move.
+
+        Args:
+            planes: float32 [N,C,H,W].
+
+        Returns:
+            Policy logits [N,A], and the value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss.
+
+        """
+        x = functional.relu(self.stem(planes))
+        for block in self.blocks:
+            x = block(x)
+        policy, value = self.heads(x)
+        return policy, torch.tanh(value) if self.config.value == "scalar" else value
+
+
+def new_network(config: TrainConfig, planes: int, board: tuple[int, int], actions: int) -> Network:
+    """Return the network with which a training begins: its weights are a function of the seed.
+
+    Args: see :class:`Network`.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.learner.seed)
+        return Network(config.network, planes, board, actions)
+
+
+def parameters_of(network: nn.Module) -> int:
+    """Return how many numbers the network learns."""
+    return sum(parameter.numel() for parameter in network.parameters())

@@ -1,0 +1,156 @@
+"""Export of a trained network: ONNX with its spec inside, checked against PyTorch."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch  # noqa: TID253  # imported only where the extra is needed
+
+from pyengine.errors import ConfigError
+from pyengine.evaluators import OnnxEvaluator
+from pyengine.games import Game, State, as_game, load_game
+from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.train.errors import TrainingError
+from pyengine.train.graph import model_of
+from pyengine.train.network import Network
+
+__all__ = ["MANIFEST_KEY", "TOLERANCE", "ExportReport", "export"]
+
+MANIFEST_KEY = "pyengine.manifest"  #: of the ONNX metadata: how the network came to be, JSON
+TOLERANCE = 1e-4  #: most difference of a probability or a value to PyTorch
+_POSITIONS = 64  # of each game, for the comparison
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """A written file."""
+
+    path: Path
+    sha256: str  #: of its content, 64 hex digits
+    difference: float  #: largest one of a probability or value to PyTorch
+    positions: int  #: that were compared
+
+
+def export(
+    network: Network,
+    games: Game | str | Sequence[Game | str],
+    spec: ModelSpec,
+    path: str | os.PathLike[str],
+    *,
+    metadata: Mapping[str, Any] | None = None,
+) -> ExportReport:
+    """Write a network as ONNX, if ONNX Runtime then computes what PyTorch does.
+
+    A convolutional network for several games has free H and W, otherwise they are the game's.
+
+    Args:
+        network: left as it is.
+        games: that it plays; on random positions of each of them the two are compared.
+        spec: how it reads a position; its outputs become policy logits and, by the network, a
+            value in [-1, 1] or the logits of win, draw and loss.
+        path: the file; an older one is replaced only by one that passed.
+        metadata: plain values, kept under the key ``pyengine.manifest``.
+
+    Raises:
+        ConfigError: several games for a network of one board.
+        TrainingError: a difference above 1e-4, or a number that is not finite: nothing is written.
+
+    """
+    given = [games] if isinstance(games, Game | str) else list(games)
+    played = [load_game(game) if isinstance(game, str) else as_game(game) for game in given]
+    boards = {game.board_shape for game in played}
+    if len(boards) > 1 and network.config.kind != "convolutional":
+        raise ConfigError(f"games: expected one board for this network, found {sorted(boards)}")
+    told = replace(
+        spec,
+        policy="logits",
+        value="scalar" if network.config.value == "scalar" else ("win", "draw", "loss"),
+        value_kind=None,
+        value_for="mover",
+    )
+    texts = {METADATA_KEY: told.to_json()}
+    if metadata is not None:
+        texts[MANIFEST_KEY] = json.dumps(metadata)
+    frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
+    board = boards.pop() if len(boards) == 1 else None
+    content = model_of(frozen, texts, board).SerializeToString()
+    return _checked(frozen, played, told, Path(path), content)
+
+
+def _checked(
+    network: Network, games: Sequence[Game], spec: ModelSpec, path: Path, content: bytes
+) -> ExportReport:
+    part = path.with_name(f".{path.stem}.{os.getpid()}.part.onnx")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        evaluator = OnnxEvaluator(part, providers=["CPUExecutionProvider"])
+        states = [_positions(game) for game in games]
+        worst = float(
+            np.max(  # NaN where one of them is
+                [
+                    _difference(network, evaluator, game, positions, spec)
+                    for game, positions in zip(games, states, strict=True)
+                ]
+            )
+        )
+        if not worst <= TOLERANCE:
+            raise TrainingError(
+                f"{path.name} is not written: expected ONNX Runtime and PyTorch to agree within "
+                f"{TOLERANCE:g}, found a difference of {worst:.2e}"
+            )
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    compared = sum(map(len, states))
+    return ExportReport(path, hashlib.sha256(content).hexdigest(), worst, compared)
+
+
+def _positions(game: Game) -> list[State]:
+    """Return positions of random games, the same every time."""
+    rng = np.random.default_rng(0)
+    states: list[State] = []
+    while len(states) < 4 * _POSITIONS:
+        state = game.new_initial_state()
+        while not state.is_terminal() and len(states) < 4 * _POSITIONS:
+            states.append(state.clone())
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    chosen = rng.permutation(len(states))[:_POSITIONS]
+    return [states[int(number)] for number in chosen]
+
+
+def _difference(
+    network: Network,
+    evaluator: OnnxEvaluator,
+    game: Game,
+    states: Sequence[State],
+    spec: ModelSpec,
+) -> float:
+    """Return the largest difference of a probability or value; NaN where PyTorch gives one."""
+    with torch.no_grad():
+        planes = np.stack([state.observation_tensor(spec) for state in states])
+        logits, judged = network(torch.from_numpy(planes))
+    if not (torch.isfinite(logits).all() and torch.isfinite(judged).all()):
+        return float("nan")
+    legal = torch.zeros(logits.shape, dtype=torch.bool)
+    for row, state in zip(legal, states, strict=True):
+        row[state.legal_actions()] = True
+    expected = torch.softmax(logits.masked_fill(~legal, -torch.inf), 1).numpy()
+    if judged.shape[1] == 3:
+        shares = torch.softmax(judged, 1)
+        value = (shares[:, 0] - shares[:, 2]).numpy()
+    else:
+        value = judged[:, 0].numpy()
+    policy, found = evaluator.evaluate(states, game=game)
+    return float(max(np.abs(policy - expected).max(), np.abs(found - value).max()))

@@ -1,0 +1,48 @@
+"""The optimiser of a configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch  # noqa: TID253  # imported only where the extra is needed
+from torch import nn  # noqa: TID253
+
+from pyengine.train.configs import AverageConfig, OptimiserConfig
+
+__all__ = ["average_of", "optimiser_of", "set_rate"]
+
+
+def optimiser_of(network: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
+    """Return an optimiser of all parameters; the rate is set before each step."""
+    parameters = list(network.parameters())
+    if config.kind == "adamw":
+        return torch.optim.AdamW(parameters, lr=0.0, weight_decay=config.weight_decay)
+    # The gradient of c‖θ‖² is 2cθ; PyTorch's weight decay of w adds wθ.
+    return torch.optim.SGD(
+        parameters, lr=0.0, momentum=config.momentum, weight_decay=2 * config.weight_decay
+    )
+
+
+def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
+    """Set the learning rate of all parameters."""
+    for group in optimiser.param_groups:
+        group["lr"] = rate
+
+
+def average_of(network: nn.Module, config: AverageConfig) -> Any:
+    """Return an ``AveragedModel`` of the network, statistics included; None without averaging."""
+    if config.kind == "none":
+        return None
+    from torch.optim.swa_utils import AveragedModel
+
+    def mix(average: list[Any], current: list[Any], count: Any) -> None:
+        weight = 1 / (float(count) + 1)
+        if config.kind == "ema":  # a young average forgets its random start sooner
+            weight = max(1 - config.decay, 9 / (float(count) + 10))
+        if torch.is_floating_point(average[0]):
+            torch._foreach_lerp_(average, current, weight)
+        else:  # counters of batches
+            for mine, other in zip(average, current, strict=True):
+                mine.copy_(other)
+
+    return AveragedModel(network, multi_avg_fn=mix, use_buffers=True)

@@ -1,0 +1,47 @@
+"""Positions of random games with made-up targets: data for tests of the learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pyengine
+
+
+class SyntheticData:
+    """Positions of random games; the target is a fixed move, the value says who has more stones."""
+
+    def __init__(self, game: str = "tic_tac_toe", positions: int = 200, full: float = 1.0) -> None:
+        """Play random games until there are enough positions."""
+        self.game = pyengine.load_game(game)
+        self.spec = pyengine.ModelSpec()
+        rng = np.random.default_rng(0)
+        planes: list[Any] = []
+        policy = np.zeros((positions, self.game.num_distinct_actions()), np.float32)
+        while len(planes) < positions:
+            state = self.game.new_initial_state()
+            while not state.is_terminal() and len(planes) < positions:
+                policy[len(planes), state.legal_actions()[0]] = 1
+                planes.append(state.observation_tensor(self.spec))
+                state.apply_action(int(rng.choice(state.legal_actions())))
+        stacked = np.stack(planes)
+        value = np.sign(stacked[:, 0].sum((1, 2)) - stacked[:, 1].sum((1, 2)))
+        self.rows = {
+            "planes": stacked,
+            "policy": policy,
+            "value": value.astype(np.float32),
+            "root_value": np.zeros(positions, np.float32),
+            "full": rng.random(positions) < full,
+        }
+
+    def __len__(self) -> int:
+        """Return how many positions there are."""
+        return len(self.rows["value"])
+
+    def sample(
+        self, size: int, rng: np.random.Generator, augment: bool = True
+    ) -> dict[str, np.ndarray]:
+        """Return random rows; they are not turned."""
+        chosen = rng.integers(len(self), size=size)
+        return {name: rows[chosen] for name, rows in self.rows.items()}

@@ -1,0 +1,219 @@
+"""Networks, loss, schedules and export of pyengine.train."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import train
+from pyengine.train import LossConfig, NetworkConfig, OptimiserConfig
+
+torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
+
+from pyengine.train.graph import folded  # noqa: E402
+from pyengine.train.loss import losses, outcome_shares, regularisation  # noqa: E402
+from pyengine.train.network import parameters_of  # noqa: E402
+from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
+
+
+def network_for(config: NetworkConfig, game: str) -> train.Network:
+    """Return a network whose normalisation has seen something."""
+    torch.manual_seed(1)
+    played = pyengine.load_game(game)
+    network = train.Network(config, 3, played.board_shape, played.num_distinct_actions())
+    network.train()
+    for _ in range(3):
+        network(torch.randn(16, 3, *played.board_shape))
+    return network.eval()
+
+
+def test_the_published_network_has_the_published_size() -> None:
+    config = NetworkConfig(blocks=19, filters=256)
+    network = train.Network(config, 17, (19, 19), 362)
+    tower = 19 * 2 * (256 * 256 * 9 + 2 * 256) + 17 * 256 * 9 + 2 * 256
+    policy = 2 * 256 + 2 * 2 + 2 * 361 * 362 + 362
+    value = 256 + 2 + 361 * 256 + 256 + 256 + 1
+    assert parameters_of(network) == tower + policy + value
+
+
+@pytest.mark.parametrize("value", ["scalar", "wdl"])
+@pytest.mark.parametrize(
+    ("kind", "games"),
+    [
+        ("alphago_zero", ["connect_four"]),
+        ("alphago_zero", ["go(board_size=5)"]),
+        ("convolutional", ["gomoku(board_size=8)", "gomoku(board_size=15)"]),
+        ("convolutional", ["go(board_size=5)", "go(rows=3,columns=7)"]),
+        ("convolutional", ["tic_tac_toe"]),
+    ],
+)
+def test_onnx_runtime_computes_what_pytorch_does(
+    kind: str, games: list[str], value: str, tmp_path: Path
+) -> None:
+    network = network_for(NetworkConfig(kind=kind, blocks=2, filters=8, value=value), games[0])
+    report = train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
+    assert report.difference < 1e-5
+    assert report.positions == 64 * len(games)
+
+
+def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) -> None:
+    spec = pyengine.ModelSpec(planes=("opp[0]", "own[0]", "ones"))
+    network = network_for(NetworkConfig(blocks=1, filters=4, value="wdl"), "tic_tac_toe")
+    path = tmp_path / "net.onnx"
+    report = train.export(network, "tic_tac_toe", spec, path, metadata={"step": 7})
+    evaluator = pyengine.OnnxEvaluator(path)
+    assert evaluator.spec is not None
+    assert evaluator.spec.planes == spec.planes
+    assert evaluator.spec.value == ("win", "draw", "loss")
+    told = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
+    assert json.loads(told["pyengine.manifest"]) == {"step": 7}
+    assert report.sha256 == pyengine.bundled.sha256_of(path)
+
+
+def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
+    network = network_for(NetworkConfig(blocks=1, filters=4), "tic_tac_toe")
+    path = tmp_path / "net.onnx"
+    path.write_text("the one before")
+    with torch.no_grad():
+        network.stem[0].weight[0, 0, 0, 0] = math.nan
+    with pytest.raises(train.TrainingError, match=r"net\.onnx is not written"):
+        train.export(network, "tic_tac_toe", pyengine.ModelSpec(), path)
+    assert path.read_text() == "the one before"
+    assert [file.name for file in tmp_path.iterdir()] == ["net.onnx"]
+
+
+def test_a_network_of_one_board_refuses_games_of_two(tmp_path: Path) -> None:
+    network = network_for(NetworkConfig(blocks=0, filters=4), "gomoku(board_size=8)")
+    games = ["gomoku(board_size=8)", "gomoku(board_size=9)"]
+    with pytest.raises(pyengine.ConfigError, match="expected one board"):
+        train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
+
+
+def test_a_convolutional_network_needs_an_action_for_each_point() -> None:
+    with pytest.raises(pyengine.ConfigError, match=r"network\.kind.*found 7 actions"):
+        train.Network(NetworkConfig(kind="convolutional"), 3, (6, 7), 7)
+
+
+def test_a_convolutional_network_judges_any_board() -> None:
+    network = network_for(NetworkConfig(kind="convolutional", blocks=1, filters=4), "gomoku")
+    policy, value = network(torch.randn(2, 3, 8, 11))
+    assert policy.shape == (2, 88)
+    assert value.shape == (2, 1)
+
+
+def test_folding_keeps_the_function() -> None:
+    network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
+    x = torch.randn(2, 3, 3, 3)
+    kernel, bias = (torch.from_numpy(array) for array in folded(network.stem))
+    found = torch.nn.functional.conv2d(x, kernel, bias, padding=1)
+    torch.testing.assert_close(found, network.stem(x), atol=1e-5, rtol=1e-5)
+
+
+def test_the_loss_is_the_published_one() -> None:
+    logits = torch.tensor([[0.0, 1.0], [2.0, 0.0]])
+    value = torch.tensor([[0.5], [-0.5]])
+    batch = {
+        "policy": torch.tensor([[1.0, 0.0], [0.5, 0.5]]),
+        "value": torch.tensor([1.0, -1.0]),
+    }
+    found = losses((logits, value), batch, LossConfig())
+    log_p = np.log(np.exp(logits.numpy()) / np.exp(logits.numpy()).sum(1, keepdims=True))
+    expected = -(batch["policy"].numpy() * log_p).sum(1).mean() + 0.25
+    assert found.total.item() == pytest.approx(expected, rel=1e-6)
+    assert found.policy.item() - found.divergence.item() == pytest.approx(math.log(2) / 2)
+
+
+def test_a_position_of_a_fast_search_teaches_no_policy() -> None:
+    logits = torch.zeros(2, 3, requires_grad=True)
+    batch = {
+        "policy": torch.eye(3)[:2],
+        "value": torch.zeros(2),
+        "full": torch.tensor([1, 0], dtype=torch.uint8),
+    }
+    losses((logits, torch.zeros(2, 1)), batch, LossConfig()).total.backward()
+    assert logits.grad is not None
+    assert logits.grad[0].abs().sum() > 0
+    assert logits.grad[1].abs().sum() == 0
+
+
+def test_the_root_value_may_share_in_the_target() -> None:
+    batch = {
+        "policy": torch.ones(1, 1),
+        "value": torch.tensor([1.0]),
+        "root_value": torch.tensor([0.0]),
+    }
+    outputs = (torch.zeros(1, 1), torch.tensor([[0.25]]))
+    assert losses(outputs, batch, LossConfig(root_value_mix=0.75)).value.item() == 0
+
+
+def test_outcomes_become_shares_with_their_value_as_mean() -> None:
+    value = torch.tensor([1.0, 0.0, -1.0, 0.25])
+    shares = outcome_shares(value)
+    assert shares[:3].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert shares.sum(1).tolist() == [1, 1, 1, 1]
+    assert (shares[:, 0] - shares[:, 2]).tolist() == value.tolist()
+
+
+def test_weight_decay_of_sgd_is_the_gradient_of_c_times_the_squares() -> None:
+    network = network_for(NetworkConfig(blocks=0, filters=2), "tic_tac_toe")
+    before = [p.detach().clone() for p in network.parameters()]
+    regularisation(network, 1e-4).backward()
+    expected = [p - 0.1 * p.grad for p in network.parameters()]
+    for parameter, value in zip(network.parameters(), before, strict=True):
+        parameter.grad = torch.zeros_like(value)
+    optimiser = optimiser_of(network, OptimiserConfig())
+    set_rate(optimiser, 0.1)
+    optimiser.step()
+    for parameter, value in zip(network.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter, value)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "table"),
+    [
+        ("alphago_zero", {0: 1e-2, 399_999: 1e-2, 400_000: 1e-3, 600_000: 1e-4, 10**7: 1e-4}),
+        (
+            "alphago_zero_supervised",
+            {0: 1e-1, 200_000: 1e-2, 400_000: 1e-3, 600_000: 1e-4, 700_000: 1e-5},
+        ),
+    ],
+)
+def test_the_published_rates_hold_at_their_steps(schedule: str, table: dict[int, float]) -> None:
+    config = OptimiserConfig(schedule=schedule)
+    assert {step: train.learning_rate(config, step) for step in table} == table
+
+
+def test_a_cosine_rises_then_falls_to_its_end() -> None:
+    config = OptimiserConfig(
+        schedule="cosine", learning_rate=1.0, warm_up=9, total_steps=109, final_fraction=0.1
+    )
+    rates = [train.learning_rate(config, step) for step in (0, 9, 59, 109, 500)]
+    assert rates == pytest.approx([0.1, 1.0, 0.55, 0.1, 0.1])
+
+
+def test_steps_have_a_rate_each() -> None:
+    config = OptimiserConfig(schedule="steps", boundaries=(10, 20), rates=(1.0, 0.5, 0.25))
+    assert [train.learning_rate(config, s) for s in (9, 10, 19, 20)] == [1.0, 0.5, 0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: NetworkConfig(blocks=-1), r"network\.blocks: expected an int of at least 0"),
+        (lambda: NetworkConfig(kind="big"), r"network\.kind: expected one of 'alphago_zero'"),
+        (lambda: NetworkConfig.from_dict({"block": 1}), r"network\.block: no such setting"),
+        (lambda: LossConfig(root_value_mix=2), r"loss\.root_value_mix: .*found 2"),
+        (lambda: OptimiserConfig(schedule="cosine"), r"optimiser\.total_steps: .*found None"),
+        (lambda: OptimiserConfig(schedule="steps"), r"optimiser\.rates: expected 1"),
+        (lambda: OptimiserConfig(learning_rate=math.nan), r"optimiser\.learning_rate"),
+    ],
+)
+def test_settings_out_of_range_are_named(make: object, message: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=message):
+        make()  # type: ignore[operator]
