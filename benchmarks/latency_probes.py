@@ -85,6 +85,7 @@ def stop(game: str, evaluator: str, trials: int) -> dict[str, Any]:
 
 def interrupt(game: str, evaluator: str, trials: int) -> dict[str, Any]:
     """Return milliseconds from SIGINT to the KeyboardInterrupt that search() raises."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     times: list[float] = []
     with _engine(game, evaluator) as engine:
         state = engine.game.new_initial_state()
