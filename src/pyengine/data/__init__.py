@@ -1,0 +1,19 @@
+"""Training data: what self-play writes and learners read."""
+
+from pyengine.data.dataset import Dataset
+from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Layout
+from pyengine.data.manifest import Manifest, ShardInfo
+from pyengine.data.record import FinishedGame
+from pyengine.data.writer import ShardWriter
+
+__all__ = [
+    "FULL_SEARCH",
+    "RESIGNATION_OFF",
+    "RESIGNED",
+    "Dataset",
+    "FinishedGame",
+    "Layout",
+    "Manifest",
+    "ShardInfo",
+    "ShardWriter",
+]

@@ -1,0 +1,329 @@
+"""Dataset: the positions of one or several directories of shards, one by one or in batches."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.data.layout import Layout, Rows
+from pyengine.data.shards import ShardMaps
+from pyengine.data.source import Piece, Source, newest
+from pyengine.data.unpack import Batch, Unpacker
+from pyengine.errors import ConfigError
+from pyengine.spec import ModelSpec
+
+__all__ = ["Dataset"]
+
+_Directory: TypeAlias = str | os.PathLike[str]
+
+
+class Dataset:
+    """The positions of finished games, directory by directory, each in the order of its writing.
+
+    It is a map-style dataset of ``torch.utils.data.DataLoader``, with any number of workers: it
+    pickles, and opens its memory maps when they are read first.
+
+    A row is a dict of arrays, a batch the same with the rows first:
+
+    =================  ==================  ===================================================
+    ``planes``         float32[C,H,W]      as ``state.observation_tensor(spec)`` has them
+    ``policy``         float32[A]          shares of the search's visits, sum 1, in the order of
+                                           the network's policy
+    ``value``          float32             outcome of the game for the player to move, -1 to 1
+    ``root_value``     float32             the search's value for the player to move
+    ``network_value``  float32             the network's, NaN = none
+    ``game``, ``ply``  int64               number of the game; moves before the position
+    ``full``           bool                whether the search was a full one
+    =================  ==================  ===================================================
+
+    Args:
+        directories: one, or several of the same game and spec.
+        window: only the newest so many games, of all directories together; or one number (or
+            None) a directory.
+        full_only: leave out positions of fast searches, whose visits are no policy target.
+        weights: one a directory: how often a sampled row is of it. Without them all rows are
+            equally likely.
+        augment: whether ``dataset[i]`` and the DataLoader show each row under a random symmetry,
+            which is a function of ``seed``, the epoch (:meth:`set_epoch`) and the row. ``batches``
+            and ``sample`` have their own argument.
+        seed: of ``augment``.
+        verify: check the content of all files against the manifest, which reads them all.
+
+    Raises:
+        ConfigError: a directory has no manifest, or two have different games or specs; an
+            argument is out of range.
+        DataError: a shard or a manifest is damaged; says which. Sizes are checked here, contents
+            by :meth:`verify`.
+
+    """
+
+    def __init__(
+        self,
+        directories: _Directory | Sequence[_Directory],
+        *,
+        window: int | Sequence[int | None] | None = None,
+        full_only: bool = True,
+        weights: Sequence[float] | None = None,
+        augment: bool = False,
+        seed: int = 0,
+        verify: bool = False,
+    ) -> None:
+        """Open the directories."""
+        if isinstance(directories, str | os.PathLike):
+            directories = [directories]
+        paths = [Path(path) for path in directories]
+        if not paths:
+            raise ConfigError("expected a directory of training data, found none")
+        self._sources = [Source(path) for path in paths]
+        self.layout = _common_layout(self._sources)
+        self._window = _checked_window(window, len(paths))
+        self._weights = _checked_weights(weights, len(paths))
+        self._full_only = full_only
+        self._augment = augment
+        self._seed = seed
+        self._epoch = 0
+        self._maps = ShardMaps()
+        self._unpacker = Unpacker(self.layout)
+        self._pieces: list[Piece] = []
+        self._selected: dict[Piece, npt.NDArray[np.int64] | None] = {}
+        self._lengths = self._ends = np.zeros(0, np.int64)
+        if verify:
+            self.verify()
+        self._arrange()
+
+    @property
+    def spec(self) -> ModelSpec:
+        """How a network reads the planes."""
+        return self.layout.spec
+
+    @property
+    def games(self) -> int:
+        """Games in the window."""
+        return sum(piece.games for piece in self._pieces)
+
+    @property
+    def model_sha256(self) -> tuple[str, ...]:
+        """The networks that played, by directory and in the order of their use."""
+        return tuple(sha for source in self._sources for sha in source.manifest.model_sha256)
+
+    @property
+    def configurations(self) -> tuple[dict[str, Any], ...]:
+        """Of search and self-play, one a directory."""
+        return tuple(source.manifest.configuration for source in self._sources)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __repr__(self) -> str:
+        """Return the directories and how much is in them."""
+        names = ", ".join(str(source.directory) for source in self._sources)
+        return f"<Dataset of {names}: {len(self)} positions of {self.games} games>"
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Return a row. Raises IndexError."""
+        number = int(index)
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"row {number} of {len(self)}")
+        return self.__getitems__([number % len(self)])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
+        """Return several rows at once, as a DataLoader asks."""
+        numbers = np.asarray(indices, np.int64)
+        batch = self.rows(numbers, self._symmetries_of(numbers) if self._augment else None)
+        return [{name: values[i] for name, values in batch.items()} for i in range(len(numbers))]
+
+    def set_epoch(self, epoch: int) -> None:
+        """Have ``augment`` choose other symmetries; before a DataLoader is iterated again."""
+        self._epoch = epoch
+
+    def rows(
+        self,
+        indices: npt.NDArray[np.integer[Any]],
+        symmetries: npt.NDArray[np.uint8] | None = None,
+    ) -> Batch:
+        """Return a batch of some rows.
+
+        Args:
+            indices: int[N], each in 0..len-1.
+            symmetries: uint8[N] of the board's symmetries; None = none.
+
+        Raises IndexError, and DataError for a shard that was damaged since it was opened.
+
+        """
+        numbers = np.asarray(indices, np.int64)
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < len(self)):
+            raise IndexError(f"rows {numbers.min()} to {numbers.max()} of {len(self)}")
+        records = np.empty(len(numbers), self.layout.dtype)
+        pieces = np.searchsorted(self._ends, numbers, side="right")
+        order = np.argsort(pieces, kind="stable")
+        present, begins = np.unique(pieces[order], return_index=True)
+        for piece, where in zip(present, np.split(order, begins[1:]), strict=True):
+            records[where] = self._records(int(piece), numbers[where])
+        return self._unpacker.batch(records, symmetries)
+
+    def batches(
+        self,
+        size: int,
+        shuffle: bool = True,
+        seed: int = 0,
+        augment: bool = True,
+        drop_last: bool = False,
+    ) -> Iterator[Batch]:
+        """Yield an epoch: every row once, ``size`` at a time, the last batch with what is left.
+
+        With ``weights`` and ``shuffle`` an epoch is as many rows, drawn with replacement.
+
+        Args:
+            size: rows of a batch.
+            shuffle: in random order; else as written.
+            seed: the only source of randomness: give each epoch another.
+            augment: each row under a random symmetry of the board.
+            drop_last: leave a smaller last batch out.
+
+        """
+        if size < 1:
+            raise ConfigError(f"size must be at least 1, found {size}")
+        rng = np.random.default_rng(seed)
+        total = len(self)
+        if not shuffle or total == 0:
+            order = np.arange(total)
+        elif self._weights is None:
+            order = rng.permutation(total)
+        else:
+            order = self._draw(total, rng)
+        if drop_last:
+            order = order[: total - total % size]
+        return self._epoch_of(size, order, rng if augment else None)
+
+    def sample(self, size: int, rng: np.random.Generator, augment: bool = True) -> Batch:
+        """Return random rows, drawn with replacement. Raises ConfigError when there are none."""
+        chosen = self._draw(size, rng)
+        return self.rows(chosen, self._drawn(size, rng if augment else None))
+
+    def refresh(self) -> int:
+        """Take in the shards that were written since; the window moves on.
+
+        Returns the number of rows that were added to the directories, in the window or not.
+        Raises DataError.
+        """
+        added = sum([source.refresh() for source in self._sources])
+        if added:
+            self._arrange()
+        return added
+
+    def verify(self) -> None:
+        """Compare all files with the SHA-256 of the manifest. Raises DataError naming the first."""
+        for source in self._sources:
+            source.verify()
+
+    def _arrange(self) -> None:
+        """Choose the pieces that the window lets through; a directory's are side by side."""
+        every = [source.pieces(number) for number, source in enumerate(self._sources)]
+        if isinstance(self._window, list):
+            limits = zip(every, self._window, strict=True)
+            chosen = [piece for pieces, limit in limits for piece in newest(pieces, limit)]
+        elif len(every) == 1:
+            chosen = newest(every[0], self._window)
+        else:
+            by_age = sorted(itertools.chain(*every), key=lambda piece: piece.shard.created)
+            chosen = sorted(newest(by_age, self._window), key=lambda p: (p.source, p.path))
+        known = self._selected
+        self._selected = {
+            piece: known[piece] if piece in known else piece.selected(self._full_only)
+            for piece in chosen
+        }
+        self._pieces = chosen
+        self._lengths = np.array([self._length(piece) for piece in chosen], np.int64)
+        self._ends = np.cumsum(self._lengths)
+
+    def _length(self, piece: Piece) -> int:
+        selected = self._selected[piece]
+        return piece.shard.positions if selected is None else len(selected)
+
+    def _records(self, number: int, rows: npt.NDArray[np.int64]) -> Rows:
+        """The records of some of the dataset's rows, all in one piece."""
+        piece = self._pieces[number]
+        selected = self._selected[piece]
+        shard = self._maps.rows(piece.path, self.layout, piece.shard.positions)
+        at = rows - (self._ends[number] - self._lengths[number])
+        records: Rows = shard[at if selected is None else selected[at]]
+        return records
+
+    def _epoch_of(
+        self, size: int, order: npt.NDArray[np.int64], augment: np.random.Generator | None
+    ) -> Iterator[Batch]:
+        for begin in range(0, len(order), size):
+            chosen = order[begin : begin + size]
+            yield self.rows(chosen, self._drawn(len(chosen), augment))
+
+    def _draw(self, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Rows with replacement."""
+        total = len(self)
+        if total == 0:
+            raise ConfigError(f"{self!r}: expected rows to sample, found none")
+        if self._weights is None:
+            return rng.integers(total, size=size)
+        begins, ends = self._bounds()
+        shares = np.where(ends > begins, self._weights, 0.0)
+        if shares.sum() <= 0:
+            raise ConfigError(f"expected rows where the weights {self._weights} are, found none")
+        source = rng.choice(len(shares), size=size, p=shares / shares.sum())
+        return rng.integers(begins[source], ends[source])
+
+    def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """First row of each directory, and the one after its last."""
+        of_piece = np.array([piece.source for piece in self._pieces], np.int64)
+        counts = np.bincount(of_piece, self._lengths, len(self._sources)).astype(np.int64)
+        ends = np.cumsum(counts)
+        return ends - counts, ends
+
+    def _drawn(self, count: int, rng: np.random.Generator | None) -> npt.NDArray[np.uint8] | None:
+        """Random symmetries; None without a generator."""
+        return None if rng is None else rng.integers(self.layout.symmetries, size=count, dtype="u1")
+
+    def _symmetries_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Symmetries that are a function of seed, epoch and row: workers need no common stream."""
+        keys = [np.random.SeedSequence((self._seed, self._epoch, int(row))) for row in rows]
+        numbers = np.array([key.generate_state(1)[0] for key in keys])
+        return (numbers % self.layout.symmetries).astype(np.uint8)
+
+
+def _common_layout(sources: Sequence[Source]) -> Layout:
+    first = sources[0]
+    for other in sources[1:]:
+        difference = first.manifest.layout.difference(other.manifest.layout)
+        if difference is not None:
+            raise ConfigError(
+                f"{other.directory} has another game or spec than {first.directory}: {difference}"
+            )
+    return first.manifest.layout
+
+
+def _checked_window(
+    window: int | Sequence[int | None] | None, directories: int
+) -> int | list[int | None] | None:
+    whole = window if isinstance(window, Sequence) else [window]
+    if isinstance(window, Sequence) and len(window) != directories:
+        raise ConfigError(f"window must be one number or {directories} of them, found {window}")
+    for games in whole:
+        if games is not None and games < 1:
+            raise ConfigError(f"window must be at least 1 game, found {games}")
+    return list(window) if isinstance(window, Sequence) else window
+
+
+def _checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:
+    if weights is None:
+        return None
+    found = [float(weight) for weight in weights]
+    if len(found) != directories or not all(0 <= w < np.inf for w in found) or sum(found) <= 0:
+        raise ConfigError(
+            f"weights must be {directories} numbers of at least 0, one above it, found {weights}"
+        )
+    return found

@@ -1,0 +1,94 @@
+"""Files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from io import BufferedRandom
+from pathlib import Path
+from typing import Any
+
+from pyengine.errors import ConfigError
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing keeps two writers apart there
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["TEMPORARY", "lock", "sha256_of", "write_durably"]
+
+#: What a file's name ends with while it is written.
+TEMPORARY = ".tmp"
+
+_BLOCK = 1 << 20  # bytes read at once
+
+
+def write_durably(path: Path, parts: Iterable[Any]) -> tuple[int, str]:
+    """Write a file under a temporary name, sync it, rename it, and sync its directory.
+
+    Args:
+        path: the file; one of that name is replaced.
+        parts: bytes or arrays, one after the other.
+
+    Returns:
+        Bytes and SHA-256 of the file.
+
+    Raises OSError, and then leaves nothing behind.
+
+    """
+    temporary = path.with_name(path.name + TEMPORARY)
+    digest = hashlib.sha256()
+    size = 0
+    try:
+        with temporary.open("wb") as file:
+            for part in parts:
+                data = memoryview(part).cast("B")
+                file.write(data)
+                digest.update(data)
+                size += len(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+    return size, digest.hexdigest()
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory durable, where the system can."""
+    if os.name == "nt":
+        return
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file. Raises OSError."""
+    with path.open("rb") as file:
+        digest = hashlib.sha256()
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def lock(path: Path) -> BufferedRandom:
+    """Hold a lock file until the result is closed or the process ends, however it ends.
+
+    Raises ConfigError when somebody else holds it.
+    """
+    file = path.open("a+b")
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            file.close()
+            raise ConfigError(
+                f"{path.parent} must have one writer at a time, found another at work"
+            ) from error
+    return file

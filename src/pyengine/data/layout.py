@@ -1,0 +1,203 @@
+"""The record of a position on disk: what its fields are, and for which game and spec."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine import _core
+from pyengine.errors import ConfigError
+from pyengine.games import Game, load_game
+from pyengine.spec import ModelSpec
+
+__all__ = ["FULL_SEARCH", "RESIGNATION_OFF", "RESIGNED", "Layout", "Rows"]
+
+#: Records of positions: a structured array of :attr:`Layout.dtype`.
+Rows: TypeAlias = npt.NDArray[np.void]
+
+#: Bits of the field ``flags``.
+FULL_SEARCH = 1  #: the search was a full one: its visits are a policy target
+RESIGNED = 2  #: the game ended by resignation
+RESIGNATION_OFF = 4  #: the game was played on whatever the players thought of it
+
+#: What a plane's content may be; see :class:`Layout`.
+_KINDS = ("bits", "fill", "dense")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The layout of the records of a game under a spec. What a manifest keeps of both.
+
+    A record is packed (no padding), little-endian. Fields whose shape holds nothing are left out.
+
+    ==================  ===========  ==========================================================
+    ``bits``            u1[P, B]     planes of 0 and 1: point ``p`` is bit ``p % 8`` (the lowest
+                                     is 0) of byte ``p // 8``; B = ceil(points / 8)
+    ``fill``            f4[F]        planes of one number
+    ``dense``           f4[D, H*W]   planes with a number a point; of ``gomoku17`` all of them,
+                                     whichever the spec names, since symmetries exchange them
+    ``visits``          u2[A]        visit counts by action
+    ``value``           f4           outcome of the game for the player to move, in [-1, 1]
+    ``root_value``      f4           the search's value, for the player to move
+    ``network_value``   f4           the network's value, for the player to move; NaN = none
+    ``game``            u4           number of the game
+    ``ply``             u2           moves before the position
+    ``action``          u2           the move played
+    ``to_move``         u1           player to move
+    ``flags``           u1           :data:`FULL_SEARCH` | :data:`RESIGNED` |
+                                     :data:`RESIGNATION_OFF`
+    ==================  ===========  ==========================================================
+
+    Points and actions are the game's own (row 0 on top), whatever the spec's ``rows`` and
+    ``policy_rows``; planes of a kind keep the order of the spec's channels.
+
+    Attributes:
+        game: text form of the game, parameters included.
+        spec: how a network reads the planes.
+        kinds: for each channel ``"bits"``, ``"fill"`` or ``"dense"``.
+        dense: D, how many planes ``dense`` has.
+        dense_slots: for each symmetry and each channel of the kind ``"dense"`` which plane of the
+            position it shows, its points moved: lines and directions turn with the board.
+        rows, columns: of a plane.
+        board: rows and columns of the board, which a game with planes of its own need not share.
+        actions: A.
+        pass_action: None where the game has no pass.
+        symmetries: of the board: 1, 2, 4 or 8.
+    """
+
+    game: str
+    spec: ModelSpec
+    kinds: tuple[str, ...]
+    dense: int
+    dense_slots: tuple[tuple[int, ...], ...]
+    rows: int
+    columns: int
+    board: tuple[int, int]
+    actions: int
+    pass_action: int | None
+    symmetries: int
+
+    @classmethod
+    def of(cls, game: Game, spec: ModelSpec) -> Layout:
+        """Return the layout of a game under a spec. Raises ModelError when they do not fit."""
+        shape = list(_core.check_fit(spec, game))
+        height, width = shape[:2] if spec.layout == "NHWC" else shape[1:]
+        board = game.board_shape
+        actions = game.num_distinct_actions()
+        has_pass = game.has_board and actions == board[0] * board[1] + 1
+        kinds = tuple(_core.plane_kinds(game, spec))
+        slots = _core.dense_slots(game, spec)[:, np.array(kinds) == "dense"]
+        return cls(
+            game=str(game),
+            spec=spec,
+            kinds=kinds,
+            dense=_core.encode_planes([game.new_initial_state()], spec)[2].shape[1],
+            dense_slots=tuple(tuple(under) for under in slots.tolist()),
+            rows=int(height),
+            columns=int(width),
+            board=board,
+            actions=actions,
+            pass_action=actions - 1 if has_pass else None,
+            symmetries=game.num_symmetries,
+        )
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Layout:
+        """Return the layout of :meth:`to_dict`; raises KeyError, TypeError or ValueError."""
+        kinds = tuple(str(kind) for kind in values["kinds"])
+        if not set(kinds) <= set(_KINDS):
+            raise ValueError(f"kinds must be of {_KINDS}, found {kinds}")
+        height, width = values["board"]
+        passes = values["pass_action"]
+        return cls(
+            game=str(values["game"]),
+            spec=ModelSpec.from_dict(values["spec"]),
+            kinds=kinds,
+            dense=int(values["dense"]),
+            dense_slots=tuple(tuple(map(int, under)) for under in values["dense_slots"]),
+            rows=int(values["rows"]),
+            columns=int(values["columns"]),
+            board=(int(height), int(width)),
+            actions=int(values["actions"]),
+            pass_action=None if passes is None else int(passes),
+            symmetries=int(values["symmetries"]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        values = asdict(self)
+        slots = [list(under) for under in self.dense_slots]
+        return {
+            **values,
+            "spec": self.spec.to_dict(),
+            "kinds": list(self.kinds),
+            "dense_slots": slots,
+            "board": list(self.board),
+        }
+
+    def difference(self, found: Layout) -> str | None:
+        """Return what differs, expected and found; None where nothing does."""
+        expected, other = self.to_dict(), found.to_dict()
+        for name, value in expected.items():
+            if value != other[name]:
+                return f"{name}: expected {value}, found {other[name]}"
+        return None
+
+    @property
+    def points(self) -> int:
+        """Points of a plane."""
+        return self.rows * self.columns
+
+    def count(self, kind: str) -> int:
+        """Return how many channels are of a kind."""
+        return self.kinds.count(kind)
+
+    @property
+    def column_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the columns that hold the planes: ``bits``, ``fill``, ``dense``."""
+        return {
+            "bits": (self.count("bits"), (self.points + 7) // 8),
+            "fill": (self.count("fill"),),
+            "dense": (self.dense, self.points),
+        }
+
+    @property
+    def dtype(self) -> np.dtype[np.void]:
+        """The type of a record."""
+        types = {"bits": "u1", "fill": "<f4", "dense": "<f4"}
+        fields: list[Any] = [
+            (name, types[name], shape) for name, shape in self.column_shapes.items() if shape[0] > 0
+        ]
+        fields += [
+            ("visits", "<u2", (self.actions,)),
+            ("value", "<f4"),
+            ("root_value", "<f4"),
+            ("network_value", "<f4"),
+            ("game", "<u4"),
+            ("ply", "<u2"),
+            ("action", "<u2"),
+            ("to_move", "u1"),
+            ("flags", "u1"),
+        ]
+        return np.dtype(fields)
+
+    def header(self, positions: int) -> bytes:
+        """Return what an ``.npy`` file of so many records begins with."""
+        file = io.BytesIO()
+        described = np.lib.format.dtype_to_descr(self.dtype)
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": described, "fortran_order": False, "shape": (positions,)}
+        )
+        return file.getvalue()
+
+    def load_game(self) -> Game:
+        """Return the game. Raises ConfigError for one that is not the engine's own."""
+        try:
+            return load_game(self.game)
+        except ConfigError as error:
+            raise ConfigError(f"the data's game cannot be loaded by its name: {error}") from error

@@ -1,0 +1,132 @@
+"""manifest.json: what a directory of shards holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyengine.data.files import write_durably
+from pyengine.data.layout import Layout
+from pyengine.data.record import GameLine
+from pyengine.errors import ConfigError, DataError
+
+__all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_games", "shard_name"]
+
+MANIFEST = "manifest.json"
+
+#: Version of the format that this code writes and reads.
+FORMAT = 1
+
+
+def shard_name(number: int) -> str:
+    """Return the file name of a shard."""
+    return f"shard-{number:06d}.npy"
+
+
+def games_name(shard: str) -> str:
+    """Return the file name of the list of games beside a shard."""
+    return shard.removesuffix(".npy") + ".games.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardInfo:
+    """A shard in the manifest.
+
+    Attributes:
+        file: its name.
+        positions, full, games: records, those of full searches, games.
+        bytes: size of the file.
+        sha256, games_sha256: of the file and of its list of games.
+        created: seconds since 1970, when it was closed.
+    """
+
+    file: str
+    positions: int
+    full: int
+    games: int
+    bytes: int
+    sha256: str
+    games_sha256: str
+    created: float
+
+
+@dataclass(kw_only=True)
+class Manifest:
+    """What a directory of shards holds.
+
+    Attributes:
+        layout: game, spec, and the records' fields.
+        configuration: of the search and the self-play, given by who made the data.
+        model_sha256: networks that played, in the order of their use.
+        shards: in the order of their making.
+    """
+
+    layout: Layout
+    configuration: dict[str, Any] = field(default_factory=dict)
+    model_sha256: list[str] = field(default_factory=list)
+    shards: list[ShardInfo] = field(default_factory=list)
+
+    def to_json(self) -> str:
+        """Return the text of the file."""
+        values = {
+            "format": FORMAT,
+            "layout": self.layout.to_dict(),
+            "bit_order": "little",
+            "configuration": self.configuration,
+            "model_sha256": self.model_sha256,
+            "games": sum(shard.games for shard in self.shards),
+            "positions": sum(shard.positions for shard in self.shards),
+            "shards": [asdict(shard) for shard in self.shards],
+        }
+        return json.dumps(values, indent=1) + "\n"
+
+    def write(self, directory: Path) -> None:
+        """Replace the directory's manifest. Raises OSError and then leaves the old one."""
+        write_durably(directory / MANIFEST, [self.to_json().encode()])
+
+    @classmethod
+    def read(cls, directory: Path) -> Manifest:
+        """Return a directory's manifest.
+
+        Raises:
+            ConfigError: the directory has none.
+            DataError: it is damaged, or of another version; says which file.
+
+        """
+        path = directory / MANIFEST
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            return cls._from_dict(path, values)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise ConfigError(f"expected a directory of training data, found no {path}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(f"{path} is damaged: {error!r}") from error
+
+    @classmethod
+    def _from_dict(cls, path: Path, values: Mapping[str, Any]) -> Manifest:
+        if values["format"] != FORMAT:
+            raise DataError(f"{path}: expected format {FORMAT}, found {values['format']!r}")
+        return cls(
+            layout=Layout.from_dict(values["layout"]),
+            configuration=dict(values["configuration"]),
+            model_sha256=[str(sha) for sha in values["model_sha256"]],
+            shards=[ShardInfo(**shard) for shard in values["shards"]],
+        )
+
+
+def read_games(path: Path) -> list[GameLine]:
+    """Return a list of games. Raises DataError that names the file and the line."""
+    games = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is damaged: {error}") from error
+    for number, line in enumerate(lines, 1):
+        try:
+            games.append(GameLine.from_json(line))
+        except ValueError as error:
+            raise DataError(f"{path} is damaged: line {number}: {error}") from error
+    return games

@@ -1,0 +1,161 @@
+"""A finished game, as self-play hands it over, and the records and the line it becomes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Layout, Rows
+from pyengine.errors import ConfigError
+
+__all__ = ["FinishedGame", "GameLine"]
+
+#: Columns with a number a position.
+_NUMBERS = ("root_value", "network_value", "ply", "action", "to_move", "full")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FinishedGame:
+    """A game that is over, with a row in each column for its n recorded positions.
+
+    Attributes:
+        number: of the game within the run; below 2^32.
+        returns: what the players got, each in [-1, 1].
+        moves: uint16[plies], all of them, opening moves included.
+        resigned: the player who resigned; -1 = nobody.
+        resignation_off: played on whatever the players thought of it, to count false resignations.
+        bits, fill, dense: uint8[n,P,B], float32[n,F], float32[n,D,H*W]: the planes, see
+            :class:`Layout`; what ``_core.encode_planes`` returns.
+        visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535.
+        root_value: float32[n]: the search's value for the player to move.
+        network_value: float32[n]: the network's; NaN where there is none.
+        ply: uint16[n]: moves before the position.
+        action: uint16[n]: the move played.
+        to_move: uint8[n]: the player to move.
+        full: uint8[n]: 1 = a full search; 0 = a fast one, whose visits are no policy target.
+    """
+
+    number: int
+    returns: tuple[float, float]
+    moves: npt.NDArray[np.uint16]
+    resigned: int = -1
+    resignation_off: bool = False
+    bits: npt.NDArray[np.uint8]
+    fill: npt.NDArray[np.float32]
+    dense: npt.NDArray[np.float32]
+    visits: npt.NDArray[np.uint16]
+    root_value: npt.NDArray[np.float32]
+    network_value: npt.NDArray[np.float32]
+    ply: npt.NDArray[np.uint16]
+    action: npt.NDArray[np.uint16]
+    to_move: npt.NDArray[np.uint8]
+    full: npt.NDArray[np.uint8]
+
+    def records(self, layout: Layout) -> Rows:
+        """Return the positions as records. Raises ConfigError naming what does not fit."""
+        self._check(layout)
+        rows = np.zeros(len(self.visits), layout.dtype)
+        for name, shape in layout.column_shapes.items():
+            if shape[0] > 0:
+                rows[name] = getattr(self, name)
+        for name in ("visits", "root_value", "network_value", "ply", "action", "to_move"):
+            rows[name] = getattr(self, name)
+        rows["value"] = np.asarray(self.returns, np.float32)[np.asarray(self.to_move, np.intp)]
+        rows["game"] = self.number
+        of_game = RESIGNED * (self.resigned >= 0) + RESIGNATION_OFF * bool(self.resignation_off)
+        rows["flags"] = np.where(self.full, FULL_SEARCH, 0) + of_game
+        return rows
+
+    def line(self) -> GameLine:
+        """Return what the list of games says of it."""
+        return GameLine(
+            number=int(self.number),
+            positions=len(self.visits),
+            full="".join("1" if full else "0" for full in self.full),
+            returns=(float(self.returns[0]), float(self.returns[1])),
+            resigned=int(self.resigned),
+            resignation_off=bool(self.resignation_off),
+            moves=tuple(int(move) for move in self.moves),
+        )
+
+    def _check(self, layout: Layout) -> None:
+        n = len(self.visits)
+        expected = {name: (n, *shape) for name, shape in layout.column_shapes.items()}
+        expected["visits"] = (n, layout.actions)
+        expected |= dict.fromkeys(_NUMBERS, (n,))
+        for name, shape in expected.items():
+            found = np.shape(getattr(self, name))
+            # A column without planes may have any length but the first.
+            if found != shape and not (math.prod(shape) == math.prod(found) == 0):
+                raise ConfigError(f"{name} of a game must have the shape {shape}, found {found}")
+        if not (len(self.returns) == 2 and all(-1 <= r <= 1 for r in self.returns)):
+            raise ConfigError(f"returns must be two numbers in [-1, 1], found {self.returns}")
+        if not 0 <= self.number < 2**32:
+            raise ConfigError(f"number must be in 0..2^32-1, found {self.number}")
+        if n > 0 and not (np.all(np.asarray(self.to_move) <= 1)):
+            raise ConfigError(f"to_move must be 0 or 1, found {np.max(self.to_move)}")
+        if not np.all(np.isfinite(self.root_value)):
+            raise ConfigError("root_value must be finite, found NaN or infinity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameLine:
+    """A game in the list beside a shard.
+
+    Attributes:
+        number: of the game within the run.
+        positions: how many are recorded; they are consecutive records, games in the list's order.
+        full: a ``1`` for each position of a full search, a ``0`` for each other.
+        returns, resigned, resignation_off, moves: as in :class:`FinishedGame`.
+    """
+
+    number: int
+    positions: int
+    full: str
+    returns: tuple[float, float]
+    resigned: int
+    resignation_off: bool
+    moves: tuple[int, ...]
+
+    def to_json(self) -> str:
+        """Return the line, its end included."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return json.dumps(values, separators=(",", ":")) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> GameLine:
+        """Return the game of a line. Raises ValueError saying what is wrong."""
+        try:
+            return cls._from_dict(json.loads(text))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"expected a game, found {text[:60]!r} ({error!r})") from error
+
+    @classmethod
+    def _from_dict(cls, values: Mapping[str, Any]) -> GameLine:
+        first, second = values["returns"]
+        line = cls(
+            number=int(values["number"]),
+            positions=int(values["positions"]),
+            full=str(values["full"]),
+            returns=(float(first), float(second)),
+            resigned=int(values["resigned"]),
+            resignation_off=bool(values["resignation_off"]),
+            moves=tuple(map(int, values["moves"])),
+        )
+        if len(line.full) != line.positions:
+            raise ValueError(f"{line.positions} positions, but {len(line.full)} letters of full")
+        return line
+
+
+def selected_rows(games: Sequence[GameLine], full_only: bool) -> npt.NDArray[np.int64]:
+    """Return which records of consecutive games count, the first of them being 0."""
+    if not full_only:
+        return np.arange(sum(game.positions for game in games))
+    letters = "".join(game.full for game in games).encode()
+    return np.flatnonzero(np.frombuffer(letters, np.uint8) == ord("1"))

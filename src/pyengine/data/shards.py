@@ -1,0 +1,109 @@
+"""Reading shards: checks, and records by memory map."""
+
+from __future__ import annotations
+
+import mmap
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyengine.data.files import sha256_of
+from pyengine.data.layout import FULL_SEARCH, Layout, Rows
+from pyengine.data.manifest import ShardInfo, games_name, read_games
+from pyengine.errors import DataError
+
+__all__ = ["ShardMaps", "check_sha256", "check_size", "inspect_shard"]
+
+#: Shards that are mapped at once; each takes a file descriptor, and 1,024 is a usual limit.
+_MAPPED = 256
+
+
+class ShardMaps:
+    """Memory maps of shards, made when they are read first; the least recently used go.
+
+    It pickles, and what a fork shares stays valid.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a map."""
+        self._maps: OrderedDict[Path, Rows] = OrderedDict()
+
+    def rows(self, path: Path, layout: Layout, positions: int) -> Rows:
+        """Return the records of a shard, read-only. Raises DataError that names it."""
+        found = self._maps.get(path)
+        if found is None:
+            found = self._maps[path] = _mapped(path, layout, positions)
+            if len(self._maps) > _MAPPED:
+                self._maps.popitem(last=False)
+        else:
+            self._maps.move_to_end(path)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Maps belong to a process."""
+        return {"_maps": OrderedDict()}
+
+
+def _mapped(path: Path, layout: Layout, positions: int) -> Rows:
+    header = layout.header(positions)
+    size = len(header) + positions * layout.dtype.itemsize
+    try:
+        with path.open("rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:  # ValueError: an empty file
+        raise DataError(f"{path} is damaged: {error}") from error
+    if len(data) != size:
+        raise DataError(f"{path} is damaged: expected {size} bytes, found {len(data)}")
+    if data[: len(header)] != header:
+        raise DataError(
+            f"{path} is damaged: expected {positions} records of {layout.dtype.itemsize} bytes, "
+            f"found {data[:160]!r}"
+        )
+    return np.frombuffer(data, layout.dtype, positions, len(header))
+
+
+def check_size(directory: Path, shard: ShardInfo) -> None:
+    """Raise DataError that names the shard when it is absent or of another size."""
+    path = directory / shard.file
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise DataError(f"{path} is missing: {error}") from error
+    if size != shard.bytes:
+        raise DataError(f"{path} is damaged: expected {shard.bytes} bytes, found {size}")
+
+
+def check_sha256(directory: Path, shard: ShardInfo) -> None:
+    """Raise DataError that names the shard, or its list, when its content is another."""
+    wanted = ((shard.file, shard.sha256), (games_name(shard.file), shard.games_sha256))
+    for name, expected in wanted:
+        path = directory / name
+        try:
+            found = sha256_of(path)
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error}") from error
+        if found != expected:
+            raise DataError(f"{path} is damaged: expected SHA-256 {expected}, found {found}")
+
+
+def inspect_shard(path: Path, layout: Layout) -> ShardInfo:
+    """Return what a manifest says of a complete shard. Raises DataError that names it."""
+    listing = path.with_name(games_name(path.name))
+    games = read_games(listing)
+    positions = sum(game.positions for game in games)
+    rows = _mapped(path, layout, positions)
+    numbers = np.repeat([game.number for game in games], [game.positions for game in games])
+    if not np.array_equal(rows["game"], numbers):
+        raise DataError(f"{path} is damaged: its games are not those of {listing.name}")
+    return ShardInfo(
+        file=path.name,
+        positions=positions,
+        full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
+        games=len(games),
+        bytes=path.stat().st_size,
+        sha256=sha256_of(path),
+        games_sha256=sha256_of(listing),
+        created=path.stat().st_mtime,
+    )

@@ -1,0 +1,237 @@
+"""ShardWriter: finished games into shards, of which a crash costs the open one at most."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from pyengine.data.files import TEMPORARY, lock, write_durably
+from pyengine.data.layout import FULL_SEARCH, Layout, Rows
+from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, shard_name
+from pyengine.data.record import FinishedGame
+from pyengine.data.shards import inspect_shard
+from pyengine.errors import ConfigError, DataError
+from pyengine.games import Game, as_game
+from pyengine.spec import ModelSpec
+
+__all__ = ["MOST_POSITIONS", "MOST_SECONDS", "ShardWriter"]
+
+#: A shard closes before it would have more positions than this (one game alone may).
+MOST_POSITIONS = 4096
+
+#: A shard closes so many seconds after its first game.
+MOST_SECONDS = 10.0
+
+_LOCK = ".lock"
+
+
+class ShardWriter:
+    """Writes finished games to a directory of shards.
+
+    A game is in the open shard, in memory, at once. The shard is written when it is full or
+    10 s old, under a temporary name, synced and renamed, and then the manifest: whenever the
+    process or the machine dies, the directory opens with all shards that were closed.
+
+    Args:
+        directory: made where it is absent; else the writer goes on after its last shard, takes in
+            one that a crash kept out of the manifest, and removes temporary files.
+        game, spec: of all games of the directory.
+        configuration: plain values for the manifest; those of the last writer stay there.
+        model_sha256: of the network that plays from now on.
+        positions, seconds: when a shard closes.
+
+    Raises:
+        ConfigError: the directory has another game or spec, which the message tells, or another
+            writer is at work there.
+        DataError: the directory is damaged, or cannot be written; says which file.
+
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        game: Game,
+        spec: ModelSpec,
+        *,
+        configuration: dict[str, Any] | None = None,
+        model_sha256: str | None = None,
+        positions: int = MOST_POSITIONS,
+        seconds: float = MOST_SECONDS,
+    ) -> None:
+        """Open the directory."""
+        self.directory = Path(directory)
+        self.layout = Layout.of(as_game(game), spec)
+        self._limits = (positions, seconds)
+        self._games: list[tuple[Rows, str]] = []
+        self._waiting = 0  # positions in the open shard
+        self._begun = 0.0  # when its first game came, by time.monotonic()
+        self._closed = False
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+            self._lock = lock(self.directory / _LOCK)
+        except OSError as error:
+            raise DataError(f"{self.directory} cannot be written: {error}") from error
+        try:
+            self._manifest, self._stale = self._open()
+            if configuration is not None and configuration != self._manifest.configuration:
+                self._manifest.configuration = configuration
+                self._stale = True
+            self._write_manifest()
+            if model_sha256 is not None:
+                self.set_model(model_sha256)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    @property
+    def positions(self) -> int:
+        """Positions in the directory, those of the open shard included."""
+        return sum(shard.positions for shard in self._manifest.shards) + self._waiting
+
+    @property
+    def games(self) -> int:
+        """Games in the directory, those of the open shard included."""
+        return sum(shard.games for shard in self._manifest.shards) + len(self._games)
+
+    @property
+    def shards(self) -> tuple[ShardInfo, ...]:
+        """The shards that are closed."""
+        return tuple(self._manifest.shards)
+
+    def add(self, game: FinishedGame) -> None:
+        """Take a game in; what it is worth is on disk 10 s later at the latest.
+
+        Raises:
+            ConfigError: a column of the game does not fit; the game is not taken.
+            DataError: a shard cannot be written (a full disk); says which. This game and all
+                before it are kept, and the next call tries again.
+
+        """
+        if self._closed:
+            raise ConfigError("the writer is closed")
+        rows = game.records(self.layout)
+        line = game.line().to_json()
+        full = self._games and self._waiting + len(rows) > self._limits[0]
+        try:
+            if full:
+                self.flush()
+        finally:
+            if not self._games:
+                self._begun = time.monotonic()
+            self._games.append((rows, line))
+            self._waiting += len(rows)
+        self.tick()
+
+    def tick(self) -> None:
+        """Close the open shard if it is due; to be called every second or so. Raises DataError."""
+        positions, seconds = self._limits
+        if self._games and (
+            self._waiting >= positions or time.monotonic() - self._begun >= seconds
+        ):
+            self.flush()
+
+    def set_model(self, sha256: str) -> None:
+        """Say which network plays from now on. Raises DataError."""
+        if self._manifest.model_sha256[-1:] != [sha256]:
+            self._manifest.model_sha256.append(sha256)
+            self._stale = True
+            self._write_manifest()
+
+    def flush(self) -> None:
+        """Close the open shard, if it has a game. Raises DataError; all games are then kept."""
+        if self._games:
+            name = shard_name(len(self._manifest.shards))
+            try:
+                info = self._write_shard(name)
+            except OSError as error:
+                raise DataError(
+                    f"{self.directory / name} cannot be written: {error}; its {len(self._games)} "
+                    "games are kept in memory until it can"
+                ) from error
+            self._games, self._waiting = [], 0
+            self._manifest.shards.append(info)
+            self._stale = True
+        self._write_manifest()
+
+    def close(self) -> None:
+        """Close the open shard and let the directory go. Raises DataError; then try again."""
+        if not self._closed:
+            self.flush()
+            self._closed = True
+            self._lock.close()
+
+    def __enter__(self) -> ShardWriter:
+        """Return the writer itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close, also after Ctrl-C or an error."""
+        try:
+            self.close()
+        finally:
+            self._lock.close()
+
+    def _write_shard(self, name: str) -> ShardInfo:
+        """Write list and shard; the list first, so that a shard is never without one."""
+        rows = np.concatenate([rows for rows, _ in self._games])
+        lines = "".join(line for _, line in self._games).encode()
+        _, games_sha = write_durably(self.directory / games_name(name), [lines])
+        parts = [self.layout.header(len(rows)), rows.view(np.uint8)]
+        size, sha = write_durably(self.directory / name, parts)
+        return ShardInfo(
+            file=name,
+            positions=len(rows),
+            full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
+            games=len(self._games),
+            bytes=size,
+            sha256=sha,
+            games_sha256=games_sha,
+            created=time.time(),
+        )
+
+    def _write_manifest(self) -> None:
+        if not self._stale:
+            return
+        try:
+            self._manifest.write(self.directory)
+        except OSError as error:
+            raise DataError(f"{self.directory / MANIFEST} cannot be written: {error}") from error
+        self._stale = False
+
+    def _open(self) -> tuple[Manifest, bool]:
+        """The directory's manifest, tidied up, and whether it is to be written."""
+        for left in self.directory.glob(f"*{TEMPORARY}"):
+            left.unlink()
+        if not (self.directory / MANIFEST).exists():
+            self._refuse_unlisted(0)
+            return Manifest(layout=self.layout), True
+        manifest = Manifest.read(self.directory)
+        difference = manifest.layout.difference(self.layout)
+        if difference is not None:
+            raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
+        known = len(manifest.shards)
+        while (unlisted := self.directory / shard_name(len(manifest.shards))).exists():
+            manifest.shards.append(inspect_shard(unlisted, self.layout))
+        self._refuse_unlisted(len(manifest.shards))
+        # A list whose shard never came.
+        (self.directory / games_name(unlisted.name)).unlink(missing_ok=True)
+        return manifest, len(manifest.shards) > known
+
+    def _refuse_unlisted(self, known: int) -> None:
+        """A crash leaves the next shards unlisted; others mean that the manifest is not theirs."""
+        listed = {shard_name(number) for number in range(known)}
+        for path in sorted(self.directory.glob("shard-*.npy")):
+            if path.name not in listed:
+                raise DataError(
+                    f"{path} is not in {self.directory / MANIFEST}: found {known} there"
+                )

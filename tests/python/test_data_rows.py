@@ -1,0 +1,217 @@
+"""Rows of training data: they are what a network reads and what it should answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from data_games import finished, write
+from pyengine import ModelSpec, _core
+from pyengine.data import Dataset, Layout
+from pyengine.data.symmetry import moved, policy_sources
+from toy_games import Pairs, ToyGame, ToyState
+
+STONES = ("own[0]", "first_to_move", "opp[0:3]", "last[0]", "mover_sign", "legal")
+GOMOKU = pyengine.load_game("gomoku", board_size=7)
+
+
+class Seen(ToyState):
+    """A game with planes of its own."""
+
+    def observation_tensor(self) -> Any:
+        return np.arange(24, dtype=np.float32).reshape(2, 3, 4) * len(self.moves)
+
+
+CASES = {
+    "tic_tac_toe": (pyengine.load_game("tic_tac_toe"), ModelSpec()),
+    "mnk 4x6": (pyengine.load_game("mnk", rows=4, columns=6, k=4), ModelSpec(planes=STONES)),
+    "mnk, all turned": (
+        pyengine.load_game("mnk", rows=3, columns=5, k=3),
+        ModelSpec(planes=STONES, layout="NHWC", rows="bottom_up", policy_rows="bottom_up"),
+    ),
+    "connect_four": (pyengine.load_game("connect_four"), ModelSpec(planes=STONES)),
+    "connect_four, bottom up": (
+        pyengine.load_game("connect_four"),
+        ModelSpec(planes=("own[0]", "opp[0]"), rows="bottom_up", policy_rows="bottom_up"),
+    ),
+    "gomoku": (GOMOKU, ModelSpec.alphago_zero()),
+    "gomoku17": (GOMOKU, ModelSpec.gomoku17()),
+    "gomoku17 and stones": (
+        GOMOKU,
+        ModelSpec(
+            planes=("own[0]", "gomoku_blocked_n", "ones", "gomoku_line_vertical", "opp[0]"),
+            layout="NHWC",
+        ),
+    ),
+    "othello": (pyengine.load_game("othello", board_size=6), ModelSpec.leela_zero()),
+    "othello, pass in the middle": (
+        pyengine.load_game("othello", board_size=4),
+        ModelSpec(planes=STONES, policy_rows="bottom_up", pass_index=5),
+    ),
+    "go": (
+        pyengine.load_game("go", board_size=5, max_game_length=40),
+        ModelSpec(planes=("own[0:8]", "opp[0:8]", "liberties[1]", "ko", "first_to_move")),
+    ),
+    "go, pass first, bottom up": (
+        pyengine.load_game("go", rows=4, columns=3, max_game_length=30),
+        ModelSpec(
+            planes=STONES, layout="NHWC", rows="bottom_up", policy_rows="bottom_up", pass_index=0
+        ),
+    ),
+    "a game in Python": (pyengine.as_game(ToyGame(Pairs)), ModelSpec(planes=("ones", "zeros"))),
+    "planes of a game in Python": (pyengine.as_game(ToyGame(Seen)), ModelSpec()),
+}
+
+
+@pytest.fixture(params=list(CASES))
+def case(request: pytest.FixtureRequest) -> tuple[Any, ModelSpec]:
+    """A game and a spec that fits."""
+    return CASES[request.param]
+
+
+def network_policy(game: Any, spec: ModelSpec, by_action: Any) -> Any:
+    """Put numbers by action into the order of a network's policy, by the words of the contract."""
+    rows, columns = game.board_shape
+    values = list(by_action)
+    passed = []
+    if game.name in ("go", "othello"):
+        passed = [values.pop()]
+    if spec.policy_rows == "bottom_up" and len(values) == rows * columns:
+        values = [v for row in reversed(range(rows)) for v in values[row * columns :][:columns]]
+    if passed:
+        values.insert(len(values) if spec.pass_index is None else spec.pass_index, passed[0])
+    return np.array(values, np.float32)
+
+
+def upright(spec: ModelSpec) -> ModelSpec:
+    """The same planes in the game's own order."""
+    return dataclasses.replace(spec, layout="NCHW", rows="top_down")
+
+
+def turned_planes(game: Any, spec: ModelSpec, state: Any, k: int) -> Any:
+    """Planes of a position with its points moved, by the words of the contract."""
+    planes = state.observation_tensor(upright(spec))
+    flat = planes.reshape(len(planes), -1)
+    result = np.zeros_like(flat)
+    result[:, game.symmetry_points(k)] = flat
+    result = result.reshape(planes.shape)
+    if spec.rows == "bottom_up":
+        result = result[:, ::-1]
+    return np.moveaxis(result, 0, -1) if spec.layout == "NHWC" else result
+
+
+def shown(game: Any, spec: ModelSpec, rng: random.Random, tmp_path: Path) -> tuple[Any, Dataset]:
+    """Random games, and the dataset made of them."""
+    plies = None if game.has_board else 12
+    games = [finished(game, spec, number, rng, plies=plies) for number in range(3)]
+    return games, Dataset(write(tmp_path / "data", game, spec, games))
+
+
+def test_the_layout_has_the_columns_that_the_encoder_makes(case: tuple[Any, ModelSpec]) -> None:
+    game, spec = case
+    layout = Layout.of(game, spec)
+    columns = _core.encode_planes([game.new_initial_state()] * 2, spec)
+    shapes = layout.column_shapes.values()
+    assert [found.shape for found in columns] == [(2, *shape) for shape in shapes]
+    assert Layout.from_dict(json.loads(json.dumps(layout.to_dict()))) == layout
+
+
+def test_the_lowest_bit_of_the_first_byte_is_the_first_point_of_the_top_row() -> None:
+    game = pyengine.load_game("gomoku", board_size=5)
+    spec = ModelSpec(planes=("first[0]",), rows="bottom_up")
+    state = game.new_initial_state([0, 12, 9])  # the first player at row 0 column 0, row 1 column 4
+    bits, _, _ = _core.encode_planes([state], spec)
+    np.testing.assert_array_equal(bits[0, 0], [1, 2, 0, 0])
+
+
+def test_rows_are_what_the_network_reads_and_should_answer(
+    case: tuple[Any, ModelSpec], rng: random.Random, tmp_path: Path
+) -> None:
+    game, spec = case
+    games, dataset = shown(game, spec, rng, tmp_path)
+    assert len(dataset) == sum(len(one.visits) for one in games)
+    row = iter(range(len(dataset)))
+    for one in games:
+        for ply in range(len(one.visits)):
+            found = dataset[next(row)]
+            state = game.new_initial_state(one.moves[:ply].tolist())
+            np.testing.assert_array_equal(found["planes"], state.observation_tensor(spec))
+            shares = one.visits[ply] / one.visits[ply].sum()
+            expected = network_policy(game, spec, shares)
+            np.testing.assert_allclose(found["policy"], expected, rtol=1e-6)
+            assert found["value"] == one.returns[state.current_player()]
+            assert found["root_value"] == one.root_value[ply]
+            assert found["network_value"] == one.network_value[ply]
+            assert (found["game"], found["ply"], found["full"]) == (one.number, ply, True)
+
+
+def test_augmented_rows_are_rows_of_the_turned_game(
+    case: tuple[Any, ModelSpec], rng: random.Random, tmp_path: Path
+) -> None:
+    game, spec = case
+    games, dataset = shown(game, spec, rng, tmp_path)
+    one = games[0]
+    rows = np.arange(len(one.visits))
+    for k in range(game.num_symmetries):
+        batch = dataset.rows(rows, np.full(len(rows), k, np.uint8))
+        for ply in rows:
+            moves = one.moves[:ply].tolist()
+            if game.name == "othello":  # whose start has fewer symmetries than its board
+                planes = turned_planes(game, spec, game.new_initial_state(moves), k)
+            else:
+                turned = [game.symmetry_action(k, action) for action in moves]
+                planes = game.new_initial_state(turned).observation_tensor(spec)
+            np.testing.assert_array_equal(batch["planes"][ply], planes)
+            shares = np.zeros(game.num_distinct_actions())
+            for action, visits in enumerate(one.visits[ply]):
+                shares[game.symmetry_action(k, action)] = visits / one.visits[ply].sum()
+            expected = network_policy(game, spec, shares)
+            np.testing.assert_allclose(batch["policy"][ply], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", pyengine.registered_games())
+def test_symmetries_are_those_of_the_game(name: str) -> None:
+    game = pyengine.load_game(name)
+    rows, columns = game.board_shape
+    layout = Layout.of(game, ModelSpec())
+    assert layout.symmetries == game.num_symmetries
+    for k in range(game.num_symmetries):
+        numbers = moved(np.arange(rows * columns).reshape(rows, columns), k).ravel()
+        points = game.symmetry_points(k)
+        assert [int(numbers[point]) for point in points] == list(range(rows * columns))
+        actions = policy_sources(layout, k)
+        for action in range(game.num_distinct_actions()):
+            assert actions[game.symmetry_action(k, action)] == action
+
+
+def test_rows_of_a_batch_have_symmetries_of_their_own(rng: random.Random, tmp_path: Path) -> None:
+    game, spec = CASES["go"]
+    _, dataset = shown(game, spec, rng, tmp_path)
+    rows = np.array([rng.randrange(len(dataset)) for _ in range(64)])
+    symmetries = np.array([rng.randrange(8) for _ in rows], np.uint8)
+    together = dataset.rows(rows, symmetries)
+    for i in range(len(rows)):
+        alone = dataset.rows(rows[i : i + 1], symmetries[i : i + 1])
+        for name, values in together.items():
+            np.testing.assert_array_equal(values[i], alone[name][0])
+
+
+def test_a_row_without_visits_has_a_policy_of_zeros(rng: random.Random, tmp_path: Path) -> None:
+    game, spec = CASES["tic_tac_toe"]
+    one = finished(game, spec, 0, rng)
+    empty = dataclasses.replace(one, visits=np.zeros_like(one.visits))
+    dataset = Dataset(write(tmp_path, game, spec, [empty]))
+    assert not np.any(dataset[0]["policy"])
+
+
+def test_planes_take_an_eighth_of_float32_or_less() -> None:
+    game = pyengine.load_game("go")
+    layout = Layout.of(game, ModelSpec.alphago_zero())
+    assert 8 * layout.dtype.itemsize <= 17 * 361 * 4
