@@ -3,6 +3,7 @@
 from pyengine._core import __version__
 from pyengine.checks import GameReport, check_game
 from pyengine.config import SearchConfig
+from pyengine.data import Dataset, convert
 from pyengine.doctor import DoctorReport, doctor
 from pyengine.engine import Engine, search
 from pyengine.errors import (
@@ -42,6 +43,7 @@ __all__ = [
     "CallbackEvaluator",
     "ConfigError",
     "DataError",
+    "Dataset",
     "DoctorReport",
     "Engine",
     "EngineError",
@@ -73,6 +75,7 @@ __all__ = [
     "as_game",
     "bundled_models",
     "check_game",
+    "convert",
     "doctor",
     "load_game",
     "match",

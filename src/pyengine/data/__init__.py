@@ -1,9 +1,12 @@
 """Training data: what self-play writes and learners read."""
 
 from pyengine.data.dataset import Dataset
+from pyengine.data.export import convert
 from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Layout
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.record import FinishedGame
+from pyengine.data.sgf_read import SgfReport, import_sgf
+from pyengine.data.sgf_write import export_sgf
 from pyengine.data.writer import ShardWriter
 
 __all__ = [
@@ -14,6 +17,10 @@ __all__ = [
     "FinishedGame",
     "Layout",
     "Manifest",
+    "SgfReport",
     "ShardInfo",
     "ShardWriter",
+    "convert",
+    "export_sgf",
+    "import_sgf",
 ]

@@ -232,6 +232,5 @@ class ShardWriter:
         listed = {shard_name(number) for number in range(known)}
         for path in sorted(self.directory.glob("shard-*.npy")):
             if path.name not in listed:
-                raise DataError(
-                    f"{path} is not in {self.directory / MANIFEST}: found {known} there"
-                )
+                manifest = self.directory / MANIFEST
+                raise DataError(f"{path} is not in {manifest}: expected {known} shards there")

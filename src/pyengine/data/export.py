@@ -1,0 +1,134 @@
+"""Shards as files of other formats: NumPy's npz and Parquet."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyengine.data.extra import need
+from pyengine.data.files import TEMPORARY
+from pyengine.data.layout import Layout
+from pyengine.data.manifest import Manifest, ShardInfo
+from pyengine.data.progress import OnProgress, tracked
+from pyengine.data.shards import ShardMaps, check_sha256
+from pyengine.data.unpack import Batch, Unpacker
+from pyengine.errors import ConfigError
+
+__all__ = ["convert", "fresh_directory"]
+
+#: Rows that are unpacked at once, and a row group of Parquet.
+_ROWS = 1024
+
+
+def convert(
+    directory: str | os.PathLike[str],
+    to: str,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> list[Path]:
+    """Write each shard of a directory as a file that other tools read.
+
+    All positions are written, as :class:`Dataset` shows them without augmentation: planes and
+    policies in the order of the spec, both float32, and the columns with a number a position.
+
+    Args:
+        directory: of shards.
+        to: ``"npz"`` (compressed), or ``"parquet"`` (zstd; planes and policy are lists of fixed
+            size, the planes' shape is in the file's metadata ``pyengine.planes``; needs the extra
+            ``parquet``).
+        out: directory to write to; None = ``DIRECTORY-npz`` beside the other.
+        overwrite: write to a directory that has files already, in their place.
+        on_progress: called with shards done and all shards; without it a terminal shows them.
+
+    Returns:
+        The files, one a shard.
+
+    Raises:
+        ConfigError: the format is unknown, or ``out`` has files.
+        DataError: a shard is damaged; says which. Files so far are kept.
+        EngineError: a package is missing; names the extra.
+
+    """
+    writers = {"npz": _write_npz, "parquet": _write_parquet}
+    if to not in writers:
+        raise ConfigError(f"expected the format {' or '.join(map(repr, writers))}, found {to!r}")
+    if to == "parquet":
+        need("pyarrow.parquet", "parquet")
+    source = Path(directory)
+    manifest = Manifest.read(source)
+    target = fresh_directory(out, source, to, overwrite)
+    unpacker, maps = Unpacker(manifest.layout), ShardMaps()
+    files = []
+    for shard in tracked(manifest.shards, len(manifest.shards), f"{to} files", on_progress):
+        check_sha256(source, shard)
+        path = target / Path(shard.file).with_suffix(f".{to}")
+        _replace(path, writers[to], source, shard, unpacker, maps)
+        files.append(path)
+    return files
+
+
+def fresh_directory(
+    out: str | os.PathLike[str] | None, source: Path, suffix: str, overwrite: bool
+) -> Path:
+    """Make the directory to write to. Raises ConfigError where it has files already."""
+    whole = source.absolute()
+    target = whole.with_name(f"{whole.name}-{suffix}") if out is None else Path(out)
+    if target.is_dir() and any(target.iterdir()) and not overwrite:
+        raise ConfigError(f"{target} must be new or empty, or overwrite=True; found files in it")
+    target.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def _replace(
+    path: Path,
+    write: Callable[[Path, Layout, list[Batch]], None],
+    source: Path,
+    shard: ShardInfo,
+    unpacker: Unpacker,
+    maps: ShardMaps,
+) -> None:
+    """Write a file under a temporary name, then rename it."""
+    temporary = path.with_name(path.name + TEMPORARY)
+    rows = maps.rows(source / shard.file, unpacker.layout, shard.positions)
+    batches = [unpacker.batch(rows[i : i + _ROWS]) for i in range(0, max(len(rows), 1), _ROWS)]
+    try:
+        write(temporary, unpacker.layout, batches)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _write_npz(path: Path, _layout: Layout, batches: list[Batch]) -> None:
+    columns = {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
+    with path.open("wb") as file:
+        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+
+
+def _write_parquet(path: Path, layout: Layout, batches: list[Batch]) -> None:
+    arrow, parquet = need("pyarrow", "parquet"), need("pyarrow.parquet", "parquet")
+    tables = [_table(arrow, batch) for batch in batches]
+    described = {
+        "pyengine.planes": json.dumps(batches[0]["planes"].shape[1:]),
+        "pyengine.layout": json.dumps(layout.to_dict()),
+    }
+    schema = tables[0].schema.with_metadata(described)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table.cast(schema))
+
+
+def _table(arrow: Any, batch: Batch) -> Any:
+    columns = {}
+    for name, values in batch.items():
+        flat = arrow.array(values.reshape(-1))
+        if values.ndim > 1:
+            flat = arrow.FixedSizeListArray.from_arrays(flat, int(np.prod(values.shape[1:])))
+        columns[name] = flat
+    return arrow.table(columns)

@@ -1,0 +1,36 @@
+"""How far a long conversion is: told to the caller, or shown on a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias, TypeVar
+
+__all__ = ["OnProgress", "tracked"]
+
+#: ``on_progress(done, total)`` after each part.
+OnProgress: TypeAlias = Callable[[int, int], object]
+
+_T = TypeVar("_T")
+
+_EVERY = 0.1  # seconds between two lines on a terminal
+
+
+def tracked(
+    parts: Iterable[_T], total: int, what: str, on_progress: OnProgress | None
+) -> Iterator[_T]:
+    """Yield the parts; tell ``on_progress``, or without it show a line on a terminal's stderr."""
+    shows = on_progress is None and sys.stderr.isatty()
+    shown = -1.0
+    try:
+        for done, part in enumerate(parts, 1):
+            yield part
+            if on_progress is not None:
+                on_progress(done, total)
+            elif shows and (time.monotonic() - shown >= _EVERY or done == total):
+                shown = time.monotonic()
+                print(f"\r\x1b[K{what}: {done} of {total}", end="", file=sys.stderr, flush=True)
+    finally:
+        if shows:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,139 @@
+"""Games of training data as SGF, to be looked at."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pyengine.data.export import fresh_directory
+from pyengine.data.layout import FULL_SEARCH, Rows
+from pyengine.data.manifest import games_name, read_games
+from pyengine.data.progress import OnProgress, tracked
+from pyengine.data.record import GameLine
+from pyengine.data.sgf import SgfRules, sgfmill
+from pyengine.data.shards import ShardMaps
+from pyengine.data.source import Piece, Source, newest
+from pyengine.errors import ConfigError
+from pyengine.games import Game, State
+
+__all__ = ["export_sgf"]
+
+_SHOWN = 3  # moves that a comment names
+
+
+def export_sgf(
+    directory: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    games: int | Sequence[int] | None = None,
+    *,
+    comments: bool = True,
+    overwrite: bool = False,
+    on_progress: OnProgress | None = None,
+) -> list[Path]:
+    """Write games of Go or Gomoku as SGF, a file each.
+
+    Args:
+        directory: of shards.
+        out: directory to write to; None = ``DIRECTORY-sgf`` beside the other.
+        games: the newest so many, or the numbers of some; None = all.
+        comments: say of each recorded position what search and network thought of it.
+        overwrite: write to a directory that has files already, in their place.
+        on_progress: called with games done and all games; without it a terminal shows them.
+
+    Returns:
+        The files, in the order of the games.
+
+    Raises:
+        ConfigError: the game is another, ``out`` has files, or a number is not there.
+        DataError: a file is damaged; says which.
+        EngineError: sgfmill is missing; names the extra ``sgf``.
+
+    """
+    source = Source(Path(directory))
+    game = source.manifest.layout.load_game()
+    rules = SgfRules.of(game)
+    sgfmill("sgf")
+    chosen = _chosen(source, games)
+    target = fresh_directory(out, source.directory, "sgf", overwrite)
+    maps = ShardMaps()
+    files = []
+    for one in tracked(chosen, len(chosen), "SGF files", on_progress):
+        shard = maps.rows(one.piece.path, source.manifest.layout, one.piece.shard.positions)
+        rows = shard[one.begin : one.begin + one.line.positions]
+        path = target / f"game-{one.line.number:06d}.sgf"
+        path.write_bytes(_text(game, rules, one.line, rows if comments else rows[:0]))
+        files.append(path)
+    return files
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a game is: its shard, and its first record there."""
+
+    piece: Piece
+    begin: int
+    line: GameLine
+
+
+def _chosen(source: Source, games: int | Sequence[int] | None) -> list[_Place]:
+    limit = games if isinstance(games, int) else None
+    found = [place for piece in newest(source.pieces(0), limit) for place in _places(piece)]
+    if games is None or isinstance(games, int):
+        return found
+    by_number = {place.line.number: place for place in found}
+    for number in games:
+        if number not in by_number:
+            raise ConfigError(f"{source.directory} has no game {number}; found {len(found)} games")
+    return [by_number[number] for number in games]
+
+
+def _places(piece: Piece) -> list[_Place]:
+    lines = read_games(piece.path.with_name(games_name(piece.path.name)))
+    ends = np.cumsum([line.positions for line in lines], dtype=np.int64)
+    pairs = list(zip(ends, lines, strict=True))[piece.skipped :]
+    return [_Place(piece, int(end) - line.positions, line) for end, line in pairs]
+
+
+def _text(game: Game, rules: SgfRules, line: GameLine, rows: Rows) -> bytes:
+    record = sgfmill("sgf").Sgf_game(size=rules.size)
+    root = record.get_root()
+    root.set_raw("GM", b"%d" % rules.number)
+    root.set("RE", _result(line))
+    if "komi" in game.params:
+        root.set("KM", game.params["komi"])
+    root.set("RU", str(game))
+    root.set("GN", f"game {line.number}")
+    state = game.new_initial_state()
+    thoughts = {int(row["ply"]): row for row in rows}
+    for ply, action in enumerate(line.moves):
+        node = record.extend_main_sequence()
+        node.set_move("bw"[state.current_player()], rules.move(action))
+        if ply in thoughts:
+            node.set("C", _comment(state, thoughts[ply]))
+        state.apply_action(action)
+    return bytes(record.serialise())
+
+
+def _result(line: GameLine) -> str:
+    if line.returns[0] == line.returns[1]:
+        return "0"
+    winner = "B" if line.returns[0] > 0 else "W"
+    return f"{winner}+R" if line.resigned >= 0 else f"{winner}+"
+
+
+def _comment(state: State, row: Any) -> str:
+    """What was thought before the move; values are for the player who makes it."""
+    visits = row["visits"]
+    total = max(int(visits.sum()), 1)
+    best = [a for a in np.argsort(-visits.astype(np.int64), kind="stable")[:_SHOWN] if visits[a]]
+    shares = ", ".join(f"{state.action_to_string(int(a))} {visits[a] / total:.0%}" for a in best)
+    text = f"value {row['root_value']:+.3f}"
+    if not math.isnan(row["network_value"]):
+        text += f", network {row['network_value']:+.3f}"
+    return f"{text}, visits {shares}" + ("" if row["flags"] & FULL_SEARCH else ", a fast search")

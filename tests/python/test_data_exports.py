@@ -1,0 +1,301 @@
+"""Training data in other formats, and people's games as training data."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from data_games import PLAIN, TIC, finished, write
+from pyengine import ConfigError, DataError, EngineError, ModelSpec
+from pyengine.data import Dataset, export_sgf, import_sgf
+
+GO5 = pyengine.load_game("go", board_size=5, komi=6.5, max_game_length=60)
+GOMOKU = pyengine.load_game("gomoku", board_size=9)
+TURNED = ModelSpec(
+    planes=("own[0]", "mover_sign", "opp[0:2]"), layout="NHWC", policy_rows="bottom_up"
+)
+
+
+@pytest.fixture
+def data(rng: random.Random, tmp_path: Path) -> Path:
+    """Games of Go under a spec that turns everything, two shards or more."""
+    games = [finished(GO5, TURNED, number, rng, full=0.5) for number in range(5)]
+    return write(tmp_path / "data", GO5, TURNED, games, positions=120)
+
+
+def all_rows(data: Path) -> Any:
+    """Return the whole directory as one batch."""
+    dataset = Dataset(data, full_only=False)
+    return next(dataset.batches(len(dataset), shuffle=False, augment=False))
+
+
+def test_npz_files_have_the_rows(data: Path) -> None:
+    files = pyengine.convert(data, "npz")
+    assert len(files) == len(list(data.glob("shard-*.npy"))) > 1
+    assert {file.parent for file in files} == {data.with_name("data-npz")}
+    loaded = [np.load(file) for file in files]
+    for name, expected in all_rows(data).items():
+        found = np.concatenate([one[name] for one in loaded])
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_parquet_files_have_the_rows(data: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    files = pyengine.convert(data, "parquet", data.with_name("tables"))
+    tables = [parquet.read_table(file) for file in files]
+    shape = json.loads(tables[0].schema.metadata[b"pyengine.planes"])
+    assert shape == [5, 5, 4]
+    for name, expected in all_rows(data).items():
+        parts = [np.array(table[name].to_pylist(), expected.dtype) for table in tables]
+        found = np.concatenate(parts).reshape(expected.shape)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_output_that_is_there_is_replaced_only_when_told(data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = pyengine.convert(data, "npz", out)
+    with pytest.raises(ConfigError, match=r"out must be new or empty, .*found files"):
+        pyengine.convert(data, "npz", out)
+    first[0].write_bytes(b"")
+    assert pyengine.convert(data, "npz", out, overwrite=True) == first
+    assert np.load(first[0])["value"].size > 0
+
+
+def test_an_unknown_format_is_refused(data: Path) -> None:
+    with pytest.raises(ConfigError, match="'npz' or 'parquet', found 'csv'"):
+        pyengine.convert(data, "csv")
+    assert not data.with_name("data-csv").exists()
+
+
+def test_progress_is_told_after_each_file(data: Path) -> None:
+    told: list[tuple[int, int]] = []
+    files = pyengine.convert(data, "npz", on_progress=lambda *done: told.append(done))
+    assert told == [(i + 1, len(files)) for i in range(len(files))]
+
+
+def test_a_damaged_shard_is_not_converted(data: Path) -> None:
+    shard = data / "shard-000001.npy"
+    content = shard.read_bytes()
+    shard.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(DataError, match=r"shard-000001.npy is damaged"):
+        pyengine.convert(data, "npz")
+    assert [file.name for file in data.with_name("data-npz").iterdir()] == ["shard-000000.npz"]
+
+
+@pytest.mark.parametrize(
+    ("module", "call", "extra"),
+    [
+        ("pyarrow", "pyengine.convert(sys.argv[1], 'parquet')", "parquet"),
+        ("sgfmill", "pyengine.data.export_sgf(sys.argv[1])", "sgf"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    module: str, call: str, extra: str, data: Path
+) -> None:
+    code = f"import sys; sys.modules['{module}'] = None; import pyengine.data; {call}"
+    done = subprocess.run([sys.executable, "-c", code, str(data)], capture_output=True, text=True)
+    message = f"this needs the package {module}.*: pip install 'pyengine-search[{extra}]'"
+    assert re.search(re.escape(message).replace(r"\.\*", ".*"), done.stderr)
+    assert EngineError.__name__ in done.stderr
+
+
+# --- SGF out
+
+
+def moves_of(record: Any, game: Any) -> list[int]:
+    """Actions of a record, by the names of the moves."""
+    state = game.new_initial_state()
+    rows = game.board_shape[0]
+    letters = "ABCDEFGHJKLMNOPQRST" if game.name == "go" else "ABCDEFGHIJKLMNOPQRST"
+    actions = []
+    for node in record.get_main_sequence():
+        colour, move = node.get_move()
+        if colour is None:
+            continue
+        assert colour == "bw"[state.current_player()]
+        name = "pass" if move is None else f"{letters[move[1]]}{move[0] + 1}"
+        assert move is None or move[0] < rows
+        actions.append(state.string_to_action(name))
+        state.apply_action(actions[-1])
+    return actions
+
+
+@pytest.mark.parametrize("game", [GO5, GOMOKU], ids=lambda game: game.name)
+def test_sgfmill_reads_the_games_back(game: Any, rng: random.Random, tmp_path: Path) -> None:
+    sgf = pytest.importorskip("sgfmill.sgf")
+    games = [finished(game, PLAIN, number, rng, full=0.5) for number in range(4)]
+    games.append(finished(game, PLAIN, 4, rng, plies=8, returns=(-1.0, 1.0), resigned=0))
+    files = export_sgf(write(tmp_path / "data", game, PLAIN, games))
+    assert [file.name for file in files] == [f"game-{n:06d}.sgf" for n in range(5)]
+    for file, one in zip(files, games, strict=True):
+        record = sgf.Sgf_game.from_bytes(file.read_bytes())
+        assert moves_of(record, game) == one.moves.tolist()
+        expected = {1.0: "b", -1.0: "w", 0.0: None}[one.returns[0]]
+        assert record.get_winner() == expected
+        nodes = record.get_main_sequence()
+        texts = [node.get("C") for node in nodes if node.has_property("C")]
+        assert len(texts) == len(one.visits)
+        assert texts[0].startswith(f"value {one.root_value[0]:+.3f}, network")
+    root = record.get_root()
+    assert root.get("RE") == "W+R"
+    assert root.get_raw("GM") == (b"1" if game.name == "go" else b"4")
+    if game.name == "go":
+        assert record.get_komi() == 6.5
+
+
+def test_the_games_to_look_at_can_be_chosen(rng: random.Random, tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    games = [finished(GOMOKU, PLAIN, number, rng) for number in range(6)]
+    data = write(tmp_path / "data", GOMOKU, PLAIN, games, positions=100)
+    newest = export_sgf(data, tmp_path / "newest", games=2, comments=False)
+    assert [file.name for file in newest] == ["game-000004.sgf", "game-000005.sgf"]
+    assert b"C[" not in newest[0].read_bytes()
+    some = export_sgf(data, tmp_path / "some", games=[3, 1])
+    assert [file.name for file in some] == ["game-000003.sgf", "game-000001.sgf"]
+    with pytest.raises(ConfigError, match="has no game 9; found 6 games"):
+        export_sgf(data, tmp_path / "none", games=[9])
+    with pytest.raises(ConfigError, match="some must be new or empty"):
+        export_sgf(data, tmp_path / "some")
+
+
+def test_sgf_is_for_go_and_gomoku_on_square_boards(rng: random.Random, tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    data = write(tmp_path / "data", TIC, PLAIN, [finished(TIC, PLAIN, 0, rng)])
+    with pytest.raises(ConfigError, match="SGF is for go and gomoku, found tic_tac_toe"):
+        export_sgf(data)
+    oblong = pyengine.load_game("go", rows=3, columns=4)
+    with pytest.raises(ConfigError, match="square boards up to 26, found 3x4"):
+        import_sgf([], tmp_path / "out", oblong, PLAIN)
+
+
+# --- SGF in
+
+
+def test_what_was_written_as_sgf_is_read_as_the_same_games(
+    rng: random.Random, tmp_path: Path
+) -> None:
+    pytest.importorskip("sgfmill")
+    games = [finished(GO5, TURNED, number, rng) for number in range(6)]
+    for_black = [i for i, one in enumerate(games) if one.returns[0] > 0]
+    data = write(tmp_path / "data", GO5, TURNED, games)
+    export_sgf(data, tmp_path / "sgf")
+    report = import_sgf(tmp_path / "sgf", tmp_path / "again", GO5, TURNED)
+    total = sum(len(one.visits) for one in games)
+    assert (report.games, report.positions, dict(report.skipped)) == (6, total, {})
+    ours, theirs = all_rows(data), all_rows(tmp_path / "again")
+    for name in ("planes", "value", "game", "ply"):
+        np.testing.assert_array_equal(ours[name], theirs[name])
+    np.testing.assert_array_equal(theirs["root_value"], theirs["value"])
+    assert np.all(np.isnan(theirs["network_value"]))
+    assert np.all(theirs["full"])
+    assert {
+        int(g)
+        for g, v, p in zip(ours["game"], ours["value"], ours["ply"], strict=True)
+        if p == 0 and v == 1
+    } == set(for_black)
+    played = [
+        25 if action == 25 else (4 - action // 5) * 5 + action % 5  # policy_rows is bottom_up
+        for one in games
+        for action in one.moves
+    ]
+    np.testing.assert_array_equal(theirs["policy"], np.eye(26, dtype=np.float32)[played])
+
+
+BROKEN = {
+    "unreadable": "no record at all",
+    "another game": "(;GM[4]SZ[5]RE[B+];B[aa];W[bb])",
+    "another board size": "(;SZ[9]RE[B+];B[aa];W[bb])",
+    "handicap or setup stones": "(;SZ[5]RE[B+]HA[2]AB[bb][cc];W[aa];B[dd])",
+    "White begins": "(;SZ[5]RE[B+];W[aa];B[dd])",
+    "somebody moves twice": "(;SZ[5]RE[B+];B[aa];B[dd])",
+    "illegal move": "(;SZ[5]RE[B+];B[aa];W[aa])",
+    "no moves": "(;SZ[5]RE[B+])",
+    "no result": "(;SZ[5]RE[Void];B[aa];W[bb])",
+}
+
+
+def test_records_that_are_no_training_data_are_counted_by_reason(tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    folder = tmp_path / "sgf" / "deep"
+    folder.mkdir(parents=True)
+    for number, (reason, text) in enumerate(BROKEN.items()):
+        (folder / f"{number}.sgf").write_text(text)
+        (folder / f"{number}.txt").write_text(reason)
+    many = "(;SZ[5]RE[W+Resign];B[aa](;W[bb];B[])(;W[cc]))\n(;SZ[5];B[aa])(;SZ[5]RE[0];B[tt];W[ee])"
+    (folder / "many.SGF").write_text(many)
+    report = import_sgf(tmp_path / "sgf", tmp_path / "data", GO5, PLAIN)
+    assert (report.games, report.positions) == (2, 5)
+    assert report.skipped == {**dict.fromkeys(BROKEN, 1), "no result": 2}
+    assert "skipped 1: illegal move, for example" in str(report)
+    assert "5.sgf" not in report.examples["illegal move"]
+    assert "6.sgf: move 2:" in report.examples["illegal move"]
+    lines = (tmp_path / "data" / "shard-000000.games.jsonl").read_text().splitlines()
+    first, second = map(json.loads, lines)
+    assert (first["moves"], first["resigned"], first["returns"]) == ([0, 6, 25], 0, [-1.0, 1.0])
+    assert (second["moves"], second["resigned"], second["returns"]) == ([25, 24], -1, [0.0, 0.0])
+    again = import_sgf(folder / "many.SGF", tmp_path / "data", GO5, PLAIN)
+    assert again.games == 2
+    assert Dataset(tmp_path / "data", verify=True).games == 4
+
+
+def test_a_finished_gomoku_game_needs_no_result(tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    file = tmp_path / "one.sgf"
+    line = "".join(f";B[{c}a];W[{c}c]" for c in "abcd") + ";B[ea];W[ii]"
+    file.write_text(f"(;GM[4]SZ[9]{line})")
+    report = import_sgf(file, tmp_path / "data", GOMOKU, PLAIN)
+    assert (report.games, report.positions) == (1, 9)  # what follows the five is not part of it
+    assert all_rows(tmp_path / "data")["value"].tolist() == [1.0, -1.0] * 4 + [1.0]
+
+
+def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    with pytest.raises(ConfigError, match=r"found no .*nowhere"):
+        import_sgf(tmp_path / "nowhere", tmp_path / "data", GO5, PLAIN)
+
+
+def test_games_of_people_become_shards(
+    oracle: Callable[[str], list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    sgf = pytest.importorskip("sgfmill.sgf")
+    game = pyengine.load_game("go", board_size=19, superko="simple", max_game_length=1000)
+    folder = tmp_path / "sgf"
+    folder.mkdir()
+    expected = []
+    for case in oracle("02-go-records/games.jsonl"):
+        if (case["width"], case["height"], case["start"]) != (19, 19, None) or len(expected) == 20:
+            continue
+        moves = case["moves"].split()
+        alternate = [move[0] for move in moves] == (["B", "W"] * len(moves))[: len(moves)]
+        if not (moves and alternate and case["result_in_file"][:2] in ("B+", "W+")):
+            continue
+        if case["first_illegal_move_index"]["simple"] is not None or case["ends_with_passes"]:
+            continue
+        record = sgf.Sgf_game(size=19)
+        record.get_root().set("RE", case["result_in_file"])
+        for move in moves:
+            column = "ABCDEFGHJKLMNOPQRST".find(move[1])
+            where = None if "pass" in move else (int(move[2:]) - 1, column)
+            record.extend_main_sequence().set_move(move[0].lower(), where)
+        (folder / f"{len(expected):03d}.sgf").write_bytes(record.serialise())
+        expected.append((len(moves), case["result_in_file"][0]))
+    assert len(expected) == 20
+    report = import_sgf(folder, tmp_path / "data", game, ModelSpec.alphago_zero())
+    assert (report.games, dict(report.skipped)) == (len(expected), {}), str(report)
+    dataset = Dataset(tmp_path / "data")
+    batch = next(dataset.batches(len(dataset), shuffle=False))
+    for number, (plies, winner) in enumerate(expected):
+        mine = batch["game"] == number
+        assert mine.sum() == plies
+        assert batch["value"][mine][0] == (1.0 if winner == "B" else -1.0)
