@@ -17,6 +17,10 @@ from pyengine.train.configs import (
 )
 from pyengine.train.errors import TrainingError
 from pyengine.train.extra import need
+from pyengine.train.gate import Judgement, judge
+from pyengine.train.run import RunProgress, RunReport, train_run
+from pyengine.train.run_configs import GateConfig
+from pyengine.train.runfile import RunFile
 from pyengine.train.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -27,17 +31,25 @@ if TYPE_CHECKING:
 __all__ = [
     "AverageConfig",
     "ExportReport",
+    "GateConfig",
+    "Judgement",
     "Learner",
     "LearnerConfig",
     "LossConfig",
     "Network",
     "NetworkConfig",
     "OptimiserConfig",
+    "RunFile",
+    "RunProgress",
+    "RunReport",
     "StepReport",
     "TrainConfig",
     "TrainingError",
     "export",
+    "judge",
     "learning_rate",
+    "need",
+    "train_run",
 ]
 
 _LAZY = {

@@ -136,11 +136,13 @@ class Learner:
         module: Network = self.average.module
         return module
 
-    def train(self, steps: int, stop: Callable[[], bool] | None = None) -> bool:
+    def train(
+        self, steps: int, stop: Callable[[], bool] | None = None, *, save: bool = True
+    ) -> bool:
         """Do so many steps more; return whether they were all done.
 
-        A checkpoint is written every ``checkpoint_steps``, and at the end. Ctrl-C ends it between
-        two steps, likewise, and raises KeyboardInterrupt.
+        A checkpoint is written every ``checkpoint_steps``, and with ``save`` at the end. Ctrl-C
+        ends it between two steps, with a checkpoint, and raises KeyboardInterrupt.
 
         Args:
             steps: at least 0.
@@ -172,7 +174,7 @@ class Learner:
                     self.save()
                     saved = self.step
             self.seconds += time.perf_counter() - begun
-            if self.step != saved:
+            if (save or interrupted.is_set()) and self.step != saved:
                 self.save()
         if interrupted.is_set():
             raise KeyboardInterrupt

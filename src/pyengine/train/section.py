@@ -64,7 +64,7 @@ class Section:
         """Return all fields as plain values."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         values = {field.name: getattr(self, field.name) for field in fields}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return {k: _plain(v) for k, v in values.items()}
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed."""
@@ -147,6 +147,20 @@ def numbers(default: tuple[float, ...], kind: type = float) -> Any:
         return None if fits else f"a list of positive {'ints' if kind is int else 'numbers'}"
 
     return _field(default, check)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def table() -> Any:
+    """Return a field for a table of settings, empty where it is not given."""
+    return dataclasses.field(
+        default_factory=dict,
+        metadata={"check": lambda value: None if isinstance(value, Mapping) else "a table"},
+    )
 
 
 def _field(default: Any, check: Check) -> Any:

@@ -1,0 +1,166 @@
+"""``pyengine train``: the loop of self-play, training and gate, by a run file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer  # noqa: TID253  # this package is the extra's
+from rich.live import Live  # noqa: TID253
+from rich.table import Table  # noqa: TID253
+from rich.text import Text  # noqa: TID253
+
+from pyengine.cli import common
+from pyengine.errors import ConfigError
+from pyengine.train import RunFile, RunProgress, RunReport, need, train_run
+from pyengine.train.part import main as run_part
+from pyengine.train.parts import PARTS
+from pyengine.train.state import RunFolder
+
+__all__ = ["train"]
+
+_LINE_SECONDS = 30.0  # between two lines where there is no terminal
+
+_Run: TypeAlias = Annotated[
+    Path | None, typer.Argument(metavar="[RUN.toml]", help="The settings of the run.")
+]
+_Directory: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--directory", "-d", help="Of the run. Default: runs/NAME, as the file says."),
+]
+_Resume: TypeAlias = Annotated[
+    bool, typer.Option("--resume", help="Go on with the run in the directory, or begin it.")
+]
+_Part: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--part", metavar="PART", help="Run one part alone: selfplay, learner or gate."),
+]
+_Minutes: TypeAlias = Annotated[
+    float | None, typer.Option("--minutes", help="Instead of the file's limit; all sittings.")
+]
+
+
+def train(
+    run: _Run = None,
+    directory: _Directory = None,
+    resume: _Resume = False,
+    part: _Part = None,
+    minutes: _Minutes = None,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Train a network from nothing: self-play, learner and gate at once.
+
+    Ctrl-C stops all parts cleanly; --resume goes on.
+    """
+    if run is None and directory is None:
+        raise common.usage("name a RUN.toml, or with --resume the --directory of a run")
+    if part is not None and part not in PARTS:
+        raise common.usage(f"--part must be one of {', '.join(PARTS)}, found {part!r}")
+    need("torch")
+    need("onnx")
+    settings = _settings(run, directory, minutes)
+    folder = directory or Path("runs") / settings.run.name
+    if part is not None:
+        _part(part, folder, settings)
+        return
+    with _progress(settings) as show:
+        report = train_run(settings, folder, resume=resume, on_progress=show)
+    _print(report, as_json)
+
+
+def _settings(run: Path | None, directory: Path | None, minutes: float | None) -> RunFile:
+    """Return the file's settings, or those of the run in the directory."""
+    try:
+        settings = RunFolder(directory or "").run() if run is None else RunFile.from_toml(run)
+        return settings if minutes is None else settings.limited(minutes=minutes)
+    except ConfigError as error:
+        raise common.usage(str(error)) from error
+
+
+def _part(name: str, path: Path, settings: RunFile) -> None:
+    """Run a part here until Ctrl-C. The folder is made where there is none."""
+    folder = RunFolder(path)
+    if not (path / "run.toml").exists():
+        folder.begin(settings)
+    status = run_part([name, str(path)])
+    if status:
+        raise typer.Exit(status)
+
+
+@contextmanager
+def _progress(settings: RunFile) -> Iterator[Callable[[RunProgress], None]]:
+    """Show a table on a terminal; elsewhere a line now and then, on stderr."""
+    err = common.console(stderr=True)
+    if not err.is_terminal:
+        said = [0.0]
+
+        def line(progress: RunProgress) -> None:
+            if time.monotonic() - said[0] >= _LINE_SECONDS:
+                said[0] = time.monotonic()
+                err.print(Text(", ".join(f"{k} {v}" for k, v in _facts(progress, settings))))
+
+        yield line
+        return
+    with Live(console=err, transient=True, refresh_per_second=4) as live:
+
+        def table(progress: RunProgress) -> None:
+            rows = Table.grid(padding=(0, 2))
+            for name, value in _facts(progress, settings):
+                rows.add_row(Text(name, style="bold"), value)
+            live.update(rows)
+
+        yield table
+
+
+def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
+    """Return what there is to say, by name."""
+    best, limits = progress.best, settings.run
+
+    def of(value: str, limit: object) -> str:
+        return value if limit is None else f"{value} of {limit}"
+
+    played = f"{progress.games:,} games, {progress.positions:,} positions"
+    learnt = of(f"{progress.step:,}", limits.steps) + f" steps, window {progress.window:,}"
+    if progress.policy is not None and progress.value is not None:
+        learnt += f", loss: policy {progress.policy:.3f}, value {progress.value:.3f}"
+    strength = "-"
+    if best is not None:
+        generation = of(str(best.generation), limits.generations)
+        strength = f"generation {generation}, step {best.step:,}, Elo {best.elo:+.0f}"
+    facts = [
+        ("minutes", of(f"{progress.seconds / 60:.1f}", limits.minutes)),
+        ("self-play", f"{played}, {progress.positions_per_second:.1f} positions/s"),
+        ("learner", learnt),
+        ("gate", progress.gate or "-"),
+        ("best", strength),
+    ]
+    if progress.restarts:
+        facts.append(("restarts", str(progress.restarts)))
+    if progress.finishing:
+        facts.append(("finishing", "the last candidate is judged"))
+    return facts
+
+
+def _print(report: RunReport, as_json: bool) -> None:
+    progress = report.progress
+    values: dict[str, Any] = {**asdict(progress), "reason": report.reason}
+    values["folder"] = str(report.folder)
+    values["model"] = None if report.model is None else str(report.model)
+    if as_json:
+        common.print_json(values)
+        return
+    best = progress.best
+    told = (
+        "no network yet" if best is None else f"generation {best.generation}, {best.elo:+.0f} Elo"
+    )
+    common.console().print(
+        Text(
+            f"{report.reason}: {progress.games:,} games, {progress.positions:,} positions, "
+            f"{progress.step:,} steps in {progress.seconds / 60:.1f} minutes; {told}\n"
+            f"{values['model'] or report.folder}"
+        )
+    )

@@ -1,0 +1,157 @@
+"""The part that learns: steps on the window, a candidate every so many."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pyengine.bundled import sha256_of
+from pyengine.data import Dataset
+from pyengine.train.extra import need
+from pyengine.train.parts import Part
+from pyengine.train.state import Best
+from pyengine.train.window import allowed_steps, window_games
+
+__all__ = ["work"]
+
+_CHUNK = 50  # steps between two looks at the data
+_LOOK_SECONDS = 10.0  # between two openings of the data, at least
+_LOOK_SHARE = 20.0  # of the time that an opening took
+
+
+def work(part: Part) -> None:
+    """Learn until told to end. Told to finish, it leaves a candidate of its last step."""
+    _first(part)
+    positions = _Positions(part)
+    while not positions.enough:
+        if part.finishing:
+            return
+        part.say({"step": 0, "state": "waits for positions"})
+        part.wait()
+    said: dict[str, Any] = {}
+
+    def keep(report: Any) -> None:
+        said.update(asdict(report))
+
+    learner = need("pyengine.train.learner").Learner(
+        part.run.train,
+        positions.open(),
+        part.folder.checkpoints,
+        resume=True,
+        weights=part.run.game.shares,
+        on_progress=keep,
+    )
+    with learner:
+        _learn(part, positions, learner, said)
+        learner.save()
+        if part.finishing and not part.stopping:
+            _export(part, learner, positions)
+        _say(part, learner, positions, said, now=True)
+
+
+def _learn(part: Part, positions: _Positions, learner: Any, said: dict[str, Any]) -> None:
+    """Do the steps that the data allow, until told to end."""
+    every = part.run.gate.every_steps
+    while not part.finishing:
+        if positions.due:
+            learner.set_data(positions.open(), part.run.game.shares)
+        allowed = allowed_steps(part.run.window, positions.total, part.run.train.learner.batch_size)
+        due = every - learner.step % every
+        steps = min(_CHUNK, due, allowed - learner.step)
+        if steps <= 0:
+            part.wait()
+        else:
+            learner.train(steps, stop=lambda: part.finishing, save=False)
+            if learner.step % every == 0:
+                learner.save()
+                _export(part, learner, positions)
+        _say(part, learner, positions, said)
+
+
+def _say(
+    part: Part, learner: Any, positions: _Positions, said: dict[str, Any], *, now: bool = False
+) -> None:
+    window = {"window": positions.size, "positions": positions.total}
+    part.say({**said, **window, "step": learner.step}, now=now)
+
+
+class _Positions:
+    """The positions of all games: how many there are, and the window on them."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._opened = self._took = 0.0
+        self._last: list[Dataset] = []
+        self.size = 0  #: positions in the window, when it was opened last
+
+    @property
+    def total(self) -> int:
+        """How many there are that count."""
+        full = self._part.run.window.full_only
+        found = [self._part.folder.produced(name) for name in self._part.run.game.name]
+        return sum(each.full if full else each.positions for each in found)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough to begin, of each game."""
+        names = self._part.run.game.name
+        some = all(self._part.folder.produced(name).full > 0 for name in names)
+        return some and self.total >= self._part.run.window.minimum_positions
+
+    @property
+    def due(self) -> bool:
+        """Whether to look for new ones."""
+        pause = max(_LOOK_SECONDS, _LOOK_SHARE * self._took)
+        return time.monotonic() - self._opened > pause
+
+    def open(self) -> list[Dataset]:
+        """Return the window on the data, a Dataset for each game."""
+        begun = time.monotonic()
+        self._last = [self._window(name) for name in self._part.run.game.name]
+        self.size = sum(map(len, self._last))
+        self._opened = time.monotonic()
+        self._took = self._opened - begun
+        return self._last
+
+    def _window(self, name: str) -> Dataset:
+        config, folder = self._part.run.window, self._part.folder
+        found = folder.produced(name)
+        count = found.full if config.full_only else found.positions
+        games = window_games(config, found.games, count)
+        return Dataset(folder.data(name), window=games, full_only=config.full_only)
+
+
+def _first(part: Part) -> None:
+    """Say who plays the first games, where nobody does: the network as it begins, or as told."""
+    if part.folder.best() is not None:
+        return
+    name, sha = part.run.selfplay.first, None
+    if name == "random":
+        game, spec = part.run.games[0], part.run.spec
+        network = need("pyengine.train.network").new_network(
+            part.run.train, len(spec.planes), game.board_shape, game.num_distinct_actions()
+        )
+        path = part.folder.candidate(0)
+        _write(part, network, path, {"step": 0, "games": 0, "positions": 0})
+        name, sha = path.name, sha256_of(path)
+    part.folder.set_best(Best(name=name, sha256=sha, step=0, generation=0, elo=0.0))
+
+
+def _export(part: Part, learner: Any, positions: _Positions) -> None:
+    """Write the candidate of this step, if there is none."""
+    path = part.folder.candidate(learner.step)
+    if learner.step == 0 or path.exists() or learner.step <= part.folder.judged():
+        return
+    games = sum(part.folder.produced(name).games for name in part.run.game.name)
+    told = {"step": learner.step, "games": games, "positions": positions.total}
+    _write(part, learner.exported, path, told)
+
+
+def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
+    run = {"run": part.run.run.name, "seed": part.run.run.seed, "created": time.time()}
+    network_config = {"network": part.run.train.network.to_dict()}
+    need("pyengine.train.onnx_export").export(
+        network, part.run.games, part.run.spec, path, metadata={**run, **told, **network_config}
+    )

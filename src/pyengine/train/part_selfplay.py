@@ -1,0 +1,139 @@
+"""The part that plays: games of the best network against itself, without end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyengine.bundled import sha256_of
+from pyengine.data import FinishedGame, ShardWriter
+from pyengine.evaluators import Evaluator, as_evaluator
+from pyengine.games import load_game
+from pyengine.generation import SelfPlayer
+from pyengine.train.parts import Part
+from pyengine.train.state import Best, RunFolder
+
+__all__ = ["evaluator_of", "work"]
+
+_ENDLESS = 1 << 40  # games
+_TURN_SECONDS = 20.0  # of one game, where there are several
+
+
+def work(part: Part) -> None:
+    """Play until told to end. A new best network goes on with the games that are open."""
+    best = _first(part)
+    if best is None:
+        return
+    with _tables(part, best) as tables:
+        while not part.finishing:
+            table = min(tables, key=lambda each: each.writer.positions / each.share)
+            table.follow(part)
+            _turn(part, table, tables)
+
+
+def evaluator_of(best: Best, folder: RunFolder) -> Evaluator:
+    """Return who plays."""
+    return as_evaluator(str(folder.models / best.name) if best.is_network else best.name)
+
+
+def _first(part: Part) -> Best | None:
+    """Wait until there is somebody to play; None when it is to end before."""
+    while not part.finishing:
+        best = part.folder.best()
+        if best is not None:
+            return best
+        part.say({"state": "waits for the first network"})
+        part.wait()
+    return None
+
+
+@dataclass
+class _Table:
+    """A game: its open games, and where the finished ones go."""
+
+    player: Any
+    writer: ShardWriter
+    share: float
+    best: Best
+
+    def follow(self, part: Part) -> None:
+        """Play on with the best network."""
+        best = part.folder.best()
+        if best is not None and best.name != self.best.name:
+            self.player.replace_evaluator(evaluator_of(best, part.folder))
+            if best.is_network:
+                self.writer.set_model(sha256_of(part.folder.models / best.name))
+            self.best = best
+
+
+@contextmanager
+def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
+    """Open the tables; at the end all finished games are written."""
+    with ExitStack() as stack:
+        tables = []
+        shares = zip(part.run.game.name, part.run.game.shares, strict=True)
+        for number, (name, share) in enumerate(shares):
+            config = part.run.selfplay_config(number)
+            game = load_game(name)
+            writer = stack.enter_context(
+                ShardWriter(
+                    part.folder.data(name),
+                    game,
+                    part.run.spec,
+                    configuration=config.to_dict(),
+                    model_sha256=best.sha256,
+                )
+            )
+            player = SelfPlayer(
+                game,
+                evaluator_of(best, part.folder),
+                config,
+                spec=part.run.spec,
+                first_number=writer.games,
+            )
+            stack.callback(_write, player, writer)
+            tables.append(_Table(player, writer, share, best))
+        yield tables
+
+
+def _write(player: Any, writer: ShardWriter) -> None:
+    for game in player.take():
+        writer.add(game)
+
+
+def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
+    """Play at one table until told to end, a better network comes, or another game's turn."""
+    begun = time.monotonic()
+    before = sum(each.writer.positions for each in tables)
+
+    def go_on(finished: list[FinishedGame]) -> bool:
+        for game in finished:
+            table.writer.add(game)
+        for each in tables:
+            each.writer.tick()
+        seconds = time.monotonic() - begun
+        positions = sum(each.writer.positions for each in tables)
+        part.say(
+            {
+                "games": sum(each.writer.games for each in tables),
+                "positions": positions,
+                "generation": table.best.generation,
+                "positions_per_second": (positions - before) / max(seconds, 1e-9),
+                **_counts(table),
+            }
+        )
+        best = part.folder.best()
+        newer = best is not None and best.name != table.best.name
+        turn_over = len(tables) > 1 and seconds > _TURN_SECONDS
+        return not (part.finishing or newer or turn_over)
+
+    table.player.run(_ENDLESS, go_on)
+
+
+def _counts(table: _Table) -> dict[str, Any]:
+    """Return what the games of a table look like."""
+    report = table.player.report()
+    return {"mean_length": report.mean_length, "batch_fill": report.batch_fill}

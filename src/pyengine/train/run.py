@@ -1,0 +1,307 @@
+"""The loop: self-play, learner and gate as processes of their own, watched by a supervisor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyengine.errors import ConfigError
+from pyengine.train.errors import TrainingError
+from pyengine.train.files import append_line, lock
+from pyengine.train.parts import PARTS, PERMANENT
+from pyengine.train.runfile import RunFile
+from pyengine.train.state import Best, RunFolder
+
+__all__ = ["RunProgress", "RunReport", "train_run"]
+
+_POLL = 0.25  # seconds
+_CLOCK_SECONDS = 5.0  # between two writings of the clock
+_GRACE = 60.0  # seconds that a part has for a clean end, before it is ended
+_FORGET = 600.0  # seconds after which a restart counts no more
+_BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
+_TAIL = 1500  # characters of a part's last words
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunProgress:
+    """How far a run is."""
+
+    seconds: float  #: of all sittings
+    games: int
+    positions: int
+    positions_per_second: float  #: of self-play, this sitting
+    step: int
+    policy: float | None  #: loss of the learner, nats
+    value: float | None  #: likewise
+    best: Best | None
+    window: int  #: positions that the learner draws from
+    gate: str  #: what the gate is doing
+    restarts: int
+    finishing: bool  #: a limit is reached
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """How a run, or a sitting of it, ended."""
+
+    reason: str  #: the limit that was reached, "stopped" or "interrupted"
+    progress: RunProgress
+    folder: Path
+
+    @property
+    def model(self) -> Path | None:
+        """The best network's file; None where it is no file."""
+        best = self.progress.best
+        return None if best is None or not best.is_network else self.folder / "models" / best.name
+
+
+def train_run(
+    source: RunFile | str | Path | None,
+    directory: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    on_progress: Callable[[RunProgress], object] | None = None,
+) -> RunReport:
+    """Run the loop until a limit of ``[run]`` is reached.
+
+    Args:
+        source: the settings: a :class:`RunFile`, TOML text, or a file; None, to resume: as it
+            began. A run that goes on keeps its settings, but for limits and threads.
+        directory: of the run.
+        resume: go on with the run there; where there is none, begin.
+        on_progress: called four times a second; False stops.
+
+    Raises:
+        ConfigError: settings that are wrong or changed; a directory with a run, without resume.
+        EngineError: another supervisor is at work there.
+        TrainingError: a part keeps dying; its last words are in the message.
+        KeyboardInterrupt: Ctrl-C, when all parts have ended cleanly; ``resume`` goes on.
+
+    """
+    folder = RunFolder(directory)
+    with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
+        run = _prepared(source, folder, resume)
+        return _Supervisor(run, folder, on_progress).run()
+
+
+def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
+    """Return the settings of the run, which has a folder then."""
+    if source is None:
+        if not resume:
+            raise ConfigError("expected a run file; without one only resume is possible")
+        return folder.run()
+    run = source if isinstance(source, RunFile) else RunFile.from_toml(source)
+    if resume and (folder.path / "run.toml").exists():
+        run.refuse_changes(folder.run())
+        folder.set_run(run)
+    else:
+        folder.begin(run)
+    return run
+
+
+class _Child:
+    """A part's process, started again when it dies."""
+
+    def __init__(self, name: str, folder: RunFolder) -> None:
+        self.name = name
+        self.deaths: list[float] = []
+        self._folder = folder
+        self._words = folder.log / f"{name}.err"
+        self._again: float | None = None
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "pyengine.train.part", self.name, str(self._folder.path)]
+        with self._words.open("ab") as words:
+            return subprocess.Popen(
+                [*command, "--watched"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=words,
+                start_new_session=True,  # Ctrl-C is for the supervisor, who tells the parts
+            )
+
+    def poll(self, restarts: int) -> bool:
+        """Start it again if it died and it is time; return whether it has ended by itself.
+
+        Raises TrainingError when it dies again and again.
+        """
+        status = self._process.poll()
+        now = time.monotonic()
+        if self._again is not None:
+            if now >= self._again:
+                self._again = None
+                self._process = self._start()
+            return False
+        if status is None:
+            return False
+        if status == 0:
+            return True
+        self.deaths = [*(t for t in self.deaths if now - t < _FORGET), now]
+        if status == PERMANENT or len(self.deaths) > restarts:
+            raise TrainingError(
+                f"the part {self.name} failed (exit status {status}, "
+                f"{len(self.deaths) - 1} restarts): {self.last_words()}"
+            )
+        self._again = now + _BACKOFF[min(len(self.deaths), len(_BACKOFF)) - 1]
+        return False
+
+    def last_words(self) -> str:
+        """Return the end of what it wrote to its standard error."""
+        words = self._words.read_text("utf-8", errors="replace").strip()
+        return words[-_TAIL:] or "it said nothing"
+
+    def tell(self, line: str | None) -> None:
+        """Send a line, or with None the end: stop at once."""
+        pipe = self._process.stdin
+        self._again = None
+        try:
+            if pipe is not None and not pipe.closed:
+                if line is None:
+                    pipe.close()
+                else:
+                    pipe.write(f"{line}\n".encode())
+                    pipe.flush()
+        except BrokenPipeError:
+            pass  # it has ended
+
+    def ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        """End it, whatever it is at."""
+        self._process.kill()
+        self._process.wait()
+
+
+class _Supervisor:
+    """Starts the parts, watches them and the limits, ends them."""
+
+    def __init__(
+        self,
+        run: RunFile,
+        folder: RunFolder,
+        on_progress: Callable[[RunProgress], object] | None,
+    ) -> None:
+        self._run = run
+        self._folder = folder
+        self._on_progress = on_progress
+        self._before = folder.seconds()
+        self._begun = self._written = time.monotonic()
+        self._finishing = False
+        self._children: list[_Child] = []
+
+    def run(self) -> RunReport:
+        """Run until a limit; all parts have ended then."""
+        self._note("begins")
+        reason = "interrupted"
+        try:
+            self._children = [_Child(name, self._folder) for name in PARTS]
+            reason = self._watch()
+            if reason != "stopped":
+                self._finish()
+        finally:
+            self._stop()
+            self._folder.set_seconds(self._seconds())
+            self._note(reason)
+        return RunReport(reason=reason, progress=self._progress(), folder=self._folder.path)
+
+    def _watch(self) -> str:
+        """Wait for a limit and return its name, "stopped" when the callback says so."""
+        while True:
+            for child in self._children:
+                if child.poll(self._run.run.restarts):
+                    raise TrainingError(f"the part {child.name} ended by itself")
+            progress = self._show()
+            if progress is None:
+                return "stopped"
+            reached = self._reached(progress)
+            if reached is not None:
+                return reached
+            time.sleep(_POLL)
+
+    def _show(self) -> RunProgress | None:
+        """Report; None when the callback ends the run."""
+        progress = self._progress()
+        if time.monotonic() - self._written > _CLOCK_SECONDS:
+            self._written = time.monotonic()
+            self._folder.set_seconds(self._seconds())
+        told = None if self._on_progress is None else self._on_progress(progress)
+        return None if told is False else progress
+
+    def _reached(self, progress: RunProgress) -> str | None:
+        limits = self._run.run
+        generation = 0 if progress.best is None else progress.best.generation
+        for name, found, limit in (
+            ("minutes", progress.seconds / 60, limits.minutes),
+            ("games", progress.games, limits.games),
+            ("steps", progress.step, limits.steps),
+            ("generations", generation, limits.generations),
+        ):
+            if limit is not None and found >= limit:
+                return name
+        return None
+
+    def _progress(self) -> RunProgress:
+        playing = self._folder.status("selfplay")
+        learning = self._folder.status("learner")
+        judging = self._folder.status("gate")
+        produced = [self._folder.produced(name) for name in self._run.game.name]
+        gate = str(judging.get("state", ""))
+        if gate == "judges":
+            gate = f"step {judging['step']}: {judging['games']} games"
+            if judging["score"] is not None:
+                gate += f", {judging['score']:.0%}"
+        return RunProgress(
+            seconds=self._seconds(),
+            games=sum(each.games for each in produced),
+            positions=sum(each.positions for each in produced),
+            positions_per_second=float(playing.get("positions_per_second", 0.0)),
+            step=int(learning.get("step", 0)),
+            policy=learning.get("policy"),
+            value=learning.get("value"),
+            best=self._folder.best(),
+            window=int(learning.get("window", 0)),
+            gate=gate,
+            restarts=sum(len(child.deaths) for child in self._children),
+            finishing=self._finishing,
+        )
+
+    def _finish(self) -> None:
+        """End the parts one after the other, so that the last candidate is judged."""
+        self._finishing = True
+        for child in self._children:
+            child.tell("finish")
+            while not child.ended():
+                if self._show() is None:
+                    return
+                time.sleep(_POLL)
+
+    def _stop(self) -> None:
+        """Tell all parts to stop and wait; a Ctrl-C more ends them at once."""
+        try:
+            for child in self._children:
+                child.tell(None)
+            deadline = time.monotonic() + _GRACE
+            while time.monotonic() < deadline and not self._all_ended():
+                time.sleep(_POLL / 5)
+        finally:
+            for child in self._children:
+                child.end()
+
+    def _all_ended(self) -> bool:
+        return all(child.ended() for child in self._children)
+
+    def _seconds(self) -> float:
+        return self._before + time.monotonic() - self._begun
+
+    def _note(self, event: str) -> None:
+        values: dict[str, Any] = {"time": time.time(), "event": event}
+        append_line(self._folder.log / "run.jsonl", {**values, "seconds": self._seconds()})
