@@ -1,0 +1,233 @@
+"""Training data: random batches of shards, and their size, beside npz and Parquet."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import pyengine
+from pyengine import ModelSpec, _core
+from pyengine.data import Dataset, FinishedGame, ShardWriter
+from pyengine.data.manifest import read_games
+
+if TYPE_CHECKING or __package__:
+    from . import common
+    from .common import Options, Report, check, median
+else:  # run as a file
+    import common
+    from common import Options, Report, check, median
+
+NAME = "data"
+DESCRIPTION = "positions a second of random batches of training data, and its size"
+
+BATCH = 256
+ROUNDS = 5
+#: A search's visits, for sizes as they are in self-play: this many, over moves drawn as unevenly
+#: as a network's policy is.
+SIMULATIONS = 800
+UNEVENNESS = 0.03
+PLIES = 240  # of a game
+POSITIONS = 20_000
+
+RATE = 20_000.0  # positions a second on one core that are asked
+SMALLER = 8.0  # times, than float32 planes
+
+
+def random_game(game: Any, spec: ModelSpec, number: int, rng: random.Random) -> FinishedGame:
+    """Return a game of random moves with visits like a search's."""
+    state = game.new_initial_state()
+    states = []
+    for _ in range(PLIES):
+        if state.is_terminal():
+            break
+        states.append(state.clone())
+        state.apply_action(rng.choice(state.legal_actions()[:-1] or state.legal_actions()))
+    n, actions = len(states), game.num_distinct_actions()
+    draw = np.random.default_rng(rng.randrange(2**32))
+    visits = draw.multinomial(SIMULATIONS, draw.dirichlet([UNEVENNESS] * actions, n))
+    bits, fill, dense = _core.encode_planes(states, spec)
+    winner = rng.choice((1.0, -1.0))
+    moves = np.array(state.history(), np.uint16)
+    return FinishedGame(
+        number=number,
+        returns=(winner, -winner),
+        moves=moves,
+        bits=bits,
+        fill=fill,
+        dense=dense,
+        visits=visits.astype(np.uint16),
+        root_value=draw.uniform(-1, 1, n).astype(np.float32),
+        network_value=draw.uniform(-1, 1, n).astype(np.float32),
+        ply=np.arange(n, dtype=np.uint16),
+        action=moves,
+        to_move=np.array([one.current_player() for one in states], np.uint8),
+        full=np.ones(n, np.uint8),
+    )
+
+
+def make_shards(directory: Path, game: Any, spec: ModelSpec, positions: int) -> Path:
+    """Write random games until there are enough positions; return the directory."""
+    rng = random.Random(0)
+    with ShardWriter(directory, game, spec, seconds=1e9) as writer:
+        while writer.positions < positions:
+            writer.add(random_game(game, spec, writer.games, rng))
+    return directory
+
+
+def check_rows(dataset: Dataset, directory: Path, game: Any, spec: ModelSpec) -> None:
+    """Compare the rows of the first game with what the encoder makes of its moves."""
+    moves = read_games(directory / "shard-000000.games.jsonl")[0].moves
+    for ply in range(0, len(moves), 10):
+        row = dataset[ply]
+        tensor = game.new_initial_state(moves[:ply]).observation_tensor(spec)
+        check("a row has the planes of its position", np.array_equal(row["planes"], tensor), ply)
+        total = float(row["policy"].sum())
+        check("a policy sums to 1", abs(total - 1) < 1e-5, total)
+
+
+def check_columns(dataset: Dataset, columns: dict[str, Any]) -> None:
+    """Compare the first rows of a file with the dataset's."""
+    for number in range(3):
+        for name, value in dataset[number].items():
+            same = np.array_equal(columns[name][number].ravel(), np.ravel(value))
+            check(f"the file has the same {name}", same, number)
+
+
+def shard_batches(dataset: Dataset, augment: bool) -> Iterator[int]:
+    """Yield the sizes of random batches of all shards."""
+    rng = np.random.default_rng(0)
+    while True:
+        yield len(dataset.sample(BATCH, rng, augment)["value"])
+
+
+def file_batches(files: list[Path], load: Callable[[Path], Any]) -> Iterator[int]:
+    """Yield the sizes of batches in random order within a file, since it is read as a whole."""
+    rng = np.random.default_rng(0)
+    while True:
+        for file in files:
+            columns = load(file)
+            order = rng.permutation(len(columns["value"]))
+            for begin in range(0, len(order), BATCH):
+                chosen = order[begin : begin + BATCH]
+                batch = {name: values[chosen] for name, values in columns.items()}
+                yield len(batch["value"])
+
+
+def load_npz(file: Path) -> dict[str, Any]:
+    """Return the columns of an npz file."""
+    with np.load(file) as columns:
+        return dict(columns)
+
+
+def load_parquet(file: Path) -> dict[str, Any]:
+    """Return the columns of a Parquet file; rows of planes and policies are flat."""
+    table = importlib.import_module("pyarrow.parquet").read_table(file).combine_chunks()
+    columns = {}
+    for name in table.column_names:
+        column = table[name].combine_chunks()
+        lists = name in ("planes", "policy")
+        flat = (column.flatten() if lists else column).to_numpy(zero_copy_only=False)
+        columns[name] = flat.reshape(len(column), -1) if lists else flat
+    return columns
+
+
+def rates(batches: Iterator[int], options: Options) -> dict[str, float]:
+    """Return positions a second of the clock and of processor time, medians of some rounds."""
+    seconds = 0.02 if options.quick else options.seconds / ROUNDS
+    next(batches)
+    walls, cpus = [], []
+    for _ in range(1 if options.quick else ROUNDS):
+        begun, used, total = time.perf_counter(), time.process_time(), 0
+        while time.perf_counter() - begun < seconds:
+            total += next(batches)
+        walls.append(total / (time.perf_counter() - begun))
+        cpus.append(total / (time.process_time() - used))
+    return {"positions/s": median(walls), "cpu positions/s": median(cpus)}
+
+
+def sizes(files: list[Path], dataset: Dataset) -> dict[str, float]:
+    """Return bytes a position, and how many times smaller than its planes as float32 that is."""
+    each = sum(file.stat().st_size for file in files) / len(dataset)
+    return {"smaller": dataset[0]["planes"].nbytes / each, "bytes/position": each}
+
+
+def save_npz(directory: Path, dataset: Dataset, rows: int) -> list[Path]:
+    """Write the dataset as npz files without compression, as many rows in each."""
+    directory.mkdir()
+    files = []
+    for batch in dataset.batches(rows, shuffle=False, augment=False):
+        files.append(directory / f"{len(files)}.npz")
+        np.savez(files[-1], **batch)
+    return files
+
+
+def measure_shards(report: Report, data: Path, dataset: Dataset, options: Options) -> None:
+    """Rows of the shards themselves, of which something is asked."""
+    game = dataset.layout.load_game()
+    files = sorted([*data.glob("shard-*"), data / "manifest.json"])
+    for augment in (True, False):
+        with report.row(f"data/go19/shards/batch={BATCH},augment={augment}") as row:
+            check_rows(dataset, data, game, dataset.spec)
+            if augment:
+                row["asked"] = RATE
+            row.update(rates(shard_batches(dataset, augment), options))
+    with report.row("data/go19/shards/size") as row:
+        row["asked"] = SMALLER
+        row.update(sizes(files, dataset))
+
+
+def measure_files(report: Report, data: Path, dataset: Dataset, options: Options) -> None:
+    """Rows of the other formats, for comparison."""
+    rows = min(4096, len(dataset))
+    makers: dict[str, Callable[[], list[Path]]] = {
+        "npz": lambda: save_npz(data.with_name("plain"), dataset, rows),
+        "npz compressed": lambda: pyengine.convert(data, "npz", on_progress=lambda *_: None),
+    }
+    if importlib.util.find_spec("pyarrow"):
+        makers["parquet"] = lambda: pyengine.convert(data, "parquet", on_progress=lambda *_: None)
+    else:
+        report.notes.append("no Parquet: pyarrow is not installed (extra `parquet`)")
+    for name, make in makers.items():
+        with report.row(f"data/go19/{name}/batch={BATCH},augment=False") as row:
+            files = make()
+            load = load_parquet if name == "parquet" else load_npz
+            check_columns(dataset, load(files[0]))
+            row.update(rates(file_batches(files, load), options))
+            row.update(sizes(files, dataset))
+
+
+def run(options: Options) -> Report:
+    """Measure shards, then the files that they are converted to."""
+    report = Report(NAME, DESCRIPTION)
+    game, spec = pyengine.load_game("go"), ModelSpec.alphago_zero()
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        make_shards(data, game, spec, 300 if options.quick else POSITIONS)
+        dataset = Dataset(data)
+        measure_shards(report, data, dataset, options)
+        if not report.failed:
+            measure_files(report, data, dataset, options)
+    report.notes.append(
+        f"Go 19x19 with AlphaGo Zero's 17 planes, {len(dataset):,} positions, one thread; shards:"
+        " random rows of all shards; npz and Parquet: each file read as a whole, then shuffled;"
+        " smaller: than the planes alone as float32; npz and Parquet have planes as float32"
+    )
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return common.main(NAME, DESCRIPTION, run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
