@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import pickle
 import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +138,46 @@ def test_refresh_takes_in_what_a_running_self_play_adds(rng: random.Random, tmp_
             assert dataset.refresh() == len(game.visits)
             newest = games[max(0, number - 4) : number]
             assert keys(next(dataset.batches(1000, shuffle=False))) == positions(newest)
+
+
+def test_an_epoch_that_has_begun_ends_as_it_began(rng: random.Random, tmp_path: Path) -> None:
+    old, new = some(rng, 3), some(rng, 3, first=3)
+    write(tmp_path, TIC, PLAIN, old)
+    dataset = Dataset(tmp_path, window=3)
+    epoch = dataset.batches(4, shuffle=False)
+    found = keys(next(epoch))
+    write(tmp_path, TIC, PLAIN, new)
+    dataset.refresh()
+    found += [key for batch in epoch for key in keys(batch)]
+    assert found == positions(old)
+    assert keys(next(dataset.batches(1000, shuffle=False))) == positions(new)
+
+
+def test_threads_may_sample_while_another_refreshes(rng: random.Random, tmp_path: Path) -> None:
+    games = some(rng, 40)
+    by_key = {key: game for game in games for key in positions([game])}
+
+    def read(seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        while not over.is_set():
+            batch = dataset.sample(16, generator, augment=False)
+            for i, key in enumerate(keys(batch)):
+                assert batch["root_value"][i] == by_key[key].root_value[key[1]]
+
+    over = threading.Event()
+    with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as writer, ThreadPoolExecutor(3) as pool:
+        writer.add(games[0])
+        writer.flush()
+        dataset = Dataset(tmp_path, window=10)
+        readers = [pool.submit(read, seed) for seed in range(3)]
+        try:
+            for game in games[1:]:
+                writer.add(game)
+                dataset.refresh()
+        finally:
+            over.set()
+        for reader in readers:
+            reader.result()
 
 
 def test_several_directories_are_one_dataset(rng: random.Random, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,10 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.data.layout import Layout, Rows
+from pyengine.data.layout import Layout
+from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps
-from pyengine.data.source import Piece, Source, newest
+from pyengine.data.source import Source
 from pyengine.data.unpack import Batch, Unpacker
+from pyengine.data.view import View, Window
 from pyengine.errors import ConfigError
 from pyengine.spec import ModelSpec
 
@@ -67,7 +68,7 @@ class Dataset:
         self,
         directories: _Directory | Sequence[_Directory],
         *,
-        window: int | Sequence[int | None] | None = None,
+        window: Window = None,
         full_only: bool = True,
         weights: Sequence[float] | None = None,
         augment: bool = False,
@@ -90,12 +91,9 @@ class Dataset:
         self._epoch = 0
         self._maps = ShardMaps()
         self._unpacker = Unpacker(self.layout)
-        self._pieces: list[Piece] = []
-        self._selected: dict[Piece, npt.NDArray[np.int64] | None] = {}
-        self._lengths = self._ends = np.zeros(0, np.int64)
         if verify:
             self.verify()
-        self._arrange()
+        self._view = View(self._sources, self._window, full_only, None)
 
     @property
     def spec(self) -> ModelSpec:
@@ -105,7 +103,7 @@ class Dataset:
     @property
     def games(self) -> int:
         """Games in the window."""
-        return sum(piece.games for piece in self._pieces)
+        return self._view.games
 
     @property
     def model_sha256(self) -> tuple[str, ...]:
@@ -119,7 +117,7 @@ class Dataset:
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return int(self._ends[-1]) if len(self._ends) else 0
+        return len(self._view)
 
     def __repr__(self) -> str:
         """Return the directories and how much is in them."""
@@ -157,15 +155,7 @@ class Dataset:
         Raises IndexError, and DataError for a shard that was damaged since it was opened.
 
         """
-        numbers = np.asarray(indices, np.int64)
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < len(self)):
-            raise IndexError(f"rows {numbers.min()} to {numbers.max()} of {len(self)}")
-        records = np.empty(len(numbers), self.layout.dtype)
-        pieces = np.searchsorted(self._ends, numbers, side="right")
-        order = np.argsort(pieces, kind="stable")
-        present, begins = np.unique(pieces[order], return_index=True)
-        for piece, where in zip(present, np.split(order, begins[1:]), strict=True):
-            records[where] = self._records(int(piece), numbers[where])
+        records = self._view.records(np.asarray(indices, np.int64), self.layout, self._maps)
         return self._unpacker.batch(records, symmetries)
 
     def batches(
@@ -191,98 +181,55 @@ class Dataset:
         if size < 1:
             raise ConfigError(f"size must be at least 1, found {size}")
         rng = np.random.default_rng(seed)
-        total = len(self)
-        if not shuffle or total == 0:
-            order = np.arange(total)
+        view = self._view
+        if not shuffle or len(view) == 0:
+            order = np.arange(len(view))
         elif self._weights is None:
-            order = rng.permutation(total)
+            order = rng.permutation(len(view))
         else:
-            order = self._draw(total, rng)
+            order = view.draw(len(view), rng, self._weights)
         if drop_last:
-            order = order[: total - total % size]
-        return self._epoch_of(size, order, rng if augment else None)
+            order = order[: len(order) - len(order) % size]
+        return self._epoch_of(view, size, order, rng if augment else None)
 
     def sample(self, size: int, rng: np.random.Generator, augment: bool = True) -> Batch:
         """Return random rows, drawn with replacement. Raises ConfigError when there are none."""
-        chosen = self._draw(size, rng)
-        return self.rows(chosen, self._drawn(size, rng if augment else None))
+        view = self._view
+        records = view.records(view.draw(size, rng, self._weights), self.layout, self._maps)
+        return self._unpacker.batch(records, self._drawn(size, rng if augment else None))
 
     def refresh(self) -> int:
         """Take in the shards that were written since; the window moves on.
 
-        Returns the number of rows that were added to the directories, in the window or not.
-        Raises DataError.
+        An epoch of :meth:`batches` that has begun ends as it began. Any thread may call this while
+        others read. Returns how many positions were added to the directories. Raises DataError.
         """
         added = sum([source.refresh() for source in self._sources])
         if added:
-            self._arrange()
+            self._view = View(self._sources, self._window, self._full_only, self._view)
         return added
 
-    def verify(self) -> None:
-        """Compare all files with the SHA-256 of the manifest. Raises DataError naming the first."""
-        for source in self._sources:
-            source.verify()
+    def verify(self, on_progress: OnProgress | None = None) -> None:
+        """Compare all files with the SHA-256 of the manifest. Raises DataError naming the first.
 
-    def _arrange(self) -> None:
-        """Choose the pieces that the window lets through; a directory's are side by side."""
-        every = [source.pieces(number) for number, source in enumerate(self._sources)]
-        if isinstance(self._window, list):
-            limits = zip(every, self._window, strict=True)
-            chosen = [piece for pieces, limit in limits for piece in newest(pieces, limit)]
-        elif len(every) == 1:
-            chosen = newest(every[0], self._window)
-        else:
-            by_age = sorted(itertools.chain(*every), key=lambda piece: piece.shard.created)
-            chosen = sorted(newest(by_age, self._window), key=lambda p: (p.source, p.path))
-        known = self._selected
-        self._selected = {
-            piece: known[piece] if piece in known else piece.selected(self._full_only)
-            for piece in chosen
-        }
-        self._pieces = chosen
-        self._lengths = np.array([self._length(piece) for piece in chosen], np.int64)
-        self._ends = np.cumsum(self._lengths)
+        Args:
+            on_progress: called with shards done and all shards; without it a terminal shows them.
 
-    def _length(self, piece: Piece) -> int:
-        selected = self._selected[piece]
-        return piece.shard.positions if selected is None else len(selected)
-
-    def _records(self, number: int, rows: npt.NDArray[np.int64]) -> Rows:
-        """The records of some of the dataset's rows, all in one piece."""
-        piece = self._pieces[number]
-        selected = self._selected[piece]
-        shard = self._maps.rows(piece.path, self.layout, piece.shard.positions)
-        at = rows - (self._ends[number] - self._lengths[number])
-        records: Rows = shard[at if selected is None else selected[at]]
-        return records
+        """
+        checks = [check for source in self._sources for check in source.checks()]
+        for check in tracked(checks, len(checks), "shards verified", on_progress):
+            check()
 
     def _epoch_of(
-        self, size: int, order: npt.NDArray[np.int64], augment: np.random.Generator | None
+        self,
+        view: View,
+        size: int,
+        order: npt.NDArray[np.int64],
+        augment: np.random.Generator | None,
     ) -> Iterator[Batch]:
         for begin in range(0, len(order), size):
-            chosen = order[begin : begin + size]
-            yield self.rows(chosen, self._drawn(len(chosen), augment))
-
-    def _draw(self, size: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Rows with replacement."""
-        total = len(self)
-        if total == 0:
-            raise ConfigError(f"{self!r}: expected rows to sample, found none")
-        if self._weights is None:
-            return rng.integers(total, size=size)
-        begins, ends = self._bounds()
-        shares = np.where(ends > begins, self._weights, 0.0)
-        if shares.sum() <= 0:
-            raise ConfigError(f"expected rows where the weights {self._weights} are, found none")
-        source = rng.choice(len(shares), size=size, p=shares / shares.sum())
-        return rng.integers(begins[source], ends[source])
-
-    def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """First row of each directory, and the one after its last."""
-        of_piece = np.array([piece.source for piece in self._pieces], np.int64)
-        counts = np.bincount(of_piece, self._lengths, len(self._sources)).astype(np.int64)
-        ends = np.cumsum(counts)
-        return ends - counts, ends
+            records = view.records(order[begin : begin + size], self.layout, self._maps)
+            yield self._unpacker.batch(records, self._drawn(len(records), augment))
 
     def _drawn(self, count: int, rng: np.random.Generator | None) -> npt.NDArray[np.uint8] | None:
         """Random symmetries; None without a generator."""
@@ -306,16 +253,14 @@ def _common_layout(sources: Sequence[Source]) -> Layout:
     return first.manifest.layout
 
 
-def _checked_window(
-    window: int | Sequence[int | None] | None, directories: int
-) -> int | list[int | None] | None:
+def _checked_window(window: Window, directories: int) -> Window:
     whole = window if isinstance(window, Sequence) else [window]
     if isinstance(window, Sequence) and len(window) != directories:
         raise ConfigError(f"window must be one number or {directories} of them, found {window}")
     for games in whole:
         if games is not None and games < 1:
             raise ConfigError(f"window must be at least 1 game, found {games}")
-    return list(window) if isinstance(window, Sequence) else window
+    return tuple(window) if isinstance(window, Sequence) else window
 
 
 def _checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:

@@ -86,9 +86,11 @@ def lock(path: Path) -> BufferedRandom:
     if fcntl is not None:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             file.close()
             raise ConfigError(
                 f"{path.parent} must have one writer at a time, found another at work"
             ) from error
+        except OSError:  # a file system without locks
+            pass
     return file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ class ShardMaps:
             if len(self._maps) > _MAPPED:
                 self._maps.popitem(last=False)
         else:
-            self._maps.move_to_end(path)
+            with suppress(KeyError):  # another thread let it go
+                self._maps.move_to_end(path)
         return found
 
     def __getstate__(self) -> dict[str, Any]:

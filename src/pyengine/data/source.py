@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -84,10 +85,9 @@ class Source:
         self.manifest = manifest
         return sum(shard.positions for shard in added)
 
-    def verify(self) -> None:
-        """Compare all files with the manifest's SHA-256. Raises DataError naming the first."""
-        for shard in self.manifest.shards:
-            check_sha256(self.directory, shard)
+    def checks(self) -> list[Callable[[], None]]:
+        """Return a call for each shard that compares its files with the manifest's SHA-256."""
+        return [partial(check_sha256, self.directory, shard) for shard in self.manifest.shards]
 
     def _check(self, shards: Sequence[ShardInfo]) -> None:
         record = self.manifest.layout.dtype.itemsize

@@ -153,9 +153,9 @@ class ShardWriter:
                     f"{self.directory / name} cannot be written: {error}; its {len(self._games)} "
                     "games are kept in memory until it can"
                 ) from error
-            self._games, self._waiting = [], 0
             self._manifest.shards.append(info)
             self._stale = True
+            self._games, self._waiting = [], 0
         self._write_manifest()
 
     def close(self) -> None:

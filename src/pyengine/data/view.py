@@ -1,0 +1,108 @@
+"""The rows that a window lets through, numbered: what a dataset is at a moment."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.data.layout import Layout, Rows
+from pyengine.data.shards import ShardMaps
+from pyengine.data.source import Piece, Source, newest
+from pyengine.errors import ConfigError
+
+__all__ = ["View", "Window"]
+
+#: The newest so many games of all directories, or of each.
+Window = int | Sequence[int | None] | None
+
+
+class View:
+    """Pieces of shards, those of a directory side by side. It does not change.
+
+    Attributes:
+        pieces: in the order of the rows.
+        selected: the records of each piece that count; None = all.
+    """
+
+    def __init__(
+        self, sources: Sequence[Source], window: Window, full_only: bool, before: View | None
+    ) -> None:
+        """Choose the pieces; what ``before`` knows of them is not read again."""
+        self.pieces = _chosen(sources, window)
+        known: Mapping[Piece, Any] = {} if before is None else before.selected
+        self.selected: dict[Piece, npt.NDArray[np.int64] | None] = {
+            piece: known[piece] if piece in known else piece.selected(full_only)
+            for piece in self.pieces
+        }
+        self._lengths = np.array([self._length(piece) for piece in self.pieces], np.int64)
+        self._ends = np.cumsum(self._lengths)
+        self._directories = len(sources)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    @property
+    def games(self) -> int:
+        """Games of all pieces."""
+        return sum(piece.games for piece in self.pieces)
+
+    def records(self, rows: npt.NDArray[np.int64], layout: Layout, maps: ShardMaps) -> Rows:
+        """Return the records of some rows. Raises IndexError and DataError."""
+        if len(rows) and not (rows.min() >= 0 and rows.max() < len(self)):
+            raise IndexError(f"rows {rows.min()} to {rows.max()} of {len(self)}")
+        records = np.empty(len(rows), layout.dtype)
+        pieces = np.searchsorted(self._ends, rows, side="right")
+        order = np.argsort(pieces, kind="stable")
+        present, begins = np.unique(pieces[order], return_index=True)
+        for number, where in zip(present, np.split(order, begins[1:]), strict=True):
+            piece = self.pieces[number]
+            selected = self.selected[piece]
+            at = rows[where] - (self._ends[number] - self._lengths[number])
+            shard = maps.rows(piece.path, layout, piece.shard.positions)
+            records[where] = shard[at if selected is None else selected[at]]
+        return records
+
+    def draw(
+        self, size: int, rng: np.random.Generator, weights: Sequence[float] | None
+    ) -> npt.NDArray[np.int64]:
+        """Return random rows with replacement; ``weights`` of the directories.
+
+        Raises ConfigError when there are none.
+        """
+        if len(self) == 0:
+            raise ConfigError("expected positions to sample, found none in the window")
+        if weights is None:
+            return rng.integers(len(self), size=size)
+        begins, ends = self._bounds()
+        shares = np.where(ends > begins, weights, 0.0)
+        if shares.sum() <= 0:
+            raise ConfigError(f"expected positions where the weights {weights} are, found none")
+        source = rng.choice(len(shares), size=size, p=shares / shares.sum())
+        return rng.integers(begins[source], ends[source])
+
+    def _length(self, piece: Piece) -> int:
+        selected = self.selected[piece]
+        return piece.shard.positions if selected is None else len(selected)
+
+    def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """First row of each directory, and the one after its last."""
+        of_piece = np.array([piece.source for piece in self.pieces], np.int64)
+        counts = np.bincount(of_piece, self._lengths, self._directories).astype(np.int64)
+        ends = np.cumsum(counts)
+        return ends - counts, ends
+
+
+def _chosen(sources: Sequence[Source], window: Window) -> list[Piece]:
+    every = [source.pieces(number) for number, source in enumerate(sources)]
+    if isinstance(window, Sequence):
+        limits = zip(every, window, strict=True)
+        return [piece for pieces, limit in limits for piece in newest(pieces, limit)]
+    if len(every) == 1:
+        return newest(every[0], window)
+    by_age = sorted(itertools.chain(*every), key=lambda piece: piece.shard.created)
+    return sorted(newest(by_age, window), key=lambda piece: (piece.source, piece.path))
