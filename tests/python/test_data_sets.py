@@ -300,7 +300,7 @@ def test_a_damaged_manifest_is_named(data: Path, change: Any) -> None:
 def test_more_shards_than_maps_are_read_alike(
     games: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "_MAPPED", 2)
+    monkeypatch.setattr(shards, "_most_maps", lambda: 2)
     dataset = Dataset(write(tmp_path, TIC, PLAIN, games, positions=1))
     found = [key for batch in dataset.batches(5) for key in keys(batch)]
     assert sorted(found) == positions(games)

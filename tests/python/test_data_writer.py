@@ -142,6 +142,17 @@ def test_a_directory_goes_on_after_its_last_shard(rng: random.Random, tmp_path: 
     assert sorted({int(row["game"]) for row in Dataset(tmp_path)}) == [0, 1, 2, 3, 4]
 
 
+def test_numbers_of_games_go_on_after_the_largest(rng: random.Random, tmp_path: Path) -> None:
+    with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as writer:
+        assert writer.next_number == 0
+        for number in (3, 9, 4):
+            writer.add(some(rng, 1, first=number)[0])
+        assert writer.next_number == 10
+    writer = ShardWriter(tmp_path, TIC, PLAIN)
+    assert writer.next_number == 10
+    writer.close()
+
+
 def test_another_game_or_spec_is_refused(rng: random.Random, tmp_path: Path) -> None:
     write(tmp_path, TIC, PLAIN, some(rng, 1))
     other = pyengine.load_game("mnk")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -166,7 +167,7 @@ class Layout:
             "dense": (self.dense, self.points),
         }
 
-    @property
+    @cached_property
     def dtype(self) -> np.dtype[np.void]:
         """The type of a record."""
         types = {"bits": "u1", "fill": "<f4", "dense": "<f4"}

@@ -38,6 +38,7 @@ class ShardInfo:
     Attributes:
         file: its name.
         positions, full, games: records, those of full searches, games.
+        last_number: the largest number of a game in it.
         bytes: size of the file.
         sha256, games_sha256: of the file and of its list of games.
         created: seconds since 1970, when it was closed.
@@ -47,6 +48,7 @@ class ShardInfo:
     positions: int
     full: int
     games: int
+    last_number: int
     bytes: int
     sha256: str
     games_sha256: str

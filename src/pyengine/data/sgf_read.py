@@ -134,7 +134,7 @@ def _games_of(
         except _Skip as reason:
             skip(reason)
             continue
-        yield _finished(*found, spec, writer.games)
+        yield _finished(*found, spec, writer.next_number)
 
 
 def _read(tree: Any, game: Game, rules: SgfRules) -> tuple[list[State], list[int], float, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import mmap
 from collections import OrderedDict
 from contextlib import suppress
@@ -17,8 +18,17 @@ from pyengine.errors import DataError
 
 __all__ = ["ShardMaps", "check_sha256", "check_size", "inspect_shard"]
 
-#: Shards that are mapped at once; each takes a file descriptor, and 1,024 is a usual limit.
+#: Shards that are mapped at once, at least; each takes a file descriptor.
 _MAPPED = 256
+
+
+def _most_maps() -> int:
+    """A quarter of the descriptors that the process may have: 256 of the usual 1,024."""
+    try:
+        resource: Any = importlib.import_module("resource")
+    except ImportError:  # Windows
+        return _MAPPED
+    return max(_MAPPED, min(int(resource.getrlimit(resource.RLIMIT_NOFILE)[0]), 1 << 16) // 4)
 
 
 class ShardMaps:
@@ -30,13 +40,18 @@ class ShardMaps:
     def __init__(self) -> None:
         """Begin without a map."""
         self._maps: OrderedDict[Path, Rows] = OrderedDict()
+        self._headers: dict[int, bytes] = {}  # by number of positions
+        self._most = _most_maps()
 
     def rows(self, path: Path, layout: Layout, positions: int) -> Rows:
         """Return the records of a shard, read-only. Raises DataError that names it."""
         found = self._maps.get(path)
         if found is None:
-            found = self._maps[path] = _mapped(path, layout, positions)
-            if len(self._maps) > _MAPPED:
+            header = self._headers.get(positions)
+            if header is None:
+                header = self._headers[positions] = layout.header(positions)
+            found = self._maps[path] = _mapped(path, layout, positions, header)
+            if len(self._maps) > self._most:
                 self._maps.popitem(last=False)
         else:
             with suppress(KeyError):  # another thread let it go
@@ -45,11 +60,10 @@ class ShardMaps:
 
     def __getstate__(self) -> dict[str, Any]:
         """Maps belong to a process."""
-        return {"_maps": OrderedDict()}
+        return {**self.__dict__, "_maps": OrderedDict()}
 
 
-def _mapped(path: Path, layout: Layout, positions: int) -> Rows:
-    header = layout.header(positions)
+def _mapped(path: Path, layout: Layout, positions: int, header: bytes) -> Rows:
     size = len(header) + positions * layout.dtype.itemsize
     try:
         with path.open("rb") as file:
@@ -95,7 +109,7 @@ def inspect_shard(path: Path, layout: Layout) -> ShardInfo:
     listing = path.with_name(games_name(path.name))
     games = read_games(listing)
     positions = sum(game.positions for game in games)
-    rows = _mapped(path, layout, positions)
+    rows = _mapped(path, layout, positions, layout.header(positions))
     numbers = np.repeat([game.number for game in games], [game.positions for game in games])
     if not np.array_equal(rows["game"], numbers):
         raise DataError(f"{path} is damaged: its games are not those of {listing.name}")
@@ -104,6 +118,7 @@ def inspect_shard(path: Path, layout: Layout) -> ShardInfo:
         positions=positions,
         full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
         games=len(games),
+        last_number=max((game.number for game in games), default=-1),
         bytes=path.stat().st_size,
         sha256=sha256_of(path),
         games_sha256=sha256_of(listing),

@@ -13,7 +13,7 @@ import numpy as np
 from pyengine.data.files import TEMPORARY, lock, write_durably
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, shard_name
-from pyengine.data.record import FinishedGame
+from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
 from pyengine.games import Game, as_game
@@ -67,7 +67,7 @@ class ShardWriter:
         self.directory = Path(directory)
         self.layout = Layout.of(as_game(game), spec)
         self._limits = (positions, seconds)
-        self._games: list[tuple[Rows, str]] = []
+        self._games: list[tuple[Rows, GameLine]] = []
         self._waiting = 0  # positions in the open shard
         self._begun = 0.0  # when its first game came, by time.monotonic()
         self._closed = False
@@ -99,6 +99,12 @@ class ShardWriter:
         return sum(shard.games for shard in self._manifest.shards) + len(self._games)
 
     @property
+    def next_number(self) -> int:
+        """The number after the largest of a game in the directory; 0 where there is none."""
+        numbers = [shard.last_number for shard in self._manifest.shards]
+        return max([*numbers, *(line.number for _, line in self._games), -1]) + 1
+
+    @property
     def shards(self) -> tuple[ShardInfo, ...]:
         """The shards that are closed."""
         return tuple(self._manifest.shards)
@@ -115,7 +121,7 @@ class ShardWriter:
         if self._closed:
             raise ConfigError("the writer is closed")
         rows = game.records(self.layout)
-        line = game.line().to_json()
+        line = game.line()
         full = self._games and self._waiting + len(rows) > self._limits[0]
         try:
             if full:
@@ -184,7 +190,7 @@ class ShardWriter:
     def _write_shard(self, name: str) -> ShardInfo:
         """Write list and shard; the list first, so that a shard is never without one."""
         rows = np.concatenate([rows for rows, _ in self._games])
-        lines = "".join(line for _, line in self._games).encode()
+        lines = "".join(line.to_json() for _, line in self._games).encode()
         _, games_sha = write_durably(self.directory / games_name(name), [lines])
         parts = [self.layout.header(len(rows)), rows.view(np.uint8)]
         size, sha = write_durably(self.directory / name, parts)
@@ -193,6 +199,7 @@ class ShardWriter:
             positions=len(rows),
             full=int(np.count_nonzero(rows["flags"] & FULL_SEARCH)),
             games=len(self._games),
+            last_number=max(line.number for _, line in self._games),
             bytes=size,
             sha256=sha,
             games_sha256=games_sha,
