@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import subprocess
@@ -24,6 +25,12 @@ GOMOKU = pyengine.load_game("gomoku", board_size=9)
 TURNED = ModelSpec(
     planes=("own[0]", "mover_sign", "opp[0:2]"), layout="NHWC", policy_rows="bottom_up"
 )
+
+
+@pytest.fixture(autouse=True)
+def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine dies here; a busy disk may take seconds for a sync."""
+    monkeypatch.setattr(os, "fsync", lambda _number: None)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,12 @@ CASES = {
     "a game in Python": (pyengine.as_game(ToyGame(Pairs)), ModelSpec(planes=("ones", "zeros"))),
     "planes of a game in Python": (pyengine.as_game(ToyGame(Seen)), ModelSpec()),
 }
+
+
+@pytest.fixture(autouse=True)
+def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine dies here; a busy disk may take seconds for a sync."""
+    monkeypatch.setattr(os, "fsync", lambda _number: None)
 
 
 @pytest.fixture(params=list(CASES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import random
 import threading
@@ -17,6 +18,12 @@ import pyengine
 from data_games import PLAIN, TIC, finished, write
 from pyengine import ConfigError, DataError, ModelSpec
 from pyengine.data import Dataset, ShardWriter, shards
+
+
+@pytest.fixture(autouse=True)
+def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine dies here; a busy disk may take seconds for a sync."""
+    monkeypatch.setattr(os, "fsync", lambda _number: None)
 
 
 def some(rng: random.Random, count: int, first: int = 0, full: float = 1.0) -> list[Any]:
