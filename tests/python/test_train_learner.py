@@ -85,6 +85,19 @@ def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
     assert [line["step"] for line in lines] == [report.step for report in reports]
 
 
+def test_it_learns_with_half_the_precision(data: SyntheticData, tmp_path: Path) -> None:
+    reports: list[train.StepReport] = []
+    config = config_of(
+        learner=LearnerConfig(batch_size=32, log_steps=20, device="cpu", precision="bfloat16")
+    )
+    with train.Learner(config, data, tmp_path, on_progress=reports.append) as learner:
+        learner.train(100)
+        assert {p.dtype for p in learner.network.parameters()} == {torch.float32}
+        found = train.export(learner.exported, data.game, data.spec, tmp_path / "net.onnx")
+    assert found.difference < 1e-5
+    assert reports[-1].divergence < 0.5 * reports[0].divergence
+
+
 def test_the_last_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
     learner = LearnerConfig(batch_size=8, checkpoint_steps=2, keep=2, device="cpu")
     with train.Learner(config_of(learner=learner), data, tmp_path) as trainer:

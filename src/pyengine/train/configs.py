@@ -119,7 +119,8 @@ class LearnerConfig(Section):
     seed: int = integer(0)
     device: str = choice("auto", "auto", "cpu", "cuda")
     threads: int | None = integer(None, 1, none=True)  #: of PyTorch on the CPU; None: its own
-    channels_last: bool = flag(False)  #: memory format of the activations
+    channels_last: bool = flag(True)  #: memory format of the activations; faster as a rule
+    precision: str = choice("float32", "float32", "bfloat16")  #: of the tower's activations
     checkpoint_steps: int = integer(1000, 1)  #: between two checkpoints
     keep: int = integer(3, 1)  #: checkpoints
     log_steps: int = integer(100, 1)  #: between two lines of the log

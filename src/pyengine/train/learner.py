@@ -120,6 +120,7 @@ class Learner:
         network = new_network(
             self.config, planes, (int(height), int(width)), int(row["policy"].shape[1])
         )
+        network.half = self.config.learner.precision == "bfloat16"
         self._format = (
             torch.channels_last if self.config.learner.channels_last else torch.contiguous_format
         )

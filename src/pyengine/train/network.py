@@ -132,6 +132,7 @@ class Network(nn.Module):
         super().__init__()
         height, width = board
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
+        self.half = False  #: while training, the tower computes in bfloat16, the heads in float32
         self.stem = _conv(planes, config.filters, 3)
         self.blocks = nn.ModuleList(Block(config.filters) for _ in range(config.blocks))
         self.heads: nn.Module
@@ -155,10 +156,12 @@ class Network(nn.Module):
             Policy logits [N,A], and the value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss.
 
         """
-        x = functional.relu(self.stem(planes))
-        for block in self.blocks:
-            x = block(x)
-        policy, value = self.heads(x)
+        half = self.half and self.training
+        with torch.autocast(planes.device.type, torch.bfloat16, enabled=half):
+            x = functional.relu(self.stem(planes))
+            for block in self.blocks:
+                x = block(x)
+        policy, value = self.heads(x.float())
         return policy, torch.tanh(value) if self.config.value == "scalar" else value
 
 

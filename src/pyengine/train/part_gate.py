@@ -54,8 +54,10 @@ def _judge(part: Part, step: int) -> None:
         elo=before.elo,
     )
     latest = config.mode == "latest"
+    other = before
     if latest:
         folder.set_best(candidate)
+        other = _earlier(part, before)
     begun = time.monotonic()
     if config.games == 0:
         _add(part, candidate, None, time.monotonic() - begun)
@@ -67,7 +69,7 @@ def _judge(part: Part, step: int) -> None:
 
     found = judge(
         path,
-        evaluator_of(before, folder),
+        evaluator_of(other, folder),
         part.run.games,
         config,
         seed=part.run.run.seed + step,
@@ -76,11 +78,36 @@ def _judge(part: Part, step: int) -> None:
         record=folder.log / f"match-{step:08d}",
     )
     if found.complete or latest:
-        rated = replace(candidate, elo=before.elo + found.elo) if found.games else candidate
+        rated = replace(candidate, elo=other.elo + found.elo) if found.games else candidate
         if found.accepted:
             folder.set_best(rated)
         _add(part, rated, found, time.monotonic() - begun)
         _tidy(part, step)
+
+
+def _earlier(part: Part, before: Best) -> Best:
+    """Return who plays in "latest" mode: a network of some generations ago.
+
+    Errors of the curve add up from match to match; longer strides make fewer of them.
+    """
+    wanted = before.generation + 1 - part.run.gate.against
+    if wanted >= before.generation:
+        return before
+    for line in _accepted(part):
+        if line["generation"] == wanted:
+            path = part.folder.candidate(int(line["step"]))
+            return Best(
+                name=path.name,
+                sha256=sha256_of(path),
+                step=int(line["step"]),
+                generation=wanted,
+                elo=float(line["elo"]),
+            )
+    first = part.folder.candidate(0)
+    name, sha = part.run.selfplay.first, None
+    if first.exists():
+        name, sha = first.name, sha256_of(first)
+    return Best(name=name, sha256=sha, step=0, generation=0, elo=0.0)
 
 
 def _add(part: Part, candidate: Best, found: Judgement | None, seconds: float) -> None:
@@ -88,7 +115,7 @@ def _add(part: Part, candidate: Best, found: Judgement | None, seconds: float) -
     folder = part.folder
     produced = [folder.produced(name) for name in part.run.game.name]
     base = candidate.elo - (found.elo if found is not None and found.games else 0.0)
-    line: dict[str, Any] = {
+    line: dict[str, Any] = {  # "games" are self-play's
         "time": time.time(),
         "seconds": folder.seconds(),
         "step": candidate.step,

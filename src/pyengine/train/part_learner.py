@@ -58,6 +58,8 @@ def _learn(part: Part, positions: _Positions, learner: Any, said: dict[str, Any]
         if positions.due:
             learner.set_data(positions.open(), part.run.game.shares)
         allowed = allowed_steps(part.run.window, positions.total, part.run.train.learner.batch_size)
+        if part.run.run.steps is not None:
+            allowed = min(allowed, part.run.run.steps)
         due = every - learner.step % every
         steps = min(_CHUNK, due, allowed - learner.step)
         if steps <= 0:

@@ -19,7 +19,7 @@ from pyengine.train.state import Best, RunFolder
 __all__ = ["evaluator_of", "work"]
 
 _ENDLESS = 1 << 40  # games
-_TURN_SECONDS = 20.0  # of one game, where there are several
+_TURN_SECONDS = 5.0  # of one game, where there are several
 
 
 def work(part: Part) -> None:

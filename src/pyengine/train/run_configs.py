@@ -92,6 +92,7 @@ class GateConfig(Section):
     threshold: float = number(0.55, 0.0, 1.0)  #: of "score", to be exceeded [AlphaGo Zero]
     elo0: float = number(0.0, -1e4)  #: of "sprt": see Sprt
     elo1: float = number(35.0, -1e4)  #: of "sprt"; 35 Elo are a score of 55 %
+    against: int = integer(1, 1)  #: of "latest": generations between the two that play
     plies: int = integer(4)  #: random moves at the start; fewer where the game has too few such
     threads: int = integer(1)  #: workers of each side; 0: all cores
     batch_size: int = integer(16, 1)

@@ -1,0 +1,255 @@
+"""The run file, the window, the gate, and the folder of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import pyengine
+from conftest import ROOT
+from pyengine.train import GateConfig, RunFile, judge
+from pyengine.train.files import append_line, lock, read_lines
+from pyengine.train.run_configs import WindowConfig
+from pyengine.train.state import Best, RunFolder
+from pyengine.train.window import allowed_steps, window_games, window_positions
+
+TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
+CONNECT_FOUR = pyengine.load_game("connect_four")
+
+SMALL = """
+[run]
+seed = 3
+[game]
+name = "tic_tac_toe"
+[network]
+blocks = 1
+[train]
+batch_size = 64
+[train.optimiser]
+schedule = "constant"
+"""
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "models" / "runs").glob("*.toml")), ids=str)
+def test_the_runs_of_this_repository_are_valid(path: Path) -> None:
+    run = RunFile.from_toml(path)
+    assert run.games
+    assert run.selfplay_config(0).search.threads == 1
+
+
+def test_a_run_file_says_all_of_a_run() -> None:
+    run = RunFile.from_toml(
+        SMALL
+        + """
+        [train.average]
+        kind = "ema"
+        [selfplay]
+        preset = "none"
+        concurrent_games = 7
+        resign_threshold = "none"
+        [search]
+        simulations = 11
+        symmetry = "none"
+        [gate.search]
+        c_puct = 2
+        """
+    )
+    assert run.train.learner.seed == run.run.seed == 3
+    assert run.train.average.kind == "ema"
+    assert run.spec.planes == ("own[0]", "opp[0]", "first_to_move", "ones")
+    config = run.selfplay_config(0)
+    assert (config.concurrent_games, config.resign_threshold) == (7, None)
+    assert (config.search.simulations, config.search.symmetry) == (11, "none")
+    assert run.gate.search_config().c_puct == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("[games]", r"games: no such section; expected game, network"),
+        ("[gate]\nsteps = 1", r"gate\.steps: no such setting; expected one of mode,"),
+        ("[gate]\ngames = 0", r"gate\.games: expected an int of at least 1 .*found 0"),
+        ("[gate.search]\nc_puct = -1", r"gate\.search\.c_puct: "),
+        ("[window]\nslope = 2", r"window\.slope: expected a number in \[0, 1\], found 2"),
+        ("[selfplay]\npreset = 1", r"selfplay\.preset: expected one of 'fast'"),
+        ("[selfplay]\nmoves = 1", r"selfplay\.moves: no field of SelfPlayConfig"),
+        ("[search]\nsims = 1", r"search\.sims: no field of SearchConfig"),
+        ("[train.loss]\nvalue_weight = 'x'", r"train\.loss\.value_weight: .*found 'x'"),
+        ("[train.average]\nkind = 1", r"train\.average\.kind: expected one of 'none'"),
+        ("batch", "expected TOML"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_named(change: str, message: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=message):
+        RunFile.from_toml(SMALL + change)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"tic_tac_toe"', '"chess"', r'game: .*"?chess'),
+        ('"tic_tac_toe"', "[]", r"game\.name: expected a game"),
+        ('"tic_tac_toe"', '"tic_tac_toe"\nplanes = ["ko"]', r"game: .*ko"),
+        ('"tic_tac_toe"', '"tic_tac_toe"\nweights = [1, 2]', r"game\.weights: expected 1, one a"),
+        ('"tic_tac_toe"', '["gomoku", "gomoku(board_size=8)"]', r"network\.kind: .*several"),
+        ("blocks = 1", "blocks = -1", r"network\.blocks"),
+        ("batch_size = 64", "batch_size = 0", r"train\.batch_size"),
+        ("seed = 3", "seed = -3", r"train\.seed|run\.seed"),
+    ],
+)
+def test_settings_that_do_not_fit_are_named(old: str, new: str, message: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=message):
+        RunFile.from_toml(SMALL.replace(old, new))
+
+
+def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
+    before = RunFile.from_toml(SMALL)
+    more = SMALL.replace("seed = 3", "seed = 3\nminutes = 5").replace(
+        "batch_size = 64", "batch_size = 64\nthreads = 2"
+    )
+    RunFile.from_toml(more).refuse_changes(before)
+    other = RunFile.from_toml(SMALL.replace("blocks = 1", "blocks = 2") + "[gate]\ngames = 10")
+    message = r"gate\.games: 200 is now 10; train\.network\.blocks: 1 is now 2"
+    with pytest.raises(pyengine.ConfigError, match=message):
+        other.refuse_changes(before)
+
+
+def test_the_window_grows_slower_than_the_data() -> None:
+    config = WindowConfig(start=1000)
+    sizes = [window_positions(config, total) for total in (10, 1000, 2000, 10_000, 100_000)]
+    assert sizes[:2] == [10, 1000]
+    assert sizes == sorted(sizes)
+    assert 1000 < sizes[2] < 2000
+    # (1 + 0.4 (100^0.75 - 1) / 0.75) of 1,000
+    assert sizes[4] == round(1000 * (1 + 0.4 * (100**0.75 - 1) / 0.75))
+    assert window_games(config, games=5000, positions=100_000) == pytest.approx(
+        5000 * sizes[4] / 100_000, abs=1
+    )
+
+
+def test_a_window_of_games_is_at_most_all_of_them() -> None:
+    config = WindowConfig(kind="games", games=100)
+    assert [window_games(config, games, games * 9) for games in (0, 40, 400)] == [1, 40, 100]
+
+
+def test_the_learner_waits_for_positions() -> None:
+    config = WindowConfig(minimum_positions=500, samples_per_position=4)
+    assert [allowed_steps(config, n, 100) for n in (0, 499, 500, 1000)] == [0, 0, 20, 40]
+
+
+def test_a_stronger_candidate_passes_after_all_its_games() -> None:
+    found = judge("rollout", "uniform", [CONNECT_FOUR], GateConfig(games=20, simulations=40))
+    assert found.accepted
+    assert found.complete
+    assert found.games == found.wins + found.draws + found.losses == 20
+    assert found.elo > 35
+
+
+def test_a_weaker_candidate_fails_as_soon_as_it_cannot_pass() -> None:
+    found = judge("uniform", "rollout", [CONNECT_FOUR], GateConfig(games=100, simulations=40))
+    assert not found.accepted
+    assert found.losses + found.draws / 2 >= 45
+    assert found.score < 0.55
+
+
+def test_equal_players_do_not_pass() -> None:
+    config = GateConfig(games=20, simulations=20)
+    assert not judge("uniform", "uniform", [TIC_TAC_TOE], config).accepted
+
+
+def test_sprt_may_decide() -> None:
+    config = GateConfig(games=400, simulations=40, method="sprt", elo0=0, elo1=100)
+    found = judge("rollout", "uniform", [CONNECT_FOUR], config)
+    assert found.accepted
+    assert found.games < 400
+
+
+def test_in_latest_mode_the_games_are_for_the_curve() -> None:
+    config = GateConfig(mode="latest", games=20, simulations=40)
+    found = judge("uniform", "rollout", [CONNECT_FOUR], config)
+    assert found.accepted
+    assert found.games == 20
+    assert found.elo < 0
+
+
+def test_games_are_shared_between_boards() -> None:
+    games = [pyengine.load_game(f"mnk(rows={n},columns={n},k=3)") for n in (3, 4, 5)]
+    config = GateConfig(mode="latest", games=11, simulations=4)
+    assert judge("uniform", "uniform", games, config).games == 11
+
+
+def test_an_interrupted_judgement_goes_on(tmp_path: Path) -> None:
+    config = GateConfig(mode="latest", games=40, simulations=20)
+    seen: list[int] = []
+
+    def stop() -> bool:
+        return bool(seen) and seen[-1] >= 8
+
+    first = judge(
+        "rollout",
+        "uniform",
+        [CONNECT_FOUR],
+        config,
+        stop=stop,
+        on_progress=lambda result: seen.append(result.games),
+        record=tmp_path / "match",
+    )
+    assert not first.complete
+    assert not first.accepted
+    kept = len(read_lines(tmp_path / "match-0.jsonl"))
+    assert kept >= first.games
+    second = judge("rollout", "uniform", [CONNECT_FOUR], config, record=tmp_path / "match")
+    assert second.complete
+    assert second.games == 40
+
+
+def test_a_folder_is_begun_once(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    with pytest.raises(pyengine.ConfigError, match=r"expected a run, found no .*run\.toml"):
+        folder.run()
+    run = RunFile.from_toml(SMALL)
+    folder.begin(run)
+    assert folder.run() == run
+    with pytest.raises(pyengine.ConfigError, match="holds a run already"):
+        folder.begin(run)
+
+
+def test_the_best_network_is_a_file_that_says_who(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    assert folder.best() is None
+    best = Best(name="candidate-00000200.onnx", sha256="ab", step=200, generation=3, elo=12.5)
+    folder.set_best(best)
+    assert folder.best() == best
+    (tmp_path / "best.json").write_text('{"name": 1')
+    with pytest.raises(pyengine.DataError, match=r"best\.json: expected JSON"):
+        folder.best()
+
+
+def test_boards_of_one_game_have_folders_of_their_own(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    names = ["gomoku(board_size=8)", "gomoku(board_size=15)", "tic_tac_toe", "go(komi=7.5)"]
+    found = [folder.data(name).name for name in names]
+    assert found == ["gomoku-board_size-8", "gomoku-board_size-15", "tic_tac_toe", "go-komi-7.5"]
+
+
+def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl", reason="locks need fcntl")
+    path = tmp_path / "lock" / "supervisor"
+    with (
+        lock(path, "a run"),
+        pytest.raises(pyengine.EngineError, match="a run is running already"),
+        lock(path, "a run"),
+    ):
+        pass
+    with lock(path, "a run"):
+        pass
+
+
+def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "curve.jsonl"
+    append_line(path, {"step": 1})
+    with path.open("a") as file:
+        file.write('{"step": 2, "ga')
+    append_line(path, {"step": 3})
+    assert read_lines(path) == [{"step": 1}, {"step": 3}]
