@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,17 @@ from pyengine.train.window import allowed_steps, window_games, window_positions
 TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
 CONNECT_FOUR = pyengine.load_game("connect_four")
 
+_WITHOUT = """
+import sys
+sys.modules["torch"] = None
+import pyengine.train
+pyengine.train.RunFile, pyengine.train.NetworkConfig()
+try:
+    pyengine.train.Learner
+except pyengine.EngineError as error:
+    print(error)
+"""
+
 SMALL = """
 [run]
 seed = 3
@@ -31,11 +44,17 @@ schedule = "constant"
 """
 
 
+def test_without_pytorch_the_package_imports_and_the_error_names_the_extra() -> None:
+    command = [sys.executable, "-c", _WITHOUT]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "needs the package torch: pip install 'pyengine-search[train]'" in done.stdout
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "models" / "runs").glob("*.toml")), ids=str)
 def test_the_runs_of_this_repository_are_valid(path: Path) -> None:
     run = RunFile.from_toml(path)
     assert run.games
-    assert run.selfplay_config(0).search.threads == 1
+    assert run.selfplay_config(0).search.threads in (1, 2)
 
 
 def test_a_run_file_says_all_of_a_run() -> None:

@@ -92,7 +92,7 @@ def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
                 evaluator_of(best, part.folder),
                 config,
                 spec=part.run.spec,
-                first_number=writer.games,
+                first_number=writer.next_number,
             )
             stack.callback(_write, player, writer)
             tables.append(_Table(player, writer, share, best))
