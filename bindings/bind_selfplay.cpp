@@ -2,15 +2,21 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings.h"
 #include "casts.h"
 #include "eval/encoder.h"
 #include "games/state.h"
-#include "selfplay/packed_planes.h"
+#include "python_error.h"
+#include "selfplay/self_play.h"
+#include "selfplay_config.h"
 #include "spec_cast.h"
 
 namespace pyengine::bindings {
@@ -81,6 +87,136 @@ py::tuple encode_planes(const py::sequence& states, const py::object& spec) {
   return py::make_tuple(bits, fill, dense);
 }
 
+/// The vector as a NumPy array that owns it: `shape` has as many elements.
+template <class T>
+py::array_t<T> array_taking(std::vector<T>&& values, std::vector<py::ssize_t> shape) {
+  auto owner = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = owner->data();
+  const py::capsule capsule(owner.release(),
+                            [](void* p) { delete static_cast<std::vector<T>*>(p); });
+  return py::array_t<T>(std::move(shape), data, capsule);
+}
+
+py::dict game_to(FinishedGame&& game, const PackedShape& planes, int num_actions) {
+  const auto rows = static_cast<py::ssize_t>(game.positions);
+  const auto moves = static_cast<py::ssize_t>(game.moves.size());
+  py::dict fields;
+  fields["number"] = game.number;
+  fields["returns"] = py::make_tuple(game.returns[0], game.returns[1]);
+  fields["moves"] = array_taking(std::move(game.moves), {moves});
+  fields["resigned"] = game.resigned;
+  fields["resignation_off"] = game.resignation_off;
+  fields["bits"] = array_taking(std::move(game.bits),
+                                {rows, planes.sets, static_cast<py::ssize_t>(planes.set_bytes())});
+  fields["fill"] = array_taking(std::move(game.fill), {rows, planes.values});
+  fields["dense"] = array_taking(std::move(game.dense), {rows, planes.dense, planes.points});
+  fields["visits"] = array_taking(std::move(game.visits), {rows, num_actions});
+  fields["root_value"] = array_taking(std::move(game.root_value), {rows});
+  fields["network_value"] = array_taking(std::move(game.network_value), {rows});
+  fields["ply"] = array_taking(std::move(game.ply), {rows});
+  fields["action"] = array_taking(std::move(game.action), {rows});
+  fields["to_move"] = array_taking(std::move(game.to_move), {rows});
+  fields["full"] = array_taking(std::move(game.full), {rows});
+  return fields;
+}
+
+py::dict counters_to(const SelfPlayCounters& counters) {
+  py::dict fields;
+  fields["begun"] = counters.begun;
+  fields["finished"] = counters.finished;
+  fields["positions"] = counters.positions;
+  fields["plies"] = counters.plies;
+  fields["first_wins"] = counters.first_wins;
+  fields["draws"] = counters.draws;
+  fields["resigned"] = counters.resigned;
+  fields["searches"] = counters.searches;
+  fields["simulations"] = counters.simulations;
+  fields["evaluations"] = counters.evaluations;
+  fields["batches"] = counters.batches;
+  fields["padding"] = counters.padding;
+  fields["cache_hits"] = counters.cache_hits;
+  fields["waiting_seconds"] = counters.waiting_seconds;
+  fields["bytes"] = counters.bytes;
+  fields["provider"] = counters.provider;
+  fields["resign_threshold"] = py::cast(counters.resign_threshold);
+  fields["played_on"] = counters.resignation.games;
+  fields["in_vain"] = counters.resignation.in_vain;
+  return fields;
+}
+
+/// Polls Python on the thread that called: signals, and `on_poll`, which ends the run by False.
+class PollingHost final : public Host {
+ public:
+  PollingHost(py::object on_poll, double every)
+      : on_poll_(std::move(on_poll)),
+        every_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(every))) {}
+
+  bool poll() override {
+    const py::gil_scoped_acquire gil;
+    return calling_python([&] {
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      const auto now = Clock::now();
+      if (now - last_ < every_) return true;
+      last_ = now;
+      const py::object answer = on_poll_();
+      return !(py::isinstance<py::bool_>(answer) && !answer.cast<bool>());
+    });
+  }
+
+ private:
+  const py::object on_poll_;
+  const Clock::duration every_;
+  Clock::time_point last_ = Clock::now();
+};
+
+/// A SelfPlay with what is needed to hand its games to Python.
+class PySelfPlay {
+ public:
+  PySelfPlay(const py::object& game, const std::shared_ptr<Evaluator>& evaluator,
+             const py::dict& config, const py::object& spec)
+      : game_(game_from(game)), planes_(packed_shape(Encoder(spec_from(spec), *game_))) {
+    const SelfPlayConfig settings = selfplay_config_from(config);
+    const ModelSpec recorded = spec_from(spec);
+    const py::gil_scoped_release release;
+    self_play_ = std::make_unique<SelfPlay>(game_, evaluator, settings, recorded);
+  }
+
+  /// Whether all games that were begun have ended.
+  bool run(std::uint64_t games, const py::object& on_poll, double every) {
+    PollingHost host(on_poll, every);
+    const py::gil_scoped_release release;
+    return self_play_->run(games, host) == RunEnd::completed;
+  }
+  void replace_evaluator(const std::shared_ptr<Evaluator>& evaluator) {
+    const py::gil_scoped_release release;
+    self_play_->replace_evaluator(evaluator);
+  }
+  void stop() { self_play_->stop(); }
+  std::vector<py::dict> take_finished() {
+    std::vector<FinishedGame> games = [&] {
+      const py::gil_scoped_release release;
+      return self_play_->take_finished();
+    }();
+    std::vector<py::dict> found;
+    for (FinishedGame& game : games) {
+      found.push_back(game_to(std::move(game), planes_, game_->shape().num_actions));
+    }
+    return found;
+  }
+  py::dict counters() {
+    const SelfPlayCounters counters = [&] {
+      const py::gil_scoped_release release;
+      return self_play_->counters();
+    }();
+    return counters_to(counters);
+  }
+
+ private:
+  const std::shared_ptr<const AnyGame> game_;
+  const PackedShape planes_;
+  std::unique_ptr<SelfPlay> self_play_;
+};
+
 }  // namespace
 
 void bind_selfplay(py::module_& m) {
@@ -91,6 +227,21 @@ void bind_selfplay(py::module_& m) {
   m.def("encode_planes", &encode_planes, py::arg("states"), py::arg("spec"),
         "(bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) of states of one game;\n"
         "B = ceil(H*W / 8), point p is bit p % 8, the lowest first, of byte p // 8.");
+  m.def(
+      "default_selfplay_config", [] { return selfplay_config_to(SelfPlayConfig{}); },
+      "The defaults of C++ by field name.");
+  m.def(
+      "check_selfplay_config", [](const py::dict& fields) { selfplay_config_from(fields); },
+      py::arg("fields"), "Raises ConfigError naming the first field that does not fit.");
+  py::class_<PySelfPlay>(m, "SelfPlay", "Games at once; see pyengine.generation.SelfPlay.")
+      .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const py::dict&,
+                    const py::object&>(),
+           py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"))
+      .def("run", &PySelfPlay::run, py::arg("games"), py::arg("on_poll"), py::arg("every") = 0.05)
+      .def("replace_evaluator", &PySelfPlay::replace_evaluator, py::arg("evaluator"))
+      .def("stop", &PySelfPlay::stop)
+      .def("take_finished", &PySelfPlay::take_finished)
+      .def("counters", &PySelfPlay::counters);
 }
 
 }  // namespace pyengine::bindings

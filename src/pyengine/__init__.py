@@ -33,6 +33,12 @@ from pyengine.games import (
     load_game,
     registered_games,
 )
+from pyengine.generation import (
+    SelfPlayConfig,
+    SelfPlayInterrupted,
+    SelfPlayReport,
+    selfplay,
+)
 from pyengine.match import GameRecord, MatchInterrupted, MatchResult, Openings, Sprt, match
 from pyengine.result import SearchResult
 from pyengine.spec import ModelSpec
@@ -66,6 +72,9 @@ __all__ = [
     "SearchConfig",
     "SearchResult",
     "SearchTree",
+    "SelfPlayConfig",
+    "SelfPlayInterrupted",
+    "SelfPlayReport",
     "Sprt",
     "State",
     "StateEvaluator",
@@ -81,5 +90,6 @@ __all__ = [
     "match",
     "registered_games",
     "search",
+    "selfplay",
     "tune",
 ]

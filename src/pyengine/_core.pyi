@@ -18,11 +18,16 @@ __all__: list[str] = [
     "NOT_PROVEN",
     "OnnxModel",
     "Searcher",
+    "SelfPlay",
     "State",
     "callback_evaluator",
     "check_fit",
     "check_search_config",
+    "check_selfplay_config",
     "default_search_config",
+    "default_selfplay_config",
+    "dense_slots",
+    "encode_planes",
     "load_game",
     "mixed_evaluator",
     "modelled_device_evaluator",
@@ -31,6 +36,7 @@ __all__: list[str] = [
     "ort_provider_problem",
     "ort_report",
     "perft",
+    "plane_kinds",
     "plane_names",
     "preset_planes",
     "registered_games",
@@ -320,6 +326,24 @@ class Searcher:
     def stats(self) -> dict: ...
     def stop(self) -> None: ...
 
+class SelfPlay:
+    """
+    Games at once; see pyengine.generation.SelfPlay.
+    """
+    def __init__(
+        self, game: typing.Any, evaluator: Evaluator, config: dict, spec: typing.Any
+    ) -> None: ...
+    def counters(self) -> dict: ...
+    def replace_evaluator(self, evaluator: Evaluator) -> None: ...
+    def run(
+        self,
+        games: typing.SupportsInt | typing.SupportsIndex,
+        on_poll: typing.Any,
+        every: typing.SupportsFloat | typing.SupportsIndex = 0.05,
+    ) -> bool: ...
+    def stop(self) -> None: ...
+    def take_finished(self) -> list[dict]: ...
+
 def callback_evaluator(fn: typing.Any, spec: typing.Any) -> Evaluator: ...
 def check_fit(spec: typing.Any, game: typing.Any) -> typing.Annotated[list[int], "FixedSize(3)"]:
     """
@@ -331,9 +355,30 @@ def check_search_config(fields: dict) -> None:
     Raises ConfigError naming the first field that does not fit.
     """
 
+def check_selfplay_config(fields: dict) -> None:
+    """
+    Raises ConfigError naming the first field that does not fit.
+    """
+
 def default_search_config() -> dict:
     """
     The defaults of C++ by field name.
+    """
+
+def default_selfplay_config() -> dict:
+    """
+    The defaults of C++ by field name.
+    """
+
+def dense_slots(game: typing.Any, spec: typing.Any) -> numpy.typing.NDArray[numpy.int32]:
+    """
+    int32[symmetries, C]: which dense plane a channel shows under a symmetry, -1 = none.
+    """
+
+def encode_planes(states: collections.abc.Sequence, spec: typing.Any) -> tuple:
+    """
+    (bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) of states of one game;
+    B = ceil(H*W / 8), point p is bit p % 8, the lowest first, of byte p // 8.
     """
 
 def load_game(name: str, /, **kwargs) -> Game:
@@ -384,6 +429,11 @@ def perft(
     """
     Move sequences of `depth` plies; one that ends the game earlier counts once, or not at all.
     A user's own state needs its `game`.
+    """
+
+def plane_kinds(game: typing.Any, spec: typing.Any) -> list[str]:
+    """
+    [C]: "bits" (a set of points), "fill" (one number) or "dense" (a number a point).
     """
 
 def plane_names(spec: typing.Any) -> list[str]:

@@ -32,6 +32,9 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   const bool single_worker = options.foreign || (traits_.immediate && searches.size() == 1);
   const int workers = single_worker ? 1 : options.workers;
   start_threads(workers);
+  for (int i = 0; i < workers; ++i) {
+    prepare_worker(*workers_[static_cast<std::size_t>(i)], *searches.front());
+  }
   {
     const std::lock_guard lock(mutex_);
     searches_.assign(searches.begin(), searches.end());
@@ -40,6 +43,7 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     host_ = &host;
     host_stops_ = false;
     ending_.store(false, std::memory_order_relaxed);
+    closing_searches_.store(false, std::memory_order_relaxed);
     end_ = RunEnd::completed;
     error_ = nullptr;
     cursor_ = 0;
@@ -51,6 +55,10 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     // A tree that passes through a core's cache turn by turn costs half as much again. Under a
     // deadline all trees are to get their share.
     finishes_trees_ = handed_over && !options.deadline;
+    // What was judged in other calls, or by other workers just before, may not decide which rows
+    // share a batch: the last bits of an output can depend on that.
+    const SearchConfig& config = searches[0]->config();
+    use_cache_ = !config.deterministic && config.cache_entries > 0;
     turn_leaves_ = std::max(1, batch_rows_ / static_cast<int>(searches.size()));
     last_poll_ = Clock::now();
     active_ = working_ = workers - 1;
@@ -141,20 +149,49 @@ void Pipeline::tell_of(TreeSearch& search) {
   bool finished = false;
   {
     const std::lock_guard lock(mutex_);
-    finished = options_.on_finished && !ending_.load(std::memory_order_relaxed) &&
-        !search.reported && search.finished();
+    finished = hands_over() && !search.reported && search.finished();
     search.reported = search.reported || finished;
+    search.held = search.held || finished;
     if (sleepers_ != 0 && search.may_gather(most_gatherers_)) {
       ++events_;
       changed_.notify_all();
     }
   }
-  if (!finished) return;
+  if (finished) succeed(search);
+}
+
+/// Whether something may follow a search that is finished.
+bool Pipeline::hands_over() const noexcept {
+  return options_.succession != nullptr && !ending_.load(std::memory_order_relaxed) &&
+      !closing_searches_.load(std::memory_order_relaxed);
+}
+
+/// Hands a finished search to the succession, and lets the next one take its place; that one may
+/// have nothing to do, where the solver knows its root already.
+void Pipeline::succeed(TreeSearch& search) {
+  const auto decide = [&] {
+    bool goes_on = options_.succession->ended(search);
+    const std::lock_guard lock(mutex_);
+    goes_on = goes_on && hands_over();
+    if (goes_on) {
+      options_.succession->restart(search);
+    } else {
+      search.close();  // its tree may have another root by now, and room for simulations
+    }
+    search.held = goes_on && search.finished();
+    search.reported = search.held || !goes_on;
+    ++events_;
+    return search.held;
+  };
   try {
-    options_.on_finished(search);
+    while (decide()) {
+    }
   } catch (...) {
     fail(std::current_exception());  // and go on: the slot in hand is to be given back
+    const std::lock_guard lock(mutex_);
+    search.held = false;
   }
+  changed_.notify_all();
 }
 
 void Pipeline::release_memory() {
@@ -289,7 +326,7 @@ void Pipeline::complete(Worker& worker, Slot& slot) {
     return;
   }
   complete_leaves(worker, slot);
-  if (options_.on_finished) tell_of_finished(slot);
+  if (options_.succession != nullptr) tell_of_finished(slot);
   release(slot);
 }
 
@@ -349,14 +386,18 @@ void Pipeline::cancel_waiting(Worker& worker) {
 
 TreeSearch* Pipeline::next_search(Worker& worker) {
   const std::lock_guard lock(mutex_);
-  if (finishes_trees_ && worker.last != nullptr && worker.last->may_gather(most_gatherers_)) {
+  // The tree of a search that is held may be changing.
+  const auto open = [&](const TreeSearch& search) {
+    return !search.held && search.may_gather(most_gatherers_);
+  };
+  if (finishes_trees_ && worker.last != nullptr && open(*worker.last)) {
     worker.last->enter();
     return worker.last;
   }
   for (std::size_t tried = 0; tried < searches_.size(); ++tried) {
     TreeSearch* search = searches_[cursor_];
     cursor_ = (cursor_ + 1) % searches_.size();
-    if (search->may_gather(most_gatherers_)) {
+    if (open(*search)) {
       search->enter();
       return worker.last = search;
     }
@@ -364,12 +405,18 @@ TreeSearch* Pipeline::next_search(Worker& worker) {
   return nullptr;
 }
 
-/// Looks at one search, mostly: what other cores have just written is far away.
+/// Looks at one search, mostly: what other cores have just written is far away. What may follow a
+/// finished search is awaited.
 bool Pipeline::over() noexcept {
-  if (ending_.load(std::memory_order_relaxed)) {
+  const bool ending = ending_.load(std::memory_order_relaxed);
+  if (ending) {
     for (TreeSearch* search : unfinished_) search->close();
   }
-  while (!unfinished_.empty() && unfinished_.back()->finished()) unfinished_.pop_back();
+  const bool awaits_report = hands_over();
+  const auto done = [&](const TreeSearch& search) {
+    return search.finished() && !search.held && (search.reported || !awaits_report);
+  };
+  while (!unfinished_.empty() && done(*unfinished_.back())) unfinished_.pop_back();
   return unfinished_.empty();
 }
 
@@ -384,10 +431,7 @@ Slot* Pipeline::take_slot() {
     }
   }
   if (slot == nullptr) slot = make_slot();
-  // What was judged in other calls, or by other workers just before, may not decide which rows
-  // share a batch: the last bits of an output can depend on that.
-  const SearchConfig& config = searches_.front()->config();
-  slot->batch->use_cache = !config.deterministic && config.cache_entries > 0;
+  slot->batch->use_cache = use_cache_;
   return slot;
 }
 

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -44,14 +43,27 @@ class Host {
 
 using Clock = std::chrono::steady_clock;
 
+/// What becomes of trees that have their budget while others are still searched.
+class Succession {
+ public:
+  Succession() = default;
+  Succession(const Succession&) = delete;
+  Succession& operator=(const Succession&) = delete;
+  virtual ~Succession() = default;
+  /// Called once for a search that has its budget, by the worker that sees it first; not for those
+  /// that are open when the run ends early. Whether another search follows in its place.
+  virtual bool ended(TreeSearch& search) = 0;
+  /// After ended() said so: makes the next search where this one is. Nobody looks at it meanwhile;
+  /// the others wait, so it is to be short.
+  virtual void restart(TreeSearch& search) = 0;
+};
+
 struct RunOptions {
   int workers = 1;       ///< threads, the calling one included
   bool foreign = false;  ///< a user's game: walks on the calling thread only
   std::optional<Clock::time_point> deadline;
   const std::atomic<bool>* stop = nullptr;  ///< set from any thread to end the run soon; required
-  /// Called once for a tree that has its budget, by the worker that sees it first, while others may
-  /// still be searched. Not for those that are open when the run ends early.
-  std::function<void(TreeSearch&)> on_finished;
+  Succession* succession = nullptr;
 };
 
 /// Why a run ended before its budgets.
@@ -82,7 +94,7 @@ class Pipeline {
   void start_threads(int workers);
   void worker_thread(std::size_t index);
   void device_thread();
-  void prepare_worker(Worker& worker);
+  static void prepare_worker(Worker& worker, const TreeSearch& first);
   void work(Worker& worker, bool caller);
   bool step(Worker& worker, bool caller);
   void poll();
@@ -116,6 +128,8 @@ class Pipeline {
   void signal() noexcept;
   void wait(std::uint64_t seen, bool caller);
   void tell_of(TreeSearch& search);
+  void succeed(TreeSearch& search);
+  [[nodiscard]] bool hands_over() const noexcept;
   void tell_of_finished(const Slot& slot);
 
   BoundEvaluator& evaluator_;
@@ -142,11 +156,13 @@ class Pipeline {
   Sharing sharing_ = Sharing::shared;
   int most_gatherers_ = 1;  ///< of one tree
   int turn_leaves_ = 1;
+  bool use_cache_ = false;
   bool finishes_trees_ = false;  ///< a worker goes on with its tree as long as it can
   Host* host_ = nullptr;
   Clock::time_point last_poll_;
   bool host_stops_ = false;
-  std::atomic<bool> ending_{false};  ///< stop, deadline or failure: nothing new is begun
+  std::atomic<bool> ending_{false};            ///< stop, deadline or failure: nothing new is begun
+  std::atomic<bool> closing_searches_{false};  ///< they end before their budgets
   RunEnd end_ = RunEnd::completed;
 
   // --- threads, kept between runs

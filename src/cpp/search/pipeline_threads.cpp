@@ -62,9 +62,9 @@ void Pipeline::device_thread() {
   }
 }
 
-void Pipeline::prepare_worker(Worker& worker) {
+/// Before anything of a run has begun: positions change under a succession.
+void Pipeline::prepare_worker(Worker& worker, const TreeSearch& first) {
   worker.last = nullptr;
-  TreeSearch& first = *searches_.front();
   if (!worker.walker) worker.walker = make_walker(first.root().position());
   worker.selector.configure(first.config());
   if (worker.allocator.arena() != first.tree().shared_arena()) {
@@ -73,7 +73,6 @@ void Pipeline::prepare_worker(Worker& worker) {
 }
 
 void Pipeline::work(Worker& worker, bool caller) {
-  bool prepared = false;
   for (;;) {
     std::uint64_t seen = 0;
     {
@@ -84,8 +83,6 @@ void Pipeline::work(Worker& worker, bool caller) {
     }
     bool busy = true;
     try {
-      if (!prepared) prepare_worker(worker);
-      prepared = true;
       if (caller) poll();
       busy = step(worker, caller);
     } catch (...) {
@@ -98,6 +95,8 @@ void Pipeline::work(Worker& worker, bool caller) {
 
 /// Ends the run once every root is judged: a result without a move would be of no use.
 bool Pipeline::end_early(RunEnd end) {
+  const std::lock_guard lock(mutex_);
+  closing_searches_.store(true, std::memory_order_relaxed);
   bool judged = true;
   for (TreeSearch* search : searches_) {
     if (search->root_ready()) search->close();

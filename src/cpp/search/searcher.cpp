@@ -6,46 +6,14 @@
 #include "base/error.h"
 #include "base/janitor.h"
 #include "base/process.h"
-#include "games/foreign.h"
+#include "search/setup.h"
 
 namespace pyengine {
 namespace {
 
-constexpr std::uint64_t kCacheShare = 4;  ///< the cache takes at most 1 / 4 of the memory limit
-
-std::uint64_t cache_bytes(const SearchConfig& config) {
-  return config.cache_entries == 0 ? 0 : config.memory_limit / kCacheShare;
-}
-
-std::uint64_t tree_bytes(const SearchConfig& config) {
-  return config.memory_limit - cache_bytes(config);
-}
-
-BindOptions bind_options(const SearchConfig& config) {
-  BindOptions options;
-  options.max_batch = config.batch_size;
-  options.workers = num_workers(config);
-  options.cache_entries = config.cache_entries;
-  options.cache_bytes = cache_bytes(config);
-  options.seed = config.seed;
-  return options;
-}
-
-bool is_foreign(const State& state) {
-  return dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position()) != nullptr;
-}
-
 std::uint64_t budget_of(const SearchConfig& config) {
   if (config.simulations) return *config.simulations;
   return config.seconds ? ~std::uint64_t{0} >> 1 : kDefaultSimulations;
-}
-
-/// Rows of a batch: all symmetries of one leaf fit.
-int rows_of(const SearchConfig& config, const AnyGame& game, const EvaluatorTraits& traits) {
-  const bool all =
-      config.symmetry == SymmetryMode::average || config.symmetry == SymmetryMode::root_average;
-  const int symmetries = traits.reads_planes && all ? game.symmetries().count() : 1;
-  return std::max(config.batch_size, symmetries);
 }
 
 /// Nodes of a result's tree: to copy them is not to cost much more than the search has.
@@ -188,7 +156,7 @@ void Searcher::make_room() {
 }
 
 Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
-  const int rows = rows_of(config, *game_, bound_->traits());
+  const int rows = batch_rows(config, *game_, bound_->traits());
   if (!pipeline_ || pipeline_->batch_rows() != rows) {
     const std::lock_guard lock(stats_mutex_);
     if (pipeline_) old_waited_ns_ += pipeline_->waited_ns();
@@ -198,10 +166,9 @@ Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
 }
 
 RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& config,
-                     Clock::time_point begun, Host& host,
-                     std::function<void(TreeSearch&)> on_finished) {
+                     Clock::time_point begun, Host& host, Succession* succession) {
   RunOptions options;
-  options.on_finished = std::move(on_finished);
+  options.succession = succession;
   options.workers = num_workers(config);
   options.foreign = is_foreign(searches[0]->root());
   options.stop = &stop_;
@@ -268,6 +235,25 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   return result;
 }
 
+namespace {
+
+/// Calls `read` for searches that have their budget; nothing follows.
+template <class Read>
+class WhereTheyEnd final : public Succession {
+ public:
+  explicit WhereTheyEnd(Read read) : read_(std::move(read)) {}
+  bool ended(TreeSearch& search) override {
+    read_(search);
+    return false;
+  }
+  void restart(TreeSearch& /*search*/) override {}
+
+ private:
+  Read read_;
+};
+
+}  // namespace
+
 std::vector<SearchResult> Searcher::search_many(std::span<const State* const> states,
                                                 const SearchConfig& config, Host& host) {
   const Busy busy(*this, "search_many");
@@ -292,9 +278,10 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   // Read where they end, by whoever is at them: their nodes are in that core's cache.
   results.resize(searches.size());
   const std::uint64_t first = searches.front()->stream();
-  const RunEnd end = run(running, config, begun, host, [&](const TreeSearch& search) {
+  WhereTheyEnd reader([&](const TreeSearch& search) {
     results[search.stream() - first] = result_of(search, begun, true);
   });
+  const RunEnd end = run(running, config, begun, host, &reader);
   for (std::size_t i = 0; i < searches.size(); ++i) {
     if (!searches[i]->reported) results[i] = result_of(*searches[i], begun, true);
     results[i].stop_reason = reason_of(*searches[i], end);

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -83,8 +82,7 @@ class Searcher {
   void make_room();
   Pipeline& pipeline_for(const SearchConfig& config);
   RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
-             Clock::time_point begun, Host& host,
-             std::function<void(TreeSearch&)> on_finished = {});
+             Clock::time_point begun, Host& host, Succession* succession = nullptr);
   SearchResult result_of(const TreeSearch& search, Clock::time_point begun, bool keep_tree) const;
 
   const std::shared_ptr<const AnyGame> game_;

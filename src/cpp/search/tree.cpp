@@ -196,17 +196,30 @@ bool Tree::advance(ActionId action) {
                    if (child.action == action) kept = &child;
                  });
   if (kept == nullptr) return false;
+  std::vector<Edge> kept_edges = edges(*kept);
+  Node new_root;
+  copy_node(*kept, new_root);
+  sweep_root(kept);
+  root_edges_ = std::move(kept_edges);
+  copy_node(new_root, root_);
+  return true;
+}
+
+void Tree::clear() {
+  sweep_root(nullptr);
+  root_edges_.clear();
+  copy_node(Node(), root_);
+}
+
+void Tree::sweep_root(const Node* kept) {
   auto old_root = std::make_shared<Node>();
   copy_node(root_, *old_root);
-  root_edges_ = edges(*kept);
-  copy_node(*kept, root_);
   clean_.clear();
   root_sorted_ = true;
   run_in_background([arena = arena_, old_root, kept, nodes = nodes_] {
     const std::uint64_t dropped = Sweep(arena, kept).run(*old_root);
     nodes->fetch_sub(dropped, std::memory_order_relaxed);
   });
-  return true;
 }
 
 }  // namespace pyengine

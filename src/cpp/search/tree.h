@@ -69,6 +69,8 @@ class alignas(kCacheLine) Tree {
   /// Makes the child that `action` leads to the root and drops the rest; false (and nothing done)
   /// when there is no such child. Never blocks: the rest is sorted out in the background.
   bool advance(ActionId action);
+  /// Drops everything, likewise: the tree is as new, in the same arena.
+  void clear();
   /// Nobody will look at the tree again: what the background is doing for it may stop.
   void abandon() noexcept { arena_->abandoned.store(true, std::memory_order_relaxed); }
 
@@ -76,6 +78,8 @@ class alignas(kCacheLine) Tree {
   /// Memory for the child at `place`, in a new block where one begins; nullptr at the cap.
   Node* make_place(Allocator& allocator, Node& parent, int place);
   void set_root_priors(std::span<const Edge> priors);
+  /// Moves the root's content out, to be swept in the background but for `kept`.
+  void sweep_root(const Node* kept);
 
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background

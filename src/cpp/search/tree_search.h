@@ -106,7 +106,9 @@ class alignas(kCacheLine) TreeSearch {
   std::vector<Slot*> round;
   std::atomic<int> round_open{0};
 
-  bool reported = false;  ///< as finished; the pipeline's, under its mutex
+  // The pipeline's, under its mutex.
+  bool reported = false;  ///< as finished
+  bool held = false;      ///< while it is decided what follows
 
   std::atomic<std::uint64_t> completed{0};    ///< simulations
   std::atomic<std::uint64_t> evaluations{0};  ///< rows judged

@@ -15,6 +15,8 @@ from pyengine.cli.doctor import doctor
 from pyengine.cli.match import match
 from pyengine.cli.play import play
 from pyengine.cli.search import search
+from pyengine.cli.selfplay import selfplay
+from pyengine.cli.train import train
 
 __all__ = ["app"]
 
@@ -42,7 +44,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _command in (search, play, match, doctor, bench, convert):
+for _command in (search, play, match, selfplay, train, doctor, bench, convert):
     app.command()(_interruptible(_command))
 
 

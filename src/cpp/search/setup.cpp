@@ -1,0 +1,43 @@
+#include "search/setup.h"
+
+#include <algorithm>
+
+#include "games/foreign.h"
+
+namespace pyengine {
+namespace {
+
+constexpr std::uint64_t kCacheShare = 4;  ///< the cache takes at most 1 / 4 of the memory limit
+
+std::uint64_t cache_bytes(const SearchConfig& config) noexcept {
+  return config.cache_entries == 0 ? 0 : config.memory_limit / kCacheShare;
+}
+
+}  // namespace
+
+std::uint64_t tree_bytes(const SearchConfig& config) noexcept {
+  return config.memory_limit - cache_bytes(config);
+}
+
+BindOptions bind_options(const SearchConfig& config) {
+  BindOptions options;
+  options.max_batch = config.batch_size;
+  options.workers = num_workers(config);
+  options.cache_entries = config.cache_entries;
+  options.cache_bytes = cache_bytes(config);
+  options.seed = config.seed;
+  return options;
+}
+
+int batch_rows(const SearchConfig& config, const AnyGame& game, const EvaluatorTraits& traits) {
+  const bool all =
+      config.symmetry == SymmetryMode::average || config.symmetry == SymmetryMode::root_average;
+  const int symmetries = traits.reads_planes && all ? game.symmetries().count() : 1;
+  return std::max(config.batch_size, symmetries);
+}
+
+bool is_foreign(const State& state) {
+  return dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position()) != nullptr;
+}
+
+}  // namespace pyengine

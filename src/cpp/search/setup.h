@@ -1,0 +1,21 @@
+/// What follows from a configuration before any search: shares of memory, sizes of batches.
+#pragma once
+
+#include <cstdint>
+
+#include "eval/evaluator.h"
+#include "games/state.h"
+#include "search/config.h"
+
+namespace pyengine {
+
+/// Bytes of the memory limit that trees may take; the cache has the rest.
+[[nodiscard]] std::uint64_t tree_bytes(const SearchConfig& config) noexcept;
+[[nodiscard]] BindOptions bind_options(const SearchConfig& config);
+/// Rows of a batch: all symmetries of one leaf fit.
+[[nodiscard]] int batch_rows(const SearchConfig& config, const AnyGame& game,
+                             const EvaluatorTraits& traits);
+/// Whether a user's own code plays the game: on the thread that called alone.
+[[nodiscard]] bool is_foreign(const State& state);
+
+}  // namespace pyengine

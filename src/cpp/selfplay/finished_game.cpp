@@ -1,0 +1,44 @@
+#include "selfplay/finished_game.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace pyengine {
+namespace {
+
+constexpr std::uint32_t kMostVisits = std::numeric_limits<std::uint16_t>::max();
+
+/// Adds `count` elements; the place of the first.
+template <class T>
+std::span<T> grow(std::vector<T>& column, std::size_t count) {
+  column.resize(column.size() + count);
+  return std::span(column).last(count);
+}
+
+void write_visits(const Judged& judged, std::span<std::uint16_t> row) {
+  const std::uint32_t most =
+      judged.visits.empty() ? 0 : *std::max_element(judged.visits.begin(), judged.visits.end());
+  for (std::size_t i = 0; i < judged.visits.size(); ++i) {
+    std::uint64_t visits = judged.visits[i];
+    if (most > kMostVisits) visits = visits * kMostVisits / most;
+    row[static_cast<std::size_t>(judged.actions[i])] = static_cast<std::uint16_t>(visits);
+  }
+}
+
+}  // namespace
+
+void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes, const Judged& judged,
+                       int num_actions) {
+  pack_planes(shape, planes, grow(bits, shape.bits()),
+              grow(fill, static_cast<std::size_t>(shape.values)), grow(dense, shape.numbers()));
+  write_visits(judged, grow(visits, static_cast<std::size_t>(num_actions)));
+  root_value.push_back(judged.root_value);
+  network_value.push_back(judged.network_value);
+  ply.push_back(static_cast<std::uint16_t>(judged.ply));
+  action.push_back(static_cast<std::uint16_t>(judged.action));
+  to_move.push_back(static_cast<std::uint8_t>(judged.to_move));
+  full.push_back(judged.full ? 1 : 0);
+  ++positions;
+}
+
+}  // namespace pyengine

@@ -1,0 +1,51 @@
+#include "selfplay/resignation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pyengine {
+
+Resignation::Resignation(std::optional<double> highest, double false_positives)
+    : highest_(highest), false_positives_(false_positives), threshold_(highest) {}
+
+std::optional<double> Resignation::threshold() const {
+  const std::lock_guard lock(mutex_);
+  return threshold_;
+}
+
+void Resignation::add(double lowest) {
+  const std::lock_guard lock(mutex_);
+  if (lowest_.size() < kKept) {
+    lowest_.push_back(lowest);
+  } else {
+    lowest_[next_] = lowest;
+    next_ = (next_ + 1) % kKept;
+  }
+  if (highest_ && lowest_.size() >= kEnough) lower();
+}
+
+/// To the largest value that gives up no more games in vain than may be.
+void Resignation::lower() {
+  std::vector<double> sorted = lowest_;
+  const auto may_be =
+      static_cast<std::size_t>(false_positives_ * static_cast<double>(sorted.size()));
+  if (may_be >= sorted.size()) {
+    threshold_ = highest_;
+    return;
+  }
+  const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(may_be);
+  std::nth_element(sorted.begin(), place, sorted.end());
+  threshold_ = std::min(*highest_, *place);  // `below` it are `may_be` games at most
+}
+
+Resignation::Measured Resignation::measured() const {
+  const std::lock_guard lock(mutex_);
+  Measured found{lowest_.size(), 0};
+  if (threshold_) {
+    found.in_vain = static_cast<std::size_t>(std::count_if(
+        lowest_.begin(), lowest_.end(), [&](double lowest) { return lowest < *threshold_; }));
+  }
+  return found;
+}
+
+}  // namespace pyengine

@@ -1,0 +1,138 @@
+#include "selfplay/self_play.h"
+
+#include <utility>
+
+#include "search/setup.h"
+
+namespace pyengine {
+
+SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
+                   const SelfPlayConfig& config, const ModelSpec& recorded)
+    : table_((validate(config), std::move(game)), config, recorded),
+      pool_(std::make_shared<ChunkPool>(tree_bytes(config.search))) {
+  bind(std::move(evaluator));
+  const auto arena = std::make_shared<Arena>(pool_);
+  for (int i = 0; i < config.concurrent_games; ++i) {
+    games_.push_back(std::make_unique<GameInPlay>(table_, arena));
+  }
+}
+
+SelfPlay::~SelfPlay() = default;
+
+void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
+  const SearchConfig& search = table_.config.search;
+  auto bound = evaluator->bind(table_.game, bind_options(search));
+  auto pipeline =
+      std::make_unique<Pipeline>(*bound, batch_rows(search, *table_.game, bound->traits()));
+  const std::lock_guard lock(mutex_);
+  evaluator_ = std::move(evaluator);
+  pipeline_ = std::move(pipeline);  // before the evaluator that the old one refers to
+  bound_ = std::move(bound);
+}
+
+void SelfPlay::replace_evaluator(std::shared_ptr<Evaluator> evaluator) {
+  for (const auto& game : games_) game->drop_tree();
+  {
+    const std::lock_guard lock(mutex_);
+    const EvaluatorStats judged = bound_->stats();
+    judged_before_.rows += judged.rows;
+    judged_before_.batches += judged.batches;
+    judged_before_.padding += judged.padding;
+    judged_before_.cache_hits += judged.cache_hits;
+    waited_before_ += static_cast<double>(pipeline_->waited_ns()) * 1e-9;
+  }
+  bind(std::move(evaluator));
+}
+
+RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
+  stop_.store(false, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(mutex_);
+    games_left_ = games;
+  }
+  const std::vector<TreeSearch*> searches = fill_tables();
+  if (searches.empty()) return RunEnd::completed;
+  RunOptions options;
+  options.workers = num_workers(table_.config.search);
+  options.foreign = is_foreign(searches.front()->root());
+  options.stop = &stop_;
+  options.succession = this;
+  return pipeline_->run(searches, options, host);
+}
+
+/// Games that are open, then new ones, each with a search of its own.
+std::vector<TreeSearch*> SelfPlay::fill_tables() {
+  std::vector<TreeSearch*> searches;
+  game_of_.clear();
+  for (const bool open : {true, false}) {
+    for (const auto& game : games_) {
+      if (game->begun() != open || (!open && !begin_another(*game))) continue;
+      game->drop_tree();
+      game->begin_search(*bound_);
+      searches.push_back(&game->search());
+      game_of_[&game->search()] = game.get();
+    }
+  }
+  return searches;
+}
+
+bool SelfPlay::begin_another(GameInPlay& game) {
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (games_left_ == 0) return false;
+    --games_left_;
+    number = done_.begun++;
+  }
+  game.begin(number);
+  return true;
+}
+
+bool SelfPlay::ended(TreeSearch& search) {
+  GameInPlay& game = *game_of_.at(&search);
+  {
+    const std::lock_guard lock(mutex_);
+    done_.simulations += search.completed.load(std::memory_order_relaxed);
+  }
+  if (game.move()) return true;
+  FinishedGame finished = game.take();
+  count(finished);
+  return begin_another(game);
+}
+
+void SelfPlay::restart(TreeSearch& search) { game_of_.at(&search)->begin_search(*bound_); }
+
+void SelfPlay::count(const FinishedGame& game) {
+  const std::lock_guard lock(mutex_);
+  ++done_.finished;
+  done_.positions += game.positions;
+  done_.plies += game.moves.size();
+  if (game.returns[0] > 0.0F) ++done_.first_wins;
+  if (game.returns[0] == 0.0F) ++done_.draws;
+  if (game.resigned >= 0) ++done_.resigned;
+  finished_.push_back(game);
+}
+
+std::vector<FinishedGame> SelfPlay::take_finished() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finished_, {});
+}
+
+SelfPlayCounters SelfPlay::counters() const {
+  const std::lock_guard lock(mutex_);
+  SelfPlayCounters counters = done_;
+  const EvaluatorStats judged = bound_->stats();
+  counters.evaluations = judged_before_.rows + judged.rows;
+  counters.batches = judged_before_.batches + judged.batches;
+  counters.padding = judged_before_.padding + judged.padding;
+  counters.cache_hits = judged_before_.cache_hits + judged.cache_hits;
+  counters.waiting_seconds = waited_before_ + static_cast<double>(pipeline_->waited_ns()) * 1e-9;
+  counters.bytes = pool_->bytes() + judged.cache_bytes;
+  counters.provider = bound_->provider();
+  counters.searches = table_.searches.load(std::memory_order_relaxed);
+  counters.resign_threshold = table_.resignation.threshold();
+  counters.resignation = table_.resignation.measured();
+  return counters;
+}
+
+}  // namespace pyengine

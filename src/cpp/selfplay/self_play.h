@@ -1,0 +1,84 @@
+/// Many games at once against one evaluator: every search of every game fills the same batches.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "search/pipeline.h"
+#include "selfplay/game_in_play.h"
+
+namespace pyengine {
+
+/// Since the object was made.
+struct SelfPlayCounters {
+  std::uint64_t begun = 0;      ///< games
+  std::uint64_t finished = 0;   ///< games
+  std::uint64_t positions = 0;  ///< recorded, of finished games
+  std::uint64_t plies = 0;      ///< of finished games
+  std::uint64_t first_wins = 0;
+  std::uint64_t draws = 0;
+  std::uint64_t resigned = 0;
+  std::uint64_t searches = 0;     ///< begun
+  std::uint64_t simulations = 0;  ///< of searches that have ended
+  std::uint64_t evaluations = 0;  ///< rows judged, without padding and cache hits
+  std::uint64_t batches = 0;
+  std::uint64_t padding = 0;
+  std::uint64_t cache_hits = 0;
+  double waiting_seconds = 0.0;  ///< of workers with nothing to do
+  std::uint64_t bytes = 0;       ///< of trees and cache
+  std::string provider;
+  std::optional<double> resign_threshold;
+  Resignation::Measured resignation;
+};
+
+class SelfPlay final : private Succession {
+ public:
+  /// `recorded`: how the positions of the records are encoded. Throws ConfigError, ModelError.
+  SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
+           const SelfPlayConfig& config, const ModelSpec& recorded);
+  ~SelfPlay() override;
+
+  /// Begins `games` games at most and plays until all that are begun have ended, or until stop(),
+  /// or until the host ends it: games that are open then go on in the next run. One run at a time.
+  RunEnd run(std::uint64_t games, Host& host);
+  /// Games under way go on with another evaluator; not during a run.
+  void replace_evaluator(std::shared_ptr<Evaluator> evaluator);
+  /// Ends the run under way soon; from any thread.
+  void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+
+  /// Games that have ended since the last call; from any thread.
+  std::vector<FinishedGame> take_finished();
+  [[nodiscard]] SelfPlayCounters counters() const;
+
+ private:
+  bool ended(TreeSearch& search) override;
+  void restart(TreeSearch& search) override;
+  void bind(std::shared_ptr<Evaluator> evaluator);
+  std::vector<TreeSearch*> fill_tables();
+  [[nodiscard]] bool begin_another(GameInPlay& game);
+  void count(const FinishedGame& game);
+
+  Table table_;
+  std::shared_ptr<Evaluator> evaluator_;
+  std::unique_ptr<BoundEvaluator> bound_;
+  std::shared_ptr<ChunkPool> pool_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::vector<std::unique_ptr<GameInPlay>> games_;
+  std::unordered_map<const TreeSearch*, GameInPlay*> game_of_;  ///< of the run under way
+  std::atomic<bool> stop_{false};
+
+  mutable std::mutex mutex_;      ///< guards what follows
+  std::uint64_t games_left_ = 0;  ///< to begin in this run
+  SelfPlayCounters done_;
+  EvaluatorStats judged_before_;  ///< by evaluators that were replaced
+  double waited_before_ = 0.0;
+  std::vector<FinishedGame> finished_;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,121 @@
+"""How to play against oneself: :class:`SelfPlayConfig`."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import Any, Self
+
+from pyengine import _core
+from pyengine.config import SearchConfig
+from pyengine.errors import ConfigError
+from pyengine.games import as_game, load_game
+
+__all__ = ["SelfPlayConfig"]
+
+
+def _default_search() -> SearchConfig:
+    return SearchConfig(simulations=800, dirichlet_fraction=0.25, temperature=1.0)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SelfPlayConfig:
+    """The settings of self-play; see the field comments for unit, range and source.
+
+    Immutable and validated: a value of another type or out of range raises
+    :class:`~pyengine.ConfigError` that names the field.
+    """
+
+    #: Of full searches; a budget in simulations. Its temperature is that of the first moves.
+    search: SearchConfig = dataclasses.field(default_factory=_default_search)
+    concurrent_games: int = 64  #: whose searches share batches, 1..65535
+    temperature_moves: int = 30  #: plies, >= 0; then the most visited move [AlphaGo Zero]
+    resign_threshold: float | None = -0.9  #: highest, in [-1, 1]; None = nobody resigns
+    resign_off_fraction: float = 0.1  #: of games that are played on, in [0, 1] [AlphaGo Zero]
+    resign_false_positives: float = 0.05  #: the threshold falls until no more of those are lost
+    full_search_fraction: float = 1.0  #: of moves, in (0, 1]; others are no policy targets [KataGo]
+    fast_simulations: int = 100  #: budget of the others, without noise
+    forced_playouts: float = 0.0  #: k of sqrt(k P n) visits that a noisy root move gets [KataGo: 2]
+    opening_random_moves: int = 0  #: at most so many plies at random before the first search
+    seed: int = 0  #: 0..2^64-1
+
+    def __post_init__(self) -> None:
+        """Check all fields."""
+        if not isinstance(self.search, SearchConfig):
+            raise ConfigError(f"search: expected a SearchConfig, found {self.search!r}")
+        _core.check_selfplay_config(self.as_core())
+
+    @classmethod
+    def alphago_zero(cls, game: Any) -> Self:
+        """Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no proofs.
+
+        The noise's alpha is 0.03 on the 19x19 board and 10 / legal moves elsewhere.
+        """
+        found = load_game(game) if isinstance(game, str) else as_game(game)
+        large = found.name == "go" and tuple(found.board_shape) == (19, 19)
+        search = SearchConfig(
+            simulations=1600,
+            c_puct_base=None,
+            fpu="value",
+            fpu_value=0.0,
+            solver=False,
+            symmetry="random",
+            dirichlet_alpha=0.03 if large else None,
+            dirichlet_fraction=0.25,
+            temperature=1.0,
+        )
+        return cls(search=search)
+
+    @classmethod
+    def fast(cls, game: Any, *, simulations: int = 600, fast_simulations: int = 100) -> Self:
+        """Return settings that learn from fewer evaluations [KataGo, Wu 2019].
+
+        A quarter of the moves has a full search whose visits are targets, the others a fast one
+        that only plays on; noisy root moves get forced playouts, which the targets do not show;
+        games begin with up to four random moves; proven positions end a search.
+        """
+        found = load_game(game) if isinstance(game, str) else as_game(game)
+        search = SearchConfig(
+            simulations=simulations, dirichlet_fraction=0.25, temperature=1.0, solver=True
+        )
+        return cls(
+            search=search,
+            temperature_moves=min(30, max(4, found.max_game_length() // 4)),
+            full_search_fraction=0.25,
+            fast_simulations=fast_simulations,
+            forced_playouts=2.0,
+            opening_random_moves=4,
+        )
+
+    def as_core(self) -> dict[str, Any]:
+        """Return the fields as the C++ engine takes them."""
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        return fields | {"search": self.search.as_core()}
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed; raises ConfigError for an unknown one."""
+        known = {f.name for f in dataclasses.fields(self)}
+        for name in changes:
+            if name not in known:
+                raise ConfigError(
+                    f"{name}: no field of SelfPlayConfig; the fields are {', '.join(sorted(known))}"
+                )
+        return dataclasses.replace(self, **changes) if changes else self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, the search's in a dict of their own."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """Read what :meth:`to_dict` returned; fields left out have their defaults."""
+        given = dict(fields)
+        if isinstance(given.get("search"), dict):
+            given["search"] = _default_search().replace(**given["search"])
+        return cls().replace(**given)
+
+    def fingerprint(self) -> str:
+        """Return 12 hex digits that name these settings: equal settings, equal digits."""
+        text = json.dumps(self.to_dict(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]

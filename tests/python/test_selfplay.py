@@ -1,0 +1,215 @@
+"""Self-play through the public API: games into shards that open, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine.generation import SelfPlayer
+
+
+def small(**changes: Any) -> pyengine.SelfPlayConfig:
+    """Settings for games that take no time."""
+    search = pyengine.SearchConfig(
+        simulations=20, threads=2, dirichlet_fraction=0.25, temperature=1.0, memory_limit=64 << 20
+    )
+    return pyengine.SelfPlayConfig(search=search, concurrent_games=8).replace(**changes)
+
+
+def replay(game: pyengine.Game, moves: np.ndarray[Any, Any]) -> pyengine.State:
+    return game.new_initial_state([int(move) for move in moves])
+
+
+@pytest.mark.parametrize("evaluator", ["uniform", "rollout", "connect4"])
+def test_games_become_a_dataset(tmp_path: Path, evaluator: str) -> None:
+    seen: list[int] = []
+    report = pyengine.selfplay(
+        "connect_four",
+        evaluator,
+        games=12,
+        out=tmp_path,
+        config=small(),
+        on_progress=lambda report: seen.append(report.games),
+    )
+    data = pyengine.Dataset(tmp_path)
+    assert report.games == 12
+    assert report.open_games == 0
+    assert len(data) == report.positions > 12 * 6
+    assert report.first_wins + report.draws + report.second_wins == 12
+    row = data[0]
+    assert set(np.unique(row["value"])) <= {-1.0, 0.0, 1.0}
+    assert row["policy"].sum() == pytest.approx(1.0)
+    assert "12 games" in str(report)
+    json.dumps(report.to_dict())
+
+
+def test_a_second_run_goes_on_with_other_games(tmp_path: Path) -> None:
+    for _ in range(2):
+        pyengine.selfplay("tic_tac_toe", "uniform", games=10, out=tmp_path, config=small())
+    lines = [
+        json.loads(line)
+        for path in sorted(tmp_path.glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+    assert sorted(line["number"] for line in lines) == list(range(20))
+    first = {tuple(line["moves"]) for line in lines if line["number"] < 10}
+    second = {tuple(line["moves"]) for line in lines if line["number"] >= 10}
+    assert first != second
+
+
+def test_every_recorded_position_shows_what_was_on_the_board() -> None:
+    game = pyengine.load_game("othello")
+    player = SelfPlayer(game, "uniform", small(resign_threshold=None))
+    games: list[Any] = []
+    player.run(3, lambda found: games.extend(found))
+    games += player.take()
+    assert len(games) == 3
+    for found in games:
+        state = game.new_initial_state()
+        rows = iter(range(len(found.ply)))
+        for ply, move in enumerate(found.moves):
+            row = next(rows)
+            assert found.ply[row] == ply
+            assert found.action[row] == move
+            bits, fill, _ = pyengine._core.encode_planes([state], player.spec)
+            assert np.array_equal(bits[0], found.bits[row])
+            assert np.array_equal(fill[0], found.fill[row])
+            legal = set(state.legal_actions())
+            assert set(np.flatnonzero(found.visits[row])) <= legal
+            state.apply_action(int(move))
+        assert state.is_terminal()
+        assert tuple(state.returns()) == found.returns
+
+
+def test_the_first_moves_vary_and_the_later_ones_are_the_most_visited() -> None:
+    search = small().search.replace(dirichlet_fraction=0.0, solver=False)
+    config = small(search=search, temperature_moves=2, resign_threshold=None)
+    player = SelfPlayer("connect_four", "rollout", config)
+    games: list[Any] = []
+    player.run(40, lambda found: games.extend(found))
+    games += player.take()
+    assert len({tuple(found.moves[:2]) for found in games}) > 5
+    for found in games:
+        late = found.ply >= 2
+        best = found.visits[late].max(axis=1)
+        chosen = found.visits[late][np.arange(late.sum()), found.action[late]]
+        assert np.array_equal(best, chosen)
+
+
+def test_a_user_game_plays_itself(tmp_path: Path) -> None:
+    pyspiel = pytest.importorskip("pyspiel")
+    game = pyspiel.load_game("tic_tac_toe")
+    spec = pyengine.ModelSpec(planes=("observation",))
+    report = pyengine.selfplay(game, "uniform", games=5, out=tmp_path, config=small(), spec=spec)
+    assert report.games == 5
+    assert len(pyengine.Dataset(tmp_path)) == report.positions
+
+
+def test_false_from_on_progress_ends_it_with_the_games_that_are_over(tmp_path: Path) -> None:
+    report = pyengine.selfplay(
+        "othello",
+        "rollout",
+        games=100_000,
+        out=tmp_path,
+        config=small(),
+        on_progress=lambda report: False,
+    )
+    assert report.games < 100_000
+    assert len(pyengine.Dataset(tmp_path, full_only=False)) == report.positions
+
+
+def test_a_failing_evaluator_raises_and_keeps_the_games(tmp_path: Path) -> None:
+    calls = 0
+
+    def judge(planes: np.ndarray[Any, Any]) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 400:
+            raise RuntimeError("out of order")
+        return np.zeros((len(planes), 9), np.float32), np.zeros(len(planes), np.float32)
+
+    with pytest.raises(pyengine.EvaluationError, match="out of order"):
+        pyengine.selfplay("tic_tac_toe", judge, games=10_000, out=tmp_path, config=small())
+    assert len(pyengine.Dataset(tmp_path, full_only=False)) > 0
+
+
+_CHILD = """
+import sys, pyengine
+search = pyengine.SearchConfig(simulations=30, threads=2, dirichlet_fraction=0.25, temperature=1.0)
+config = pyengine.SelfPlayConfig(search=search, concurrent_games=8)
+print("ready", flush=True)
+try:
+    pyengine.selfplay("connect_four", "rollout", games=10**6, out=sys.argv[1], config=config)
+except KeyboardInterrupt as stop:
+    print(type(stop).__name__, stop.report.games, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_closes_the_shard(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(2.0)
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    kind, games = said.split()
+    assert kind == "SelfPlayInterrupted"
+    data = pyengine.Dataset(tmp_path, full_only=False)
+    assert int(games) == sum(1 for p in tmp_path.glob("*.jsonl") for _ in p.open())
+    assert len(data) > 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("concurrent_games", 0),
+        ("full_search_fraction", 0.0),
+        ("resign_threshold", -2.0),
+        ("search", pyengine.SearchConfig(seconds=1.0)),
+        ("search", "fast"),
+        ("fast_simulations", 0),
+        ("opening_random_moves", -1),
+    ],
+)
+def test_a_setting_out_of_range_is_named(field: str, value: Any) -> None:
+    with pytest.raises(pyengine.ConfigError, match=field):
+        small(**{field: value})
+
+
+def test_no_games_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match="games"):
+        pyengine.selfplay("tic_tac_toe", "uniform", games=0, out=tmp_path, config=small())
+
+
+def test_the_defaults_are_those_of_the_engine() -> None:
+    known = pyengine._core.default_selfplay_config()
+    ours = pyengine.SelfPlayConfig().as_core()
+    assert known.keys() == ours.keys()
+    for name in known.keys() - {"search"}:
+        assert known[name] == ours[name], name
+
+
+def test_presets_are_what_the_papers_say() -> None:
+    zero = pyengine.SelfPlayConfig.alphago_zero("go")
+    assert zero.search.simulations == 1600
+    assert zero.search.dirichlet_alpha == 0.03
+    assert zero.search.dirichlet_fraction == 0.25
+    assert (zero.search.fpu, zero.search.fpu_value) == ("value", 0.0)
+    assert zero.search.c_puct_base is None
+    assert (zero.temperature_moves, zero.resign_off_fraction) == (30, 0.1)
+    fast = pyengine.SelfPlayConfig.fast("othello")
+    assert (fast.full_search_fraction, fast.forced_playouts) == (0.25, 2.0)
+    assert pyengine.SelfPlayConfig.from_dict(fast.to_dict()) == fast
