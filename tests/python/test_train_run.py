@@ -10,7 +10,7 @@ import pytest
 
 import pyengine
 from conftest import ROOT
-from pyengine.train import GateConfig, RunFile, judge
+from pyengine.train import GateConfig, RunFile, judge, plot_curve
 from pyengine.train.files import append_line, lock, read_lines
 from pyengine.train.run_configs import WindowConfig
 from pyengine.train.state import Best, RunFolder
@@ -272,3 +272,15 @@ def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path) -> None:
         file.write('{"step": 2, "ga')
     append_line(path, {"step": 3})
     assert read_lines(path) == [{"step": 1}, {"step": 3}]
+
+
+def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match="found none"):
+        plot_curve(tmp_path, tmp_path / "curve.svg")
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
+    for games, accepted, low in ((10, True, 5.0), (20, False, None)):
+        line = {"games": games, "accepted": accepted, "elo": 20.0, "score": 0.6}
+        append_line(tmp_path / "curve.jsonl", {**line, "elo_low": low, "elo_high": 40.0})
+    with pytest.raises(pyengine.ConfigError, match="cannot be written"):
+        plot_curve(tmp_path, tmp_path / "curve.nothing")
+    assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1

@@ -16,7 +16,7 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
 from pyengine.errors import ConfigError
-from pyengine.train import RunFile, RunProgress, RunReport, need, train_run
+from pyengine.train import RunFile, RunProgress, RunReport, need, plot_curve, train_run
 from pyengine.train.part import main as run_part
 from pyengine.train.parts import PARTS
 from pyengine.train.state import RunFolder
@@ -42,6 +42,10 @@ _Part: TypeAlias = Annotated[
 _Minutes: TypeAlias = Annotated[
     float | None, typer.Option("--minutes", help="Instead of the file's limit; all sittings.")
 ]
+_Curve: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--curve", help="Only draw the learning curve of the directory's run, to a file."),
+]
 
 
 def train(
@@ -50,6 +54,7 @@ def train(
     resume: _Resume = False,
     part: _Part = None,
     minutes: _Minutes = None,
+    curve: _Curve = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Train a network from nothing: self-play, learner and gate at once.
@@ -60,6 +65,11 @@ def train(
         raise common.usage("name a RUN.toml, or with --resume the --directory of a run")
     if part is not None and part not in PARTS:
         raise common.usage(f"--part must be one of {', '.join(PARTS)}, found {part!r}")
+    if curve is not None:
+        if directory is None:
+            raise common.usage("--curve needs the --directory of a run")
+        plot_curve(directory, curve)
+        return
     need("torch")
     need("onnx")
     settings = _settings(run, directory, minutes)

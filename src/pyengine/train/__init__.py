@@ -15,6 +15,7 @@ from pyengine.train.configs import (
     OptimiserConfig,
     TrainConfig,
 )
+from pyengine.train.curve import plot_curve
 from pyengine.train.errors import TrainingError
 from pyengine.train.extra import need
 from pyengine.train.gate import Judgement, judge
@@ -49,6 +50,7 @@ __all__ = [
     "judge",
     "learning_rate",
     "need",
+    "plot_curve",
     "train_run",
 ]
 
