@@ -58,7 +58,7 @@ struct Walking {
     selector.configure(grown.config);
   }
   Walk walk(const Grown& grown) {
-    return walker->walk(grown.tree(), grown.start.position(), true, selector, allocator, false,
+    return walker->walk(grown.tree(), grown.start.position(), {true, false}, selector, allocator,
                         path);
   }
 };

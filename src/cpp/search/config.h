@@ -30,6 +30,7 @@ struct SearchConfig {
   std::optional<double> dirichlet_alpha;  ///< > 0; default 10 / legal actions [AlphaZero's scaling]
   double dirichlet_fraction = 0.0;        ///< in [0, 1]; 0.25 in self-play
   double temperature = 0.0;               ///< >= 0, of the move choice
+  double forced_playouts = 0.0;           ///< of self-play, see search/forced.h; 0 = none
 
   bool reuse_tree = true;
   std::uint64_t cache_entries = 1U << 17;

@@ -284,8 +284,9 @@ bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
 
 template <Sharing S>
 void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now) {
-  const Walk walk = worker.walker->walk(tree_, root_.position(), sorted, worker.selector,
-                                        allocator_of(worker), config_.solver, worker.path);
+  const WalkRules rules{sorted, config_.solver, config_.forced_playouts};
+  const Walk walk = worker.walker->walk(tree_, root_.position(), rules, worker.selector,
+                                        allocator_of(worker), worker.path);
   now.created += walk.created;
   worker.drawn = walk.drawn;
   if (walk.end == WalkEnd::collision) {

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "games/list.h"
+#include "search/forced.h"
 #include "search/open_moves.h"
 
 namespace pyengine {
@@ -28,8 +29,8 @@ class WalkerOf final : public Walker {
  public:
   explicit WalkerOf(const AnyPosition& root) : scratch_(typed(root)) {}
 
-  Walk walk(Tree& tree, const AnyPosition& root, bool sorted_root, Selector& selector,
-            Allocator& allocator, bool solver, Path& path) override {
+  Walk walk(Tree& tree, const AnyPosition& root, const WalkRules& rules, Selector& selector,
+            Allocator& allocator, Path& path) override {
     const G& start = typed(root);
     [[maybe_unused]] const WalkScopeOf<G> scope(start);
     G& position = scratch_.value;
@@ -37,7 +38,8 @@ class WalkerOf final : public Walker {
     path.clear();
     Node* node = &tree.root();
     path.push_back(node);
-    bool sorted = sorted_root;
+    const bool solver = rules.solver;
+    bool sorted = rules.sorted_root;
     bool may_create = true;
     std::uint32_t drawn = 0;
     const auto end = [&](Walk walk) {
@@ -46,6 +48,10 @@ class WalkerOf final : public Walker {
     };
     for (;;) {
       Selection chosen = selector.choose(tree, *node, sorted, may_create);
+      if (rules.forced_playouts > 0.0 && path.size() == 1) {
+        Node* forced = forced_child(tree, rules.forced_playouts, solver);
+        if (forced != nullptr) chosen = {forced, false};
+      }
       if (chosen.none) return end(full(*node));
       if (solver && is_known_draw(chosen.child) &&
           pass_by(tree, *node, may_create, selector.config(), chosen)) {

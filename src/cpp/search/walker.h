@@ -30,6 +30,13 @@ struct Walk {
   std::uint32_t drawn = 0;
 };
 
+/// What a walk goes by, beside the tree.
+struct WalkRules {
+  bool sorted_root = true;       ///< see Selector::choose
+  bool solver = true;            ///< proofs count
+  double forced_playouts = 0.0;  ///< see forced_child()
+};
+
 class Walker {
  public:
   Walker() = default;
@@ -37,10 +44,10 @@ class Walker {
   Walker& operator=(const Walker&) = delete;
   virtual ~Walker() = default;
 
-  /// Walks down `tree`, whose root is the position `root` (expanded, not over). `sorted_root`: see
-  /// Selector::choose. Throws what the code of a user's game threw.
-  virtual Walk walk(Tree& tree, const AnyPosition& root, bool sorted_root, Selector& selector,
-                    Allocator& allocator, bool solver, Path& path) = 0;
+  /// Walks down `tree`, whose root is the position `root` (expanded, not over). Throws what the
+  /// code of a user's game threw.
+  virtual Walk walk(Tree& tree, const AnyPosition& root, const WalkRules& rules, Selector& selector,
+                    Allocator& allocator, Path& path) = 0;
   /// Where the last walk ended.
   [[nodiscard]] virtual const AnyPosition& position() const noexcept = 0;
 };

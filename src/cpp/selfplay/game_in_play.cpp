@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "search/forced.h"
 
 namespace pyengine {
 namespace {
@@ -32,8 +33,11 @@ double best_chance(const SearchResult& result) {
 }
 
 /// Visits as a policy target: of a proven win the winning move alone, since the search ended there.
-std::vector<std::uint32_t> target_of(const SearchResult& result) {
-  if (result.proven != 1) return result.visits;
+std::vector<std::uint32_t> target_of(const SearchResult& result, const SearchConfig& config) {
+  if (result.proven != 1) {
+    if (config.forced_playouts == 0.0) return result.visits;
+    return without_forced(result, config.forced_playouts, config);
+  }
   std::vector<std::uint32_t> visits(result.visits.size(), 0);
   const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
   visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
@@ -55,7 +59,10 @@ Table::Table(std::shared_ptr<const AnyGame> game_in, const SelfPlayConfig& confi
       search = config.search;
       search.seed = config.seed;
       if (!warm) search.temperature = 0.0;
-      if (full) continue;
+      if (full) {
+        search.forced_playouts = config.forced_playouts;
+        continue;
+      }
       search.simulations = config.fast_simulations;
       search.dirichlet_fraction = 0.0;
     }
@@ -149,7 +156,7 @@ void GameInPlay::record(const SearchResult& result) {
   position.rethrow_if_failed();
   Judged judged;
   judged.actions = result.actions;
-  judged.visits = target_of(result);
+  judged.visits = target_of(result, search_->config());
   judged.root_value = static_cast<float>(result.value);
   judged.network_value = result.network_value;
   judged.ply = static_cast<int>(state_->history().size());
