@@ -424,6 +424,23 @@ def test_a_record_of_other_arguments_is_refused(tmp_path: Path) -> None:
     assert record.read_bytes() == before
 
 
+def test_two_matches_do_not_write_one_record(tmp_path: Path) -> None:
+    record = tmp_path / "games.jsonl"
+    met: list[str] = []
+
+    def another(result: pyengine.MatchResult) -> bool:
+        try:
+            play(lowest, highest, games=2, record=record)
+        except ConfigError as error:
+            met.append(str(error))
+        return False
+
+    play(lowest, highest, games=20, record=record, concurrent_games=2, on_progress=another)
+    assert met
+    assert "another match is writing" in met[0]
+    assert play(lowest, highest, games=20, record=record).games == 20
+
+
 def test_half_a_line_is_played_again_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     play(lowest, highest, games=6, record=record)

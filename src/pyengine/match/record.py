@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from io import TextIOWrapper
+from io import BufferedRandom, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+from pyengine.data.files import lock
 from pyengine.errors import ConfigError, DataError
 from pyengine.games import Game, State
 from pyengine.match.result import GameRecord
@@ -28,7 +29,8 @@ class Record:
         arguments: of the match, plain values.
 
     Raises:
-        ConfigError: the file is that of a match with other arguments; says which differ.
+        ConfigError: the file is that of a match with other arguments, which are told, or another
+            match is writing it.
         DataError: a line is damaged; says which.
 
     """
@@ -39,10 +41,24 @@ class Record:
         """Read the file, or begin it."""
         self.games: list[GameRecord] = []
         self._file: TextIOWrapper | None = None
+        self._lock: BufferedRandom | None = None
         if path is None:
             return
         file = Path(path)
-        header = {"pyengine_match": _VERSION, **json.loads(json.dumps(arguments))}
+        try:
+            self._lock = lock(file)
+        except ConfigError as error:
+            raise ConfigError(f"{file}: another match is writing this record") from error
+        try:
+            self._open(
+                file, game, {"pyengine_match": _VERSION, **json.loads(json.dumps(arguments))}
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, file: Path, game: Game, header: dict[str, Any]) -> None:
+        """Read what is there and make ready for more."""
         lines = _whole_lines(file)
         if lines:
             _compare(file, _parsed(file, 1, lines[0]), header)
@@ -62,6 +78,9 @@ class Record:
         if self._file is not None:
             self._file.close()
             self._file = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     def _write(self, line: dict[str, Any]) -> None:
         if self._file is not None:
