@@ -298,6 +298,66 @@ TEST_SUITE("concurrent") {
     }
   }
 
+  TEST_CASE("self-play: searches of runs that are too short for one add up") {
+    for (const int threads : {1, 4}) {
+      SelfPlayConfig config = small_config(threads);
+      config.search.simulations = 100;
+      config.concurrent_games = 16;
+      const auto game = load_game("connect_four");
+      const Mock slow{.delay = std::chrono::microseconds(200)};
+      SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
+      std::vector<FinishedGame> found;
+      for (int turn = 0; turn < 3000 && found.size() < 16; ++turn) {
+        Impatient host(2);  // of 5 ms each, where all searches of a move take 40
+        play.run(16 - std::min<std::uint64_t>(16, play.counters().begun), host);
+        for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
+      }
+      CHECK(found.size() == 16);
+      for (const FinishedGame& one : found) check_game(game, one, config);
+    }
+  }
+
+  TEST_CASE("self-play: a run in a run is refused, and a stop that comes early still stops") {
+    const auto game = load_game("connect_four");
+    SelfPlay play(game, std::make_shared<MockEvaluator>(), small_config(2), ModelSpec{});
+    class Nosy final : public Host {
+     public:
+      explicit Nosy(SelfPlay& play) : play_(play) {}
+      bool poll() override {
+        Patient host;
+        CHECK_THROWS_AS(play_.run(1, host), EngineError);
+        CHECK_THROWS_AS(play_.replace_evaluator(std::make_shared<MockEvaluator>()), EngineError);
+        ++polls;
+        return false;
+      }
+      int polls = 0;
+
+     private:
+      SelfPlay& play_;
+    };
+    Nosy nosy(play);
+    CHECK(play.run(1'000'000, nosy) == RunEnd::stopped);
+    CHECK(nosy.polls > 0);
+    play.stop();
+    Patient host;
+    CHECK(play.run(0, host) == RunEnd::stopped);
+  }
+
+  TEST_CASE("self-play: a proven draw teaches no move that is known to lose") {
+    SelfPlayConfig config = small_config(2);
+    config.search.simulations = 2000;
+    config.opening_random_moves = 3;
+    const auto game = load_game("tic_tac_toe");
+    SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
+    Patient host;
+    play.run(60, host);
+    for (const FinishedGame& one : play.take_finished()) {
+      // From the first proven draw on nobody gives it away.
+      const auto known = std::find(one.root_value.begin(), one.root_value.end(), 0.0F);
+      if (known != one.root_value.end()) CHECK(one.returns[0] == 0.0F);
+    }
+  }
+
   TEST_CASE("self-play: what an evaluator throws ends the run, and the games are still there") {
     const SelfPlayConfig config = small_config(3);
     const auto game = load_game("connect_four");

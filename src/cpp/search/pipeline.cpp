@@ -66,6 +66,9 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     running_ = true;
   }
   if (workers > 1) start_.notify_all();
+  if (options.succession != nullptr) {  // some may have nothing to do, and then nobody comes by
+    for (TreeSearch* search : searches) tell_of(*search);
+  }
   work(*workers_[0], true);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return working_ == 0; });

@@ -179,6 +179,7 @@ void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int 
     result.visits.push_back(entry.visits);
     result.priors.push_back(entry.prior);
     result.q.push_back(entry.visits != 0 ? static_cast<float>(entry.q) : kUnvisited);
+    result.proofs.push_back(static_cast<std::int8_t>(entry.proven.value_or(TreeNode::kNotProven)));
     total += entry.visits;
   }
   result.policy.assign(static_cast<std::size_t>(num_actions), 0.0F);
@@ -257,6 +258,18 @@ std::vector<double> improved_policy(const std::vector<float>& priors,
   return policy;
 }
 
+std::vector<std::uint32_t> visits_of_good_moves(const SearchResult& result) {
+  std::vector<std::uint32_t> visits = result.visits;
+  std::uint64_t left = 0;
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    const int proof = result.proofs[i];
+    const int least = result.proven.value_or(0);  // a known loss is worse than what is not known
+    if (proof != TreeNode::kNotProven && proof < least) visits[i] = 0;
+    left += visits[i];
+  }
+  return left != 0 ? visits : result.visits;
+}
+
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
                        std::size_t nodes) {
   const Node& root = tree.root();
@@ -271,7 +284,8 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
   if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {
-    result.action = sample(all, visits_at_temperature(result.visits, config.temperature), rng);
+    const auto visits = visits_of_good_moves(result);
+    result.action = sample(all, visits_at_temperature(visits, config.temperature), rng);
   }
   const auto improved = improved_policy(result.priors, result.visits, result.q, root.value,
                                         config.gumbel_c_visit, config.gumbel_c_scale);

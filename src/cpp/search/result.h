@@ -40,6 +40,7 @@ struct SearchResult {
   std::vector<std::uint32_t> visits;   ///< in the order of `actions`, as all below
   std::vector<float> priors;           ///< as searched, noise included
   std::vector<float> q;                ///< for the player to move; NaN where unvisited
+  std::vector<std::int8_t> proofs;     ///< of moves, for the player to move; TreeNode::kNotProven
   std::vector<float> policy;           ///< [num_actions], visits normalised
   std::vector<float> improved_policy;  ///< [num_actions], see improved_policy()
   std::vector<std::int32_t> pv;        ///< principal variation
@@ -52,6 +53,10 @@ struct SearchResult {
 };
 
 inline constexpr std::size_t kTreeNodes = 4096;
+
+/// Visits without those of moves that are known to lose, or to give away what the position is
+/// known to be worth: before that was known they may have had many. As they are where none is left.
+[[nodiscard]] std::vector<std::uint32_t> visits_of_good_moves(const SearchResult& result);
 
 /// Reads a tree, which workers may be changing. `nodes`: the most of SearchResult::tree.
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,

@@ -35,8 +35,10 @@ double best_chance(const SearchResult& result) {
 /// Visits as a policy target: of a proven win the winning move alone, since the search ended there.
 std::vector<std::uint32_t> target_of(const SearchResult& result, const SearchConfig& config) {
   if (result.proven != 1) {
-    if (config.forced_playouts == 0.0) return result.visits;
-    return without_forced(result, config.forced_playouts, config);
+    if (config.forced_playouts == 0.0) return visits_of_good_moves(result);
+    SearchResult good = result;
+    good.visits = visits_of_good_moves(result);
+    return without_forced(good, config.forced_playouts, config);
   }
   std::vector<std::uint32_t> visits(result.visits.size(), 0);
   const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
@@ -85,16 +87,19 @@ void GameInPlay::begin(std::uint64_t number) {
 void GameInPlay::play_opening() {
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
-    state_.emplace(table_.game);
+    State state(table_.game);
     const auto most = static_cast<std::uint32_t>(table_.config.opening_random_moves);
     const std::uint32_t plies = most == 0 ? 0 : rng_.below(most + 1);
-    for (std::uint32_t ply = 0; ply < plies && !state_->position().outcome(); ++ply) {
+    for (std::uint32_t ply = 0; ply < plies && !state.position().outcome(); ++ply) {
       legal_.clear();
-      state_->position().legal_actions(legal_);
+      state.position().legal_actions(legal_);
+      state.position().rethrow_if_failed();
       const auto choice = rng_.below(static_cast<std::uint32_t>(legal_.size()));
-      state_->apply_action(legal_[static_cast<int>(choice)]);
+      state.apply_action(legal_[static_cast<int>(choice)]);
     }
-    if (!state_->position().outcome()) return;
+    if (state.position().outcome()) continue;
+    state_.emplace(std::move(state));
+    return;
   }
   throw ConfigError("opening_random_moves: expected openings after which " +
                     table_.game->to_string() + " goes on, found none in " + std::to_string(kTries) +
@@ -107,14 +112,25 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
   const SearchConfig& settings = table_.search(full_, warm);
   search_.emplace(tree_, *state_, settings, *settings.simulations, table_.searches++, evaluator);
+  searching_ = true;
+}
+
+void GameInPlay::continue_search(BoundEvaluator& evaluator) {
+  if (!searching_) return begin_search(evaluator);
+  const SearchConfig& settings = search_->config();
+  const std::uint64_t done = search_->completed.load(std::memory_order_relaxed);
+  const std::uint64_t left = search_->budget() - std::min(done, search_->budget());
+  search_.emplace(tree_, *state_, settings, left, table_.searches++, evaluator);
 }
 
 void GameInPlay::drop_tree() {
   search_.reset();
+  searching_ = false;
   tree_.clear();
 }
 
 bool GameInPlay::move() {
+  searching_ = false;
   const SearchConfig& settings = search_->config();
   const SearchResult result = read_tree(tree_, table_.game->shape().num_actions, settings,
                                         choice_stream(table_.config.seed, search_->stream()), 0);
@@ -128,8 +144,11 @@ bool GameInPlay::move() {
     finish(record_.resigned == 0 ? std::array{-1.0F, 1.0F} : std::array{1.0F, -1.0F});
     return false;
   }
+  State next = *state_;
+  next.apply_action(
+      result.action);  // may throw what a user's game throws: nothing is recorded then
   record(result);
-  state_->apply_action(result.action);
+  *state_ = std::move(next);
   if (const auto outcome = state_->position().outcome()) {
     finish(returns_of(*outcome));
     return false;

@@ -49,6 +49,8 @@ class GameInPlay {
   [[nodiscard]] bool begun() const noexcept { return state_.has_value(); }
   /// The next search, in the place of the last one. `evaluator` outlives it.
   void begin_search(BoundEvaluator& evaluator);
+  /// The search that a run left open goes on, with what is left of its budget; else the next one.
+  void continue_search(BoundEvaluator& evaluator);
   [[nodiscard]] TreeSearch& search() noexcept { return *search_; }
   /// Forgets the tree, not the game: before another network goes on with it.
   void drop_tree();
@@ -70,6 +72,7 @@ class GameInPlay {
   std::optional<State> state_;
   std::optional<TreeSearch> search_;
   Rng rng_;
+  bool searching_ = false;          ///< a search has not had its budget yet
   bool full_ = true;                ///< the search under way
   std::array<double, 2> lowest_{};  ///< of what each side thought of its best chance
   FinishedGame record_;

@@ -2,13 +2,16 @@
 
 #include <utility>
 
+#include "base/error.h"
+#include "base/process.h"
 #include "search/setup.h"
 
 namespace pyengine {
 
 SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
                    const SelfPlayConfig& config, const ModelSpec& recorded)
-    : table_((validate(config), std::move(game)), config, recorded),
+    : process_(process_id()),
+      table_((validate(config), std::move(game)), config, recorded),
       pool_(std::make_shared<ChunkPool>(tree_bytes(config.search))) {
   bind(std::move(evaluator));
   const auto arena = std::make_shared<Arena>(pool_);
@@ -17,23 +20,40 @@ SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
   }
 }
 
-SelfPlay::~SelfPlay() = default;
+SelfPlay::~SelfPlay() {
+  if (process_ == process_id()) return;
+  // A forked child has none of our threads: see ~Searcher().
+  static_cast<void>(pipeline_.release());
+  static_cast<void>(bound_.release());
+}
+
+/// One call at a time, in the process that made the object.
+class SelfPlay::Busy {
+ public:
+  explicit Busy(SelfPlay& owner) : owner_(owner) {
+    if (owner.process_ != process_id()) {
+      throw EngineError("these games were begun before fork(); begin others in the child process");
+    }
+    if (owner.busy_.exchange(true)) {
+      throw EngineError("these games are being played; end the run first");
+    }
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+  ~Busy() { owner_.busy_ = false; }
+
+ private:
+  SelfPlay& owner_;
+};
 
 void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
   const SearchConfig& search = table_.config.search;
   auto bound = evaluator->bind(table_.game, bind_options(search));
   auto pipeline =
       std::make_unique<Pipeline>(*bound, batch_rows(search, *table_.game, bound->traits()));
-  const std::lock_guard lock(mutex_);
-  evaluator_ = std::move(evaluator);
-  pipeline_ = std::move(pipeline);  // before the evaluator that the old one refers to
-  bound_ = std::move(bound);
-}
-
-void SelfPlay::replace_evaluator(std::shared_ptr<Evaluator> evaluator) {
   for (const auto& game : games_) game->drop_tree();
-  {
-    const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
+  if (bound_) {
     const EvaluatorStats judged = bound_->stats();
     judged_before_.rows += judged.rows;
     judged_before_.batches += judged.batches;
@@ -41,11 +61,18 @@ void SelfPlay::replace_evaluator(std::shared_ptr<Evaluator> evaluator) {
     judged_before_.cache_hits += judged.cache_hits;
     waited_before_ += static_cast<double>(pipeline_->waited_ns()) * 1e-9;
   }
+  pipeline_ = std::move(pipeline);  // each before what the old one refers to
+  bound_ = std::move(bound);
+  evaluator_ = std::move(evaluator);
+}
+
+void SelfPlay::replace_evaluator(std::shared_ptr<Evaluator> evaluator) {
+  const Busy busy(*this);
   bind(std::move(evaluator));
 }
 
 RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
-  stop_.store(false, std::memory_order_relaxed);
+  const Busy busy(*this);
   {
     const std::lock_guard lock(mutex_);
     games_left_ = games;
@@ -57,6 +84,10 @@ RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
   options.foreign = is_foreign(searches.front()->root());
   options.stop = &stop_;
   options.succession = this;
+  struct Answered {  // a stop holds for one run, also one that came before it had begun
+    std::atomic<bool>& stop;
+    ~Answered() { stop.store(false, std::memory_order_relaxed); }
+  } answered{stop_};
   return pipeline_->run(searches, options, host);
 }
 
@@ -67,8 +98,7 @@ std::vector<TreeSearch*> SelfPlay::fill_tables() {
   for (const bool open : {true, false}) {
     for (const auto& game : games_) {
       if (game->begun() != open || (!open && !begin_another(*game))) continue;
-      game->drop_tree();
-      game->begin_search(*bound_);
+      game->continue_search(*bound_);
       searches.push_back(&game->search());
       game_of_[&game->search()] = game.get();
     }
@@ -95,14 +125,13 @@ bool SelfPlay::ended(TreeSearch& search) {
     done_.simulations += search.completed.load(std::memory_order_relaxed);
   }
   if (game.move()) return true;
-  FinishedGame finished = game.take();
-  count(finished);
+  count(game.take());
   return begin_another(game);
 }
 
 void SelfPlay::restart(TreeSearch& search) { game_of_.at(&search)->begin_search(*bound_); }
 
-void SelfPlay::count(const FinishedGame& game) {
+void SelfPlay::count(FinishedGame game) {
   const std::lock_guard lock(mutex_);
   ++done_.finished;
   done_.positions += game.positions;
@@ -110,7 +139,7 @@ void SelfPlay::count(const FinishedGame& game) {
   if (game.returns[0] > 0.0F) ++done_.first_wins;
   if (game.returns[0] == 0.0F) ++done_.draws;
   if (game.resigned >= 0) ++done_.resigned;
-  finished_.push_back(game);
+  finished_.push_back(std::move(game));
 }
 
 std::vector<FinishedGame> SelfPlay::take_finished() {

@@ -45,11 +45,13 @@ class SelfPlay final : private Succession {
   ~SelfPlay() override;
 
   /// Begins `games` games at most and plays until all that are begun have ended, or until stop(),
-  /// or until the host ends it: games that are open then go on in the next run. One run at a time.
+  /// or until the host ends it: games that are open then go on in the next run, and so do their
+  /// searches. Throws EngineError during another run.
   RunEnd run(std::uint64_t games, Host& host);
-  /// Games under way go on with another evaluator; not during a run.
+  /// Games under way go on with another evaluator, their searches from the start. Throws
+  /// EngineError during a run, and ConfigError or ModelError where it does not fit.
   void replace_evaluator(std::shared_ptr<Evaluator> evaluator);
-  /// Ends the run under way soon; from any thread.
+  /// Ends the run under way soon, or the next one; from any thread.
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
 
   /// Games that have ended since the last call; from any thread.
@@ -57,13 +59,15 @@ class SelfPlay final : private Succession {
   [[nodiscard]] SelfPlayCounters counters() const;
 
  private:
+  class Busy;
   bool ended(TreeSearch& search) override;
   void restart(TreeSearch& search) override;
   void bind(std::shared_ptr<Evaluator> evaluator);
   std::vector<TreeSearch*> fill_tables();
   [[nodiscard]] bool begin_another(GameInPlay& game);
-  void count(const FinishedGame& game);
+  void count(FinishedGame game);
 
+  const long process_;  ///< that made this object
   Table table_;
   std::shared_ptr<Evaluator> evaluator_;
   std::unique_ptr<BoundEvaluator> bound_;
@@ -72,6 +76,7 @@ class SelfPlay final : private Succession {
   std::vector<std::unique_ptr<GameInPlay>> games_;
   std::unordered_map<const TreeSearch*, GameInPlay*> game_of_;  ///< of the run under way
   std::atomic<bool> stop_{false};
+  std::atomic<bool> busy_{false};  ///< a run, or a change of evaluator, is under way
 
   mutable std::mutex mutex_;      ///< guards what follows
   std::uint64_t games_left_ = 0;  ///< to begin in this run

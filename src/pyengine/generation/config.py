@@ -27,7 +27,8 @@ class SelfPlayConfig:
     :class:`~pyengine.ConfigError` that names the field.
     """
 
-    #: Of full searches; a budget in simulations. Its temperature is that of the first moves.
+    #: Of full searches; a budget in simulations. Its temperature is that of the first moves, and
+    #: its seed is not read.
     search: SearchConfig = dataclasses.field(default_factory=_default_search)
     concurrent_games: int = 64  #: whose searches share batches, 1..65535
     temperature_moves: int = 30  #: plies, >= 0; then the most visited move [AlphaGo Zero]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyengine import _core
-from pyengine.data import FinishedGame
+from pyengine.data import FinishedGame, ShardWriter
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import as_game, load_game
@@ -17,7 +18,7 @@ from pyengine.spec import ModelSpec
 
 __all__ = ["SelfPlayer"]
 
-OnGames = Callable[[list[FinishedGame]], object]
+OnGames = Callable[[Iterator[FinishedGame]], object]
 
 
 class SelfPlayer:
@@ -52,6 +53,7 @@ class SelfPlayer:
         self.spec = spec or self.evaluator.spec or ModelSpec()
         self._first_number = first_number
         self._seconds = 0.0
+        self._waiting: deque[FinishedGame] = deque()  # games that nobody has taken yet
         self._core = _core.SelfPlay(
             self.game, self.evaluator, self._settings(first_number), self.spec
         )
@@ -65,26 +67,46 @@ class SelfPlayer:
     def run(self, games: int, on_games: OnGames, *, every: float = 0.1) -> bool:
         """Begin ``games`` games and play until all that are open have ended.
 
-        ``on_games`` is called about every ``every`` seconds, on the calling thread, with the games
-        that have ended since; returning ``False`` ends the run early: open games go on in the next
-        one. Returns whether none is open. Ctrl-C raises KeyboardInterrupt; no game that has ended
-        is lost, see :meth:`take`.
+        ``on_games`` is called about every ``every`` seconds, on the calling thread, and at the end,
+        with the games that have ended since, to be taken one after the other; returning ``False``
+        ends the run early: open games and their searches go on in the next one. Returns whether
+        none is open. Whatever interrupts it (Ctrl-C raises KeyboardInterrupt), games that have
+        ended and were not taken are still there: see :meth:`take`.
+
+        Raises EngineError during another run.
         """
         if games < 0:
             raise ConfigError(f"games: expected >= 0, found {games}")
         begun = time.perf_counter()
         try:
-            completed = self._core.run(games, lambda: on_games(self.take()), every)
+            completed = self._core.run(games, lambda: on_games(self._ended()), every)
         finally:
             self._seconds += time.perf_counter() - begun
+        on_games(self._ended())
         return bool(completed)
 
     def take(self) -> list[FinishedGame]:
-        """Return the games that have ended and were not handed over yet."""
-        found = self._core.take_finished()
-        for fields in found:
+        """Return the games that have ended and were not taken yet."""
+        return list(self._ended())
+
+    def write(self, games: Iterator[FinishedGame], writer: ShardWriter) -> None:
+        """Add games to a writer; one that an interruption kept out of it is not lost."""
+        for game in games:
+            before = writer.games
+            try:
+                writer.add(game)
+            except BaseException:
+                if writer.games == before:
+                    self._waiting.appendleft(game)
+                raise
+
+    def _ended(self) -> Iterator[FinishedGame]:
+        """Games that have ended; one is gone when it is handed over, not before."""
+        for fields in self._core.take_finished():
             fields["number"] += self._first_number
-        return [FinishedGame(**fields) for fields in found]
+            self._waiting.append(FinishedGame(**fields))
+        while self._waiting:
+            yield self._waiting.popleft()
 
     def replace_evaluator(self, evaluator: Any) -> None:
         """Let another network of the same spec go on with the open games; not during a run.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +96,9 @@ def _play(
     begun = time.perf_counter()
     told = begun
 
-    def write(finished: list[FinishedGame]) -> bool:
+    def write(finished: Iterator[FinishedGame]) -> bool:
         nonlocal told
-        for game in finished:
-            writer.add(game)
+        player.write(finished, writer)
         writer.tick()
         now = time.perf_counter()
         if on_progress is None or now - told < _PROGRESS_EVERY:
@@ -114,8 +113,7 @@ def _play(
     except KeyboardInterrupt:
         interrupted = True
     finally:  # what is over counts, also when the evaluator failed
-        for game in player.take():
-            writer.add(game)
+        player.write(iter(player.take()), writer)
         writer.flush()
     report = player.report(seconds=time.perf_counter() - begun, shards=len(writer.shards))
     if interrupted:

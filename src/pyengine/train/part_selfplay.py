@@ -100,8 +100,7 @@ def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
 
 
 def _write(player: Any, writer: ShardWriter) -> None:
-    for game in player.take():
-        writer.add(game)
+    player.write(iter(player.take()), writer)
 
 
 def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
@@ -109,9 +108,8 @@ def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
     begun = time.monotonic()
     before = sum(each.writer.positions for each in tables)
 
-    def go_on(finished: list[FinishedGame]) -> bool:
-        for game in finished:
-            table.writer.add(game)
+    def go_on(finished: Iterator[FinishedGame]) -> bool:
+        table.player.write(finished, table.writer)
         for each in tables:
             each.writer.tick()
         seconds = time.monotonic() - begun
