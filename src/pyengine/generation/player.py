@@ -89,9 +89,12 @@ class SelfPlayer:
         """Return the games that have ended and were not taken yet."""
         return list(self._ended())
 
-    def write(self, games: Iterator[FinishedGame], writer: ShardWriter) -> None:
-        """Add games to a writer; one that an interruption kept out of it is not lost."""
-        for game in games:
+    def write(self, writer: ShardWriter, games: Iterator[FinishedGame] | None = None) -> None:
+        """Add games to a writer, by default those that have ended and were not taken yet.
+
+        One that an interruption kept out of the writer is not lost.
+        """
+        for game in self._ended() if games is None else games:
             before = writer.games
             try:
                 writer.add(game)

@@ -98,7 +98,7 @@ def _play(
 
     def write(finished: Iterator[FinishedGame]) -> bool:
         nonlocal told
-        player.write(finished, writer)
+        player.write(writer, finished)
         writer.tick()
         now = time.perf_counter()
         if on_progress is None or now - told < _PROGRESS_EVERY:
@@ -113,7 +113,7 @@ def _play(
     except KeyboardInterrupt:
         interrupted = True
     finally:  # what is over counts, also when the evaluator failed
-        player.write(iter(player.take()), writer)
+        player.write(writer)
         writer.flush()
     report = player.report(seconds=time.perf_counter() - begun, shards=len(writer.shards))
     if interrupted:

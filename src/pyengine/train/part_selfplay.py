@@ -100,7 +100,7 @@ def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
 
 
 def _write(player: Any, writer: ShardWriter) -> None:
-    player.write(iter(player.take()), writer)
+    player.write(writer)
 
 
 def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
@@ -109,7 +109,7 @@ def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
     before = sum(each.writer.positions for each in tables)
 
     def go_on(finished: Iterator[FinishedGame]) -> bool:
-        table.player.write(finished, table.writer)
+        table.player.write(table.writer, finished)
         for each in tables:
             each.writer.tick()
         seconds = time.monotonic() - begun
