@@ -73,6 +73,7 @@ void SelfPlay::replace_evaluator(std::shared_ptr<Evaluator> evaluator) {
 
 RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
   const Busy busy(*this);
+  if (stop_.exchange(false)) return RunEnd::stopped;
   {
     const std::lock_guard lock(mutex_);
     games_left_ = games;
@@ -84,7 +85,7 @@ RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
   options.foreign = is_foreign(searches.front()->root());
   options.stop = &stop_;
   options.succession = this;
-  struct Answered {  // a stop holds for one run, also one that came before it had begun
+  struct Answered {  // a stop holds for one run
     std::atomic<bool>& stop;
     ~Answered() { stop.store(false, std::memory_order_relaxed); }
   } answered{stop_};
