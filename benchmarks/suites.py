@@ -10,6 +10,7 @@ SUITES = (
     "evaluator",
     "saturation",
     "device",
+    "selfplay",
     "threads",
     "memory",
     "latency",

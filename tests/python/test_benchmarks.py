@@ -115,6 +115,13 @@ def test_saturation_measures_one_tree_and_64_searches(
     assert any("searches=64x200,batch=8,threads=1" in name for name in names)
 
 
+def test_selfplay_measures_a_network(tiny_model: list[str | Path], tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    done = run("-m", PACKAGE, "selfplay", "--quick", "--json", file, *tiny_model)
+    names = list(figures(report_of(done, file), "ratio"))
+    assert any("games=64,batch=8,threads=1" in name for name in names)
+
+
 @pytest.mark.parametrize(
     ("row", "verdict"),
     [

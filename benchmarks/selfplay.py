@@ -1,0 +1,192 @@
+"""How much of a network's speed is left inside self-play, and how busy it keeps a device."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import pyengine
+from pyengine.generation import SelfPlayer
+
+if TYPE_CHECKING or __package__:
+    from . import common, networks
+    from .common import Options, Rate, Report, check, median, rate_of, ratios
+    from .modelled import ModelledDevice
+    from .networks import Network
+else:  # run as a file
+    import common
+    import networks
+    from common import Options, Rate, Report, check, median, rate_of, ratios
+    from modelled import ModelledDevice
+    from networks import Network
+
+NAME = "selfplay"
+DESCRIPTION = (
+    "positions per second judged inside self-play of 64 games over those of bare inference"
+)
+
+GAMES = 64
+BATCH = 8
+DEVICE_BATCH = 256
+SIMULATIONS = 200
+LEAST_PAIRS, MOST_PAIRS = 3, 15
+_ENDLESS = 1 << 40  # games
+#: What is asked of the ratio, by the network's name; of the device's utilisation.
+ASKED = {"go9x9_pyaq": 0.95, "connect4_sunshine": 0.95}
+DEVICE_ASKED = 0.95
+TOO_SMALL = {"tic_tac_toe"}
+
+
+def config_for(game: pyengine.Game, batch: int, threads: int) -> pyengine.SelfPlayConfig:
+    """Return AlphaGo Zero's settings with a smaller budget, so that games end within a row."""
+    preset = pyengine.SelfPlayConfig.alphago_zero(game)
+    search = preset.search.replace(simulations=SIMULATIONS, batch_size=batch, threads=threads)
+    return preset.replace(search=search, concurrent_games=GAMES)
+
+
+@dataclass
+class Turn:
+    """Self-play for a while: what it did in the time that counts."""
+
+    rows: int = 0
+    batches: int = 0
+    games: int = 0
+    positions: int = 0
+    seconds: float = 0.0
+    used: float = 0.0  # processor time
+
+    @property
+    def rate(self) -> Rate:
+        """Rows a second."""
+        return Rate(self.rows / self.seconds, self.rows / self.used)
+
+
+def play_for(player: SelfPlayer, seconds: float) -> Turn:
+    """Let the games go on for so long; records are taken and checked, not written."""
+    before = player.report()
+    begun, used = time.perf_counter(), time.process_time()
+    turn = Turn()
+
+    def take(games: Any) -> bool:
+        for game in games:
+            check_game(game)
+            turn.games += 1
+        return time.perf_counter() - begun < seconds
+
+    player.run(_ENDLESS, take, every=0.05)
+    turn.seconds, turn.used = time.perf_counter() - begun, time.process_time() - used
+    after = player.report()
+    turn.rows = after.evaluations - before.evaluations
+    turn.batches = after.batches - before.batches
+    turn.positions = after.positions - before.positions
+    return turn
+
+
+def check_game(game: Any) -> None:
+    """Rows are the game's moves in their order, and policies are visits."""
+    plies = np.asarray(game.ply)
+    check("rows are in the order of the plies", bool(np.all(np.diff(plies.astype(int)) > 0)))
+    check("actions are the moves", bool(np.array_equal(game.moves[plies], game.action)))
+    check("full searches have visits", bool(np.all(game.visits.sum(axis=1) > 0)))
+
+
+def measure(network: Network, threads: int, options: Options) -> dict[str, Any]:
+    """Measure bare ONNX Runtime and self-play in turns; the games go on from turn to turn."""
+    bare = networks.bare_calls(network, BATCH, threads)
+    player = SelfPlayer(network.game, network.evaluator, config_for(network.game, BATCH, threads))
+    length = 0.2 if options.quick else max(1.0, options.seconds / 2)
+    rate_of(bare, length / 4)
+    play_for(player, length / 2)  # first calls are slower
+    theirs: list[Rate] = []
+    turns: list[Turn] = []
+    begun = time.perf_counter()
+    while len(turns) < MOST_PAIRS:
+        if len(turns) % 2:
+            theirs.append(rate_of(bare, length))
+        turns.append(play_for(player, length))
+        if len(turns) > len(theirs):
+            theirs.append(rate_of(bare, length))
+        enough = len(turns) >= LEAST_PAIRS and time.perf_counter() - begun >= 4 * options.seconds
+        if enough or options.quick:
+            break
+    ours = [turn.rate for turn in turns]
+    each = [a.wall / b.wall for a, b in zip(ours, theirs, strict=True)]
+    return {
+        **ratios(ours, theirs),
+        "worst": min(each),
+        "best": max(each),
+        "onnxruntime/s": median([rate.wall for rate in theirs]),
+        **figures(turns),
+        "pairs": len(turns),
+    }
+
+
+def figures(turns: list[Turn]) -> dict[str, float]:
+    """Return what self-play did."""
+    seconds = sum(turn.seconds for turn in turns)
+    return {
+        "selfplay/s": sum(turn.rows for turn in turns) / seconds,
+        "fill": sum(turn.rows for turn in turns) / max(1, sum(turn.batches for turn in turns)),
+        "games/s": sum(turn.games for turn in turns) / seconds,
+        "positions/s": sum(turn.positions for turn in turns) / seconds,
+    }
+
+
+def measure_device(game: pyengine.Game, options: Options) -> dict[str, Any]:
+    """Measure the share of a modelled device's rows that the games fill."""
+    device = ModelledDevice(spec=pyengine.ModelSpec.alphago_zero(game))
+    threads = min(2, len(common.thread_counts()))
+    player = SelfPlayer(game, device, config_for(game, DEVICE_BATCH, threads))
+    length = 0.3 if options.quick else max(2.0, options.seconds)
+    play_for(player, length / 4)
+    turns = []
+    shares = []
+    for _ in range(1 if options.quick else LEAST_PAIRS):
+        turn = play_for(player, length)
+        turns.append(turn)
+        shares.append(turn.rate.wall / device.capacity(DEVICE_BATCH))
+    return {
+        "asked": DEVICE_ASKED,
+        "ratio": median(shares),
+        "best": max(shares),
+        "worst": min(shares),
+        **figures(turns),
+        "pairs": len(turns),
+    }
+
+
+def run(options: Options) -> Report:
+    """Measure every network with one thread and with two, then the modelled device."""
+    report = Report(NAME, DESCRIPTION, pyengine.SelfPlayConfig().fingerprint())
+    for network in networks.find_networks(options):
+        if network.game.name in TOO_SMALL:
+            continue
+        for threads in common.thread_counts():
+            knobs = f"games={GAMES},batch={BATCH},threads={threads}"
+            with report.row(f"selfplay/{network.game.name}/{network.name}/{knobs}") as row:
+                row["asked"] = ASKED.get(network.name)
+                row.update(measure(network, threads, options))
+    if options.model is None:
+        for text in ("connect_four", "go"):
+            knobs = f"games={GAMES},batch={DEVICE_BATCH}"
+            with report.row(f"selfplay/{text}/modelled/{knobs}") as row:
+                row.update(measure_device(pyengine.load_game(text), options))
+    report.notes.append(
+        f"AlphaGo Zero's settings with {SIMULATIONS} simulations; moves, records and their planes"
+        " count against it, files do not. Networks: medians of pairs measured in turns, cpu ratio"
+        " by processor time. Device: rows over its capacity"
+    )
+    return report
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from the command line."""
+    return common.main(NAME, DESCRIPTION, run, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
