@@ -213,3 +213,27 @@ def test_presets_are_what_the_papers_say() -> None:
     fast = pyengine.SelfPlayConfig.fast("othello")
     assert (fast.full_search_fraction, fast.forced_playouts) == (0.25, 2.0)
     assert pyengine.SelfPlayConfig.from_dict(fast.to_dict()) == fast
+
+
+def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "pyengine.cli", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_command_plays_and_its_data_can_be_converted(tmp_path: Path) -> None:
+    pytest.importorskip("typer")
+    out = tmp_path / "data"
+    played = command(
+        "selfplay", "connect_four", "--model", "rollout", "-g", "4", "-n", "20", "--out", out
+    )
+    assert played.returncode == 0, played.stderr
+    assert "4 games" in played.stdout
+    data = pyengine.Dataset(out, full_only=False)
+    made = command("convert", out, "--to", "npz", "-o", tmp_path / "npz")
+    assert made.returncode == 0, made.stderr
+    (file,) = (tmp_path / "npz").glob("*.npz")
+    with np.load(file) as columns:
+        assert len(columns["policy"]) == len(data)
+    assert command("selfplay", "connect_four", "--preset", "slow").returncode == 2
+    assert command("convert", out, "--to", "csv").returncode == 2
+    assert command("convert", tmp_path / "none", "--to", "npz").returncode == 2

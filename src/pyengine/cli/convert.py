@@ -1,4 +1,4 @@
-"""``pyengine convert``: network files from Leela Zero's weights, and from float32 to int8."""
+"""``pyengine convert``: networks from Leela Zero's weights and to int8; training data and SGF."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine.bundled import game_of_model
 from pyengine.cli import common
+from pyengine.cli.convert_data import FORMATS, convert_data
 from pyengine.conversion import (
     Int8Report,
     LeelaWeights,
@@ -36,7 +37,8 @@ _STAGES = ("games", "calibration", "comparison", "match")
 _Model: TypeAlias = Annotated[
     str | None,
     typer.Argument(
-        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 a network."
+        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 a network; with --to "
+        "a directory of training data, or SGF files."
     ),
 ]
 _Output: TypeAlias = Annotated[
@@ -45,8 +47,12 @@ _Output: TypeAlias = Annotated[
 _Int8: TypeAlias = Annotated[
     bool, typer.Option("--int8", help="Convert to int8, if the network stands it.")
 ]
+_To: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--to", metavar="|".join(FORMATS), help="What data becomes; shards: of SGF."),
+]
 _GameName: TypeAlias = Annotated[
-    str | None, typer.Option("--game", "-g", help="The game of --int8.")
+    str | None, typer.Option("--game", "-g", help="The game of --int8, or of SGF files.")
 ]
 _Positions: TypeAlias = Annotated[
     int, typer.Option("--positions", min=32, help="To calibrate on, and as many to compare.")
@@ -76,6 +82,7 @@ def convert(
     model: _Model = None,
     output: _Output = None,
     int8: _Int8 = False,
+    to: _To = None,
     game: _GameName = None,
     param: common.ParamOption = None,
     spec: common.SpecOption = None,
@@ -88,13 +95,21 @@ def convert(
     seed: _Seed = 0,
     as_json: common.JsonOption = False,
 ) -> None:
-    """Convert a network. Exit status 1 when int8 would lose too much; then nothing is written."""
+    """Convert a network, or training data.
+
+    Exit status 1 when int8 would lose too much; then nothing is written.
+    """
     if random is not None:
         if model is not None or int8:
             raise common.usage("--random makes a network: give neither MODEL nor --int8")
         _random(random, output, seed, board_size, as_json)
     elif model is None:
         raise common.usage("name a MODEL, or make one with --random BLOCKSxCHANNELS")
+    elif to is not None:
+        if int8:
+            raise common.usage("--to is for training data, --int8 for networks")
+        played = None if game is None else common.game_from(game, param)
+        convert_data(Path(model), to, output, played, common.read_spec(spec))
     elif int8:
         _int8(
             model,

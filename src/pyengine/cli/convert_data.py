@@ -1,0 +1,36 @@
+"""The part of ``pyengine convert`` that turns training data into other files, and SGF into data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.text import Text  # noqa: TID253
+
+from pyengine.cli import common
+from pyengine.data import convert, export_sgf, import_sgf
+from pyengine.games import Game
+from pyengine.spec import ModelSpec
+
+__all__ = ["FORMATS", "convert_data"]
+
+#: What training data becomes, and what SGF becomes.
+FORMATS = ("npz", "parquet", "sgf", "shards")
+
+
+def convert_data(
+    source: Path, to: str, output: Path | None, game: Game | None, spec: ModelSpec | None
+) -> None:
+    """Write a directory of shards as ``to``, or SGF files as shards; refuse what cannot be."""
+    if to not in FORMATS:
+        raise common.usage(f"--to must be one of {', '.join(FORMATS)}, found {to!r}")
+    if not source.exists():
+        raise common.usage(f"{source} does not exist")
+    if to == "shards":
+        if game is None or output is None:
+            raise common.usage("--to shards needs --game GAME, and --output for the directory")
+        report = import_sgf(source, output, game, spec or ModelSpec.alphago_zero(game))
+        common.console().print(Text(str(report)))
+        return
+    files = export_sgf(source, output) if to == "sgf" else convert(source, to, output)
+    where = files[0].parent if files else source
+    common.console().print(Text(f"{len(files)} files in {where}"))
