@@ -147,18 +147,24 @@ bool Pipeline::step_gather(Worker& worker, bool caller) {
   return true;
 }
 
-/// Wakes workers who found nothing to gather while this one was at it.
+/// Wakes workers who found nothing to gather while this one was at it. Whether the search is
+/// finished and this worker is to hand it over; under the mutex.
+bool Pipeline::look_after(TreeSearch& search) {
+  const bool finished = hands_over() && !search.reported && search.finished();
+  search.reported = search.reported || finished;
+  search.held = search.held || finished;
+  if (sleepers_ != 0 && search.may_gather(most_gatherers_)) {
+    ++events_;
+    changed_.notify_all();
+  }
+  return finished;
+}
+
 void Pipeline::tell_of(TreeSearch& search) {
   bool finished = false;
   {
     const std::lock_guard lock(mutex_);
-    finished = hands_over() && !search.reported && search.finished();
-    search.reported = search.reported || finished;
-    search.held = search.held || finished;
-    if (sleepers_ != 0 && search.may_gather(most_gatherers_)) {
-      ++events_;
-      changed_.notify_all();
-    }
+    finished = look_after(search);
   }
   if (finished) succeed(search);
 }
@@ -334,9 +340,17 @@ void Pipeline::complete(Worker& worker, Slot& slot) {
 }
 
 void Pipeline::tell_of_finished(const Slot& slot) {
-  for (int i = 0; i < slot.batch->num_leaves; ++i) {
-    tell_of(*slot.flights[static_cast<std::size_t>(i)].search);
-  }
+  const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
+  std::size_t next = 0;
+  const auto next_finished = [&]() -> TreeSearch* {
+    const std::lock_guard lock(mutex_);
+    while (next < leaves) {
+      TreeSearch* search = slot.flights[next++].search;
+      if (look_after(*search)) return search;
+    }
+    return nullptr;
+  };
+  while (TreeSearch* search = next_finished()) succeed(*search);
 }
 
 void Pipeline::finish_round(Worker& worker, TreeSearch& search) {

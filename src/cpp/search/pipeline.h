@@ -128,6 +128,7 @@ class Pipeline {
   void signal() noexcept;
   void wait(std::uint64_t seen, bool caller);
   void tell_of(TreeSearch& search);
+  [[nodiscard]] bool look_after(TreeSearch& search);
   void succeed(TreeSearch& search);
   [[nodiscard]] bool hands_over() const noexcept;
   void tell_of_finished(const Slot& slot);
