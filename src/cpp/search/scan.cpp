@@ -4,14 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-// One copy of the loop for each width of vector, chosen when the library is loaded. Without this,
-// the portable build divides two numbers at a time.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-#define PYENGINE_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PYENGINE_WIDE
-#endif
+#include "base/vectorised.h"
 
 namespace pyengine {
 namespace {
@@ -56,7 +49,7 @@ inline double bonus_of(const ScoreTask& task, double prior, double total) noexce
   return task.rate * prior * task.root / (1.0 + total);
 }
 
-PYENGINE_WIDE void score_columns(const Columns& c, const ScoreTask& task, double* scores) noexcept {
+PYENGINE_VECTORISED void score_columns(const Columns& c, const ScoreTask& task, double* scores) noexcept {
   for (int i = 0; i < c.used; ++i) {
     scores[i] = c.sum[i] / c.visits[i] + bonus_of(task, c.prior[i], c.total[i]);
   }

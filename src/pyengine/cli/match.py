@@ -9,16 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer  # noqa: TID253  # this package is the extra's
-from rich.progress import (  # noqa: TID253
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
+from pyengine.cli.progress import games_bar
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
@@ -196,24 +190,16 @@ def _sprt(text: str) -> Sprt:
 @contextmanager
 def _progress(games: int) -> Iterator[Callable[[MatchResult], None] | None]:
     """Show a bar on stderr; nothing where that is no terminal."""
-    err = common.console(stderr=True)
-    if not err.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("games", total=games)
+    with games_bar(games) as bar:
+        if bar is None:
+            yield None
+            return
 
         def show(result: MatchResult) -> None:
             if result.games:
                 low, high = result.score_interval
                 told = f"score {result.score:.1%} [{low:.1%}, {high:.1%}]"
-                bar.update(task, completed=result.games, description=told)
+                bar(result.games, told)
 
         yield show
 

@@ -8,16 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer  # noqa: TID253  # this package is the extra's
-from rich.progress import (  # noqa: TID253
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
+from pyengine.cli.progress import games_bar
 from pyengine.errors import ConfigError
 from pyengine.games import Game
 from pyengine.generation import (
@@ -92,18 +86,10 @@ def _config(game: Game, preset: str, search: dict[str, Any], own: dict[str, Any]
 @contextmanager
 def _progress(games: int) -> Iterator[Callable[[SelfPlayReport], None] | None]:
     """Show a bar on stderr; nothing where that is no terminal."""
-    err = common.console(stderr=True)
-    if not err.is_terminal:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("games", total=games)
+    with games_bar(games) as bar:
+        if bar is None:
+            yield None
+            return
 
         def show(report: SelfPlayReport) -> None:
             told = (
@@ -113,7 +99,7 @@ def _progress(games: int) -> Iterator[Callable[[SelfPlayReport], None] | None]:
                 f"{report.batch_fill:.1f} a batch, {report.mean_length:.0f} plies, "
                 f"+{report.first_wins} ={report.draws} -{report.second_wins}"
             )
-            bar.update(task, completed=report.games, description=told)
+            bar(report.games, told)
 
         yield show
 
