@@ -49,7 +49,8 @@ inline double bonus_of(const ScoreTask& task, double prior, double total) noexce
   return task.rate * prior * task.root / (1.0 + total);
 }
 
-PYENGINE_VECTORISED void score_columns(const Columns& c, const ScoreTask& task, double* scores) noexcept {
+PYENGINE_VECTORISED void score_columns(const Columns& c, const ScoreTask& task,
+                                       double* scores) noexcept {
   for (int i = 0; i < c.used; ++i) {
     scores[i] = c.sum[i] / c.visits[i] + bonus_of(task, c.prior[i], c.total[i]);
   }
