@@ -1,0 +1,98 @@
+"""Connect Four: wrong moves in Pons' test sets, and a network of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import pyengine
+from measure.context import Context, Measurement, network
+from measure.findings import Finding, share
+from measure.pons import Case, Solver, keeps, read_set
+
+__all__ = ["measurements"]
+
+_GAME = "connect_four"
+_SIMULATIONS = 400
+#: Most wrong moves asked of a search, and as a goal of the policy alone.
+_SETS = {
+    "L3_R1": (0.01, 0.10),
+    "L2_R1": (0.03, 0.15),
+    "L2_R2": (0.03, 0.15),
+    "L1_R1": (0.05, 0.20),
+    "L1_R2": (0.10, 0.20),
+}
+_MATCH_GAMES = 600
+_MATCH_SIMULATIONS = 100
+_CHUNK = 64  # positions between two reports
+
+#: Chooses a move in each position.
+Chooser = Callable[[str, Sequence[Case]], list[int]]
+
+
+def measurements(model: Path, context: Context) -> Iterator[Measurement]:
+    """Yield what there is to measure."""
+    evaluator = network(model)
+    search = partial(_searched, evaluator, context)
+    policy = partial(_likeliest, evaluator)
+    for name, (asked, goal) in _SETS.items():
+        path = context.shared / "oracles" / "05-connect-four" / f"pons_{name}.csv"
+        yield Measurement(
+            f"wrong moves in {name}, {_SIMULATIONS} simulations",
+            partial(_wrong, path, context, search, asked, False),
+        )
+        yield Measurement(
+            f"wrong moves in {name}, policy alone",
+            partial(_wrong, path, context, policy, goal, True),
+        )
+    yield Measurement(
+        f"against connect4_sunshine, {_MATCH_SIMULATIONS} simulations each",
+        partial(_against, evaluator, context),
+    )
+
+
+def _wrong(
+    path: Path, context: Context, choose: Chooser, most: float, goal: bool, name: str
+) -> Finding:
+    """Count moves that give a win or a draw away."""
+    cases = context.some(read_set(path))
+    chosen = choose(name, cases)
+    wrong = []
+    with Solver(context.work.parent) as solver:
+        for number, (case, move) in enumerate(zip(cases, chosen, strict=True), 1):
+            wrong.append(not keeps(case, move, solver))
+            context.say(f"{name}: {sum(wrong)} of {number}")
+    return share(name, wrong, most=most, goal=goal)
+
+
+def _searched(
+    evaluator: pyengine.OnnxEvaluator, context: Context, name: str, cases: Sequence[Case]
+) -> list[int]:
+    game = pyengine.load_game(_GAME)
+    chosen: list[int] = []
+    with closing(context.engine(game, evaluator, _SIMULATIONS)) as engine:
+        for begin in range(0, len(cases), _CHUNK):
+            context.say(f"{name}: {begin} of {len(cases)} positions searched")
+            states = [case.state(game) for case in cases[begin : begin + _CHUNK]]
+            chosen += [int(result.action) for result in engine.search_many(states)]
+    return chosen
+
+
+def _likeliest(evaluator: pyengine.OnnxEvaluator, name: str, cases: Sequence[Case]) -> list[int]:
+    game = pyengine.load_game(_GAME)
+    policy, _ = evaluator.evaluate([case.state(game) for case in cases])
+    return [int(action) for action in np.argmax(policy, axis=1)]
+
+
+def _against(evaluator: pyengine.OnnxEvaluator, context: Context, name: str) -> Finding:
+    game = pyengine.load_game(_GAME)
+    other = context.opponent("connect4_sunshine")
+    with (
+        closing(context.engine(game, evaluator, _MATCH_SIMULATIONS)) as ours,
+        closing(context.engine(game, other, _MATCH_SIMULATIONS)) as theirs,
+    ):
+        return context.play(name, ours, theirs, _MATCH_GAMES, least=0.5)

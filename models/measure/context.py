@@ -1,0 +1,125 @@
+"""How measurements are run: what they keep, how thorough they are, how they show progress."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyengine.benchmarks.networks import THIRD_PARTY
+
+import pyengine
+from measure.findings import Finding, of_match
+from pyengine.match import MatchResult, Openings, match
+
+__all__ = ["Context", "Measurement", "network"]
+
+_BATCH = 64  # rows: as many trees are searched at once
+_QUICK = 10  # times fewer cases and games
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def say(text: str) -> None:
+    """Show progress on one line that is written anew."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One thing to measure."""
+
+    name: str  #: of the finding
+    run: Callable[[str], Finding]  #: is given the name
+
+    def __call__(self) -> Finding:
+        """Measure."""
+        return self.run(self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What all measurements share."""
+
+    work: Path  #: records of matches and answers of solvers, so that a measurement goes on
+    shared: Path  #: networks and cases of others
+    quick: bool = False  #: a tenth of the cases and games
+    threads: int = 1  #: of the searches
+    seed: int = 0
+    say: Callable[[str], None] = field(default=say)
+
+    def some(self, cases: Sequence[Any]) -> Sequence[Any]:
+        """Return all cases, or with ``quick`` a tenth of them."""
+        return cases[::_QUICK] if self.quick else cases
+
+    def engine(self, game: pyengine.Game, evaluator: Any, simulations: int) -> pyengine.Engine:
+        """Return a player that searches many trees at once, each like a serial search."""
+        return pyengine.Engine(
+            game,
+            evaluator,
+            simulations=simulations,
+            threads=self.threads,
+            batch_size=_BATCH,
+            in_flight=1,
+            reuse_tree=False,
+            seed=self.seed,
+        )
+
+    def opponent(self, name: str) -> pyengine.OnnxEvaluator:
+        """Return a network of others. Raises ConfigError where it is absent."""
+        path = self.shared / "nets" / f"{name}.onnx"
+        if not path.exists():
+            raise pyengine.ConfigError(
+                f"expected the network {name}.onnx of others, found no {path}: "
+                "set PYENGINE_SHARED to the folder that holds nets/"
+            )
+        return pyengine.OnnxEvaluator(path, spec=THIRD_PARTY[name][1], providers=["cpu"], threads=1)
+
+    def play(
+        self,
+        name: str,
+        a: pyengine.Engine,
+        b: Any,
+        games: int,
+        *,
+        plies: int = 4,
+        least: float | None = None,
+    ) -> Finding:
+        """Play a match from random openings, each by both sides; it goes on where it was stopped.
+
+        Args:
+            name: of the finding; the file of the games is called after it.
+            a, b: the players.
+            games: how many, with ``quick`` a tenth.
+            plies: random moves of an opening.
+            least: score that is asked.
+
+        """
+        total = max(2, games // _QUICK) if self.quick else games
+
+        def show(result: MatchResult) -> None:
+            self.say(f"{name}: {result.games} of {total} games, score {result.score:.1%}")
+
+        file = "".join(letter if letter.isalnum() else "-" for letter in name)
+        self.work.mkdir(parents=True, exist_ok=True)
+        result = match(
+            a,
+            b,
+            games=total,
+            seed=self.seed,
+            openings=Openings(plies=plies),
+            record=self.work / f"{file}.jsonl",
+            on_progress=show,
+        )
+        return of_match(name, result, least=least)
+
+
+def network(model: Path) -> pyengine.OnnxEvaluator:
+    """Open the network that is measured, on the CPU; those of others are known by their names."""
+    _, spec = THIRD_PARTY.get(model.stem, ("", None))
+    return pyengine.OnnxEvaluator(model, spec=spec, providers=["cpu"], threads=1)

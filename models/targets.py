@@ -1,0 +1,88 @@
+"""Measure a network against the targets of its game.
+
+    python models/targets.py connect4 runs/connect4/models/candidate-00005000.onnx
+    python models/targets.py connect4 models/connect4.onnx --only "policy alone"
+
+What is asked and found goes to standard output. Matches and answers of solvers are kept under
+``--work``: interrupted with Ctrl-C, the same command goes on where it was. Networks and test sets
+of others are looked for in ``../shared`` or ``$PYENGINE_SHARED``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from measure.context import ROOT, Context, Measurement
+
+import pyengine
+from pyengine.bundled import sha256_of
+
+__all__ = ["NAMES", "main", "measurements"]
+
+NAMES = ("tic_tac_toe", "connect4", "gomoku", "go7", "othello")
+
+
+def measurements(name: str, model: Path, context: Context) -> list[Measurement]:
+    """Return what there is to measure of a network, by its name."""
+    return list(importlib.import_module(f"measure.{name}").measurements(model, context))
+
+
+def context_of(args: argparse.Namespace) -> Context:
+    """Return how to measure. Another model's matches are kept in another folder."""
+    shared = Path(os.environ.get("PYENGINE_SHARED", ROOT.parent / "shared"))
+    kept = f"{args.name}-{sha256_of(args.model)[:16]}{'-quick' if args.quick else ''}"
+    return Context(
+        work=args.work / kept,
+        shared=shared,
+        quick=args.quick,
+        threads=args.threads,
+        seed=args.seed,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status: 1 where a target is missed."""
+    parser = argparse.ArgumentParser(description="Measure a network against its targets.")
+    parser.add_argument("name", choices=NAMES, help="which targets")
+    parser.add_argument("model", type=Path, metavar="MODEL.onnx", help="the network")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the cases and games")
+    parser.add_argument("--only", metavar="TEXT", help="what has this in its name")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--threads", type=int, default=1, help="of the searches (default 1)")
+    parser.add_argument("--seed", type=int, default=0, help="of openings and searches (default 0)")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "targets", help="kept here")
+    args = parser.parse_args(arguments)
+    if not args.model.is_file():
+        parser.error(f"expected an ONNX file, found no {args.model}")
+    context = context_of(args)
+    findings = []
+    try:
+        for measure in measurements(args.name, args.model, context):
+            if args.only is not None and args.only not in measure.name:
+                continue
+            finding = measure()
+            context.say("")
+            findings.append(finding)
+            if not args.json:
+                print(finding, flush=True)
+    except KeyboardInterrupt:
+        context.say("")
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    except pyengine.EngineError as error:
+        context.say("")
+        print(error, file=sys.stderr)
+        return 2
+    if args.json:
+        print(json.dumps([finding.to_dict() for finding in findings], indent=1))
+    return int(any(f.reached is False and not f.goal for f in findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
