@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from measure.context import ROOT, Context, Measurement
+from measure.findings import Finding
 
 import pyengine
 from pyengine.bundled import sha256_of
@@ -47,7 +48,7 @@ def context_of(args: argparse.Namespace) -> Context:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status: 1 where a target is missed."""
+    """Run the command line; return the exit status: 1 = a target is missed, 2 = not measured."""
     parser = argparse.ArgumentParser(description="Measure a network against its targets.")
     parser.add_argument("name", choices=NAMES, help="which targets")
     parser.add_argument("model", type=Path, metavar="MODEL.onnx", help="the network")
@@ -61,27 +62,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.model.is_file():
         parser.error(f"expected an ONNX file, found no {args.model}")
     context = context_of(args)
-    findings = []
     try:
-        for measure in measurements(args.name, args.model, context):
-            if args.only is not None and args.only not in measure.name:
-                continue
-            finding = measure()
-            context.say("")
-            findings.append(finding)
-            if not args.json:
-                print(finding, flush=True)
+        findings, failed = _found(args, context)
     except KeyboardInterrupt:
         context.say("")
         print("stopped; the same command goes on from here", file=sys.stderr)
         return 130
-    except pyengine.EngineError as error:
-        context.say("")
-        print(error, file=sys.stderr)
-        return 2
     if args.json:
         print(json.dumps([finding.to_dict() for finding in findings], indent=1))
-    return int(any(f.reached is False and not f.goal for f in findings))
+    missed = any(finding.reached is False and not finding.goal for finding in findings)
+    return 2 if failed else int(missed)
+
+
+def _found(args: argparse.Namespace, context: Context) -> tuple[list[Finding], bool]:
+    """Measure; return the findings, and whether something could not be measured."""
+    findings, failed = [], False
+    for measure in measurements(args.name, args.model, context):
+        if args.only is not None and args.only not in measure.name:
+            continue
+        try:
+            finding = measure()
+        except pyengine.EngineError as error:  # what others have made may be absent
+            context.say("")
+            print(f"{measure.name}: not measured: {error}", file=sys.stderr)
+            failed = True
+            continue
+        context.say("")
+        findings.append(finding)
+        if not args.json:
+            print(finding, flush=True)
+    return findings, failed
 
 
 if __name__ == "__main__":

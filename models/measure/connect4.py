@@ -51,7 +51,14 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
         )
     yield Measurement(
         f"against connect4_sunshine, {_MATCH_SIMULATIONS} simulations each",
-        partial(_against, evaluator, context),
+        partial(
+            context.duel,
+            _GAME,
+            (evaluator, _MATCH_SIMULATIONS),
+            ("connect4_sunshine", _MATCH_SIMULATIONS),
+            games=_MATCH_GAMES,
+            least=0.5,
+        ),
     )
 
 
@@ -86,13 +93,3 @@ def _likeliest(evaluator: pyengine.OnnxEvaluator, name: str, cases: Sequence[Cas
     game = pyengine.load_game(_GAME)
     policy, _ = evaluator.evaluate([case.state(game) for case in cases])
     return [int(action) for action in np.argmax(policy, axis=1)]
-
-
-def _against(evaluator: pyengine.OnnxEvaluator, context: Context, name: str) -> Finding:
-    game = pyengine.load_game(_GAME)
-    other = context.opponent("connect4_sunshine")
-    with (
-        closing(context.engine(game, evaluator, _MATCH_SIMULATIONS)) as ours,
-        closing(context.engine(game, other, _MATCH_SIMULATIONS)) as theirs,
-    ):
-        return context.play(name, ours, theirs, _MATCH_GAMES, least=0.5)

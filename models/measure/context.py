@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,34 @@ class Context:
                 "set PYENGINE_SHARED to the folder that holds nets/"
             )
         return pyengine.OnnxEvaluator(path, spec=THIRD_PARTY[name][1], providers=["cpu"], threads=1)
+
+    def duel(
+        self,
+        game: str,
+        ours: tuple[Any, int],
+        theirs: tuple[str, int],
+        name: str,
+        *,
+        games: int,
+        plies: int = 4,
+        least: float | None = None,
+    ) -> Finding:
+        """Play a match between two evaluators, each with its number of simulations.
+
+        Args:
+            game: by name.
+            ours: the evaluator that is measured, and its simulations.
+            theirs: "rollout", or the name of a network of others, and its simulations.
+            name, games, plies, least: see :meth:`play`.
+
+        """
+        played = pyengine.load_game(game)
+        other = "rollout" if theirs[0] == "rollout" else self.opponent(theirs[0])
+        with (
+            closing(self.engine(played, *ours)) as a,
+            closing(self.engine(played, other, theirs[1])) as b,
+        ):
+            return self.play(name, a, b, games, plies=plies, least=least)
 
     def play(
         self,

@@ -1,0 +1,53 @@
+"""Go on 7x7: searches with playouts, and GNU Go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pyengine
+from measure.context import ROOT, Context, Measurement, network
+from measure.findings import Finding
+from measure.gnugo import GnuGo
+from pyengine.train import RunFile
+
+__all__ = ["measurements"]
+
+_SIMULATIONS = 200
+_PLAYOUTS = 2000
+_LEVEL = 10
+_PLIES = 2  # of openings: more random moves decide a game on so small a board
+
+
+def measurements(model: Path, context: Context) -> Iterator[Measurement]:
+    """Yield what there is to measure, in the game that the run file plays."""
+    game = RunFile.from_toml(ROOT / "models" / "runs" / "go7.toml").game.name[0]
+    evaluator = network(model)
+    yield Measurement(
+        f"against {_PLAYOUTS:,} simulations with playouts, {_SIMULATIONS} of ours",
+        partial(
+            context.duel,
+            game,
+            (evaluator, _SIMULATIONS),
+            ("rollout", _PLAYOUTS),
+            games=200,
+            plies=_PLIES,
+            least=0.8,
+        ),
+    )
+    yield Measurement(
+        f"against GNU Go at level {_LEVEL}, {_SIMULATIONS} simulations of ours",
+        partial(_against_gnugo, pyengine.load_game(game), evaluator, context),
+    )
+
+
+def _against_gnugo(
+    game: pyengine.Game, evaluator: pyengine.OnnxEvaluator, context: Context, name: str
+) -> Finding:
+    with (
+        closing(context.engine(game, evaluator, _SIMULATIONS)) as ours,
+        GnuGo(game, _LEVEL, context.seed) as theirs,
+    ):
+        return context.play(name, ours, theirs, 200, plies=_PLIES)
