@@ -1,204 +1,150 @@
-"""Make the bundled networks from nothing but this engine.
+"""Make the bundled networks from random weights by the loop of self-play, training and gate.
 
-    python models/make_models.py --game connect4 --work build/models
+    python models/make_models.py --game connect4
+    python models/make_models.py --game connect4 --resume      # another sitting, after Ctrl-C
 
-Rounds of self-play and training, as models/recipes.py says; the first round searches with random
-playouts alone. Everything on the way is kept under ``--work``: interrupted with Ctrl-C, the same
-command goes on where it was. Needs the extra ``train``.
+Runs models/runs/NAME.toml, puts the network that it ends with at models/NAME.onnx, draws its
+learning curve, measures it against its targets (targets.py) and writes all that into
+models/manifest.toml. Needs the extras ``train`` and ``plot``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import subprocess
 import sys
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import manifest
-import torch
-from network import Network, train
-from positions import load_shards, make_shards, seconds_of, shard_paths
-from recipes import RECIPES, SPEC, Recipe
-from strength import (
-    Score,
-    bare_policy,
-    losses_to_anybody,
-    match,
-    random_player,
-    searcher,
-)
-from to_onnx import export
+import readme
+from measure.context import ROOT, Context, say
+from targets import NAMES, context_for, measurements
 
 import pyengine
+from pyengine import machine
+from pyengine.train import RunFile, RunProgress, plot_curve, train_run
+from pyengine.train.files import read_lines
+from pyengine.train.state import Best, RunFolder
 
 HERE = Path(__file__).resolve().parent
-SIMULATIONS = 100  # of both sides in the matches
+_CURVE_POINTS = 40  # most in the manifest; the picture has all
 
 
-def say(text: str) -> None:
-    """Show progress; a text that begins with a carriage return replaces the line."""
-    sys.stderr.write(text)
-    sys.stderr.flush()
-
-
-def evaluator_of(recipe: Recipe, number: int, work: Path) -> Any:
-    """Return what the searches of a round judge with: playouts, later the last network as well."""
-    round_ = recipe.rounds[number]
-    rollout = pyengine.RolloutEvaluator(round_.rollouts)
-    if round_.mix is None:
-        return rollout
-    network = pyengine.OnnxEvaluator(
-        work / f"round{number - 1}.onnx", providers=["CPUExecutionProvider"], threads=1
+def show(progress: RunProgress) -> None:
+    """Show how far the run is."""
+    best = "no network yet" if progress.best is None else f"Elo {progress.best.elo:+.0f}"
+    say(
+        f"{progress.seconds / 60:.1f} minutes: {progress.games:,} games, "
+        f"{progress.positions:,} positions, step {progress.step:,}, {best}"
     )
-    return pyengine.MixedEvaluator(network, rollout, round_.mix) if round_.mix else network
 
 
-def make(recipe: Recipe, work: Path, seed: int, minutes: float | None) -> Path:
-    """Run the rounds that are not done yet and return the last one's ONNX file."""
-    scale = (minutes or recipe.minutes) / recipe.minutes
-    for number, round_ in enumerate(recipe.rounds):
-        if (work / f"round{number}.json").exists():
-            continue
-        evaluator = evaluator_of(recipe, number, work)
-        make_shards(recipe, number, evaluator, work, seed, scale * round_.minutes[0], say)
-        learn(recipe, number, work, seed, scale * round_.minutes[1])
-    return work / f"round{len(recipe.rounds) - 1}.onnx"
+def bundle(name: str, folder: RunFolder, out: Path) -> Path:
+    """Put the network of a run at its place, describe how it came to be, and return its file.
+
+    Raises ConfigError where the run has no network, or is not the one of models/runs/NAME.toml.
+    """
+    RunFile.from_toml(run_file(name)).refuse_changes(folder.run())
+    best = folder.best()
+    if best is None or not best.is_network:
+        raise pyengine.ConfigError(f"expected a network of the run, found none in {folder.path}")
+    path = out / f"{name}.onnx"
+    path.write_bytes((folder.models / best.name).read_bytes())
+    games = folder.run().game.name
+    entry = {"game": games[0], "games": list(games), **manifest.describe(path)}
+    entry["made"] = how_made(name, folder, best)
+    manifest.update(out / "manifest.toml", name, entry)
+    (out / "curves").mkdir(parents=True, exist_ok=True)
+    plot_curve(folder.path, out / "curves" / f"{name}.svg")
+    return path
 
 
-def learn(recipe: Recipe, number: int, work: Path, seed: int, minutes: float) -> None:
-    """Train the network of a round on the positions so far, write it, and how it went."""
-    round_, game = recipe.rounds[number], pyengine.load_game(recipe.game)
-    shards = [shard_paths(work, earlier) for earlier in range(number + 1)]
-    data = load_shards([path for paths in shards for path in paths])
-    torch.manual_seed(seed)
-    network = Network(
-        data["planes"].shape[1],
-        game.board_shape,
-        game.num_distinct_actions(),
-        round_.blocks,
-        round_.channels,
-    )
-    say(f"round {number}: training on {len(data['policy'])} positions\n")
-    epochs, seconds = train(
-        network,
-        data,
-        epochs=round_.epochs,
-        minutes=minutes,
-        seed=seed + number,
-        checkpoint=work / f"round{number}.pt",
-        say=say,
-    )
-    path = work / f"round{number}.onnx"
-    worst = export(network, game, SPEC, path)
-    say(f"round {number}: {path.stat().st_size} bytes, ONNX within {worst:.1e} of PyTorch\n")
-    done = {
-        "positions": len(data["policy"]),
-        "epochs": round(epochs, 1),
-        "search_seconds": round(seconds_of(shards[number])),
-        "training_seconds": round(seconds),
-    }
-    (work / f"round{number}.json").write_text(json.dumps(done))
-
-
-def how_made(recipe: Recipe, work: Path, seed: int, minutes: float | None) -> dict[str, Any]:
-    """Return the manifest's account of the rounds."""
-    command = f"python models/make_models.py --game {recipe.name} --seed {seed}"
-    if len(recipe.rounds) < len(RECIPES[recipe.name].rounds):
-        command += f" --rounds {len(recipe.rounds)}"
-    rounds = []
-    for number, round_ in enumerate(recipe.rounds):
-        settings = {
-            name: value
-            for name, value in asdict(round_).items()
-            if value is not None and name not in ("minutes", "epochs", "shards", "games")
-        }
-        done = json.loads((work / f"round{number}.json").read_text())
-        rounds.append({"network_before": round_.mix is not None, **settings, **done})
+def how_made(name: str, folder: RunFolder, best: Best) -> dict[str, Any]:
+    """Return the manifest's account of a run."""
+    run = folder.run()
+    produced = [folder.produced(game) for game in run.game.name]
+    events = [line["event"] for line in read_lines(folder.log / "run.jsonl")]
     return {
-        "command": command if minutes is None else f"{command} --minutes {minutes:g}",
-        "seed": seed,
-        "torch": torch.__version__,
-        "rounds": rounds,
+        "command": f"python models/make_models.py --game {name}",
+        "run": f"runs/{name}.toml",
+        "seed": run.run.seed,
+        "commit": commit(),
+        "machine": f"{machine.cores()} cores of {machine.cpu_name()}",
+        "seconds": round(folder.seconds()),
+        "sittings": events.count("begins"),
+        "games": sum(each.games for each in produced),
+        "positions": sum(each.positions for each in produced),
+        "step": best.step,
+        "generation": best.generation,
+        "elo_above_first": round(best.elo),
+        "curve": curve_points(folder),
     }
 
 
-def how_strong(recipe: Recipe, path: Path, games: int, seed: int) -> dict[str, Any]:
-    """Play the matches of the manifest."""
-    game = pyengine.load_game(recipe.game)
-    network = pyengine.OnnxEvaluator(path, providers=["CPUExecutionProvider"], threads=1)
-    player = searcher(game, network, SIMULATIONS, seed)
-    found: dict[str, Any] = {"simulations": SIMULATIONS, "games": games}
-    opponents = {
-        "rollout": searcher(game, "rollout", SIMULATIONS, seed + 1),
-        "rollout_10x": searcher(game, "rollout", 10 * SIMULATIONS, seed + 1),
-    }
-    for name, opponent in opponents.items():
-        found[name] = _row(match(game, player, opponent, games=games, seed=seed))
-        say(f"against {name}: {found[name]}\n")
-    bare = match(game, bare_policy(network), random_player(seed), games=games, seed=seed)
-    found["bare_policy_against_random"] = _row(bare)
-    say(f"bare policy against random: {found['bare_policy_against_random']}\n")
-    if recipe.name == "tic_tac_toe":
-        players = {"search": searcher(game, network, 50, seed), "bare_policy": bare_policy(network)}
-        for name, player in players.items():
-            lines, lost = losses_to_anybody(game, player)
-            found[f"{name}_against_every_line"] = {"lines": lines, "losses": lost}
-            say(f"{name} against every line of play: {lost} of {lines} lost\n")
-        found["search_against_every_line"]["simulations"] = 50
-    return found
+def curve_points(folder: RunFolder) -> list[list[int]]:
+    """Return ``[games of self-play, Elo above the first network]`` of networks of the run."""
+    taken = [line for line in read_lines(folder.curve) if line["accepted"]]
+    stride = max(1, -(-len(taken) // _CURVE_POINTS))
+    chosen = taken[::-1][::stride][::-1]  # the last one is among them
+    return [[int(line["games"]), round(line["elo"])] for line in chosen]
 
 
-def _row(score: Score) -> dict[str, Any]:
-    mean, error = round(score.score, 3), score.error
-    return {
-        "wins": score.wins,
-        "draws": score.draws,
-        "losses": score.losses,
-        "score": mean,
-        "interval": [round(max(0.0, mean - error), 3), round(min(1.0, mean + error), 3)],
-    }
+def commit() -> str:
+    """Return the commit of this checkout, with a mark where it has changes."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
+
+
+def measured(name: str, model: Path, context: Context) -> None:
+    """Measure a network and write what is found into the manifest beside it, as it is found."""
+    file = model.with_name("manifest.toml")
+    rows: list[dict[str, Any]] = []
+    for measure in measurements(name, model, context):
+        finding = measure()
+        say("")
+        print(finding, flush=True)
+        rows.append(finding.to_dict())
+        manifest.update(file, name, {**manifest.read(file)[name], "targets": rows})
+
+
+def run_file(name: str) -> Path:
+    """Return the settings that make a network."""
+    return HERE / "runs" / f"{name}.toml"
 
 
 def main() -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(description="Make the bundled networks.")
-    parser.add_argument("--game", choices=[*RECIPES, "all"], default="all", help="network to make")
-    parser.add_argument("--minutes", type=float, help="most minutes a network (default: recipe's)")
-    parser.add_argument("--rounds", type=int, help="stop after so many rounds (default: recipe's)")
-    parser.add_argument("--seed", type=int, default=1, help="of games, weights, order (default 1)")
-    parser.add_argument("--work", type=Path, default=Path("build/models"), help="kept on the way")
+    made = [name for name in NAMES if run_file(name).exists()]
+    parser = argparse.ArgumentParser(description="Make a bundled network and measure it.")
+    parser.add_argument("--game", choices=made, required=True, help="network to make")
+    parser.add_argument("--directory", type=Path, help="of the run (default: runs/NAME)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run there")
+    parser.add_argument(
+        "--only-measure", action="store_true", help="take the run's network as it is, no training"
+    )
     parser.add_argument("--out", type=Path, default=HERE, help="for NAME.onnx and manifest.toml")
-    parser.add_argument("--games", type=int, default=400, help="of each match (default 400)")
+    parser.add_argument("--threads", type=int, default=1, help="of the measurements (default 1)")
     args = parser.parse_args()
-    if args.minutes is not None and not args.minutes > 0:
-        parser.error(f"--minutes: expected a number > 0, found {args.minutes:g}")
-    if args.rounds is not None and args.rounds < 1:
-        parser.error(f"--rounds: expected at least 1, found {args.rounds}")
-    torch.set_num_threads(1)
-    names = list(RECIPES) if args.game == "all" else [args.game]
+    directory = args.directory or Path("runs") / args.game
     try:
-        for name in names:
-            recipe = RECIPES[name]
-            bundle(replace(recipe, rounds=recipe.rounds[: args.rounds]), args)
+        if not args.only_measure:
+            train_run(run_file(args.game), directory, resume=args.resume, on_progress=show)
+            say("")
+        model = bundle(args.game, RunFolder(directory), args.out)
+        measured(args.game, model, context_for(args.game, model, args.threads))
+        readme.update(args.out)
     except KeyboardInterrupt:
-        say("\nstopped; the same command goes on from here\n")
+        say("")
+        again = "--only-measure" if args.only_measure else "--resume"
+        print(f"stopped; the same command with {again} goes on from here", file=sys.stderr)
         return 130
+    except pyengine.EngineError as error:
+        say("")
+        print(error, file=sys.stderr)
+        return 2
     return 0
-
-
-def bundle(recipe: Recipe, args: argparse.Namespace) -> None:
-    """Make a network, copy it to its place and describe it in the manifest."""
-    work = args.work / f"{recipe.name}-{args.seed}"
-    say(f"{recipe.name}: {recipe.game}, work in {work}\n")
-    made = make(recipe, work, args.seed, args.minutes)
-    path = args.out / f"{recipe.name}.onnx"
-    path.write_bytes(made.read_bytes())
-    entry = {"game": recipe.game, **manifest.describe(path)}
-    entry["made"] = how_made(recipe, work, args.seed, args.minutes)
-    entry["strength"] = how_strong(recipe, path, args.games, args.seed)
-    manifest.update(args.out / "manifest.toml", recipe.name, entry)
 
 
 if __name__ == "__main__":

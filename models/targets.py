@@ -24,8 +24,9 @@ from measure.findings import Finding
 import pyengine
 from pyengine.bundled import sha256_of
 
-__all__ = ["NAMES", "main", "measurements"]
+__all__ = ["NAMES", "context_for", "main", "measurements"]
 
+WORK = ROOT / "build" / "targets"
 NAMES = ("tic_tac_toe", "connect4", "gomoku", "go7", "othello")
 
 
@@ -34,16 +35,22 @@ def measurements(name: str, model: Path, context: Context) -> list[Measurement]:
     return list(importlib.import_module(f"measure.{name}").measurements(model, context))
 
 
-def context_of(args: argparse.Namespace) -> Context:
-    """Return how to measure. Another model's matches are kept in another folder."""
-    shared = Path(os.environ.get("PYENGINE_SHARED", ROOT.parent / "shared"))
-    kept = f"{args.name}-{sha256_of(args.model)[:16]}{'-quick' if args.quick else ''}"
+def context_for(
+    name: str,
+    model: Path,
+    threads: int = 1,
+    *,
+    work: Path = WORK,
+    quick: bool = False,
+    seed: int = 0,
+) -> Context:
+    """Return how to measure a network. Matches of another one are kept in another folder."""
     return Context(
-        work=args.work / kept,
-        shared=shared,
-        quick=args.quick,
-        threads=args.threads,
-        seed=args.seed,
+        work=work / f"{name}-{sha256_of(model)[:16]}{'-quick' if quick else ''}",
+        shared=Path(os.environ.get("PYENGINE_SHARED", ROOT.parent / "shared")),
+        quick=quick,
+        threads=threads,
+        seed=seed,
     )
 
 
@@ -57,11 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("--threads", type=int, default=1, help="of the searches (default 1)")
     parser.add_argument("--seed", type=int, default=0, help="of openings and searches (default 0)")
-    parser.add_argument("--work", type=Path, default=ROOT / "build" / "targets", help="kept here")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of what is kept")
     args = parser.parse_args(arguments)
     if not args.model.is_file():
         parser.error(f"expected an ONNX file, found no {args.model}")
-    context = context_of(args)
+    context = context_for(
+        args.name, args.model, args.threads, work=args.work, quick=args.quick, seed=args.seed
+    )
     try:
         findings, failed = _found(args, context)
     except KeyboardInterrupt:

@@ -44,13 +44,12 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON and TOML, without what is empty."""
-        values = {**asdict(self), "reached": self.reached}
-        values["figure"] = round(self.figure, 4)
+        values = {**asdict(self), "figure": round(self.figure, 4), "reached": self.reached}
         if self.interval is not None:
             values["interval"] = [round(end, 4) for end in self.interval]
-        return {key: value for key, value in values.items() if value not in (None, "", False)} | (
-            {} if self.reached is None else {"reached": self.reached}
-        )
+        if not self.goal:
+            del values["goal"]
+        return {key: value for key, value in values.items() if value is not None and value != ""}
 
     def __str__(self) -> str:
         """Return a line for readers."""
