@@ -28,6 +28,7 @@ from pyengine.train.files import read_lines
 from pyengine.train.state import Best, RunFolder
 
 HERE = Path(__file__).resolve().parent
+_SHOWN = {"gomoku": "gomoku(board_size=9)"}  # of the boards that it plays, the demonstration's
 _CURVE_POINTS = 40  # most in the manifest; the picture has all
 
 
@@ -52,7 +53,8 @@ def bundle(name: str, folder: RunFolder, out: Path) -> Path:
     path = out / f"{name}.onnx"
     path.write_bytes((folder.models / best.name).read_bytes())
     games = folder.run().game.name
-    entry = {"game": games[0], "games": list(games), **manifest.describe(path)}
+    shown = _SHOWN.get(name, games[0])
+    entry = {"game": shown, "games": list(games), **manifest.describe(path)}
     entry["made"] = how_made(name, folder, best)
     manifest.update(out / "manifest.toml", name, entry)
     (out / "curves").mkdir(parents=True, exist_ok=True)

@@ -43,7 +43,7 @@ def _section(name: str, entry: Mapping[str, Any]) -> str:
         f"step {made['step']:,}; {entry['bytes'] / 1e6:.2f} MB. "
         f"[Settings]({made['run']}), [learning curve](curves/{name}.svg).",
         "",
-        "| | measured | of | asked |",
+        "| | measured | counted | asked |",
         "|---|---|---|---|",
         *(_row(row) for row in entry.get("targets", [])),
         "",
@@ -61,4 +61,4 @@ def _row(row: Mapping[str, Any]) -> str:
         if key in row:
             goal = ", a goal" if row.get("goal") else ""
             asked = f"{sign} {row[key]:.0%}{goal}: {'reached' if row['reached'] else 'missed'}"
-    return f"| {row['name']} | {figure} | {row['count']} | {asked} |"
+    return f"| {row['name']} | {figure} | {row['told']} | {asked} |"

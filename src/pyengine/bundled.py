@@ -41,14 +41,21 @@ def _collect(table: dict[str, Any], name: str, entries: dict[str, dict[str, Any]
 
 
 def game_of_model(name: str) -> Game | None:
-    """Return the game that a bundled network plays; None where that is not known."""
+    """Return the game that a bundled network plays, one of several; None where not known."""
     text = manifest().get(name, {}).get("game", _GAMES.get(name))
     return None if text is None else load_game(str(text))
 
 
 def model_of_game(game: Game) -> str | None:
     """Return the name of the bundled network for a game with exactly these parameters."""
-    return next((name for name in bundled_models() if game_of_model(name) == game), None)
+    return next((name for name in bundled_models() if game in _games_of_model(name)), None)
+
+
+def _games_of_model(name: str) -> list[Game]:
+    """Return the games that a bundled network plays: several where it fits several boards."""
+    played = [load_game(str(text)) for text in manifest().get(name, {}).get("games", ())]
+    first = game_of_model(name)
+    return played if first is None else [first, *played]
 
 
 def sha256_of(path: Path) -> str:
