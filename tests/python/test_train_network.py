@@ -51,6 +51,8 @@ def test_the_published_network_has_the_published_size() -> None:
         ("convolutional", ["gomoku(board_size=8)", "gomoku(board_size=15)"]),
         ("convolutional", ["go(board_size=5)", "go(rows=3,columns=7)"]),
         ("convolutional", ["tic_tac_toe"]),
+        ("value", ["gomoku(board_size=8)", "gomoku(board_size=15)"]),
+        ("value", ["go(board_size=5)"]),
     ],
 )
 def test_onnx_runtime_computes_what_pytorch_does(
@@ -95,9 +97,38 @@ def test_a_network_of_one_board_refuses_games_of_two(tmp_path: Path) -> None:
         train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
 
 
-def test_a_convolutional_network_needs_an_action_for_each_point() -> None:
-    with pytest.raises(pyengine.ConfigError, match=r"network\.kind.*found 7 actions"):
-        train.Network(NetworkConfig(kind="convolutional"), 3, (6, 7), 7)
+@pytest.mark.parametrize("kind", ["convolutional", "value"])
+def test_a_convolutional_network_needs_an_action_for_each_point(kind: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match=rf"network\.kind: \"{kind}.*found 7 actions"):
+        train.Network(NetworkConfig(kind=kind), 3, (6, 7), 7)
+
+
+def test_a_value_network_gives_every_legal_action_the_same_prior(tmp_path: Path) -> None:
+    config = NetworkConfig.convolutional(kind="value", blocks=1, filters=4)
+    train.export(network_for(config, "go(board_size=5)"), "go(board_size=5)",
+                 pyengine.ModelSpec(), tmp_path / "net.onnx")  # fmt: skip
+    state = pyengine.load_game("go(board_size=5)").new_initial_state()
+    state.apply_action(7)
+    policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
+    assert policy[0, state.legal_actions()] == pytest.approx(1 / 25)
+    assert policy.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("game", ["tic_tac_toe", "go(board_size=5)"])
+def test_a_network_may_value_positions_for_the_first_player(game: str, tmp_path: Path) -> None:
+    network = network_for(NetworkConfig.convolutional(kind="value", blocks=0, filters=4), game)
+    played = pyengine.load_game(game)
+    states = [played.new_initial_state(), played.new_initial_state([4])]
+    values = []
+    for name in ("mover", "first_player"):
+        path = tmp_path / f"{name}.onnx"
+        report = train.export(network, game, pyengine.ModelSpec(), path, value_for=name)
+        assert report.difference < 1e-5
+        evaluator = pyengine.OnnxEvaluator(path)
+        assert evaluator.spec is not None
+        assert evaluator.spec.value_for == name
+        values.append(evaluator.evaluate(states)[1])
+    assert values[1] == pytest.approx(values[0] * [1, -1], abs=1e-6)
 
 
 def test_a_convolutional_network_judges_any_board() -> None:

@@ -29,12 +29,13 @@ class NetworkConfig(Section):
     """A residual network: a tower of blocks and two heads.
 
     ``kind="alphago_zero"`` has the heads as published, with fully connected layers for one board;
-    ``"convolutional"`` has heads of 1x1 convolutions and global pooling, for boards of any size.
+    ``"convolutional"`` has heads of 1x1 convolutions and global pooling, for boards of any size;
+    ``"value"`` is the latter with a value alone: all its policy logits are 0, equal priors.
     """
 
     section: ClassVar[str] = "network"
 
-    kind: str = choice("alphago_zero", "alphago_zero", "convolutional")
+    kind: str = choice("alphago_zero", "alphago_zero", "convolutional", "value")
     blocks: int = integer(4, 0)  #: residual blocks; AlphaGo Zero: 19 or 39
     filters: int = integer(64, 1)  #: of every convolution in the tower; AlphaGo Zero: 256
     value: str = choice("scalar", "scalar", "wdl")  #: tanh, or logits of win, draw, loss
@@ -44,7 +45,10 @@ class NetworkConfig(Section):
 
     @classmethod
     def convolutional(cls, **settings: object) -> NetworkConfig:
-        """Return settings for any board size, with wider heads where they are not given."""
+        """Return settings for any board size, with wider heads where they are not given.
+
+        With ``kind="value"`` those of a network without a policy.
+        """
         heads = {"policy_filters": 16, "value_filters": 16, "value_hidden": 64}
         return cls.from_dict({"kind": "convolutional", **heads, **settings})
 

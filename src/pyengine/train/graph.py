@@ -21,6 +21,7 @@ from pyengine.train.network import (
     SCALE_STEP,
     Network,
     PublishedHeads,
+    ValueHead,
 )
 
 __all__ = ["folded", "model_of"]
@@ -96,6 +97,8 @@ def model_of(
     x = _tower(graph, network)
     if isinstance(network.heads, PublishedHeads):
         _published(graph, network, x)
+    elif isinstance(network.heads, ValueHead):
+        _value_alone(graph, network, x)
     else:
         _convolutional(graph, network, x)
     if network.config.value == "scalar":
@@ -164,9 +167,27 @@ def _convolutional(graph: _Graph, network: Network, x: str) -> None:
         points = graph.add("Flatten", [board], "policy.flat")
         passing = graph.linear(pooled, heads.pass_out, "policy.pass")
         graph.add("Concat", [points, passing], "policy", axis=1)
+    _pooled_value(graph, network, x, scale)
+
+
+def _pooled_value(graph: _Graph, network: Network, x: str, scale: str) -> None:
+    heads = network.heads
     value = _pooled(graph, graph.conv_relu(x, heads.value_conv, "value.seen"), scale, "value")
     value = graph.relu(graph.linear(value, heads.value_hidden, "value.sum"), "value.hidden")
     graph.linear(value, heads.value_out, _value_name(network))
+
+
+def _value_alone(graph: _Graph, network: Network, x: str) -> None:
+    """The policy is zeros [N,A], made from the input's shape."""
+    _pooled_value(graph, network, x, _scale(graph))
+    rows = graph.add("Shape", ["planes"], "policy.rows", start=0, end=1)
+    sides = graph.add("Shape", ["planes"], "policy.sides", start=2, end=4)
+    actions = graph.add("ReduceProd", [sides], "policy.points", axes=[0], keepdims=1)
+    if network.heads.has_pass:
+        one = graph.weight("policy.one", np.array([1], np.int64))
+        actions = graph.add("Add", [actions, one], "policy.actions")
+    shape = graph.add("Concat", [rows, actions], "policy.shape", axis=0)
+    graph.add("ConstantOfShape", [shape], "policy")  # float32 0 by default
 
 
 def _scale(graph: _Graph) -> str:

@@ -14,6 +14,7 @@ __all__ = [
     "ConvolutionalHeads",
     "Network",
     "PublishedHeads",
+    "ValueHead",
     "board_scale",
     "new_network",
     "parameters_of",
@@ -105,6 +106,24 @@ class ConvolutionalHeads(nn.Module):
         return policy, self.value_out(value)
 
 
+class ValueHead(nn.Module):
+    """The value head of :class:`ConvolutionalHeads` alone; all policy logits are 0."""
+
+    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
+        """Make it with random weights."""
+        super().__init__()
+        self.has_pass = has_pass
+        self.value_conv = _conv(config.filters, config.value_filters, 1)
+        self.value_hidden = nn.Linear(3 * config.value_filters, config.value_hidden)
+        self.value_out = nn.Linear(config.value_hidden, 3 if config.value == "wdl" else 1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return zeros [N,A] and the value before its last non-linearity."""
+        value = functional.relu(self.value_hidden(_pooled(functional.relu(self.value_conv(x)))))
+        actions = x.shape[2] * x.shape[3] + int(self.has_pass)
+        return x.new_zeros(len(x), actions), self.value_out(value)
+
+
 def _pooled(x: Tensor) -> Tensor:
     """[N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
     mean = x.mean(dim=(2, 3))
@@ -139,10 +158,11 @@ class Network(nn.Module):
         if config.kind == "alphago_zero":
             self.heads = PublishedHeads(config, board, actions)
         elif actions - height * width in (0, 1):
-            self.heads = ConvolutionalHeads(config, has_pass=actions > height * width)
+            heads = ValueHead if config.kind == "value" else ConvolutionalHeads
+            self.heads = heads(config, has_pass=actions > height * width)
         else:
             raise ConfigError(
-                'network.kind: "convolutional" needs an action for each of the '
+                f'network.kind: "{config.kind}" needs an action for each of the '
                 f"{height}x{width} points and at most a pass, found {actions} actions"
             )
 

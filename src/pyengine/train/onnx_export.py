@@ -46,6 +46,7 @@ def export(
     path: str | os.PathLike[str],
     *,
     metadata: Mapping[str, Any] | None = None,
+    value_for: str = "mover",
 ) -> ExportReport:
     """Write a network as ONNX, if ONNX Runtime then computes what PyTorch does.
 
@@ -58,6 +59,8 @@ def export(
             value in [-1, 1] or the logits of win, draw and loss.
         path: the file; an older one is replaced only by one that passed.
         metadata: plain values, kept under the key ``pyengine.manifest``.
+        value_for: for whom it learnt to value positions, as in :class:`ModelSpec`: ``"mover"``, as
+            a ``Dataset`` teaches, or ``"first_player"``.
 
     Raises:
         ConfigError: several games for a network of one board.
@@ -67,14 +70,14 @@ def export(
     given = [games] if isinstance(games, Game | str) else list(games)
     played = [load_game(game) if isinstance(game, str) else as_game(game) for game in given]
     boards = {game.board_shape for game in played}
-    if len(boards) > 1 and network.config.kind != "convolutional":
+    if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, found {sorted(boards)}")
     told = replace(
         spec,
         policy="logits",
         value="scalar" if network.config.value == "scalar" else ("win", "draw", "loss"),
         value_kind=None,
-        value_for="mover",
+        value_for=value_for,
     )
     texts = {METADATA_KEY: told.to_json()}
     if metadata is not None:
@@ -152,5 +155,7 @@ def _difference(
         value = (shares[:, 0] - shares[:, 2]).numpy()
     else:
         value = judged[:, 0].numpy()
+    if spec.value_for == "first_player":
+        value = value * [1.0 if state.current_player() == 0 else -1.0 for state in states]
     policy, found = evaluator.evaluate(states, game=game)
     return float(max(np.abs(policy - expected).max(), np.abs(found - value).max()))

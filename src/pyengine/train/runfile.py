@@ -139,14 +139,14 @@ class RunFile:
             self.selfplay_config(number)
         boards = {game.board_shape for game in games}
         network = self.train.network
-        if len(boards) > 1 and network.kind != "convolutional":
+        if len(boards) > 1 and network.kind == "alphago_zero":
             network.refuse("kind", "'convolutional' for several boards", network.kind)
         if len(games) > 1 and self.gate.method == "sprt":
             self.gate.refuse("method", "'score' for several games", "sprt")
         for game in games:
             height, width = game.board_shape
             extra = game.num_distinct_actions() - height * width
-            if network.kind == "convolutional" and extra not in (0, 1):
+            if network.kind != "alphago_zero" and extra not in (0, 1):
                 network.refuse(
                     "kind", f"'alphago_zero': {game} has no action a point", network.kind
                 )
@@ -168,7 +168,7 @@ def _train(tables: Mapping[str, Any]) -> TrainConfig:
         if not isinstance(part, Mapping):
             raise ConfigError(f"train.{name}: expected a table, found {part!r}")
     given = tables.get("network", {})
-    wide = given.get("kind") == "convolutional"
+    wide = given.get("kind") in ("convolutional", "value")
     seed = {"seed": tables.get("run", {}).get("seed", 0)}
     try:
         return TrainConfig(
