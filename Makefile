@@ -20,10 +20,10 @@ PIP := $(PY) -m pip --disable-pip-version-check install -q
 export CXX
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
-SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/* benchmarks/*.py) \
+SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/*.onnx models/manifest.toml benchmarks/*.py) \
   $(shell find src/cpp bindings src/pyengine -name '*.cpp' -o -name '*.h' -o -name '*.py' -o -name '*.pyi')
 PYTHON_DIRS := src/pyengine tests tools $(wildcard benchmarks examples models)
-CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks) -name '*.cpp' -o -name '*.h')
+CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
 .PHONY: help demo build test test-cpp test-python slow asan tsan instructions lint format stubs tidy bench clean

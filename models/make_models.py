@@ -130,16 +130,17 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1, help="of the measurements (default 1)")
     args = parser.parse_args()
     directory = args.directory or Path("runs") / args.game
+    again = "--only-measure" if args.only_measure else "--resume"
     try:
         if not args.only_measure:
             train_run(run_file(args.game), directory, resume=args.resume, on_progress=show)
             say("")
+            again = "--only-measure"
         model = bundle(args.game, RunFolder(directory), args.out)
         measured(args.game, model, context_for(args.game, model, args.threads))
         readme.update(args.out)
     except KeyboardInterrupt:
         say("")
-        again = "--only-measure" if args.only_measure else "--resume"
         print(f"stopped; the same command with {again} goes on from here", file=sys.stderr)
         return 130
     except pyengine.EngineError as error:

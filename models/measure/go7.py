@@ -18,6 +18,7 @@ __all__ = ["measurements"]
 _SIMULATIONS = 200
 _PLAYOUTS = 2000
 _LEVEL = 10
+_GNUGO_GAMES = 100  # it takes a tenth of a second a move
 _PLIES = 2  # of openings: more random moves decide a game on so small a board
 
 
@@ -50,4 +51,4 @@ def _against_gnugo(
         closing(context.engine(game, evaluator, _SIMULATIONS)) as ours,
         GnuGo(game, _LEVEL, context.seed) as theirs,
     ):
-        return context.play(name, ours, theirs, 200, plies=_PLIES)
+        return context.play(name, ours, theirs, _GNUGO_GAMES, plies=_PLIES)
