@@ -128,6 +128,7 @@ py::dict stats_to(const SearchStats& stats) {
   fields["collisions"] = stats.collisions;
   fields["nodes"] = stats.nodes;
   fields["bytes"] = stats.bytes;
+  fields["memory_refusals"] = stats.refusals;
   fields["waiting_seconds"] = stats.waiting_seconds;
   fields["provider"] = stats.provider;
   return fields;

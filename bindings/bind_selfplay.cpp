@@ -137,6 +137,7 @@ py::dict counters_to(const SelfPlayCounters& counters) {
   fields["cache_hits"] = counters.cache_hits;
   fields["waiting_seconds"] = counters.waiting_seconds;
   fields["bytes"] = counters.bytes;
+  fields["memory_refusals"] = counters.refusals;
   fields["provider"] = counters.provider;
   fields["resign_threshold"] = py::cast(counters.resign_threshold);
   fields["played_on"] = counters.resignation.games;

@@ -36,6 +36,7 @@ TEST_CASE("a pool hands out exactly as many chunks as its cap holds, and takes t
     chunks.push_back(chunk);
   }
   CHECK(chunks.size() == 3);
+  CHECK(pool.refusals() == 1);
   CHECK(pool.bytes() == 3 * kChunkBytes);
   pool.give_back({chunks[1]});
   CHECK(pool.bytes() == 3 * kChunkBytes);  // kept for the next

@@ -422,6 +422,7 @@ TEST_CASE("a small memory is filled and never overrun, and the search goes on") 
     CHECK(bench.searcher->tree()->root().visits.load() == 60001);
     CHECK(total(result.visits) == 60000);
     CHECK(bench.searcher->stats().bytes <= kLeastMemory);
+    CHECK(bench.searcher->stats().refusals > 0);
     const TreeCount count = bench.check(false);
     CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
     CHECK(count.nodes == result.nodes);

@@ -48,15 +48,19 @@ ChunkPool::~ChunkPool() {
 std::byte* ChunkPool::take() {
   const std::lock_guard lock(mutex_);
   const std::uint64_t allocated = allocated_.load(std::memory_order_relaxed);
-  if (allocated - free_.size() >= limit_chunks()) return nullptr;
-  if (!free_.empty()) {
-    std::byte* chunk = free_.back();
-    free_.pop_back();
-    return chunk;
+  if (allocated - free_.size() < limit_chunks()) {
+    if (!free_.empty()) {
+      std::byte* chunk = free_.back();
+      free_.pop_back();
+      return chunk;
+    }
+    if (std::byte* chunk = new_chunk()) {
+      allocated_.fetch_add(1, std::memory_order_relaxed);
+      return chunk;
+    }
   }
-  std::byte* chunk = new_chunk();
-  if (chunk != nullptr) allocated_.fetch_add(1, std::memory_order_relaxed);
-  return chunk;
+  refusals_.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
 }
 
 std::size_t ChunkPool::available() const {

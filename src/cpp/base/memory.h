@@ -39,6 +39,10 @@ class ChunkPool {
   }
   /// Chunks that take() has left.
   [[nodiscard]] std::size_t available() const;
+  /// How often take() found nothing left.
+  [[nodiscard]] std::uint64_t refusals() const noexcept {
+    return refusals_.load(std::memory_order_relaxed);
+  }
   /// Chunks obtained from the system, in bytes.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return allocated_.load(std::memory_order_relaxed) * kChunkBytes;
@@ -49,6 +53,7 @@ class ChunkPool {
   mutable std::mutex mutex_;
   std::vector<std::byte*> free_;
   std::atomic<std::uint64_t> allocated_{0};
+  std::atomic<std::uint64_t> refusals_{0};  ///< written under the mutex
 };
 
 /// Names a block of an Arena; 0 names none.

@@ -331,6 +331,7 @@ SearchStats Searcher::stats() const {
   stats.padding = judged.padding;
   stats.cache_hits = judged.cache_hits;
   stats.bytes = pool_->bytes() + judged.cache_bytes;
+  stats.refusals = pool_->refusals();
   stats.provider = bound_->provider();
   const std::uint64_t waited = old_waited_ns_ + (pipeline_ ? pipeline_->waited_ns() : 0);
   stats.waiting_seconds = static_cast<double>(waited) * 1e-9;

@@ -28,6 +28,7 @@ struct SearchStats {
   std::uint64_t collisions = 0;
   std::uint64_t nodes = 0;       ///< in the tree now
   std::uint64_t bytes = 0;       ///< memory held for trees and cache
+  std::uint64_t refusals = 0;    ///< of memory: a node stayed without children
   double waiting_seconds = 0.0;  ///< of workers with nothing to do but wait for judgements
   std::string provider;
 };

@@ -158,6 +158,7 @@ SelfPlayCounters SelfPlay::counters() const {
   counters.cache_hits = judged_before_.cache_hits + judged.cache_hits;
   counters.waiting_seconds = waited_before_ + static_cast<double>(pipeline_->waited_ns()) * 1e-9;
   counters.bytes = pool_->bytes() + judged.cache_bytes;
+  counters.refusals = pool_->refusals();
   counters.provider = bound_->provider();
   counters.searches = table_.searches.load(std::memory_order_relaxed);
   counters.resign_threshold = table_.resignation.threshold();

@@ -32,6 +32,7 @@ struct SelfPlayCounters {
   std::uint64_t cache_hits = 0;
   double waiting_seconds = 0.0;  ///< of workers with nothing to do
   std::uint64_t bytes = 0;       ///< of trees and cache
+  std::uint64_t refusals = 0;    ///< of memory: a node stayed without children
   std::string provider;
   std::optional<double> resign_threshold;
   Resignation::Measured resignation;

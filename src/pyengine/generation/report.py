@@ -23,6 +23,8 @@ class SelfPlayReport:
             which a side that did not lose was below the threshold.
         waiting_seconds: of workers with nothing to do, summed.
         bytes: held for trees and cache.
+        memory_refusals: how often a node stayed without children because the memory limit was met;
+            more than a few: the searches see less than their simulations could show.
         seconds: of wall time.
         provider: of the evaluator.
         shards: closed, in the directory.
@@ -45,6 +47,7 @@ class SelfPlayReport:
     in_vain: int = 0
     waiting_seconds: float = 0.0
     bytes: int = 0
+    memory_refusals: int = 0
     seconds: float = 0.0
     provider: str = "none"
     shards: int = 0
@@ -79,6 +82,12 @@ class SelfPlayReport:
             "evaluations_per_second": self.per_second("evaluations"),
         }
 
+    @property
+    def _memory_said(self) -> str:
+        """A warning, or nothing."""
+        refused = self.memory_refusals
+        return f"; the memory limit was met {refused} times" if refused else ""
+
     def __str__(self) -> str:
         """Return three lines for people."""
         false = f", {self.in_vain} of {self.played_on} played on" if self.played_on else ""
@@ -90,5 +99,5 @@ class SelfPlayReport:
             f"first player {self.first_wins}, drawn {self.draws}, second {self.second_wins};"
             f" {self.mean_length:.1f} plies a game; resigned {self.resigned}"
             f" (below {threshold}{false})\n"
-            f"{self.shards} shards, {self.seconds:.1f} s on {self.provider}"
+            f"{self.shards} shards, {self.seconds:.1f} s on {self.provider}{self._memory_said}"
         )
