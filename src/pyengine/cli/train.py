@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -14,15 +15,25 @@ from rich.live import Live  # noqa: TID253
 from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
+from pyengine import distributed
 from pyengine.cli import common
 from pyengine.errors import ConfigError
-from pyengine.train import RunFile, RunProgress, RunReport, need, plot_curve, train_run
+from pyengine.train import (
+    ActorProgress,
+    RunFile,
+    RunProgress,
+    RunReport,
+    need,
+    plot_curve,
+    train_run,
+)
 from pyengine.train.part import main as run_part
 from pyengine.train.parts import PARTS
 from pyengine.train.state import RunFolder
 
 __all__ = ["train"]
 
+_RATES = 8  # actors of a node whose rates are shown
 _LINE_SECONDS = 30.0  # between two lines where there is no terminal
 
 _Run: TypeAlias = Annotated[
@@ -42,6 +53,23 @@ _Part: TypeAlias = Annotated[
 _Minutes: TypeAlias = Annotated[
     float | None, typer.Option("--minutes", help="Instead of the file's limit; all sittings.")
 ]
+_Ray: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Self-play by actors of Ray: auto (the cluster of which this machine is a node), "
+        "local (a Ray on this machine alone), or an address.",
+    ),
+]
+_Actors: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--actors",
+        metavar="N",
+        help="With --ray: instead of the file's number; auto: as many as there is room for.",
+    ),
+]
 _Curve: TypeAlias = Annotated[
     Path | None,
     typer.Option("--curve", help="Only draw the learning curve of the directory's run, to a file."),
@@ -54,6 +82,8 @@ def train(
     resume: _Resume = False,
     part: _Part = None,
     minutes: _Minutes = None,
+    ray: _Ray = None,
+    actors: _Actors = None,
     curve: _Curve = None,
     as_json: common.JsonOption = False,
 ) -> None:
@@ -65,6 +95,10 @@ def train(
         raise common.usage("name a RUN.toml, or with --resume the --directory of a run")
     if part is not None and part not in PARTS:
         raise common.usage(f"--part must be one of {', '.join(PARTS)}, found {part!r}")
+    if ray is None and actors is not None:
+        raise common.usage("--actors needs --ray")
+    if ray is not None and part is not None:
+        raise common.usage("--part runs here alone, without --ray")
     if curve is not None:
         if directory is None:
             raise common.usage("--curve needs the --directory of a run")
@@ -72,20 +106,29 @@ def train(
         return
     need("torch")
     need("onnx")
-    settings = _settings(run, directory, minutes)
+    settings = _settings(run, directory, minutes, actors)
     folder = directory or Path("runs") / settings.run.name
     if part is not None:
         _part(part, folder, settings)
         return
     with _progress(settings) as show:
-        report = train_run(settings, folder, resume=resume, on_progress=show)
+        if ray is None:
+            report = train_run(settings, folder, resume=resume, on_progress=show)
+        else:
+            report = distributed.train(
+                settings, folder, address=ray, resume=resume, on_progress=show
+            )
     _print(report, as_json)
 
 
-def _settings(run: Path | None, directory: Path | None, minutes: float | None) -> RunFile:
+def _settings(
+    run: Path | None, directory: Path | None, minutes: float | None, actors: str | None
+) -> RunFile:
     """Return the file's settings, or those of the run in the directory."""
     try:
         settings = RunFolder(directory or "").run() if run is None else RunFile.from_toml(run)
+        if actors is not None:
+            settings = settings.with_actors(int(actors) if actors.isdigit() else actors)
         return settings if minutes is None else settings.limited(minutes=minutes)
     except ConfigError as error:
         raise common.usage(str(error)) from error
@@ -148,11 +191,31 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
         ("gate", progress.gate or "-"),
         ("best", strength),
     ]
+    if progress.actors:
+        facts.insert(2, ("actors", _crew(progress.actors)))
     if progress.restarts:
         facts.append(("restarts", str(progress.restarts)))
     if progress.finishing:
         facts.append(("finishing", "the last candidate is judged"))
     return facts
+
+
+def _crew(actors: Sequence[ActorProgress]) -> str:
+    """Return what the actors are doing: by node, how many play, how fast, and who is missing."""
+    nodes: dict[str, list[ActorProgress]] = {}
+    for actor in actors:
+        nodes.setdefault(actor.node, []).append(actor)
+    told = []
+    for node, here in sorted(nodes.items()):
+        states = Counter(each.state.split()[0] for each in here)
+        each_rate = ", ".join(f"{each.positions_per_second:.1f}" for each in here[:_RATES])
+        more = " ..." if len(here) > _RATES else ""
+        counted = ", ".join(f"{count} {state}" for state, count in states.most_common())
+        told.append(
+            f"{node or 'nowhere yet'}: {counted}" + (f" ({each_rate}{more}/s)" if node else "")
+        )
+    deaths = sum(actor.deaths for actor in actors)
+    return "; ".join(told) + (f"; {deaths} died" if deaths else "")
 
 
 def _print(report: RunReport, as_json: bool) -> None:

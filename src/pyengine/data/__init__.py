@@ -7,6 +7,7 @@ from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.record import FinishedGame
 from pyengine.data.sgf_read import SgfReport, import_sgf
 from pyengine.data.sgf_write import export_sgf
+from pyengine.data.sink import GameSink
 from pyengine.data.writer import ShardWriter
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "RESIGNED",
     "Dataset",
     "FinishedGame",
+    "GameSink",
     "Layout",
     "Manifest",
     "SgfReport",

@@ -118,10 +118,18 @@ class ShardWriter:
                 before it are kept, and the next call tries again.
 
         """
+        self.add_records(game.records(self.layout), game.line())
+
+    def add_records(self, rows: Rows, line: GameLine) -> None:
+        """Take in a game that is records already; as :meth:`add` does.
+
+        Args:
+            rows: its positions, of the directory's layout.
+            line: what the list of games says of it.
+
+        """
         if self._closed:
             raise ConfigError("the writer is closed")
-        rows = game.records(self.layout)
-        line = game.line()
         full = self._games and self._waiting + len(rows) > self._limits[0]
         try:
             if full:

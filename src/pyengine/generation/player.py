@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from pyengine import _core
-from pyengine.data import FinishedGame, ShardWriter
+from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import as_game, load_game
@@ -89,7 +89,7 @@ class SelfPlayer:
         """Return the games that have ended and were not taken yet."""
         return list(self._ended())
 
-    def write(self, writer: ShardWriter, games: Iterator[FinishedGame] | None = None) -> None:
+    def write(self, writer: GameSink, games: Iterator[FinishedGame] | None = None) -> None:
         """Add games to a writer, by default those that have ended and were not taken yet.
 
         One that an interruption kept out of the writer is not lost.

@@ -19,7 +19,7 @@ from pyengine.train.curve import plot_curve
 from pyengine.train.errors import TrainingError
 from pyengine.train.extra import need
 from pyengine.train.gate import Judgement, judge
-from pyengine.train.run import RunProgress, RunReport, train_run
+from pyengine.train.run import ActorProgress, RunProgress, RunReport, train_run
 from pyengine.train.run_configs import GateConfig
 from pyengine.train.runfile import RunFile
 from pyengine.train.schedule import learning_rate
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pyengine.train.onnx_export import ExportReport, export
 
 __all__ = [
+    "ActorProgress",
     "AverageConfig",
     "ExportReport",
     "GateConfig",

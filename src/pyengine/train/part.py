@@ -12,14 +12,14 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pyengine.errors import ConfigError, DataError, EngineError
 from pyengine.train.parts import PARTS, PERMANENT, Part, run_part
 from pyengine.train.state import RunFolder
 
-__all__ = ["main"]
+__all__ = ["main", "outcome"]
 
 
 def _watch(part: Part) -> None:
@@ -39,6 +39,27 @@ def _obey_signals(part: Part) -> None:
         signal.signal(number, lambda *_: part.stop())
 
 
+def outcome(
+    name: str,
+    folder: RunFolder,
+    ready: Callable[[Part], None],
+    work: Callable[[Part], None] | None = None,
+) -> tuple[int, str]:
+    """Run a part to its end; return 0, 1 or :data:`PERMANENT`, and what went wrong.
+
+    Arguments as of :func:`~pyengine.train.parts.run_part`.
+    """
+    try:
+        run_part(name, folder, ready, work)
+    except (ConfigError, DataError) as error:
+        return PERMANENT, f"{type(error).__name__}: {error}"
+    except EngineError as error:
+        return 1, f"{type(error).__name__}: {error}"
+    except Exception:
+        return 1, traceback.format_exc()
+    return 0, ""
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run a part and return the exit status: 0, 1, or :data:`PERMANENT`."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -53,18 +74,10 @@ def main(args: Sequence[str] | None = None) -> int:
         if given.watched:
             _watch(part)
 
-    try:
-        run_part(given.name, RunFolder(given.folder), ready)
-    except (ConfigError, DataError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return PERMANENT
-    except EngineError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return 1
-    except Exception:
-        traceback.print_exc()
-        return 1
-    return 0
+    status, words = outcome(given.name, RunFolder(given.folder), ready)
+    if status:
+        print(words, file=sys.stderr)
+    return status
 
 
 if __name__ == "__main__":

@@ -91,9 +91,7 @@ class _Positions:
     @property
     def total(self) -> int:
         """How many there are that count."""
-        full = self._part.run.window.full_only
-        found = [self._part.folder.produced(name) for name in self._part.run.game.name]
-        return sum(each.full if full else each.positions for each in found)
+        return self._part.folder.counted(self._part.run)
 
     @property
     def enough(self) -> bool:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyengine.bundled import sha256_of
-from pyengine.data import FinishedGame, ShardWriter
+from pyengine.data import FinishedGame, GameSink
 from pyengine.evaluators import Evaluator, as_evaluator
 from pyengine.games import load_game
 from pyengine.generation import SelfPlayer
 from pyengine.train.parts import Part
 from pyengine.train.state import Best, RunFolder
 
-__all__ = ["evaluator_of", "work"]
+__all__ = ["evaluator_of", "first_best", "work"]
 
 _ENDLESS = 1 << 40  # games
 _TURN_SECONDS = 5.0  # of one game, where there are several
@@ -24,11 +24,16 @@ _TURN_SECONDS = 5.0  # of one game, where there are several
 
 def work(part: Part) -> None:
     """Play until told to end. A new best network goes on with the games that are open."""
-    best = _first(part)
+    best = first_best(part)
     if best is None:
         return
     with _tables(part, best) as tables:
         while not part.finishing:
+            if part.held:
+                for each in tables:
+                    each.writer.tick()
+                part.wait()
+                continue
             table = min(tables, key=lambda each: each.writer.positions / each.share)
             table.follow(part)
             _turn(part, table, tables)
@@ -39,7 +44,7 @@ def evaluator_of(best: Best, folder: RunFolder) -> Evaluator:
     return as_evaluator(str(folder.models / best.name) if best.is_network else best.name)
 
 
-def _first(part: Part) -> Best | None:
+def first_best(part: Part) -> Best | None:
     """Wait until there is somebody to play; None when it is to end before."""
     while not part.finishing:
         best = part.folder.best()
@@ -55,7 +60,7 @@ class _Table:
     """A game: its open games, and where the finished ones go."""
 
     player: Any
-    writer: ShardWriter
+    writer: GameSink
     share: float
     best: Best
 
@@ -78,15 +83,7 @@ def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
         for number, (name, share) in enumerate(shares):
             config = part.run.selfplay_config(number)
             game = load_game(name)
-            writer = stack.enter_context(
-                ShardWriter(
-                    part.folder.data(name),
-                    game,
-                    part.run.spec,
-                    configuration=config.to_dict(),
-                    model_sha256=best.sha256,
-                )
-            )
+            writer = stack.enter_context(part.open_sink(name, config.to_dict(), best.sha256))
             player = SelfPlayer(
                 game,
                 evaluator_of(best, part.folder),
@@ -99,7 +96,7 @@ def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
         yield tables
 
 
-def _write(player: Any, writer: ShardWriter) -> None:
+def _write(player: Any, writer: GameSink) -> None:
     player.write(writer)
 
 
@@ -126,7 +123,7 @@ def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
         best = part.folder.best()
         newer = best is not None and best.name != table.best.name
         turn_over = len(tables) > 1 and seconds > _TURN_SECONDS
-        return not (part.finishing or newer or turn_over)
+        return not (part.finishing or part.held or newer or turn_over)
 
     table.player.run(_ENDLESS, go_on)
 
@@ -134,4 +131,9 @@ def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
 def _counts(table: _Table) -> dict[str, Any]:
     """Return what the games of a table look like."""
     report = table.player.report()
-    return {"mean_length": report.mean_length, "batch_fill": report.batch_fill}
+    return {
+        "mean_length": report.mean_length,
+        "batch_fill": report.batch_fill,
+        "simulations": report.simulations,
+        "evaluations": report.evaluations,
+    }

@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from pyengine.data import GameSink, ShardWriter
+from pyengine.data.writer import MOST_POSITIONS
+from pyengine.games import load_game
 from pyengine.train.files import lock
 from pyengine.train.runfile import RunFile
 from pyengine.train.state import RunFolder
@@ -62,6 +65,42 @@ class Part:
         """Whether to end what there is, or to stop."""
         return self._finish.is_set() or self.stopping
 
+    @property
+    def held(self) -> bool:
+        """Whether self-play is to pause, since nobody takes what it has played."""
+        return False
+
+    def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
+        """Return where the finished games of a game go, a context manager: the run's data.
+
+        Args:
+            game: as the run file names it.
+            configuration: of self-play.
+            sha256: of the network that plays; None: no network.
+
+        """
+        return self.open_writer(game, configuration, sha256)
+
+    def open_writer(
+        self,
+        game: str,
+        configuration: dict[str, Any],
+        sha256: str | None,
+        positions: int = MOST_POSITIONS,
+    ) -> ShardWriter:
+        """Return who writes the run's data of a game, in shards of so many positions at most.
+
+        The other arguments are those of :meth:`open_sink`.
+        """
+        return ShardWriter(
+            self.folder.data(game),
+            load_game(game),
+            self.run.spec,
+            configuration=configuration,
+            model_sha256=sha256,
+            positions=positions,
+        )
+
     def wait(self, seconds: float = 0.2) -> None:
         """Wait, but not when it is to stop."""
         self._stop.wait(seconds)
@@ -74,13 +113,19 @@ class Part:
             self.folder.set_status(self.name, told)
 
 
-def run_part(name: str, folder: RunFolder, ready: Callable[[Part], None] | None = None) -> None:
+def run_part(
+    name: str,
+    folder: RunFolder,
+    ready: Callable[[Part], None] | None = None,
+    work: Callable[[Part], None] | None = None,
+) -> None:
     """Run a part until it is told to end; refused while another process does.
 
     Args:
         name: one of :data:`PARTS`.
         folder: of the run.
         ready: called with the part before it begins.
+        work: what it does; None: what its module does.
 
     Raises:
         EngineError: it is running already, or whatever its work raises.
@@ -90,4 +135,4 @@ def run_part(name: str, folder: RunFolder, ready: Callable[[Part], None] | None 
     if ready is not None:
         ready(part)
     with lock(folder.lock(name), f"the part {name} of {folder.path}"):
-        importlib.import_module(PARTS[name]).work(part)
+        (work or importlib.import_module(PARTS[name]).work)(part)

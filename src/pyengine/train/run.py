@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,20 +10,34 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.errors import ConfigError
+from pyengine.train.child import Child, ProcessChild
 from pyengine.train.errors import TrainingError
 from pyengine.train.files import append_line, lock
-from pyengine.train.parts import PARTS, PERMANENT
+from pyengine.train.parts import PARTS
 from pyengine.train.runfile import RunFile
 from pyengine.train.state import Best, RunFolder
 
-__all__ = ["RunProgress", "RunReport", "train_run"]
+__all__ = ["ActorProgress", "RunProgress", "RunReport", "StartPart", "train_run"]
 
 _POLL = 0.25  # seconds
 _CLOCK_SECONDS = 5.0  # between two writings of the clock
 _GRACE = 60.0  # seconds that a part has for a clean end, before it is ended
-_FORGET = 600.0  # seconds after which a restart counts no more
-_BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
-_TAIL = 1500  # characters of a part's last words
+
+#: Starts a part, by its name, in the folder of a run.
+StartPart = Callable[[str, RunFolder, RunFile], Child]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActorProgress:
+    """What a self-play actor of a cluster is doing."""
+
+    name: str
+    node: str  #: where it plays; empty before it does
+    pid: int | None  #: of its process there
+    state: str  #: "plays", "held" (nobody takes what it plays), "starts", "ended", or when again
+    games: int  #: delivered by it and those before it
+    positions_per_second: float
+    deaths: int  #: of those before it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +56,7 @@ class RunProgress:
     gate: str  #: what the gate is doing
     restarts: int
     finishing: bool  #: a limit is reached
+    actors: tuple[ActorProgress, ...] = ()  #: of a run on a cluster
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +80,7 @@ def train_run(
     *,
     resume: bool = False,
     on_progress: Callable[[RunProgress], object] | None = None,
+    start: StartPart = ProcessChild,
 ) -> RunReport:
     """Run the loop until a limit of ``[run]`` is reached.
 
@@ -76,6 +90,8 @@ def train_run(
         directory: of the run.
         resume: go on with the run there; where there is none, begin.
         on_progress: called four times a second; False stops.
+        start: starts a part; each is a process here unless told otherwise (see
+            :mod:`pyengine.distributed`).
 
     Raises:
         ConfigError: settings that are wrong or changed; a directory with a run, without resume.
@@ -87,7 +103,7 @@ def train_run(
     folder = RunFolder(directory)
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
         run = _prepared(source, folder, resume)
-        return _Supervisor(run, folder, on_progress).run()
+        return _Supervisor(run, folder, on_progress, start).run()
 
 
 def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
@@ -105,82 +121,6 @@ def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bo
     return run
 
 
-class _Child:
-    """A part's process, started again when it dies."""
-
-    def __init__(self, name: str, folder: RunFolder) -> None:
-        self.name = name
-        self.deaths: list[float] = []
-        self._folder = folder
-        self._words = folder.log / f"{name}.err"
-        self._again: float | None = None
-        self._process = self._start()
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "pyengine.train.part", self.name, str(self._folder.path)]
-        with self._words.open("ab") as words:
-            return subprocess.Popen(
-                [*command, "--watched"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=words,
-                start_new_session=True,  # Ctrl-C is for the supervisor, who tells the parts
-            )
-
-    def poll(self, restarts: int) -> bool:
-        """Start it again if it died and it is time; return whether it has ended by itself.
-
-        Raises TrainingError when it dies again and again.
-        """
-        status = self._process.poll()
-        now = time.monotonic()
-        if self._again is not None:
-            if now >= self._again:
-                self._again = None
-                self._process = self._start()
-            return False
-        if status is None:
-            return False
-        if status == 0:
-            return True
-        self.deaths = [*(t for t in self.deaths if now - t < _FORGET), now]
-        if status == PERMANENT or len(self.deaths) > restarts:
-            raise TrainingError(
-                f"the part {self.name} failed (exit status {status}, "
-                f"{len(self.deaths) - 1} restarts): {self.last_words()}"
-            )
-        self._again = now + _BACKOFF[min(len(self.deaths), len(_BACKOFF)) - 1]
-        return False
-
-    def last_words(self) -> str:
-        """Return the end of what it wrote to its standard error."""
-        words = self._words.read_text("utf-8", errors="replace").strip()
-        return words[-_TAIL:] or "it said nothing"
-
-    def tell(self, line: str | None) -> None:
-        """Send a line, or with None the end: stop at once."""
-        pipe = self._process.stdin
-        self._again = None
-        try:
-            if pipe is not None and not pipe.closed:
-                if line is None:
-                    pipe.close()
-                else:
-                    pipe.write(f"{line}\n".encode())
-                    pipe.flush()
-        except BrokenPipeError:
-            pass  # it has ended
-
-    def ended(self) -> bool:
-        """Whether the process has ended."""
-        return self._process.poll() is not None
-
-    def end(self) -> None:
-        """End it, whatever it is at."""
-        self._process.kill()
-        self._process.wait()
-
-
 class _Supervisor:
     """Starts the parts, watches them and the limits, ends them."""
 
@@ -189,21 +129,24 @@ class _Supervisor:
         run: RunFile,
         folder: RunFolder,
         on_progress: Callable[[RunProgress], object] | None,
+        start: StartPart,
     ) -> None:
         self._run = run
+        self._start = start
         self._folder = folder
         self._on_progress = on_progress
         self._before = folder.seconds()
         self._begun = self._written = time.monotonic()
         self._finishing = False
-        self._children: list[_Child] = []
+        self._children: list[Child] = []
 
     def run(self) -> RunReport:
         """Run until a limit; all parts have ended then."""
         self._note("begins")
         reason = "interrupted"
         try:
-            self._children = [_Child(name, self._folder) for name in PARTS]
+            for name in PARTS:  # one that cannot start leaves none behind
+                self._children.append(self._start(name, self._folder, self._run))
             reason = self._watch()
             if reason != "stopped":
                 self._finish()
@@ -270,8 +213,9 @@ class _Supervisor:
             best=self._folder.best(),
             window=int(learning.get("window", 0)),
             gate=gate,
-            restarts=sum(len(child.deaths) for child in self._children),
+            restarts=sum(child.restarts for child in self._children),
             finishing=self._finishing,
+            actors=tuple(ActorProgress(**each) for each in playing.get("actors", ())),
         )
 
     def _finish(self) -> None:

@@ -24,6 +24,7 @@ from pyengine.train.section import (
 )
 
 __all__ = [
+    "DistributedConfig",
     "GameConfig",
     "GateConfig",
     "RunConfig",
@@ -187,3 +188,36 @@ class RunConfig(Section):
 
     #: May change when a run goes on.
     FREE: ClassVar[tuple[str, ...]] = ("minutes", "games", "steps", "generations", "restarts")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistributedConfig(Section):
+    """A run on a cluster: how many actors play, and what each part needs. Not read elsewhere."""
+
+    section: ClassVar[str] = "distributed"
+
+    actors: int | None = integer(None, 1, none=True)  #: None, "auto": as many as there is room for
+    cpus: float | None = number(None, none=True)  #: of an actor; None: the threads of its search
+    gpus: float = number(0.0)  #: of an actor; a part of one may be shared
+    resources: Mapping[str, Any] = table()  #: of an actor, of the cluster's own names
+    learner_cpus: float = number(1.0)
+    learner_gpus: float = number(0.0)
+    gate_cpus: float = number(1.0)
+    gate_gpus: float = number(0.0)
+    delivery_seconds: float = number(2.0, above=True)  #: that an ended game waits for others
+    backlog_megabytes: float = number(64.0, above=True)  #: an actor with more undelivered pauses
+    shard_positions: int = integer(65_536, 1)  #: at most; a shard closes after 10 s all the same
+    ahead: int | None = integer(None, 1, none=True)  #: positions; self-play pauses when the learner
+    #: has so many to learn from yet; None: it never waits
+
+    def __post_init__(self) -> None:
+        """Take "auto" for None, and check the resources."""
+        given: object = self.actors
+        if given == "auto":
+            object.__setattr__(self, "actors", None)
+        elif isinstance(given, str):
+            self.refuse("actors", 'an int of at least 1, or "auto"', given)
+        super().__post_init__()
+        for name, amount in self.resources.items():
+            if isinstance(amount, bool) or not isinstance(amount, int | float) or amount <= 0:
+                self.refuse(f"resources.{name}", "a positive number", amount)

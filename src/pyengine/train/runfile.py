@@ -24,6 +24,7 @@ from pyengine.train.configs import (
     TrainConfig,
 )
 from pyengine.train.run_configs import (
+    DistributedConfig,
     GameConfig,
     GateConfig,
     RunConfig,
@@ -36,7 +37,17 @@ __all__ = ["RunFile"]
 
 _T = TypeVar("_T")
 
-_SECTIONS = ("game", "network", "selfplay", "search", "train", "window", "gate", "run")
+_SECTIONS = (
+    "game",
+    "network",
+    "selfplay",
+    "search",
+    "train",
+    "window",
+    "gate",
+    "run",
+    "distributed",
+)
 _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 
 
@@ -50,6 +61,7 @@ class RunFile:
     window: WindowConfig
     gate: GateConfig
     run: RunConfig
+    distributed: DistributedConfig
     text: str
 
     @classmethod
@@ -77,6 +89,7 @@ class RunFile:
             window=WindowConfig.from_dict(tables.get("window", {})),
             gate=GateConfig.from_dict(tables.get("gate", {})),
             run=RunConfig.from_dict(tables.get("run", {})),
+            distributed=DistributedConfig.from_dict(tables.get("distributed", {})),
             text=content,
         )
         found._check_fit()
@@ -104,6 +117,10 @@ class RunFile:
     def limited(self, **limits: float | int | None) -> RunFile:
         """Return the run with other limits; its text stays."""
         return replace(self, run=self.run.replace(**limits))
+
+    def with_actors(self, actors: int | str) -> RunFile:
+        """Return the run with another ``distributed.actors``; its text stays."""
+        return replace(self, distributed=self.distributed.replace(actors=actors))
 
     def fixed(self) -> dict[str, Any]:
         """Return the settings that must stay the same when a run goes on."""

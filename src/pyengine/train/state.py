@@ -115,6 +115,11 @@ class RunFolder:
             self._manifests[path] = known = (stamp, total)
         return known[1]
 
+    def counted(self, run: RunFile) -> int:
+        """Return how many positions of all games the learner may learn from."""
+        found = [self.produced(name) for name in run.game.name]
+        return sum(each.full if run.window.full_only else each.positions for each in found)
+
     def best(self) -> Best | None:
         """Return the best network; None before there is one. Raises DataError."""
         values = read_json(self.path / "best.json")

@@ -1,0 +1,91 @@
+"""A packet: finished games on their way from an actor to the run's folder."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.data.layout import Layout, Rows
+from pyengine.data.record import GameLine
+from pyengine.errors import DataError
+
+__all__ = ["DamagedPacketError", "Game", "Packet", "pack", "unpack"]
+
+#: A finished game: its records, and its line in the list of games.
+Game: TypeAlias = tuple[Rows, GameLine]
+
+
+class DamagedPacketError(DataError):
+    """A packet that is not what its sender packed."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Packet:
+    """Finished games of one kind, in the form of a shard: records, and the list of games.
+
+    Attributes:
+        number: from 1, consecutive for each sender.
+        game: number of the game in the run file.
+        records: uint8[bytes]: the records, one after the other.
+        lines: the list of games, a line each.
+        sha256: of records and lines.
+    """
+
+    number: int
+    game: int
+    records: npt.NDArray[np.uint8]
+    lines: bytes
+    sha256: str
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return len(self.records) + len(self.lines)
+
+
+def pack(number: int, game: int, games: Sequence[Game]) -> Packet:
+    """Return a packet of games."""
+    rows = np.concatenate([rows for rows, _ in games])
+    records = np.frombuffer(rows.tobytes(), np.uint8)
+    lines = "".join(line.to_json() for _, line in games).encode()
+    sha256 = _sha256(records, lines)
+    return Packet(number=number, game=game, records=records, lines=lines, sha256=sha256)
+
+
+def unpack(packet: Packet, layout: Layout) -> list[Game]:
+    """Return the games of a packet, all of them.
+
+    Raises DamagedPacketError, which says what is wrong, when it is not what its sender packed.
+    """
+    found = _sha256(packet.records, packet.lines)
+    if found != packet.sha256:
+        raise _damaged(packet, f"expected SHA-256 {packet.sha256}, found {found}")
+    try:
+        lines = [GameLine.from_json(line) for line in packet.lines.decode().splitlines()]
+    except ValueError as error:
+        raise _damaged(packet, str(error)) from error
+    positions = sum(line.positions for line in lines)
+    if len(packet.records) != positions * layout.dtype.itemsize:
+        raise _damaged(
+            packet,
+            f"expected {positions} records of {layout.dtype.itemsize} bytes, "
+            f"found {len(packet.records)} bytes",
+        )
+    rows: Rows = np.frombuffer(bytes(packet.records), layout.dtype)
+    ends = np.cumsum([line.positions for line in lines])
+    return list(zip(np.split(rows, ends[:-1]), lines, strict=True)) if lines else []
+
+
+def _sha256(records: Any, lines: bytes) -> str:
+    digest = hashlib.sha256(memoryview(records))
+    digest.update(lines)
+    return digest.hexdigest()
+
+
+def _damaged(packet: Packet, what: str) -> DamagedPacketError:
+    return DamagedPacketError(f"packet {packet.number} is damaged: {what}")

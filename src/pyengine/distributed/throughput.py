@@ -1,0 +1,254 @@
+"""How fast a run on a cluster goes: actors times positions a second, the learner's appetite, bytes.
+
+``python -m pyengine.distributed.throughput --help`` prints the table for figures of your own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyengine.errors import ConfigError
+
+__all__ = [
+    "ALPHAGO_ZERO_GAMES",
+    "ActorRate",
+    "Games",
+    "Learning",
+    "Plan",
+    "Shipping",
+    "main",
+    "report",
+]
+
+#: Games of AlphaGo Zero's run of three days [Silver et al. 2017].
+ALPHAGO_ZERO_GAMES = 4_900_000
+
+_DAY = 86_400.0  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Games:
+    """What a game costs. The defaults are AlphaGo Zero's, on 19x19."""
+
+    moves: float = 200.0  #: of a mean game, those that are searched (an assumption: not published)
+    simulations: float = 1600.0  #: of a mean move [AlphaGo Zero]
+    judged: float = 1.0  #: of simulations, the share that costs a row of the network; the others
+    #: end in what is known: the cache, ends of games, the tree that is kept
+    learnt: float = 1.0  #: of positions, the share that is learnt: those of full searches
+
+    def __post_init__(self) -> None:
+        """Check all fields."""
+        _positive(self, "moves", "simulations")
+        for name in ("judged", "learnt"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ConfigError(f"{name}: expected (0, 1], found {getattr(self, name)}")
+
+    @property
+    def evaluations(self) -> float:
+        """Rows of the network for a game."""
+        return self.moves * self.simulations * self.judged
+
+    @property
+    def positions(self) -> float:
+        """Positions of a game that are learnt."""
+        return self.moves * self.learnt
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActorRate:
+    """What an actor does."""
+
+    evaluations: float  #: rows of the network a second
+
+    def __post_init__(self) -> None:
+        """Check the field."""
+        _positive(self, "evaluations")
+
+    def games(self, games: Games) -> float:
+        """Return games a second."""
+        return self.evaluations / games.evaluations
+
+    def positions(self, games: Games) -> float:
+        """Return learnt positions a second."""
+        return self.games(games) * games.positions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """What the learner does, and what it wants."""
+
+    samples: float  #: positions a second that it can go through: steps times batch
+    samples_per_position: float = 1.5  #: ``window.samples_per_position``; AlphaGo Zero's: 1.46
+
+    def __post_init__(self) -> None:
+        """Check all fields."""
+        _positive(self, "samples", "samples_per_position")
+
+    @property
+    def appetite(self) -> float:
+        """New positions a second that keep it busy."""
+        return self.samples / self.samples_per_position
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shipping:
+    """What travels. The defaults are those of 19x19 with 17 planes and a network of 20 blocks."""
+
+    position: float = 1491.0  #: bytes of a record
+    network: float = 46e6 * 2  #: bytes of a network: 23 million weights of 4 bytes
+    seconds_of_a_network: float = 370.0  #: between two that pass the gate
+
+    def __post_init__(self) -> None:
+        """Check all fields."""
+        _positive(self, "position", "network", "seconds_of_a_network")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A run: so many equal actors, a learner, and what they ship."""
+
+    actors: int
+    actor: ActorRate
+    games: Games
+    learning: Learning
+    shipping: Shipping
+    nodes: int = 1  #: besides the driver's; each fetches a network once
+
+    def __post_init__(self) -> None:
+        """Check all fields."""
+        _positive(self, "actors")
+        if self.nodes < 0:
+            raise ConfigError(f"nodes: expected >= 0, found {self.nodes}")
+
+    @property
+    def games_per_second(self) -> float:
+        """Of all actors."""
+        return self.actors * self.actor.games(self.games)
+
+    @property
+    def positions_per_second(self) -> float:
+        """Of all actors; those that are learnt."""
+        return self.actors * self.actor.positions(self.games)
+
+    @property
+    def learner_busy(self) -> float:
+        """Share of the time that the learner has something to do; at most 1."""
+        return min(1.0, self.positions_per_second / self.learning.appetite)
+
+    @property
+    def actors_that_fill_the_learner(self) -> float:
+        """With more of them the learner falls behind, or learns each position less often."""
+        return self.learning.appetite / self.actor.positions(self.games)
+
+    @property
+    def samples_per_position(self) -> float:
+        """How often a position is learnt: what is asked, or less where the learner is too slow."""
+        return min(
+            self.learning.samples_per_position, self.learning.samples / self.positions_per_second
+        )
+
+    @property
+    def bytes_in(self) -> float:
+        """Bytes a second of games that arrive at the driver's node."""
+        return self.positions_per_second / self.games.learnt * self.shipping.position
+
+    @property
+    def bytes_out(self) -> float:
+        """Bytes a second of networks that leave the driver's node, on the mean."""
+        return self.nodes * self.shipping.network / self.shipping.seconds_of_a_network
+
+    def seconds(self, games: float) -> float:
+        """Return how long so many games take."""
+        return games / self.games_per_second
+
+
+def _positive(of: object, *names: str) -> None:
+    for name in names:
+        if not getattr(of, name) > 0:
+            raise ConfigError(f"{name}: expected > 0, found {getattr(of, name)}")
+
+
+def report(plan: Plan, counts: Sequence[int], goal: float = ALPHAGO_ZERO_GAMES) -> str:
+    """Return a table: a row for each number of actors, with the days until so many games."""
+    head = (
+        f"{'actors':>8} {'evals/s':>10} {'games/s':>8} {'positions/s':>12} {'learner':>8} "
+        f"{'samples/pos':>12} {'MB/s in':>8} {'MB/s out':>9} {'days':>9}"
+    )
+    lines = [head]
+    for count in counts:
+        each = Plan(
+            actors=count,
+            actor=plan.actor,
+            games=plan.games,
+            learning=plan.learning,
+            shipping=plan.shipping,
+            nodes=plan.nodes,
+        )
+        lines.append(
+            f"{count:>8,} {count * each.actor.evaluations:>10,.0f} {each.games_per_second:>8.3g} "
+            f"{each.positions_per_second:>12,.1f} {each.learner_busy:>8.0%} "
+            f"{each.samples_per_position:>12.2f} {each.bytes_in / 1e6:>8.2g} "
+            f"{each.bytes_out / 1e6:>9.2g} {each.seconds(goal) / _DAY:>9,.1f}"
+        )
+    enough = plan.actors_that_fill_the_learner
+    lines.append(
+        f"days: until {goal:,.0f} games; {enough:,.1f} actors keep the learner busy "
+        f"({plan.learning.appetite:,.0f} positions/s)"
+    )
+    return "\n".join(lines)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Print the table for the figures of the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="pyengine.distributed.throughput", description=__doc__)
+    games, learning, shipping = Games(), Learning(samples=1), Shipping()
+    numbers = {
+        "--evaluations": (4000.0, "rows of the network a second, of an actor"),
+        "--simulations": (games.simulations, "of a mean move"),
+        "--moves": (games.moves, "of a mean game"),
+        "--judged": (games.judged, "share of simulations that cost a row"),
+        "--learnt": (games.learnt, "share of positions that are learnt"),
+        "--samples": (5500.0, "positions a second that the learner goes through"),
+        "--samples-per-position": (learning.samples_per_position, "how often each is learnt"),
+        "--position-bytes": (shipping.position, "of a record"),
+        "--network-bytes": (shipping.network, "of a network"),
+        "--network-seconds": (shipping.seconds_of_a_network, "between two networks"),
+        "--goal": (float(ALPHAGO_ZERO_GAMES), "games"),
+    }
+    for name, (default, text) in numbers.items():
+        parser.add_argument(name, type=float, default=default, help=f"{text} ({default:g})")
+    parser.add_argument("--actors", type=int, nargs="+", default=[1, 4, 16, 64, 256, 1024])
+    parser.add_argument("--nodes", type=int, default=8, help="that fetch each network (8)")
+    given = parser.parse_args(args)
+    try:
+        plan = Plan(
+            actors=1,
+            actor=ActorRate(evaluations=given.evaluations),
+            games=Games(
+                moves=given.moves,
+                simulations=given.simulations,
+                judged=given.judged,
+                learnt=given.learnt,
+            ),
+            learning=Learning(
+                samples=given.samples, samples_per_position=given.samples_per_position
+            ),
+            shipping=Shipping(
+                position=given.position_bytes,
+                network=given.network_bytes,
+                seconds_of_a_network=given.network_seconds,
+            ),
+            nodes=given.nodes,
+        )
+        text = report(plan, given.actors, given.goal)
+    except ConfigError as error:
+        parser.error(str(error))
+    sys.stdout.write(text + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
