@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import pyengine
 from pyengine import ModelSpec
-from pyengine.bundled import game_of_model
+from pyengine.bundled import game_of_model, is_for_search
 
 if TYPE_CHECKING or __package__:
     from .common import Options, check
@@ -76,7 +76,7 @@ def find_networks(options: Options) -> list[Network]:
         return [_open(options.model, game, _read_spec(options.spec))]
     found = []
     for name, path in pyengine.bundled_models().items():
-        if (known := game_of_model(name)) is not None:
+        if (known := game_of_model(name)) is not None and is_for_search(name):
             found.append(_open(path, known, None))
     folder = options.models
     if folder is None and "PYENGINE_SHARED" in os.environ:

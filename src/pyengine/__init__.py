@@ -39,7 +39,16 @@ from pyengine.generation import (
     SelfPlayReport,
     selfplay,
 )
-from pyengine.match import GameRecord, MatchInterrupted, MatchResult, Openings, Sprt, match
+from pyengine.match import (
+    GameRecord,
+    MatchInterrupted,
+    MatchResult,
+    Openings,
+    RandomPlayer,
+    Sprt,
+    ValuePlayer,
+    match,
+)
 from pyengine.result import SearchResult
 from pyengine.spec import ModelSpec
 from pyengine.tree import SearchTree
@@ -68,6 +77,7 @@ __all__ = [
     "Openings",
     "PythonGame",
     "PythonState",
+    "RandomPlayer",
     "RolloutEvaluator",
     "SearchConfig",
     "SearchResult",
@@ -80,6 +90,7 @@ __all__ = [
     "StateEvaluator",
     "TuneResult",
     "UniformEvaluator",
+    "ValuePlayer",
     "__version__",
     "as_game",
     "bundled_models",

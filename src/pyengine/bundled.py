@@ -10,7 +10,7 @@ from typing import Any
 from pyengine.evaluators import bundled_models
 from pyengine.games import Game, load_game
 
-__all__ = ["game_of_model", "manifest", "model_of_game", "sha256_of"]
+__all__ = ["game_of_model", "is_for_search", "manifest", "model_of_game", "sha256_of"]
 
 # Where the manifest is silent.
 _GAMES = {
@@ -47,8 +47,14 @@ def game_of_model(name: str) -> Game | None:
 
 
 def model_of_game(game: Game) -> str | None:
-    """Return the name of the bundled network for a game with exactly these parameters."""
-    return next((name for name in bundled_models() if game in _games_of_model(name)), None)
+    """Return the name of the bundled network to search a game of exactly these parameters with."""
+    names = filter(is_for_search, bundled_models())
+    return next((name for name in names if game in _games_of_model(name)), None)
+
+
+def is_for_search(name: str) -> bool:
+    """Return whether a bundled network is meant for searches, not for valuing positions alone."""
+    return manifest().get(name, {}).get("purpose") != "value"
 
 
 def _games_of_model(name: str) -> list[Game]:

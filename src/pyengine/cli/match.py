@@ -1,10 +1,10 @@
-"""``pyengine match``: games between two engines."""
+"""``pyengine match``: games between two players."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -17,7 +17,14 @@ from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.games import Game
-from pyengine.match import MatchInterrupted, MatchResult, Openings, Sprt
+from pyengine.match import (
+    MatchInterrupted,
+    MatchResult,
+    Openings,
+    RandomPlayer,
+    Sprt,
+    ValuePlayer,
+)
 from pyengine.match import match as play_match
 
 __all__ = ["match"]
@@ -65,10 +72,16 @@ _Concurrent: TypeAlias = Annotated[
     int | None, typer.Option("--concurrent", min=1, help="Games at once.")
 ]
 
+_PLAYER = (
+    "A bundled network, MODEL.onnx, rollout or uniform, which search; value:MODEL plays the move "
+    "whose position it values most, random any move."
+)
+_VALUE = "value:"
+
 
 def match(
     game: common.GameArgument,
-    a: Annotated[str, typer.Argument(help="A bundled network, MODEL.onnx, rollout or uniform.")],
+    a: Annotated[str, typer.Argument(help=_PLAYER)],
     b: Annotated[str, typer.Argument(help="The other player, likewise.")],
     param: common.ParamOption = None,
     games: _Games = 100,
@@ -94,17 +107,18 @@ def match(
     concurrent: _Concurrent = None,
     as_json: common.JsonOption = False,
 ) -> None:
-    """Play two engines against each other: score, Elo and intervals. Colours alternate."""
+    """Play two players against each other: score, Elo and intervals. Colours alternate."""
     played = common.game_from(game, param)
     budget = {"simulations": simulations, "seconds": seconds}
     workers = {"threads": threads, "batch_size": batch_size}
     both = common.config_from(config, symmetry=symmetry, **budget, **workers)
     sides = [
-        _side(played, model, spec, (provider, device), both, own)
-        for model, spec, own in ((a, spec_a, set_a), (b, spec_b, set_b))
+        _side(played, model, spec, (provider, device), both, own, (seed, number))
+        for number, (model, spec, own) in enumerate(((a, spec_a, set_a), (b, spec_b, set_b)))
     ]
     result = _play(
         *sides,
+        game=played,
         games=games,
         seed=seed,
         concurrent_games=concurrent,
@@ -118,9 +132,15 @@ def match(
         raise KeyboardInterrupt
 
 
-def _play(a: Engine, b: Engine, *, games: int, **arguments: Any) -> MatchResult:
+_Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
+
+
+def _play(a: _Side, b: _Side, *, games: int, **arguments: Any) -> MatchResult:
     """Play and show how far it is, then close the engines. After Ctrl-C the games so far count."""
-    with a, b, _progress(games) as show:
+    with ExitStack() as stack, _progress(games) as show:
+        for engine in (a, b):
+            if isinstance(engine, Engine):
+                stack.enter_context(engine)
         try:
             return play_match(a, b, games=games, on_progress=show, **arguments)
         except MatchInterrupted as stop:
@@ -134,8 +154,21 @@ def _side(
     where: tuple[str | None, int],
     both: SearchConfig,
     settings: list[str] | None,
-) -> Engine:
-    """Return the engine of one side: the common settings, and above them its own."""
+    seed: tuple[int, int],
+) -> _Side:
+    """Return an engine with the common settings and above them its own, or what does not search.
+
+    ``seed`` is of a side's random moves.
+    """
+    if settings and (model == "random" or model.startswith(_VALUE)):
+        raise common.usage(f"--set-a, --set-b are for a player that searches, found {model}")
+    if model == "random":
+        if spec is not None:
+            raise common.usage("--spec-a, --spec-b are for networks, found random")
+        return RandomPlayer(seed)
+    if model.startswith(_VALUE):
+        judge = common.evaluator_for(game, model.removeprefix(_VALUE), spec, *where)
+        return ValuePlayer(judge.evaluator)
     network = model not in ("uniform", "rollout")
     provider, device = where if network else (None, 0)
     setup = common.evaluator_for(game, model, spec, provider, device)

@@ -3,6 +3,7 @@
 from pyengine.match.openings import Openings
 from pyengine.match.play import MatchInterrupted, match
 from pyengine.match.result import GameRecord, MatchResult
+from pyengine.match.simple import RandomPlayer, ValuePlayer
 from pyengine.match.statistics import Sprt, SprtState
 
 __all__ = [
@@ -10,7 +11,9 @@ __all__ = [
     "MatchInterrupted",
     "MatchResult",
     "Openings",
+    "RandomPlayer",
     "Sprt",
     "SprtState",
+    "ValuePlayer",
     "match",
 ]

@@ -14,6 +14,7 @@ from pyengine.engine import Engine
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.evaluators import Evaluator, OnnxEvaluator
 from pyengine.games import Game, State
+from pyengine.match.simple import ValuePlayer
 
 __all__ = ["Player", "describe_evaluator", "player_of"]
 
@@ -109,8 +110,10 @@ def describe_evaluator(evaluator: Evaluator) -> Any:
     return repr(evaluator)
 
 
-def _describe_object(given: Any) -> str:
+def _describe_object(given: Any) -> Any:
     """A name that is the same in the next process: no address."""
+    if isinstance(given, ValuePlayer):
+        return {"values": describe_evaluator(given.evaluator), "ends": given.ends}
     text = repr(given)
     return (
         str(getattr(given, "__qualname__", type(given).__qualname__)) if " at 0x" in text else text

@@ -1,0 +1,156 @@
+"""Players without a search: at random, and one move ahead by value."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import ConfigError, RandomPlayer, StateEvaluator, ValuePlayer
+from tiny_models import TinyModel
+from toy_games import Pairs, ToyGame
+
+
+class ByMove:
+    """Values a position for player 0 by the last move: a table of actions; the rest is worth -1."""
+
+    def __init__(self, table: dict[int, float]) -> None:
+        self.table = table
+        self.rows: list[int] = []
+
+    def __call__(self, states: Sequence[Any]) -> tuple[Any, Any]:
+        """Judge for the player to move; after a game's end for the one who would be next."""
+        self.rows.append(len(states))
+        values = []
+        for state in states:
+            worth = self.table.get(state.history()[-1], -1.0)
+            values.append(worth if len(state.history()) % 2 == 0 else -worth)
+        return np.ones((len(states), 9)), values
+
+
+def test_every_legal_action_is_as_likely_as_another() -> None:
+    state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4, 8])
+    player = RandomPlayer(3)
+    counts = Counter(player(state) for _ in range(1200))
+    assert set(counts) == set(state.legal_actions())
+    expected = 1200 / 6
+    assert sum((n - expected) ** 2 / expected for n in counts.values()) < 20.5  # 99.9 % of chi²(5)
+
+
+def test_the_same_seed_gives_the_same_moves_one_by_one_or_together() -> None:
+    state = pyengine.load_game("tic_tac_toe").new_initial_state()
+    one, many = RandomPlayer((1, 2)), RandomPlayer((1, 2))
+    assert [one(state) for _ in range(20)] == [c.action for c in many.search_many([state] * 20)]
+
+
+@pytest.mark.parametrize("history", [[], [0]])
+def test_the_position_that_is_best_for_the_mover_is_chosen(history: list[int]) -> None:
+    judge = ByMove({3: 0.5, 7: 0.25, 5: -0.5} if not history else {3: -0.5, 7: 0.25, 5: 0.5})
+    if history:  # player 1 wants what is worst for player 0
+        judge.table.update({a: 1.0 for a in range(9) if a not in judge.table})
+    state = pyengine.load_game("tic_tac_toe").new_initial_state(history)
+    (choice,) = ValuePlayer(StateEvaluator(judge)).search_many([state])
+    assert choice.action == 3
+    assert choice.value == pytest.approx(0.5)
+
+
+def test_all_moves_of_all_states_are_judged_together() -> None:
+    judge = ByMove({})
+    game = pyengine.load_game("tic_tac_toe")
+    states = [game.new_initial_state(), game.new_initial_state([4]), game.new_initial_state([4, 0])]
+    ValuePlayer(StateEvaluator(judge)).search_many(states)
+    assert judge.rows == [9 + 8 + 7]
+
+
+def test_of_equal_values_the_smallest_action_is_played() -> None:
+    state = pyengine.load_game("tic_tac_toe").new_initial_state([0])
+    assert ValuePlayer("uniform")(state) == 1
+
+
+def test_the_end_of_a_game_is_valued_by_the_rules_or_like_any_other_position() -> None:
+    game = pyengine.load_game("tic_tac_toe")
+    state = game.new_initial_state([0, 3, 1, 4])  # 2 wins for player 0
+    judge = StateEvaluator(ByMove({2: -0.5, 8: 0.75}))
+    assert ValuePlayer(judge)(state) == 2
+    assert ValuePlayer(judge, ends="evaluator")(state) == 8
+    other = game.new_initial_state([0, 3, 1, 4, 8])  # 5 wins for player 1
+    table = {5: -0.25, 2: 0.5, 6: 0.5, 7: 0.5}
+    (choice,) = ValuePlayer(StateEvaluator(ByMove(table)), ends="evaluator").search_many([other])
+    assert (choice.action, choice.value) == (5, 0.25)
+
+
+def test_the_value_of_a_player_who_moves_again_keeps_its_sign() -> None:
+    def judge(states: Sequence[Any]) -> tuple[Any, Any]:
+        values = [0.5 if state.history()[-1] == 7 else -0.5 for state in states]
+        return np.ones((len(states), 20)), values
+
+    game = pyengine.as_game(ToyGame(Pairs))  # after the first move each player moves twice
+    player = ValuePlayer(StateEvaluator(judge))
+    assert player(game.new_initial_state([0])) == 7
+    assert player(game.new_initial_state([0, 1])) == 2
+
+
+def test_an_unknown_way_to_value_ends_is_refused() -> None:
+    with pytest.raises(ConfigError, match="ends: expected 'rules' or 'evaluator', found 'both'"):
+        ValuePlayer("uniform", ends="both")
+
+
+def test_they_play_matches() -> None:
+    result = pyengine.match(
+        ValuePlayer("rollout"), RandomPlayer(1), game="tic_tac_toe", games=40, seed=1
+    )
+    assert result.games == 40
+    assert result.wins > result.losses
+
+
+def test_a_record_knows_the_network_by_its_content(tmp_path: Path) -> None:
+    headers = []
+    for name in ("one", "other"):
+        model = TinyModel(planes=(3, 3, 3), actions=9).write(tmp_path / f"{name}.onnx")
+        record = tmp_path / f"{name}.jsonl"
+        pyengine.match(
+            ValuePlayer(pyengine.OnnxEvaluator(model, pyengine.ModelSpec())),
+            RandomPlayer(),
+            game="tic_tac_toe",
+            games=2,
+            record=record,
+        )
+        headers.append(json.loads(record.read_text().splitlines()[0]))
+    assert headers[0]["a"] == headers[1]["a"]
+    assert headers[0]["b"] == "RandomPlayer(seed=0)"
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run ``pyengine match``."""
+    pytest.importorskip("typer", reason="the extra cli is not installed")
+    return subprocess.run(
+        [sys.executable, "-m", "pyengine.cli", "match", *arguments],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_knows_them() -> None:
+    done = command("tic_tac_toe", "value:rollout", "random", "--games", "10", "--plies", "0")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("value:rollout - random: 10 games: +")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("value:rollout random --set-b solver=false", "for a player that searches, found random"),
+        ("value:no.onnx random", "neither a file nor"),
+    ],
+)
+def test_wrong_use_of_them_ends_with_2(arguments: str, words: str) -> None:
+    done = command("tic_tac_toe", *arguments.split())
+    assert done.returncode == 2
+    assert words in " ".join(done.stderr.replace("│", "").split())
