@@ -11,6 +11,7 @@ models/manifest.toml. Needs the extras ``train`` and ``plot``.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 
 import manifest
 import readme
-from measure.context import ROOT, Context, say
+from measure.context import ROOT, Context, Progress
 from targets import NAMES, context_for, measurements
 
 import pyengine
@@ -30,6 +31,8 @@ from pyengine.train.state import Best, RunFolder
 HERE = Path(__file__).resolve().parent
 _SHOWN = {"gomoku": "gomoku(board_size=9)"}  # of the boards that it plays, the demonstration's
 _CURVE_POINTS = 40  # most in the manifest; the picture has all
+
+say = Progress()
 
 
 def show(progress: RunProgress) -> None:
@@ -99,16 +102,26 @@ def commit() -> str:
     return found.stdout.strip() or "unknown"
 
 
-def measured(name: str, model: Path, context: Context) -> None:
-    """Measure a network and write what is found into the manifest beside it, as it is found."""
-    file = model.with_name("manifest.toml")
+def measured(name: str, model: Path, context: Context) -> bool:
+    """Measure a network and write what is found into the manifest beside it, as it is found.
+
+    Returns whether all could be measured; what others have made may be absent.
+    """
+    file, complete = model.with_name("manifest.toml"), True
     rows: list[dict[str, Any]] = []
     for measure in measurements(name, model, context):
-        finding = measure()
+        try:
+            finding = measure()
+        except pyengine.EngineError as error:
+            say("")
+            print(f"{measure.name}: not measured: {error}", file=sys.stderr)
+            complete = False
+            continue
         say("")
         print(finding, flush=True)
         rows.append(finding.to_dict())
         manifest.update(file, name, {**manifest.read(file)[name], "targets": rows})
+    return complete
 
 
 def run_file(name: str) -> Path:
@@ -129,6 +142,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=HERE, help="for NAME.onnx and manifest.toml")
     parser.add_argument("--threads", type=int, default=1, help="of the measurements (default 1)")
     args = parser.parse_args()
+    if importlib.util.find_spec("matplotlib") is None:
+        parser.error("the learning curve needs matplotlib: pip install 'pyengine-search[plot]'")
     directory = args.directory or Path("runs") / args.game
     again = "--only-measure" if args.only_measure else "--resume"
     try:
@@ -137,7 +152,7 @@ def main() -> int:
             say("")
             again = "--only-measure"
         model = bundle(args.game, RunFolder(directory), args.out)
-        measured(args.game, model, context_for(args.game, model, args.threads))
+        complete = measured(args.game, model, context_for(args.game, model, args.threads))
         readme.update(args.out)
     except KeyboardInterrupt:
         say("")
@@ -147,7 +162,7 @@ def main() -> int:
         say("")
         print(error, file=sys.stderr)
         return 2
-    return 0
+    return 0 if complete else 2
 
 
 if __name__ == "__main__":

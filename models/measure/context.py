@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,20 +16,30 @@ import pyengine
 from measure.findings import Finding, of_match
 from pyengine.match import MatchResult, Openings, match
 
-__all__ = ["Context", "Measurement", "network"]
+__all__ = ["Context", "Measurement", "Progress", "network"]
 
 _BATCH = 64  # rows: as many trees are searched at once
 _QUICK = 10  # times fewer cases and games
+_LINE_SECONDS = 60.0
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
 
-def say(text: str) -> None:
-    """Show progress on one line that is written anew."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
+class Progress:
+    """Shows progress: on a terminal one line that is written anew, elsewhere a line a minute."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self._said = time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        """Show a text; "" takes the line away."""
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        elif text and time.monotonic() - self._said >= _LINE_SECONDS:
+            self._said = time.monotonic()
+            print(text, file=sys.stderr, flush=True)
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,7 @@ class Context:
     quick: bool = False  #: a tenth of the cases and games
     threads: int = 1  #: of the searches
     seed: int = 0
-    say: Callable[[str], None] = field(default=say)
+    say: Callable[[str], None] = field(default_factory=Progress)
 
     def some(self, cases: Sequence[Any]) -> Sequence[Any]:
         """Return all cases, or with ``quick`` a tenth of them."""
