@@ -34,11 +34,12 @@ def tables(entries: Mapping[str, Any]) -> str:
 
 def _section(name: str, entry: Mapping[str, Any]) -> str:
     made = entry["made"]
-    sittings = "1 sitting" if made["sittings"] == 1 else f"{made['sittings']} sittings"
+    minutes = _counted(round(made["seconds"] / 60), "minute")
+    sittings = _counted(made["sittings"], "sitting")
     lines = [
         f"### {name}",
         "",
-        f"{made['seconds'] / 60:.0f} minutes in {sittings} on {made['machine']}: "
+        f"{minutes} in {sittings} on {made['machine']}: "
         f"{made['games']:,} games of self-play, {made['positions']:,} positions, "
         f"step {made['step']:,}; {entry['bytes'] / 1e6:.2f} MB. "
         f"[Settings]({made['run']}), [learning curve](curves/{name}.svg).",
@@ -49,6 +50,10 @@ def _section(name: str, entry: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _row(row: Mapping[str, Any]) -> str:
