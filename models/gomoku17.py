@@ -1,0 +1,373 @@
+"""Make and measure the Gomoku network that values positions by 17 hand-made features.
+
+    python models/gomoku17.py --seed 1
+    python models/gomoku17.py --measure --seed 2      # other random moves, the same network
+
+Games in which both sides move uniformly at random are all it learns from. A position of a game that
+Black won is worth 0.75 to Black, of one that White won 0.25; the last position of the game is worth
+1 or 0, and a draw 0.5. Then Black plays the move whose position the network values most, the last
+one of a game included, against a White who moves at random.
+
+A worth w in [0, 1] for Black is the value 2w - 1 for the first player: the features say nothing of
+who is to move, and so the file's spec has ``value_for="first_player"``. Wherever the library speaks
+of a value it is for the player to move, as with any network.
+
+Ctrl-C at any time: the same command goes on from the last checkpoint. Needs the extra ``train``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import manifest
+import numpy as np
+import numpy.typing as npt
+
+import pyengine
+from pyengine import train
+
+HERE = Path(__file__).resolve().parent
+NAME = "gomoku17"
+GAME = "gomoku"  # 15x15, five or more in a row
+
+LEAST, ASKED = 0.99, 1000  #: what was asked: share of games that Black wins, and of how many
+WON, LOST, DRAWN = 0.75, 0.25, 0.5  #: what a position before the last is worth to Black
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """All settings."""
+
+    games: int = 5000  #: random games to learn from, some 110 positions each
+    last_share: float = 0.1  #: of a batch: last positions; the rest is drawn from all positions
+    blocks: int = 1  #: residual blocks of the network
+    filters: int = 32  #: of every convolution in them
+    steps: int = 1000  #: of training
+    batch_size: int = 256  #: positions of a step
+    learning_rate: float = 2e-3  #: peak of a half cosine
+
+    def training(self, seed: int) -> train.TrainConfig:
+        """Return the settings of network, optimiser and learner."""
+        return train.TrainConfig(
+            network=train.NetworkConfig.convolutional(
+                kind="value", blocks=self.blocks, filters=self.filters
+            ),
+            optimiser=train.OptimiserConfig(
+                kind="adamw",
+                weight_decay=1e-4,
+                schedule="cosine",
+                learning_rate=self.learning_rate,
+                warm_up=100,
+                total_steps=self.steps,
+            ),
+            learner=train.LearnerConfig(
+                batch_size=self.batch_size,
+                seed=seed,
+                device="cpu",
+                threads=1,
+                checkpoint_steps=500,
+                keep=1,
+            ),
+        )
+
+
+# --- positions and what they are worth
+
+
+def worth(result: float, last: bool) -> float:
+    """Return what a position is worth to Black, in [0, 1].
+
+    Args:
+        result: of its game for Black: 1 won, 0 drawn, -1 lost.
+        last: whether it is the position in which the game ended.
+
+    """
+    if result == 0:
+        return DRAWN
+    if last:
+        return 1.0 if result > 0 else 0.0
+    return WON if result > 0 else LOST
+
+
+def random_game(game: pyengine.Game, rng: np.random.Generator) -> tuple[list[int], float]:
+    """Play uniformly random moves to the end; return them, and the result for the first player."""
+    state, player = game.new_initial_state(), pyengine.RandomPlayer(rng)
+    while not state.is_terminal():
+        state.apply_action(player(state))
+    return state.history(), float(state.returns()[0])
+
+
+@dataclass
+class RandomGames:
+    """Positions of random games, encoded when they are drawn; a ``TrainingData``.
+
+    Attributes:
+        game: what is played.
+        moves: of each game.
+        results: of each game for the first player.
+        last_share: of a sample that are last positions; the others are drawn from all positions
+            after the first move, the last ones included.
+
+    """
+
+    game: pyengine.Game
+    moves: Sequence[Sequence[int]]
+    results: Sequence[float]
+    last_share: float = 0.0
+    spec: pyengine.ModelSpec = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count the positions and find the board's symmetries."""
+        self.spec = pyengine.ModelSpec.gomoku17(self.game)
+        self._ends = np.cumsum([len(moves) for moves in self.moves])
+        self._turned = [self.game.symmetry_points(k) for k in range(self.game.num_symmetries)]
+
+    @classmethod
+    def play(
+        cls,
+        game: pyengine.Game,
+        games: int,
+        seed: int,
+        last_share: float = 0.0,
+        on_progress: Callable[[int], object] | None = None,
+    ) -> RandomGames:
+        """Play the games; each is a function of the seed and its number."""
+        found = []
+        for number in range(games):
+            found.append(random_game(game, np.random.default_rng((seed, number))))
+            if on_progress is not None and (number + 1) % 500 == 0:
+                on_progress(number + 1)
+        return cls(game, [moves for moves, _ in found], [r for _, r in found], last_share)
+
+    def __len__(self) -> int:
+        """Return how many positions there are."""
+        return int(self._ends[-1])
+
+    def sample(
+        self, size: int, rng: np.random.Generator, augment: bool = True
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Return random positions.
+
+        ``planes`` float32 [N,17,H,W]; ``value`` float32 [N], ``2 * worth - 1``, for the first
+        player; ``policy`` float32 [N,A], all 0: nothing is learnt of moves.
+        """
+        places = rng.integers(len(self), size=size)
+        numbers = np.searchsorted(self._ends, places, side="right")
+        plies = self._ends[numbers] - places  # 1 to the length of the game
+        lasts = rng.random(size) < self.last_share
+        turns = rng.integers(len(self._turned) if augment else 1, size=size)
+        planes, values = [], []
+        for number, ply, last, turn in zip(numbers, plies, lasts, turns, strict=True):
+            moves, result = self.moves[number], self.results[number]
+            length = len(moves) if last else ply
+            points = self._turned[turn]
+            state = self.game.new_initial_state([points[move] for move in moves[:length]])
+            planes.append(state.observation_tensor(self.spec))
+            values.append(2 * worth(result, length == len(moves)) - 1)
+        return {
+            "planes": np.stack(planes),
+            "policy": np.zeros((size, self.game.num_distinct_actions()), np.float32),
+            "value": np.array(values, np.float32),
+        }
+
+
+# --- games of Black against random moves
+
+
+@dataclass(frozen=True)
+class Score:
+    """Games of Black."""
+
+    wins: int
+    draws: int
+    losses: int
+    mean_plies: float  #: of a game
+
+    @property
+    def games(self) -> int:
+        """How many."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's interval of 95 % for the probability of a win."""
+        z, n = 1.959963984540054, self.games
+        share = self.wins / n
+        middle = share + z * z / (2 * n)
+        half = z * ((share * (1 - share) + z * z / (4 * n)) / n) ** 0.5
+        return (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def play_black(
+    game: pyengine.Game,
+    black: Any,
+    games: int,
+    seed: int,
+    concurrent: int = 32,
+    on_progress: Callable[[int, int], object] | None = None,
+) -> Score:
+    """Play games from the empty board against uniformly random moves of White.
+
+    Args:
+        game: what is played.
+        black: a player with ``search_many(states)``.
+        games: how many.
+        seed: of White; each game has a stream of its own.
+        concurrent: games at once, whose positions are judged together.
+        on_progress: called with the games that are over and how many of them were won.
+
+    Ctrl-C ends it with the games that are over; it is raised where there are none.
+    """
+    waiting = [
+        (game.new_initial_state(), pyengine.RandomPlayer((seed, number))) for number in range(games)
+    ]
+    running: list[tuple[pyengine.State, pyengine.RandomPlayer]] = []
+    over: list[pyengine.State] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < concurrent:
+                running.append(waiting.pop(0))
+            _move(black, running)
+            over += [state for state, _ in running if state.is_terminal()]
+            running = [one for one in running if not one[0].is_terminal()]
+            if on_progress is not None:
+                on_progress(len(over), sum(state.returns()[0] > 0 for state in over))
+    except KeyboardInterrupt:
+        if not over:
+            raise
+    results = np.array([state.returns()[0] for state in over])
+    lengths = [len(state.history()) for state in over]
+    return Score(*(int((results == value).sum()) for value in (1, 0, -1)), float(np.mean(lengths)))
+
+
+def _move(black: Any, games: Sequence[tuple[pyengine.State, pyengine.RandomPlayer]]) -> None:
+    """Let Black and then White move, wherever the game goes on."""
+    chosen = black.search_many([state for state, _ in games])
+    for (state, white), choice in zip(games, chosen, strict=True):
+        state.apply_action(choice.action)
+        if not state.is_terminal():
+            state.apply_action(white(state))
+
+
+# --- the command
+
+
+def say(text: str) -> None:
+    """Show progress; a text that begins with a carriage return replaces the line."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def learn(recipe: Recipe, seed: int, folder: Path, path: Path) -> train.ExportReport:
+    """Train from the last checkpoint in the folder on, if there is one, and write the network."""
+    game = pyengine.load_game(GAME)
+
+    def count(done: int) -> None:
+        say(f"\rrandom games: {done} of {recipe.games} ")
+
+    def show(report: train.StepReport) -> None:
+        say(f"\rstep {report.step} of {recipe.steps}: squared error {report.value:.4f} ")
+
+    data = RandomGames.play(game, recipe.games, seed, recipe.last_share, count)
+    say(f"\n{len(data)} positions\n")
+    config = recipe.training(seed)
+    with train.Learner(config, data, folder, resume=True, on_progress=show) as learner:
+        learner.train(max(0, recipe.steps - learner.step))
+        say("\n")
+        return train.export(learner.exported, game, data.spec, path, value_for="first_player")
+
+
+def measure(path: Path, games: int, seed: int) -> Score:
+    """Let the network play Black; it alone values positions, those that end a game as well."""
+    network = pyengine.OnnxEvaluator(path, providers=["CPUExecutionProvider"], threads=1)
+    black = pyengine.ValuePlayer(network, ends="evaluator", batch_size=16)
+    score = play_black(
+        pyengine.load_game(GAME),
+        black,
+        games,
+        seed,
+        on_progress=lambda over, won: say(f"\r{over} of {games} games, {won} won "),
+    )
+    say("\n")
+    return score
+
+
+def entry_of(path: Path, recipe: Recipe, seed: int) -> dict[str, Any]:
+    """Return what the manifest says of the network and how it was made."""
+    return {
+        "game": GAME,
+        **manifest.describe(path),
+        "purpose": "value",  # of positions, for a player without a search; not one to search with
+        "made": {
+            "command": f"python models/{NAME}.py --seed {seed}",
+            "seed": seed,
+            **asdict(recipe),
+        },
+    }
+
+
+def target_of(score: Score, seed: int) -> dict[str, Any]:
+    """Return what was measured, and with enough games whether it is what was asked."""
+    share, (low, high) = score.wins / score.games, score.interval
+    asked = {"least": LEAST, "reached": share >= LEAST} if score.games >= ASKED else {}
+    return {
+        "name": "games won by Black, one move ahead by value, against random moves",
+        "figure": share,
+        "interval": [round(low, 4), round(high, 4)],
+        "count": score.games,
+        "told": f"{score.wins} won, {score.draws} drawn, {score.losses} lost",
+        **asked,
+        "mean_plies": round(score.mean_plies, 2),
+        "seed": seed,
+    }
+
+
+def enter(file: Path, entry: dict[str, Any], score: Score, seed: int) -> None:
+    """Write an entry and its target into the manifest, unless more games are there already."""
+    if score.games >= max((row["count"] for row in entry.get("targets", ())), default=0):
+        manifest.update(file, NAME, {**entry, "targets": [target_of(score, seed)]})
+
+
+def main() -> int:
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser(description="Make the Gomoku value network on 17 features.")
+    parser.add_argument("--seed", type=int, default=1, help="of games, weights, order (default 1)")
+    parser.add_argument("--work", type=Path, default=Path("build/models"), help="for checkpoints")
+    parser.add_argument("--out", type=Path, default=HERE, help=f"for {NAME}.onnx, manifest.toml")
+    parser.add_argument("--games", type=int, default=1000, help="to measure it by (default 1000)")
+    parser.add_argument("--measure", action="store_true", help="only measure what is there")
+    args = parser.parse_args()
+    if args.games < 1 or args.seed < 0:
+        parser.error("expected --games of at least 1 and --seed of at least 0")
+    recipe, path, file = Recipe(), args.out / f"{NAME}.onnx", args.out / "manifest.toml"
+    try:
+        if args.measure:
+            entry = manifest.read(file).get(NAME, {})
+        else:
+            found = learn(recipe, args.seed, args.work / f"{NAME}-{args.seed}", path)
+            say(f"{path}: ONNX within {found.difference:.1e} of PyTorch\n")
+            entry = entry_of(path, recipe, args.seed)
+        score = measure(path, args.games, args.seed)
+    except KeyboardInterrupt:
+        say("\nstopped; the same command goes on from the last checkpoint\n")
+        return 130
+    low, high = score.interval
+    print(
+        f"Black won {score.wins} of {score.games} games against random moves "
+        f"({low:.2%} to {high:.2%}), drew {score.draws}; {score.mean_plies:.1f} plies a game"
+    )
+    if score.games < args.games:
+        say(f"stopped after {score.games} of {args.games} games\n")
+        return 130
+    if entry.get("sha256") == manifest.describe(path)["sha256"]:
+        enter(file, entry, score, args.seed)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
