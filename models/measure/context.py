@@ -143,7 +143,8 @@ class Context:
         total = max(2, games // _QUICK) if self.quick else games
 
         def show(result: MatchResult) -> None:
-            self.say(f"{name}: {result.games} of {total} games, score {result.score:.1%}")
+            score = f", score {result.score:.1%}" if result.games else ""
+            self.say(f"{name}: {result.games} of {total} games{score}")
 
         file = "".join(letter if letter.isalnum() else "-" for letter in name)
         self.work.mkdir(parents=True, exist_ok=True)
