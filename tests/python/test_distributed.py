@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.util
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +32,7 @@ from pyengine.distributed.outbox import Outbox
 from pyengine.distributed.packet import DamagedPacketError, Packet, unpack
 from pyengine.distributed.player import Contract, Order, Player, Reply
 from pyengine.distributed.policy import Meter, Place, room
+from pyengine.distributed.scratch import Scratch
 from pyengine.distributed.throughput import (
     ALPHAGO_ZERO_GAMES,
     ActorRate,
@@ -56,7 +61,7 @@ RUN = """
 name = "tiny"
 {limits}
 [game]
-name = {game}
+name = "tic_tac_toe"
 planes = ["own[0]", "opp[0]", "ones"]
 [network]
 kind = "convolutional"
@@ -97,12 +102,19 @@ batch_size = 16
 [distributed]
 actors = 2
 delivery_seconds = 0.2
+shard_positions = {shards}
+backlog_megabytes = 0.1
 """
 
 
-def run_of(limits: str = "", *, game: str = '"tic_tac_toe"', first: str = "random") -> Any:
+def run_of(limits: str = "", *, first: str = "random", shards: int = 65_536) -> train.RunFile:
     """Return a run that takes seconds."""
-    return train.RunFile.from_toml(RUN.format(limits=limits, game=game, first=first))
+    return train.RunFile.from_toml(text_of(limits, first=first, shards=shards))
+
+
+def text_of(limits: str = "", *, first: str = "random", shards: int = 65_536) -> str:
+    """Return its text."""
+    return RUN.format(limits=limits, first=first, shards=shards)
 
 
 # --- a game, packed and unpacked ------------------------------------------------------------------
@@ -338,14 +350,14 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
     ],
 )
 def test_a_setting_of_the_cluster_that_is_wrong_is_named(setting: str, message: str) -> None:
-    text = RUN.format(limits="", game='"tic_tac_toe"', first="random").split("[distributed]")[0]
+    text = text_of().split("[distributed]")[0]
     with pytest.raises(pyengine.ConfigError, match=message):
         train.RunFile.from_toml(text + "[distributed]\n" + setting)
 
 
 def test_a_run_may_go_on_with_other_settings_of_the_cluster() -> None:
-    other = RUN.replace("actors = 2", 'actors = "auto"\ngpus = 0.5')
-    found = train.RunFile.from_toml(other.format(limits="", game='"tic_tac_toe"', first="random"))
+    other = text_of().replace("actors = 2", 'actors = "auto"\ngpus = 0.5')
+    found = train.RunFile.from_toml(other)
     found.refuse_changes(run_of())
     assert found.distributed.actors is None
 
@@ -513,16 +525,18 @@ def test_a_bad_node_does_not_end_a_run_that_plays_elsewhere(
 
 
 class Lossy(Threads):
-    """Every third answer is lost on the way, and every third comes damaged."""
+    """Of each actor's answers every third is lost on the way, and every third comes damaged."""
 
-    count = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[Any] = Counter()
 
     def answer(self, question: Any) -> Reply:
         reply = super().answer(question)
-        self.count += 1
-        if self.count % 3 == 1:
+        self.counts[question.actor] += 1
+        if self.counts[question.actor] % 3 == 1:
             raise LostError("an object was lost", gone=False)
-        if self.count % 3 == 2 and reply.packets:
+        if self.counts[question.actor] % 3 == 2 and reply.packets:
             damaged = dataclasses.replace(reply.packets[0], lines=b"")
             return dataclasses.replace(reply, packets=[damaged, *reply.packets[1:]])
         return reply
@@ -552,7 +566,7 @@ def test_a_node_that_joins_gets_actors_and_needs_no_change(part: Part) -> None:
 
 
 def test_self_play_waits_for_a_learner_that_lags_behind(part: Part) -> None:
-    config = part.run.distributed.replace(ahead=300)
+    config = part.run.distributed.replace(ahead=300, shard_positions=500)
     part.run = dataclasses.replace(part.run, distributed=config)
 
     def states() -> set[str]:
@@ -620,6 +634,22 @@ def test_an_actor_pauses_when_nobody_takes_what_it_played() -> None:
         taken = max([taken, *(packet.number for packet in reply.packets)])
         reply = player.exchange(Order(acknowledged=taken, finish=True))
     assert reply.failed is None
+
+
+def test_folders_of_killed_actors_are_removed_by_the_next_one_and_others_are_not(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("fcntl", reason="locks need fcntl")
+    living = Scratch(tmp_path)
+    killed = tmp_path / "pyengine-actor-killed"
+    killed.mkdir()
+    (killed / ".lock").touch()
+    for path in (living.path, killed):
+        os.utime(path, (0, 0))
+    new = Scratch(tmp_path)
+    assert sorted(tmp_path.iterdir()) == sorted([living.path, new.path])
+    new.close()
+    assert list(tmp_path.iterdir()) == [living.path]
 
 
 def test_an_error_that_would_end_every_actor_ends_the_run(part: Part) -> None:
@@ -696,6 +726,37 @@ def test_the_table_of_the_model_has_a_row_for_each_number_of_actors(
     assert "moves: expected > 0, found 0" in capsys.readouterr().err
 
 
+def test_the_model_foretells_the_positions_of_self_play_from_its_rows(tmp_path: Path) -> None:
+    config = pyengine.SelfPlayConfig(
+        search=pyengine.SearchConfig(simulations=20, threads=1, cache_entries=0),
+        concurrent_games=8,
+    )
+    measured = [
+        pyengine.selfplay(
+            "connect_four", "connect4", games=games, out=tmp_path / str(games), config=config
+        )
+        for games in (20, 40)
+    ]
+    games = Games.measured(measured[0].to_dict())
+    rate = ActorRate.measured(measured[1].to_dict())
+    found = rate.positions(games) * measured[1].seconds
+    assert found == pytest.approx(measured[1].positions, rel=0.15)
+    assert rate.games(games) * measured[1].seconds == pytest.approx(40, rel=0.2)
+    with pytest.raises(pyengine.ConfigError, match=r"report\.games: expected > 0, found 0"):
+        Games.measured(pyengine.SelfPlayReport().to_dict())
+
+
+def test_the_table_takes_what_self_play_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = {"games": 10, "positions": 400, "simulations": 40_000, "evaluations": 20_000}
+    (tmp_path / "here.json").write_text(json.dumps({**counts, "seconds": 2.0}))
+    command = ["--measured", str(tmp_path / "here.json"), "--actors", "3", "--goal", "150"]
+    assert throughput_main(command) == 0
+    row = capsys.readouterr().out.splitlines()[1].split()
+    assert row[:4] == ["3", "30,000", "15", "600.0"]
+
+
 # --- Ray ------------------------------------------------------------------------------------------
 
 _WITHOUT = """
@@ -735,6 +796,13 @@ def test_wrong_use_of_the_command_is_told(arguments: list[str], message: str) ->
     assert message in " ".join(done.stderr.replace("│", " ").split())
 
 
+def apart(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function in a fresh process: Ray leaves threads behind that other tests need not."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        pool.submit(function, *arguments).result()
+
+
 @needs_ray
 @pytest.mark.parametrize(
     "actors", [2, pytest.param(4, marks=pytest.mark.slow)], ids=lambda count: f"{count}-actors"
@@ -742,7 +810,23 @@ def test_wrong_use_of_the_command_is_told(arguments: list[str], message: str) ->
 def test_a_run_survives_the_death_of_an_actor_and_goes_on_without_ray(
     actors: int, tmp_path: Path
 ) -> None:
+    apart(run_in_which_an_actor_dies, actors, tmp_path)
     folder = RunFolder(tmp_path)
+    data = Dataset(folder.data("tic_tac_toe"), verify=True)
+    events = [event["event"] for event in read_lines(folder.log / "actors.jsonl")]
+    assert events == ["starts"] * actors + ["died", "starts"]
+    best = folder.best()
+    assert best is not None
+    assert best.is_network
+    if actors == 4:
+        steps = folder.status("learner")["step"] + 20
+        local = train.train_run(run_of(f"steps = {steps}"), tmp_path, resume=True)
+        assert (local.reason, local.progress.step) == ("steps", steps)
+        assert local.progress.games >= data.games
+
+
+def run_in_which_an_actor_dies(actors: int, path: Path) -> None:
+    """Run until an actor that was killed has a successor that plays, and the learner has learnt."""
     killed: list[tuple[int, int]] = []
 
     def kill_one(progress: train.RunProgress) -> bool:
@@ -755,21 +839,14 @@ def test_a_run_survives_the_death_of_an_actor_and_goes_on_without_ray(
         back = [each for each in playing if each.deaths and each.pid != killed[0][0]]
         return not (killed and back and progress.games > killed[0][1] and progress.step >= 20)
 
-    report = distributed.train(run_of(), tmp_path, actors=actors, on_progress=kill_one)
-    assert report.reason == "stopped"
-    assert report.progress.restarts == 0
+    report = distributed.train(run_of(shards=500), path, actors=actors, on_progress=kill_one)
+    assert (report.reason, report.progress.restarts) == ("stopped", 0)
+    folder = RunFolder(path)
     data = Dataset(folder.data("tic_tac_toe"), verify=True)
-    assert data.games == report.progress.games > killed[0][1]
+    assert data.games == report.progress.games == delivered_in(folder) > killed[0][1]
     lists = sorted(folder.data("tic_tac_toe").glob("*.games.jsonl"))
-    numbers = [line.number for path in lists for line in read_games(path)]
+    numbers = [line.number for listed in lists for line in read_games(listed)]
     assert numbers == list(range(data.games))
-    assert [e["event"] for e in read_lines(folder.log / "actors.jsonl")].count("died") == 1
-    assert folder.best() is not None
-    if actors == 4:
-        steps = report.progress.step + 20
-        local = train.train_run(run_of(f"steps = {steps}"), tmp_path, resume=True)
-        assert (local.reason, local.progress.step) == ("steps", steps)
-        assert local.progress.games >= data.games
 
 
 @needs_ray
@@ -779,7 +856,7 @@ def test_ctrl_c_on_a_cluster_keeps_what_was_played_and_resume_goes_on(tmp_path: 
     file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
     command = [sys.executable, "-m", "pyengine.cli", "train", str(file), "--ray", "local"]
     command += ["--directory", str(folder.path), "--json"]
-    file.write_text(run_of().text)
+    file.write_text(text_of(shards=500))
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -808,8 +885,12 @@ def delivered_in(folder: RunFolder) -> int:
 @needs_ray
 @pytest.mark.slow
 def test_a_node_that_joins_plays_and_one_that_vanishes_costs_no_game(tmp_path: Path) -> None:
-    cluster_utils = pytest.importorskip("ray.cluster_utils")
-    ray = pytest.importorskip("ray")
+    apart(run_in_which_nodes_come_and_go, tmp_path)
+
+
+def run_in_which_nodes_come_and_go(path: Path) -> None:
+    """Run on one node, then on two, then on one again."""
+    cluster_utils = importlib.import_module("ray.cluster_utils")
     cluster = cluster_utils.Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 3, "include_dashboard": False},
@@ -828,11 +909,14 @@ def test_a_node_that_joins_plays_and_one_that_vanishes_costs_no_game(tmp_path: P
 
     try:
         report = distributed.train(
-            run_of(), tmp_path, address=cluster.address, actors="auto", on_progress=join_and_vanish
+            run_of(shards=500),
+            path,
+            address=cluster.address,
+            actors="auto",
+            on_progress=join_and_vanish,
         )
     finally:
-        ray.shutdown()
         cluster.shutdown()
     assert gone
-    data = Dataset(RunFolder(tmp_path).data("tic_tac_toe"), verify=True)
+    data = Dataset(RunFolder(path).data("tic_tac_toe"), verify=True)
     assert data.games == report.progress.games > gone[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -131,7 +132,8 @@ def this_node(config: DistributedConfig) -> str:
 def on_this_node(kind: type, needs: Mapping[str, float], node: str) -> Any:
     """Return an actor class of Ray for a part that reads and writes the run's folder."""
     ray = need_ray()
-    pinned = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+    strategies = importlib.import_module("ray.util.scheduling_strategies")
+    pinned = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
     return ray.remote(kind).options(
         num_cpus=needs["CPU"],
         num_gpus=needs["GPU"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import tempfile
 import threading
 import traceback
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from pyengine.data import GameSink, Layout
 from pyengine.data.files import write_durably
 from pyengine.distributed.outbox import Outbox
 from pyengine.distributed.packet import Packet
+from pyengine.distributed.scratch import Scratch
 from pyengine.errors import ConfigError, DataError
 from pyengine.games import load_game
 from pyengine.train import part_selfplay
@@ -97,8 +97,8 @@ class Player:
                 f"{platform.node()}: expected pyengine {contract.version}, as on the driver's "
                 f"node, found {_core.__version__}"
             )
-        self._scratch = tempfile.TemporaryDirectory(prefix="pyengine-actor-")
-        folder = RunFolder(self._scratch.name)
+        self._scratch = Scratch()
+        folder = RunFolder(self._scratch.path)
         run = _own(RunFile.from_toml(contract.text), contract)
         folder.begin(run)
         outbox = Outbox(contract.delivery_seconds, contract.backlog_bytes)
@@ -124,12 +124,13 @@ class Player:
             self._follow(order.best, network)
         if order.finish:
             part.finish()
+        state = self._state()  # before the packets are taken: "ended" with none means no more
         packets = part.outbox.take(order.acknowledged, order.wait)
-        if self._state() == "ended" and not packets:
-            self._scratch.cleanup()
+        if state == "ended" and not packets:
+            self._scratch.close()
         return Reply(
             packets=packets,
-            state=self._state(),
+            state=state,
             node=platform.node(),
             pid=os.getpid(),
             network=None if self._best is None else self._best.name,

@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from pyengine.errors import ConfigError
 
@@ -46,6 +49,28 @@ class Games:
             if not 0 < getattr(self, name) <= 1:
                 raise ConfigError(f"{name}: expected (0, 1], found {getattr(self, name)}")
 
+    @classmethod
+    def measured(cls, report: Mapping[str, Any], learnt: float = 1.0) -> Games:
+        """Return what games cost in self-play that was measured.
+
+        Args:
+            report: of :class:`~pyengine.SelfPlayReport`, as ``to_dict`` or ``pyengine selfplay
+                --json`` has it.
+            learnt: share of the positions that are learnt.
+
+        Raises ConfigError where nothing was played.
+
+        """
+        games, positions, simulations, rows = _counts(
+            report, "games", "positions", "simulations", "evaluations"
+        )
+        return cls(
+            moves=positions / games,
+            simulations=simulations / positions,
+            judged=min(1.0, rows / simulations),
+            learnt=learnt,
+        )
+
     @property
     def evaluations(self) -> float:
         """Rows of the network for a game."""
@@ -66,6 +91,12 @@ class ActorRate:
     def __post_init__(self) -> None:
         """Check the field."""
         _positive(self, "evaluations")
+
+    @classmethod
+    def measured(cls, report: Mapping[str, Any]) -> ActorRate:
+        """Return the rate of self-play that was measured; arguments as of :class:`Games`."""
+        rows, seconds = _counts(report, "evaluations", "seconds")
+        return cls(evaluations=rows / seconds)
 
     def games(self, games: Games) -> float:
         """Return games a second."""
@@ -165,6 +196,14 @@ class Plan:
         return games / self.games_per_second
 
 
+def _counts(report: Mapping[str, Any], *names: str) -> list[float]:
+    """Return counts of a report. Raises ConfigError for one that is not there, or 0."""
+    for name in names:
+        if not isinstance(report.get(name), int | float) or not report[name] > 0:
+            raise ConfigError(f"report.{name}: expected > 0, found {report.get(name)!r}")
+    return [float(report[name]) for name in names]
+
+
 def _positive(of: object, *names: str) -> None:
     for name in names:
         if not getattr(of, name) > 0:
@@ -179,14 +218,7 @@ def report(plan: Plan, counts: Sequence[int], goal: float = ALPHAGO_ZERO_GAMES) 
     )
     lines = [head]
     for count in counts:
-        each = Plan(
-            actors=count,
-            actor=plan.actor,
-            games=plan.games,
-            learning=plan.learning,
-            shipping=plan.shipping,
-            nodes=plan.nodes,
-        )
+        each = replace(plan, actors=count)
         lines.append(
             f"{count:>8,} {count * each.actor.evaluations:>10,.0f} {each.games_per_second:>8.3g} "
             f"{each.positions_per_second:>12,.1f} {each.learner_busy:>8.0%} "
@@ -203,6 +235,17 @@ def report(plan: Plan, counts: Sequence[int], goal: float = ALPHAGO_ZERO_GAMES) 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Print the table for the figures of the command line; returns the exit status."""
+    parser = _parser()
+    given = parser.parse_args(args)
+    try:
+        text = report(_plan(given), given.actors, given.goal)
+    except (ConfigError, OSError, ValueError) as error:
+        parser.error(str(error))
+    sys.stdout.write(text + "\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="pyengine.distributed.throughput", description=__doc__)
     games, learning, shipping = Games(), Learning(samples=1), Shipping()
     numbers = {
@@ -222,32 +265,39 @@ def main(args: Sequence[str] | None = None) -> int:
         parser.add_argument(name, type=float, default=default, help=f"{text} ({default:g})")
     parser.add_argument("--actors", type=int, nargs="+", default=[1, 4, 16, 64, 256, 1024])
     parser.add_argument("--nodes", type=int, default=8, help="that fetch each network (8)")
-    given = parser.parse_args(args)
-    try:
-        plan = Plan(
-            actors=1,
-            actor=ActorRate(evaluations=given.evaluations),
-            games=Games(
-                moves=given.moves,
-                simulations=given.simulations,
-                judged=given.judged,
-                learnt=given.learnt,
-            ),
-            learning=Learning(
-                samples=given.samples, samples_per_position=given.samples_per_position
-            ),
-            shipping=Shipping(
-                position=given.position_bytes,
-                network=given.network_bytes,
-                seconds_of_a_network=given.network_seconds,
-            ),
-            nodes=given.nodes,
-        )
-        text = report(plan, given.actors, given.goal)
-    except ConfigError as error:
-        parser.error(str(error))
-    sys.stdout.write(text + "\n")
-    return 0
+    parser.add_argument(
+        "--measured",
+        type=Path,
+        help="what `pyengine selfplay --json` printed, for --evaluations, --simulations, --moves "
+        "and --judged",
+    )
+    return parser
+
+
+def _plan(given: argparse.Namespace) -> Plan:
+    """Return the plan of the command line, for one actor."""
+    rate = ActorRate(evaluations=given.evaluations)
+    games = Games(
+        moves=given.moves,
+        simulations=given.simulations,
+        judged=given.judged,
+        learnt=given.learnt,
+    )
+    if given.measured is not None:
+        found = json.loads(given.measured.read_text("utf-8"))
+        rate, games = ActorRate.measured(found), Games.measured(found, given.learnt)
+    return Plan(
+        actors=1,
+        actor=rate,
+        games=games,
+        learning=Learning(samples=given.samples, samples_per_position=given.samples_per_position),
+        shipping=Shipping(
+            position=given.position_bytes,
+            network=given.network_bytes,
+            seconds_of_a_network=given.network_seconds,
+        ),
+        nodes=given.nodes,
+    )
 
 
 if __name__ == "__main__":
