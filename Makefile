@@ -59,7 +59,7 @@ test-python: $(VENV)/.test
 
 slow: $(VENV)/.test
 	@tools/cpp_tests.sh release -L slow
-	$(PY) -m pytest -m slow
+	$(PY) -m pytest -m slow -o faulthandler_timeout=0  # some learn for many minutes
 
 # What guards speed: instructions a simulation within 3 % of benchmarks/instructions.toml.
 # `make instructions UPDATE=1` writes the figures anew.
