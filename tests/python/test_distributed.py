@@ -347,6 +347,8 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
         ("actors = 0", r"distributed\.actors: expected an int of at least 1"),
         ("cpu = 1", r"distributed\.cpu: no such setting"),
         ("resources = {player = -1}", r"distributed\.resources\.player: .*found -1"),
+        ("resources = {GPU = 1}", r"distributed\.resources\.GPU: expected the setting gpus"),
+        ("gpus = 1.5", r"distributed\.gpus: expected a part of one, or a whole number, found 1\.5"),
     ],
 )
 def test_a_setting_of_the_cluster_that_is_wrong_is_named(setting: str, message: str) -> None:
@@ -550,6 +552,33 @@ def test_answers_that_are_lost_or_damaged_are_asked_for_again(part: Part) -> Non
     assert numbers_in(part) == list(range(delivered(part)))
 
 
+class OneDamaged(Threads):
+    """All packets of the first actor come damaged."""
+
+    def answer(self, question: Any) -> Reply:
+        reply = super().answer(question)
+        if question.actor is not self.players[0]:
+            return reply
+        packets = [dataclasses.replace(each, lines=b"") for each in reply.packets]
+        return dataclasses.replace(reply, packets=packets)
+
+
+def test_an_actor_whose_packets_are_always_damaged_is_replaced(part: Part) -> None:
+    workers = OneDamaged()
+    assert work(part, workers, lambda: len(workers.players) == 3) == (0, "")
+    (died,) = [e for e in read_lines(part.folder.log / "actors.jsonl") if e["event"] == "died"]
+    assert "packet 1 is damaged: expected SHA-256" in died["words"]
+
+
+def test_a_network_that_is_damaged_in_the_folder_ends_the_run(part: Part) -> None:
+    path = part.folder.candidate(20)
+    path.write_bytes(b"half a netw")
+    part.folder.set_best(dataclasses.replace(UNIFORM, name=path.name, sha256="0" * 64))
+    status, words = work(part, Threads(), lambda: False)
+    assert status == PERMANENT
+    assert f"{path} is damaged: expected SHA-256 000" in words
+
+
 def test_a_node_that_joins_gets_actors_and_needs_no_change(part: Part) -> None:
     config = part.run.distributed.replace(actors="auto")
     part.run = dataclasses.replace(part.run, distributed=config)
@@ -565,15 +594,28 @@ def test_a_node_that_joins_gets_actors_and_needs_no_change(part: Part) -> None:
     assert len(workers.players) == 3
 
 
+def states(part: Part) -> set[str]:
+    """Return what the actors are doing."""
+    return {each["state"] for each in part.folder.status("selfplay").get("actors", [])}
+
+
 def test_self_play_waits_for_a_learner_that_lags_behind(part: Part) -> None:
     config = part.run.distributed.replace(ahead=300, shard_positions=500)
     part.run = dataclasses.replace(part.run, distributed=config)
-
-    def states() -> set[str]:
-        return {each["state"] for each in part.folder.status("selfplay").get("actors", [])}
-
-    assert work(part, Threads(), lambda: states() == {"held"}) == (0, "")
+    assert work(part, Threads(), lambda: states(part) == {"held"}) == (0, "")
     assert data_of(part).games > 0
+
+
+@pytest.mark.parametrize("window", ["minimum_positions = 40_000", "samples_per_position = 0.001"])
+def test_self_play_goes_on_while_the_learner_cannot_do_a_step(part: Part, window: str) -> None:
+    name = window.split(" = ")[0]
+    lines = [line for line in part.run.text.splitlines() if not line.startswith(name)]
+    text = "\n".join(lines).replace("[window]", f"[window]\n{window}")
+    run = train.RunFile.from_toml(text)  # 32 / 0.001 positions are a step
+    config = run.distributed.replace(ahead=1, shard_positions=500)
+    part.run = dataclasses.replace(run, distributed=config)
+    much = 10_000  # more than the backlog of two actors
+    assert work(part, Threads(), lambda: part.folder.counted(part.run) >= much) == (0, "")
 
 
 def test_a_new_network_goes_to_each_actor_once(part: Part) -> None:
@@ -847,6 +889,31 @@ def run_in_which_an_actor_dies(actors: int, path: Path) -> None:
     lists = sorted(folder.data("tic_tac_toe").glob("*.games.jsonl"))
     numbers = [line.number for listed in lists for line in read_games(listed)]
     assert numbers == list(range(data.games))
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_learner_that_dies_comes_back_though_actors_wait_for_room(tmp_path: Path) -> None:
+    apart(run_in_which_the_learner_dies, tmp_path)
+
+
+def run_in_which_the_learner_dies(path: Path) -> None:
+    """Kill the learner where more actors are asked for than there is room; run until it learns."""
+    folder = RunFolder(path)
+    killed: list[tuple[int, int]] = []
+
+    def kill_it(progress: train.RunProgress) -> bool:
+        told = folder.status("learner")
+        if not killed and progress.step > 0 and any(each.games for each in progress.actors):
+            killed.append((told["pid"], progress.step))
+            os.kill(told["pid"], signal.SIGKILL)
+        back = killed and told["pid"] != killed[0][0] and progress.step > killed[0][1]
+        starving = progress.restarts > 0 and Counter(e.state for e in progress.actors)["starts"] < 3
+        assert not starving, progress.actors
+        return not back
+
+    options = {"num_cpus": 3}
+    distributed.train(run_of(shards=500), path, actors=4, on_progress=kill_it, options=options)
 
 
 @needs_ray

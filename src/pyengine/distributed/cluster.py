@@ -16,9 +16,13 @@ from pyengine.errors import ConfigError, EngineError
 from pyengine.train.run_configs import DistributedConfig
 from pyengine.train.runfile import RunFile
 
-__all__ = ["RayWorkers", "connected", "cpus_of_an_actor", "needs", "on_this_node"]
+__all__ = ["RayWorkers", "connected", "cpus_of_an_actor", "needs", "reserved", "this_node"]
 
 _STORE_BYTES = 256 << 20  # of the object store of a Ray of our own: a few networks and packets
+
+_FETCH_SECONDS = 60.0  # for an answer that is there; meanwhile no other one is taken
+
+_RESERVE_SECONDS = 30.0  # that learner and gate wait for their share of the driver's node
 
 _TRIES = 3  # to start a Ray of our own
 
@@ -129,17 +133,53 @@ def this_node(config: DistributedConfig) -> str:
     return node
 
 
-def on_this_node(kind: type, needs: Mapping[str, float], node: str) -> Any:
-    """Return an actor class of Ray for a part that reads and writes the run's folder."""
+@contextmanager
+def reserved(config: DistributedConfig, node: str) -> Iterator[dict[str, dict[str, Any]]]:
+    """Hold what learner and gate need on the driver's node; yield the options of their actors.
+
+    Otherwise an actor that waits for room would take the place of a learner that died.
+
+    Raises ConfigError when others use so much of the node that too little is left.
+    """
     ray = need_ray()
+    needs = parts_need(config)
+    held = [name for name, need in needs.items() if any(need.values())]
+    group = _group(ray, [needs[name] for name in held], node) if held else None
     strategies = importlib.import_module("ray.util.scheduling_strategies")
-    pinned = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-    return ray.remote(kind).options(
-        num_cpus=needs["CPU"],
-        num_gpus=needs["GPU"],
-        max_concurrency=2,  # it can be told something while it works
-        scheduling_strategy=pinned,
+    options: dict[str, dict[str, Any]] = {}
+    for name, need in needs.items():
+        place = (
+            strategies.PlacementGroupSchedulingStrategy(group, held.index(name))
+            if name in held
+            else strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+        )
+        options[name] = {
+            "num_cpus": need["CPU"],
+            "num_gpus": need["GPU"],
+            "scheduling_strategy": place,
+        }
+    try:
+        yield options
+    finally:
+        if group is not None:
+            ray.util.remove_placement_group(group)
+
+
+def _group(ray: Any, bundles: Sequence[Mapping[str, float]], node: str) -> Any:
+    """Return what holds resources on a node. Raises ConfigError."""
+    groups = importlib.import_module("ray.util.placement_group")
+    given = [{name: amount for name, amount in each.items() if amount} for each in bundles]
+    group = groups.placement_group(given, "STRICT_PACK", _soft_target_node_id=node)
+    there = group.wait(_RESERVE_SECONDS) and set(
+        ray.util.placement_group_table(group)["bundles_to_node_id"].values()
     )
+    if there != {node}:
+        ray.util.remove_placement_group(group)
+        raise ConfigError(
+            f"distributed: expected what learner and gate need, {given}, to be free on the "
+            "driver's node, found it in use by others of the cluster"
+        )
+    return group
 
 
 def _nodes() -> dict[str, dict[str, float]]:
@@ -212,12 +252,12 @@ class RayWorkers:
         """Fetch what an actor answered. Raises LostError."""
         errors = self._ray.exceptions
         try:
-            reply: Reply = self._ray.get(question)
+            reply: Reply = self._ray.get(question, timeout=_FETCH_SECONDS)
         except errors.ActorUnavailableError as error:
             raise LostError(str(error), gone=False) from error
         except (errors.RayActorError, errors.RayTaskError) as error:
             raise LostError(str(error), gone=True) from error
-        except errors.RayError as error:  # an object that was lost on the way
+        except errors.RayError as error:  # an object that was lost, or is late, on the way
             raise LostError(str(error), gone=False) from error
         return reply
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from pyengine.train.files import append_line
 from pyengine.train.part_selfplay import first_best
 from pyengine.train.parts import Part
 from pyengine.train.state import Best
+from pyengine.train.window import allowed_steps
 
 __all__ = ["Crew", "work"]
 
@@ -106,9 +109,13 @@ class Crew:
             return None
         path = self._part.folder.models / best.name
         try:
-            return self._workers.publish(path.read_bytes())
+            data = path.read_bytes()
         except OSError as error:
             raise DataError(f"{path} cannot be read: {error}") from error
+        found = hashlib.sha256(data).hexdigest()
+        if found != best.sha256:  # no actor would take it
+            raise DataError(f"{path} is damaged: expected SHA-256 {best.sha256}, found {found}")
+        return self._workers.publish(data)
 
     def _follow(self) -> None:
         """Let the best network play, which may be another one now."""
@@ -176,12 +183,18 @@ class Crew:
             member.question = self._workers.ask(member.actor, order, file)
 
     def _ahead(self) -> bool:
-        """Whether the learner has enough to learn from for the time being."""
+        """Whether the learner has enough to learn from for the time being.
+
+        One that could not do a step has not, whatever ``ahead`` says: it waits for us.
+        """
         if self._config.ahead is None:
             return False
         run, folder = self._part.run, self._part.folder
-        learnt = int(folder.status("learner").get("step", 0)) * run.train.learner.batch_size
-        return folder.counted(run) - learnt / run.window.samples_per_position > self._config.ahead
+        step, batch = int(folder.status("learner").get("step", 0)), run.train.learner.batch_size
+        counted = folder.counted(run)
+        if step >= allowed_steps(run.window, counted, batch):
+            return False
+        return counted - step * batch / run.window.samples_per_position > self._config.ahead
 
     def _receive(self) -> None:
         """Take the answers that there are."""
@@ -200,8 +213,9 @@ class Crew:
 
     def _take(self, member: Member, reply: Reply) -> None:
         """Take what an actor delivers. What it has then is not asked for again."""
-        member.reply, member.silences = reply, 0
+        member.reply = replace(reply, packets=[])  # which are not kept twice
         games, positions = self._inbox.take(member.sender, reply.packets)
+        member.silences = 0  # one whose packets are damaged has none
         if games:
             member.games += games
             member.meter.add(time.monotonic(), positions)

@@ -23,7 +23,7 @@ class Member:
     sender: str = ""  #: a name of this actor alone
     question: Question = None  #: that it has not answered yet
     reply: Reply | None = None  #: its last one
-    silences: int = 0  #: questions in a row that got no answer
+    silences: int = 0  #: questions in a row that got no answer, or a damaged one
 
     def comes(self, actor: Actor, sender: str, now: float) -> None:
         """Somebody takes the place."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from pyengine.distributed import crew
-from pyengine.distributed.cluster import RayWorkers, on_this_node, parts_need
+from pyengine.distributed.cluster import RayWorkers
 from pyengine.distributed.extra import need_ray
 from pyengine.train.child import Child
 from pyengine.train.part import outcome
@@ -68,11 +69,12 @@ class PartBody:
 class ActorChild(Child):
     """Learner or gate, in an actor on the driver's node."""
 
-    def __init__(self, name: str, folder: RunFolder, needs: Mapping[str, float], node: str) -> None:
-        """Start it."""
+    def __init__(self, name: str, folder: RunFolder, options: Mapping[str, Any]) -> None:
+        """Start it, with options of Ray: what it needs, where."""
         self._ray = need_ray()
         self._folder = folder
-        self._class = on_this_node(PartBody, needs, node)
+        # It can be told something while it works.
+        self._class = self._ray.remote(PartBody).options(max_concurrency=2, **options)
         super().__init__(name)
 
     def _start(self) -> None:
@@ -138,15 +140,20 @@ class ThreadChild(Child):
         self._told.tell(None)
 
 
-def starter(node: str) -> Callable[[str, RunFolder, RunFile], Child]:
-    """Return what starts the parts of a run, whose folder lies on a node: the driver's."""
+def starter(
+    node: str, options: Mapping[str, Mapping[str, Any]]
+) -> Callable[[str, RunFolder, RunFile], Child]:
+    """Return what starts the parts of a run, whose folder lies on a node: the driver's.
+
+    ``options``: of learner and gate, as :func:`~pyengine.distributed.cluster.reserved` has them.
+    """
 
     def start(name: str, folder: RunFolder, run: RunFile) -> Child:
         if name == "selfplay":
             workers = RayWorkers(run, node)
             workers.refuse_none()
             return ThreadChild(name, folder, partial(_play, workers=workers, run=run))
-        return ActorChild(name, folder, parts_need(run.distributed)[name], node)
+        return ActorChild(name, folder, options[name])
 
     return start
 

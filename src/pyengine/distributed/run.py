@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pyengine.distributed.cluster import connected, this_node
+from pyengine.distributed.cluster import connected, reserved, this_node
 from pyengine.distributed.parts import starter
 from pyengine.train.run import RunProgress, RunReport, train_run
 from pyengine.train.runfile import RunFile
@@ -54,5 +54,7 @@ def train(
     if actors is not None:
         run = run.with_actors(actors)
     with connected(address, run, options or {}):
-        start = starter(this_node(run.distributed))
-        return train_run(run, directory, resume=resume, on_progress=on_progress, start=start)
+        node = this_node(run.distributed)
+        with reserved(run.distributed, node) as places:
+            start = starter(node, places)
+            return train_run(run, directory, resume=resume, on_progress=on_progress, start=start)

@@ -218,6 +218,11 @@ class DistributedConfig(Section):
         elif isinstance(given, str):
             self.refuse("actors", 'an int of at least 1, or "auto"', given)
         super().__post_init__()
+        for name in ("gpus", "learner_gpus", "gate_gpus"):  # as Ray has it
+            if getattr(self, name) > 1 and not float(getattr(self, name)).is_integer():
+                self.refuse(name, "a part of one, or a whole number", getattr(self, name))
         for name, amount in self.resources.items():
+            if name in ("CPU", "GPU"):
+                self.refuse(f"resources.{name}", f"the setting {name.lower()}s instead", amount)
             if isinstance(amount, bool) or not isinstance(amount, int | float) or amount <= 0:
                 self.refuse(f"resources.{name}", "a positive number", amount)
