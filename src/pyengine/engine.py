@@ -178,8 +178,9 @@ class Engine:
 
         ``simulations``, ``evaluations`` (rows judged), ``batches``, ``mean_batch_fill`` (rows a
         batch), ``padding`` (rows), ``cache_hits``, ``collisions``, ``waiting_seconds`` (of workers
-        with nothing to do but wait for judgements), ``nodes`` and ``bytes`` now, ``memory_refusals``
-        (how often a node stayed without children because the memory limit was met), ``provider``.
+        with nothing to do but wait for judgements), ``nodes`` and ``bytes`` now,
+        ``memory_refusals`` (how often a node stayed without children because the memory limit was
+        met), ``provider``.
         """
         stats = dict(self._searcher_open.stats())
         batches = stats["batches"]
