@@ -13,8 +13,8 @@ __all__ = ["need_ray"]
 
 def need_ray() -> Any:
     """Return the module ray. Raises EngineError that names the extra where it is not installed."""
-    # No telemetry unless the user asked for it; and the meaning that Ray is about to give to
-    # actors without a GPU: they leave the environment as it is.
+    # No telemetry unless the user asked for it; and actors that ask for no GPU see none, as older
+    # versions of Ray have it. Both count where this process starts Ray.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "1")
     try:
