@@ -125,15 +125,17 @@ def test_rows_that_depend_on_their_number_fail(game: pyengine.Game) -> None:
     assert found["padding"] == "FAIL"
 
 
-def test_a_device_slower_than_the_cpu_fails(game: pyengine.Game) -> None:
-    def slow(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        time.sleep(0.01)
-        return linear(planes)
+def test_a_rate_needs_a_batch_even_where_there_is_no_time(game: pyengine.Game) -> None:
+    device = pyengine.CallbackEvaluator(linear, SPEC)
+    assert rate(device, [game.new_initial_state()], callers=2, seconds=0.0) > 0
 
-    device = pyengine.CallbackEvaluator(slow, SPEC)
-    found = verdicts(fast(game, device, least_speedup=1.0).run())
+
+def test_a_device_slower_than_asked_fails(game: pyengine.Game) -> None:
+    device = pyengine.CallbackEvaluator(linear, SPEC)
+    found = verdicts(fast(game, device, least_speedup=1e9).run())  # on a loaded machine as well
     assert found["speed-up"] == "FAIL"
     assert found["outputs"] == "PASS"
+    assert verdicts(fast(game, device, least_speedup=0.0).run())["speed-up"] == "PASS"
 
 
 def test_a_search_that_leaves_the_device_idle_fails(game: pyengine.Game) -> None:

@@ -191,7 +191,8 @@ def random_states(
 def rate(evaluator: Evaluator, states: Sequence[State], callers: int, seconds: float) -> float:
     """Return positions/s of an evaluator that several threads ask at once, one batch a call.
 
-    What the first thread's evaluator raises is raised here. The first call is not timed.
+    Each asks at least once, however little time there is. What the first thread's evaluator raises
+    is raised here. The first call is not timed.
     """
     evaluator.evaluate(states, batch_size=len(states))
     counts = [0] * callers
@@ -201,9 +202,11 @@ def rate(evaluator: Evaluator, states: Sequence[State], callers: int, seconds: f
 
     def ask(caller: int) -> None:
         try:
-            while time.perf_counter() < end and not errors:
+            while not errors:
                 evaluator.evaluate(states, batch_size=len(states))
                 counts[caller] += len(states)
+                if time.perf_counter() >= end:
+                    return
         except BaseException as error:
             errors.append(error)
 
