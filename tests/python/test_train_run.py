@@ -10,7 +10,8 @@ import pytest
 
 import pyengine
 from conftest import ROOT
-from pyengine.train import GateConfig, RunFile, judge, plot_curve
+from pyengine.train import GateConfig, RunFile, TrainingError, judge, plot_curve, train_run
+from pyengine.train.child import Child
 from pyengine.train.files import append_line, lock, read_lines
 from pyengine.train.run_configs import WindowConfig
 from pyengine.train.state import Best, RunFolder
@@ -284,3 +285,45 @@ def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match="cannot be written"):
         plot_curve(tmp_path, tmp_path / "curve.nothing")
     assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
+
+
+class Ending(Child):
+    """A part that works until it is told to end, and then ends as it is told to here."""
+
+    def __init__(self, name: str, status: int) -> None:
+        self._end = status
+        self._now: int | None = None
+        super().__init__(name)
+
+    def _start(self) -> None:
+        self._now = None
+
+    def _status(self) -> int | None:
+        return self._now
+
+    def _tell(self, line: str | None) -> None:
+        if self._now is None:
+            self._now = self._end
+
+    def last_words(self) -> str:
+        return "OSError: [Errno 28] No space left on device"
+
+    def end(self) -> None:
+        self._tell(None)
+
+
+def test_a_part_that_fails_while_the_run_ends_is_told_when_all_have_ended(tmp_path: Path) -> None:
+    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
+    parts: list[Ending] = []
+
+    def start(name: str, _folder: RunFolder, _run: RunFile) -> Child:
+        parts.append(Ending(name, 1 if name == "selfplay" else 0))
+        return parts[-1]
+
+    with pytest.raises(TrainingError, match=r"selfplay failed .* run ended\): OSError.*No space"):
+        train_run(run, tmp_path / "run", start=start)
+    assert all(part.ended() for part in parts)
+    assert (
+        train_run(run, tmp_path / "well", start=lambda name, _folder, _run: Ending(name, 0)).reason
+        == "minutes"
+    )

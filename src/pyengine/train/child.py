@@ -72,11 +72,7 @@ class Child(ABC):
             return True
         self._deaths = [*(t for t in self._deaths if now - t < _FORGET), now]
         if status == PERMANENT or len(self._deaths) > restarts:
-            words = self.last_words().strip()[-_TAIL:] or "it said nothing"
-            raise TrainingError(
-                f"the part {self.name} failed (exit status {status}, "
-                f"{len(self._deaths) - 1} restarts): {words}"
-            )
+            raise self._failed(f"exit status {status}, {len(self._deaths) - 1} restarts")
         self._again = now + _BACKOFF[min(len(self._deaths), len(_BACKOFF)) - 1]
         return False
 
@@ -88,6 +84,16 @@ class Child(ABC):
     def ended(self) -> bool:
         """Whether it has ended."""
         return self._status() is not None
+
+    def check(self) -> None:
+        """Raise TrainingError if it has ended, and not well."""
+        status = self._status()
+        if status:
+            raise self._failed(f"exit status {status}, while the run ended")
+
+    def _failed(self, how: str) -> TrainingError:
+        words = self.last_words().strip()[-_TAIL:] or "it said nothing"
+        return TrainingError(f"the part {self.name} failed ({how}): {words}")
 
 
 class ProcessChild(Child):

@@ -219,7 +219,10 @@ class _Supervisor:
         )
 
     def _finish(self) -> None:
-        """End the parts one after the other, so that the last candidate is judged."""
+        """End the parts one after the other, so that the last candidate is judged.
+
+        Raises TrainingError where one failed at that, when all have ended.
+        """
         self._finishing = True
         for child in self._children:
             child.tell("finish")
@@ -227,6 +230,8 @@ class _Supervisor:
                 if self._show() is None:
                     return
                 time.sleep(_POLL)
+        for child in self._children:
+            child.check()
 
     def _stop(self) -> None:
         """Tell all parts to stop and wait; a Ctrl-C more ends them at once."""
