@@ -221,7 +221,7 @@ def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_plays_and_its_data_can_be_converted(tmp_path: Path) -> None:
-    pytest.importorskip("typer")
+    pytest.importorskip("typer", reason="the command needs the extra cli")
     out = tmp_path / "data"
     played = command(
         "selfplay", "connect_four", "--model", "rollout", "-g", "4", "-n", "20", "--out", out
