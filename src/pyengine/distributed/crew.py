@@ -30,6 +30,7 @@ _POLL = 0.2  # seconds
 _WAIT = 1.0  # seconds that an actor waits for a packet before it answers
 _LOOK_SECONDS = 2.0  # between two looks at the cluster's room
 _DRAIN_SECONDS = 30.0  # for the last deliveries
+_ANSWER_SECONDS = 300.0  # for an answer, a network's way to the actor included; then it hangs
 _SILENCES = 5  # questions in a row without an answer, after which an actor is given up
 _WORDS = 1500  # characters of an actor's last words
 
@@ -180,7 +181,8 @@ class Crew:
                 wait=_WAIT,
             )
             file = None if member.knows(self._best.name) else self._file
-            member.question = self._workers.ask(member.actor, order, file)
+            question = self._workers.ask(member.actor, order, file)
+            member.is_asked(question, time.monotonic())
 
     def _ahead(self) -> bool:
         """Whether the learner has enough to learn from for the time being.
@@ -209,6 +211,7 @@ class Crew:
                 self._take(member, reply)
             except (LostError, DamagedPacketError) as error:
                 self._silent(member, error)
+        self._give_up()
         self._inbox.tick()
 
     def _take(self, member: Member, reply: Reply) -> None:
@@ -228,6 +231,12 @@ class Crew:
         member.silences += 1
         if (isinstance(error, LostError) and error.gone) or member.silences >= _SILENCES:
             self._died(member, str(error))
+
+    def _give_up(self) -> None:
+        """End actors that hang: a process that is stopped, say, whose node lives."""
+        for member in self.members:
+            if member.hangs(time.monotonic(), _ANSWER_SECONDS):
+                self._died(member, f"expected an answer within {_ANSWER_SECONDS:g} s, found none")
 
     def _ended(self, member: Member, reply: Reply) -> None:
         """Part with an actor that plays no more; an error that would come again ends the run."""

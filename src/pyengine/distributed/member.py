@@ -22,6 +22,7 @@ class Member:
     actor: Actor = None  #: None: nobody
     sender: str = ""  #: a name of this actor alone
     question: Question = None  #: that it has not answered yet
+    asked: float = 0.0  #: when
     reply: Reply | None = None  #: its last one
     silences: int = 0  #: questions in a row that got no answer, or a damaged one
 
@@ -32,6 +33,14 @@ class Member:
     def leaves(self) -> None:
         """There is nobody any more."""
         self.actor, self.question, self.reply, self.silences = None, None, None, 0
+
+    def is_asked(self, question: Question, now: float) -> None:
+        """It has to answer."""
+        self.question, self.asked = question, now
+
+    def hangs(self, now: float, seconds: float) -> bool:
+        """Whether it owes an answer for so long. One that has not begun may wait for its place."""
+        return self.question is not None and self.reply is not None and now - self.asked > seconds
 
     def knows(self, network: str) -> bool:
         """Whether it has the file of a network."""
