@@ -127,9 +127,7 @@ def match(
         openings=_openings(played, plies, judge, max_value, policy),
         sprt=None if sprt is None else _sprt(sprt),
     )
-    _print(result, as_json)
-    if result.stop_reason == "interrupted":
-        raise KeyboardInterrupt
+    _tell(result, as_json)
 
 
 _Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
@@ -237,8 +235,11 @@ def _progress(games: int) -> Iterator[Callable[[MatchResult], None] | None]:
         yield show
 
 
-def _print(result: MatchResult, as_json: bool) -> None:
+def _tell(result: MatchResult, as_json: bool) -> None:
+    """Print the result, then end as Ctrl-C does where it was that which ended the match."""
     if as_json:
         common.print_json(result.to_dict())
     else:
         common.console().print(Text(str(result)))
+    if result.stop_reason == "interrupted":
+        raise KeyboardInterrupt
