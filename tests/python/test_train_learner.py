@@ -85,6 +85,20 @@ def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
     assert [line["step"] for line in lines] == [report.step for report in reports]
 
 
+def test_tensorboard_shows_what_the_log_says(data: SyntheticData, tmp_path: Path) -> None:
+    reading = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="needs TensorBoard"
+    )
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(10)
+    logged = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    board = reading.EventAccumulator(str(tmp_path / "tensorboard"))
+    board.Reload()
+    for name in ("policy", "divergence", "value", "rate", "positions_per_second"):
+        shown = [(event.step, event.value) for event in board.Scalars(f"train/{name}")]
+        assert shown == [(line["step"], pytest.approx(line[name])) for line in logged]
+
+
 def test_it_learns_with_half_the_precision(data: SyntheticData, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
     config = config_of(
