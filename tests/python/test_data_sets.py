@@ -147,6 +147,40 @@ def test_refresh_takes_in_what_a_running_self_play_adds(rng: random.Random, tmp_
             assert keys(next(dataset.batches(1000, shuffle=False))) == positions(newest)
 
 
+def test_shards_that_left_the_window_may_be_deleted(rng: random.Random, tmp_path: Path) -> None:
+    games = some(rng, 8)
+    for game in games:
+        write(tmp_path, TIC, PLAIN, [game])
+    for number in range(5):
+        for path in tmp_path.glob(f"shard-{number:06d}.*"):
+            path.unlink()
+    dataset = Dataset(tmp_path, window=3, verify=True)
+    assert keys(next(dataset.batches(1000, shuffle=False))) == positions(games[-3:])
+    more = some(rng, 1, first=8)
+    write(tmp_path, TIC, PLAIN, more)
+    assert dataset.refresh() == len(more[0].visits)
+    assert keys(next(dataset.batches(1000, shuffle=False))) == positions([*games[-2:], *more])
+    with pytest.raises(DataError, match=r"shard-000004\.npy is missing"):
+        Dataset(tmp_path, window=5)
+
+
+def test_a_refresh_that_fails_is_tried_again_by_the_next(
+    rng: random.Random, tmp_path: Path
+) -> None:
+    write(tmp_path, TIC, PLAIN, some(rng, 1))
+    dataset = Dataset(tmp_path)
+    write(tmp_path, TIC, PLAIN, some(rng, 1, first=1))
+    shard = tmp_path / "shard-000001.npy"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[:-1])
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"shard-000001\.npy"):
+            dataset.refresh()
+    shard.write_bytes(whole)
+    assert dataset.refresh() > 0
+    assert dataset.games == 2
+
+
 def test_an_epoch_that_has_begun_ends_as_it_began(rng: random.Random, tmp_path: Path) -> None:
     old, new = some(rng, 3), some(rng, 3, first=3)
     write(tmp_path, TIC, PLAIN, old)

@@ -54,13 +54,13 @@ class Dataset:
             which is a function of ``seed``, the epoch (:meth:`set_epoch`) and the row. ``batches``
             and ``sample`` have their own argument.
         seed: of ``augment``.
-        verify: check the content of all files against the manifest, which reads them all.
+        verify: check the content of the window's files, which reads them all.
 
     Raises:
         ConfigError: a directory has no manifest, or two have different games or specs; an
             argument is out of range.
-        DataError: a shard or a manifest is damaged; says which. Sizes are checked here, contents
-            by :meth:`verify`.
+        DataError: a shard of the window or a manifest is damaged; says which. Sizes are checked
+            here, contents by :meth:`verify`. Shards that are not in the window may be gone.
 
     """
 
@@ -91,9 +91,9 @@ class Dataset:
         self._epoch = 0
         self._maps = ShardMaps()
         self._unpacker = Unpacker(self.layout)
+        self._view = View(self._sources, self._window, full_only, None)
         if verify:
             self.verify()
-        self._view = View(self._sources, self._window, full_only, None)
 
     @property
     def spec(self) -> ModelSpec:
@@ -204,21 +204,23 @@ class Dataset:
         An epoch of :meth:`batches` that has begun ends as it began. Any thread may call this while
         others read. Returns how many positions were added to the directories. Raises DataError.
         """
-        added = sum([source.refresh() for source in self._sources])
+        sources = [source.newer() for source in self._sources]
+        added = _positions(sources) - _positions(self._sources)
         if added:
-            self._view = View(self._sources, self._window, self._full_only, self._view)
+            self._view = View(sources, self._window, self._full_only, self._view)
+        self._sources = sources
         return added
 
     def verify(self, on_progress: OnProgress | None = None) -> None:
-        """Compare all files with the SHA-256 of the manifest. Raises DataError naming the first.
+        """Compare the window's files with the manifest's SHA-256. Raises DataError for the first.
 
         Args:
             on_progress: called with shards done and all shards; without it a terminal shows them.
 
         """
-        checks = [check for source in self._sources for check in source.checks()]
-        for check in tracked(checks, len(checks), "shards verified", on_progress):
-            check()
+        pieces = self._view.pieces
+        for piece in tracked(pieces, len(pieces), "shards verified", on_progress):
+            piece.verify()
 
     def _epoch_of(
         self,
@@ -240,6 +242,10 @@ class Dataset:
         keys = [np.random.SeedSequence((self._seed, self._epoch, int(row))) for row in rows]
         numbers = np.array([key.generate_state(1)[0] for key in keys])
         return (numbers % self.layout.symmetries).astype(np.uint8)
+
+
+def _positions(sources: Sequence[Source]) -> int:
+    return sum(source.positions for source in sources)
 
 
 def _common_layout(sources: Sequence[Source]) -> Layout:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +38,19 @@ class Piece:
         """Games of the piece."""
         return self.shard.games - self.skipped
 
+    def check(self, record: int) -> None:
+        """Raise DataError unless the file has the manifest's size, for records of so many bytes."""
+        check_size(self.path.parent, self.shard)
+        if self.shard.bytes < self.shard.positions * record:
+            raise DataError(
+                f"{self.path} is damaged: expected {self.shard.positions} records of {record} "
+                f"bytes, found {self.shard.bytes} bytes"
+            )
+
+    def verify(self) -> None:
+        """Raise DataError unless the files have the manifest's SHA-256."""
+        check_sha256(self.path.parent, self.shard)
+
     def selected(self, full_only: bool) -> npt.NDArray[np.int64] | None:
         """Return which records of the shard count, ascending; None = all. Raises DataError."""
         partly = full_only and self.shard.full < self.shard.positions
@@ -57,47 +69,34 @@ class Piece:
 
 
 class Source:
-    """A directory of shards.
+    """A directory of shards, as its manifest tells. Old shards themselves may be gone.
 
-    Raises ConfigError where there is no manifest, DataError where a file is damaged.
+    Raises ConfigError where there is no manifest, DataError where it is damaged.
     """
 
     def __init__(self, directory: Path) -> None:
-        """Read the manifest and check the sizes of the shards."""
+        """Read the manifest."""
         self.directory = directory
         self.manifest = Manifest.read(directory)
-        self._check(self.manifest.shards)
 
     def pieces(self, number: int) -> list[Piece]:
         """Return all shards, oldest first; ``number`` is that of the directory."""
         return [Piece(number, self.directory / s.file, s) for s in self.manifest.shards]
 
-    def refresh(self) -> int:
-        """Read the manifest again; return the new positions."""
-        manifest = Manifest.read(self.directory)
+    @property
+    def positions(self) -> int:
+        """Positions of all shards."""
+        return sum(shard.positions for shard in self.manifest.shards)
+
+    def newer(self) -> Source:
+        """Return the directory as it is now. Raises DataError unless it has but more shards."""
+        now = Source(self.directory)
         known = len(self.manifest.shards)
-        if manifest.shards[:known] != self.manifest.shards:
+        if now.manifest.shards[:known] != self.manifest.shards:
             raise DataError(
                 f"{self.directory / MANIFEST} must keep its {known} shards, found others"
             )
-        added = manifest.shards[known:]
-        self._check(added)
-        self.manifest = manifest
-        return sum(shard.positions for shard in added)
-
-    def checks(self) -> list[Callable[[], None]]:
-        """Return a call for each shard that compares its files with the manifest's SHA-256."""
-        return [partial(check_sha256, self.directory, shard) for shard in self.manifest.shards]
-
-    def _check(self, shards: Sequence[ShardInfo]) -> None:
-        record = self.manifest.layout.dtype.itemsize
-        for shard in shards:
-            check_size(self.directory, shard)
-            if shard.bytes < shard.positions * record:
-                raise DataError(
-                    f"{self.directory / shard.file} is damaged: expected {shard.positions} "
-                    f"records of {record} bytes, found {shard.bytes} bytes"
-                )
+        return now
 
 
 def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:

@@ -31,9 +31,12 @@ class View:
     def __init__(
         self, sources: Sequence[Source], window: Window, full_only: bool, before: View | None
     ) -> None:
-        """Choose the pieces; what ``before`` knows of them is not read again."""
+        """Choose the pieces and check their sizes; what ``before`` knows is not read again."""
         self.pieces = _chosen(sources, window)
         known: Mapping[Piece, Any] = {} if before is None else before.selected
+        for piece in self.pieces:
+            if piece not in known:
+                piece.check(sources[piece.source].manifest.layout.dtype.itemsize)
         self.selected: dict[Piece, npt.NDArray[np.int64] | None] = {
             piece: known[piece] if piece in known else piece.selected(full_only)
             for piece in self.pieces
