@@ -10,7 +10,15 @@ import pytest
 
 import pyengine
 from conftest import ROOT
-from pyengine.train import GateConfig, RunFile, TrainingError, judge, plot_curve, train_run
+from pyengine.train import (
+    GateConfig,
+    RunFile,
+    RunProgress,
+    TrainingError,
+    judge,
+    plot_curve,
+    train_run,
+)
 from pyengine.train.child import Child
 from pyengine.train.files import append_line, lock, read_lines
 from pyengine.train.run_configs import WindowConfig
@@ -327,3 +335,25 @@ def test_a_part_that_fails_while_the_run_ends_is_told_when_all_have_ended(tmp_pa
         train_run(run, tmp_path / "well", start=lambda name, _folder, _run: Ending(name, 0)).reason
         == "minutes"
     )
+
+
+def test_what_parts_said_before_they_were_killed_counts_no_more(tmp_path: Path) -> None:
+    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nsteps = 100"))
+    folder = RunFolder(tmp_path)
+    folder.begin(run)
+    folder.set_status("learner", {"pid": 1, "step": 100})  # of which no checkpoint was written
+    seen: list[int] = []
+
+    def stop_soon(progress: RunProgress) -> bool:
+        seen.append(progress.step)
+        return len(seen) < 3
+
+    report = train_run(
+        run,
+        tmp_path,
+        resume=True,
+        on_progress=stop_soon,
+        start=lambda name, _folder, _run: Ending(name, 0),
+    )
+    assert report.reason == "stopped"
+    assert seen == [0, 0, 0]

@@ -103,6 +103,7 @@ def train_run(
     folder = RunFolder(directory)
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
         run = _prepared(source, folder, resume)
+        _forget_statuses(folder)
         return _Supervisor(run, folder, on_progress, start).run()
 
 
@@ -119,6 +120,12 @@ def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bo
     else:
         folder.begin(run)
     return run
+
+
+def _forget_statuses(folder: RunFolder) -> None:
+    """Remove what the parts said in an earlier sitting: one that was killed may have lost it."""
+    for name in PARTS:
+        (folder.path / "status" / f"{name}.json").unlink(missing_ok=True)
 
 
 class _Supervisor:
