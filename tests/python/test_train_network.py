@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from pathlib import Path
@@ -76,6 +77,37 @@ def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) ->
     told = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
     assert json.loads(told["pyengine.manifest"]) == {"step": 7}
     assert report.sha256 == pyengine.bundled.sha256_of(path)
+
+
+@pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"policy_rows": "bottom_up"},
+        {"rows": "bottom_up"},
+        {"pass_index": 0},
+        {"pass_index": 7, "policy_rows": "bottom_up"},
+        {"input": "x", "policy_output": "p", "value_output": "v"},
+    ],
+    ids=str,
+)
+def test_a_network_may_order_its_policy_as_its_spec_says(
+    told: dict[str, object], kind: str, tmp_path: Path
+) -> None:
+    game = "go(board_size=5)"
+    network = network_for(NetworkConfig(kind=kind, blocks=1, filters=8), game)
+    report = train.export(network, game, pyengine.ModelSpec(**told), tmp_path / "net.onnx")
+    assert report.difference < 1e-5
+    found = pyengine.OnnxEvaluator(report.path).spec
+    names = dict.fromkeys(("input", "policy_output", "value_output"))
+    assert found == dataclasses.replace(pyengine.ModelSpec(**told), **names)
+
+
+def test_planes_in_the_layout_nhwc_are_refused(tmp_path: Path) -> None:
+    network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
+    spec = pyengine.ModelSpec(layout="NHWC")
+    with pytest.raises(pyengine.ConfigError, match="spec: expected planes in the layout NCHW"):
+        train.export(network, "tic_tac_toe", spec, tmp_path / "net.onnx")
 
 
 def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:

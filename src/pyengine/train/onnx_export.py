@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
+from pyengine.data.layout import Layout
+from pyengine.data.symmetry import policy_sources
 from pyengine.errors import ConfigError
 from pyengine.evaluators import OnnxEvaluator
 from pyengine.games import Game, State, as_game, load_game
@@ -55,15 +57,16 @@ def export(
     Args:
         network: left as it is.
         games: that it plays; on random positions of each of them the two are compared.
-        spec: how it reads a position; its outputs become policy logits and, by the network, a
-            value in [-1, 1] or the logits of win, draw and loss.
+        spec: how it reads a position and orders its policy, in the layout NCHW; its outputs become
+            policy logits and, by the network, a value in [-1, 1] or the logits of win, draw and
+            loss, and its tensors get the names that the file's spec needs not say.
         path: the file; an older one is replaced only by one that passed.
         metadata: plain values, kept under the key ``pyengine.manifest``.
         value_for: for whom it learnt to value positions, as in :class:`ModelSpec`: ``"mover"``, as
             a ``Dataset`` teaches, or ``"first_player"``.
 
     Raises:
-        ConfigError: several games for a network of one board.
+        ConfigError: several games for a network of one board; a spec of another layout.
         TrainingError: a difference above 1e-4, or a number that is not finite: nothing is written.
 
     """
@@ -72,8 +75,13 @@ def export(
     boards = {game.board_shape for game in played}
     if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, found {sorted(boards)}")
+    if spec.layout != "NCHW":
+        raise ConfigError(f"spec: expected planes in the layout NCHW, found {spec.layout}")
     told = replace(
         spec,
+        input=None,
+        policy_output=None,
+        value_output=None,
         policy="logits",
         value="scalar" if network.config.value == "scalar" else ("win", "draw", "loss"),
         value_kind=None,
@@ -149,7 +157,10 @@ def _difference(
     legal = torch.zeros(logits.shape, dtype=torch.bool)
     for row, state in zip(legal, states, strict=True):
         row[state.legal_actions()] = True
-    expected = torch.softmax(logits.masked_fill(~legal, -torch.inf), 1).numpy()
+    actions = policy_sources(Layout.of(game, spec), 0)  # of each entry of the network's policy
+    logits = logits.masked_fill(~legal[:, actions], -torch.inf)
+    expected = np.empty(logits.shape, np.float32)
+    expected[:, actions] = torch.softmax(logits, 1).numpy()
     if judged.shape[1] == 3:
         shares = torch.softmax(judged, 1)
         value = (shares[:, 0] - shares[:, 2]).numpy()
