@@ -240,6 +240,18 @@ TEST_CASE("resignation: without a threshold nobody resigns") {
   CHECK(!resignation.threshold().has_value());
 }
 
+TEST_CASE("self-play: a ply that a record cannot count is refused") {
+  FinishedGame game;
+  Judged judged;
+  judged.action = 0;
+  judged.ply = 65'535;
+  game.add(PackedShape{}, PlaneStack{}, judged, 1);
+  CHECK(game.ply == std::vector<std::uint16_t>{65'535});
+  judged.ply = 65'536;
+  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, judged, 1), ConfigError);
+  CHECK(game.positions == 1);
+}
+
 TEST_CASE("self-play: configurations out of range are named") {
   SelfPlayConfig config = small_config();
   config.search.simulations.reset();

@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine.generation import SelfPlayer
+from pyengine.data import FinishedGame, ShardWriter
+from pyengine.generation import SelfPlayer, SelfPlayInterrupted
 
 
 def small(**changes: Any) -> pyengine.SelfPlayConfig:
     """Settings for games that take no time."""
-    search = pyengine.SearchConfig(
-        simulations=20, threads=2, dirichlet_fraction=0.25, temperature=1.0, memory_limit=64 << 20
-    )
+    search = pyengine.SearchConfig(simulations=20, threads=2, memory_limit=64 << 20)
     return pyengine.SelfPlayConfig(search=search, concurrent_games=8).replace(**changes)
 
 
@@ -92,8 +91,8 @@ def test_every_recorded_position_shows_what_was_on_the_board() -> None:
 
 
 def test_the_first_moves_vary_and_the_later_ones_are_the_most_visited() -> None:
-    search = small().search.replace(dirichlet_fraction=0.0, solver=False)
-    config = small(search=search, temperature_moves=2, resign_threshold=None)
+    search = small().search.replace(solver=False)
+    config = small(search=search, noise=False, temperature_moves=2, resign_threshold=None)
     player = SelfPlayer("connect_four", "rollout", config)
     games: list[Any] = []
     player.run(40, lambda found: games.extend(found))
@@ -145,7 +144,7 @@ def test_a_failing_evaluator_raises_and_keeps_the_games(tmp_path: Path) -> None:
 
 _CHILD = """
 import sys, pyengine
-search = pyengine.SearchConfig(simulations=30, threads=2, dirichlet_fraction=0.25, temperature=1.0)
+search = pyengine.SearchConfig(simulations=30, threads=2)
 config = pyengine.SelfPlayConfig(search=search, concurrent_games=8)
 print("ready", flush=True)
 try:
@@ -172,10 +171,72 @@ def test_ctrl_c_closes_the_shard(tmp_path: Path) -> None:
     assert len(data) > 0
 
 
+def test_ctrl_c_while_games_are_handed_over_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+
+    def interrupted(**fields: Any) -> FinishedGame:
+        nonlocal made
+        made += 1
+        if made in (3, 30):  # the second one comes while the last games are written
+            signal.raise_signal(signal.SIGINT)
+        return FinishedGame(**fields)
+
+    monkeypatch.setattr("pyengine.generation.player.FinishedGame", interrupted)
+    config = small(concurrent_games=64)
+    with pytest.raises(SelfPlayInterrupted) as stopped:
+        pyengine.selfplay("tic_tac_toe", "uniform", games=10**6, out=tmp_path, config=config)
+    assert made >= 30
+    assert stopped.value.report.games == pyengine.Dataset(tmp_path, full_only=False).games == made
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_plain_search_plays_different_games_with_noise() -> None:
+    search = pyengine.SearchConfig(simulations=16, symmetry="none", threads=1)
+    config = pyengine.SelfPlayConfig(search=search, resign_threshold=None)
+    assert (config.search.dirichlet_fraction, config.search.temperature) == (0.25, 1.0)
+    player = SelfPlayer("connect_four", "uniform", config)
+    games: list[Any] = []
+    player.run(20, lambda found: games.extend(found))
+    assert len({tuple(found.moves) for found in games}) == 20
+
+
+def test_what_a_search_says_itself_is_kept_and_noise_can_be_left_out() -> None:
+    search = pyengine.SearchConfig(simulations=7, dirichlet_fraction=0.4, temperature=0.5)
+    config = pyengine.SelfPlayConfig(search=search)
+    assert config.search == search
+    assert pyengine.SelfPlayConfig().search.simulations == 800
+    assert config.replace(noise=False).search.dirichlet_fraction == 0.0
+
+
+def test_a_start_that_fails_leaves_the_directory_for_the_next(tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ModelError):
+        pyengine.selfplay("othello", "connect4", games=1, out=tmp_path / "new", config=small())
+    assert not (tmp_path / "new").exists()
+    game, spec = pyengine.load_game("othello"), pyengine.ModelSpec()
+    with ShardWriter(tmp_path, game, spec):
+        pass
+    report = pyengine.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path, config=small())
+    assert len(pyengine.Dataset(tmp_path)) == report.positions
+    with pytest.raises(pyengine.ConfigError, match="another game or spec"):
+        pyengine.selfplay("othello", "uniform", games=1, out=tmp_path, config=small())
+
+
+def test_temporary_files_of_others_stay(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "mine.tmp", tmp_path / "shard-000007.npy.tmp"
+    theirs.touch()
+    ours.touch()
+    pyengine.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path, config=small())
+    assert theirs.exists()
+    assert not ours.exists()
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [
         ("concurrent_games", 0),
+        ("noise", 1),
         ("full_search_fraction", 0.0),
         ("resign_threshold", -2.0),
         ("search", pyengine.SearchConfig(seconds=1.0)),
@@ -189,9 +250,16 @@ def test_a_setting_out_of_range_is_named(field: str, value: Any) -> None:
         small(**{field: value})
 
 
-def test_no_games_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(pyengine.ConfigError, match="games"):
-        pyengine.selfplay("tic_tac_toe", "uniform", games=0, out=tmp_path, config=small())
+@pytest.mark.parametrize("games", [0, -1, 1.5, "3", 10**30])
+def test_a_number_of_games_out_of_range_is_refused(games: Any, tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match=r"games: expected an int in 1\.\."):
+        pyengine.selfplay("tic_tac_toe", "uniform", games=games, out=tmp_path, config=small())
+
+
+@pytest.mark.parametrize("config", [pyengine.SearchConfig(), {"simulations": 10}])
+def test_settings_of_another_type_are_refused(config: Any, tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match="config: expected a SelfPlayConfig"):
+        pyengine.selfplay("tic_tac_toe", "uniform", games=1, out=tmp_path, config=config)
 
 
 def test_the_defaults_are_those_of_the_engine() -> None:

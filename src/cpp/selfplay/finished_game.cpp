@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+
+#include "base/error.h"
 
 namespace pyengine {
 namespace {
 
 constexpr std::uint32_t kMostVisits = std::numeric_limits<std::uint16_t>::max();
+constexpr int kMostPly = std::numeric_limits<std::uint16_t>::max();
 
 /// Adds `count` elements; the place of the first.
 template <class T>
@@ -29,6 +33,10 @@ void write_visits(const Judged& judged, std::span<std::uint16_t> row) {
 
 void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes, const Judged& judged,
                        int num_actions) {
+  if (judged.ply > kMostPly) {
+    throw ConfigError("expected games of at most " + std::to_string(kMostPly) +
+                      " plies, as training data counts, found a longer one");
+  }
   pack_planes(shape, planes, grow(bits, shape.bits()),
               grow(fill, static_cast<std::size_t>(shape.values)), grow(dense, shape.numbers()));
   write_visits(judged, grow(visits, static_cast<std::size_t>(num_actions)));

@@ -101,6 +101,10 @@ void GameInPlay::play_opening() {
     state_.emplace(std::move(state));
     return;
   }
+  if (table_.config.opening_random_moves == 0) {
+    throw ConfigError("expected a game that has a first move, found that " +
+                      table_.game->to_string() + " is over when it begins");
+  }
   throw ConfigError("opening_random_moves: expected openings after which " +
                     table_.game->to_string() + " goes on, found none in " + std::to_string(kTries) +
                     " tries");

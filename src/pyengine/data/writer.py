@@ -84,6 +84,9 @@ class ShardWriter:
             self._write_manifest()
             if model_sha256 is not None:
                 self.set_model(model_sha256)
+        except OSError as error:
+            self._lock.close()
+            raise DataError(f"{self.directory} cannot be tidied up: {error}") from error
         except BaseException:
             self._lock.close()
             raise
@@ -165,7 +168,7 @@ class ShardWriter:
             except OSError as error:
                 raise DataError(
                     f"{self.directory / name} cannot be written: {error}; its {len(self._games)} "
-                    "games are kept in memory until it can"
+                    "games are not on disk"
                 ) from error
             self._manifest.shards.append(info)
             self._stale = True
@@ -225,15 +228,13 @@ class ShardWriter:
 
     def _open(self) -> tuple[Manifest, bool]:
         """The directory's manifest, tidied up, and whether it is to be written."""
-        for left in self.directory.glob(f"*{TEMPORARY}"):
-            left.unlink()
-        if not (self.directory / MANIFEST).exists():
+        for ours in (f"shard-*{TEMPORARY}", f"{MANIFEST}{TEMPORARY}"):
+            for left in self.directory.glob(ours):
+                left.unlink()
+        manifest = self._known()
+        if manifest is None:
             self._refuse_unlisted(0)
             return Manifest(layout=self.layout), True
-        manifest = Manifest.read(self.directory)
-        difference = manifest.layout.difference(self.layout)
-        if difference is not None:
-            raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
         known = len(manifest.shards)
         while (unlisted := self.directory / shard_name(len(manifest.shards))).exists():
             manifest.shards.append(inspect_shard(unlisted, self.layout))
@@ -241,6 +242,18 @@ class ShardWriter:
         # A list whose shard never came.
         (self.directory / games_name(unlisted.name)).unlink(missing_ok=True)
         return manifest, len(manifest.shards) > known
+
+    def _known(self) -> Manifest | None:
+        """What the directory has; None where it has nothing, or a start that came to nothing."""
+        if not (self.directory / MANIFEST).exists():
+            return None
+        manifest = Manifest.read(self.directory)
+        difference = manifest.layout.difference(self.layout)
+        if difference is None:
+            return manifest
+        if manifest.shards:
+            raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
+        return None
 
     def _refuse_unlisted(self, known: int) -> None:
         """A crash leaves the next shards unlisted; others mean that the manifest is not theirs."""

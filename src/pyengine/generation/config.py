@@ -12,11 +12,12 @@ from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.games import as_game, load_game
 
-__all__ = ["SelfPlayConfig"]
+__all__ = ["SelfPlayConfig", "as_config"]
 
 
-def _default_search() -> SearchConfig:
-    return SearchConfig(simulations=800, dirichlet_fraction=0.25, temperature=1.0)
+_SIMULATIONS = 800  # where the search names no budget
+_DIRICHLET_FRACTION = 0.25  # of the noise, where it names none [AlphaGo Zero]
+_TEMPERATURE = 1.0  # of the first moves, where it names none [AlphaGo Zero]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,9 +28,11 @@ class SelfPlayConfig:
     :class:`~pyengine.ConfigError` that names the field.
     """
 
-    #: Of full searches; a budget in simulations. Its temperature is that of the first moves, and
-    #: its seed is not read.
-    search: SearchConfig = dataclasses.field(default_factory=_default_search)
+    #: Of full searches. What it leaves at a search's default has self-play's: 800 simulations,
+    #: ``dirichlet_fraction`` 0.25, ``temperature`` 1, which is that of the first moves. Its budget
+    #: is in simulations; its seed is not read.
+    search: SearchConfig = dataclasses.field(default_factory=SearchConfig)
+    noise: bool = True  #: at the root of full searches; False: ``dirichlet_fraction`` is 0
     concurrent_games: int = 64  #: whose searches share batches, 1..65535
     temperature_moves: int = 30  #: plies, >= 0; then the most visited move [AlphaGo Zero]
     resign_threshold: float | None = -0.9  #: highest, in [-1, 1]; None = nobody resigns
@@ -42,9 +45,12 @@ class SelfPlayConfig:
     seed: int = 0  #: 0..2^64-1
 
     def __post_init__(self) -> None:
-        """Check all fields."""
+        """Fill the search in and check all fields."""
         if not isinstance(self.search, SearchConfig):
             raise ConfigError(f"search: expected a SearchConfig, found {self.search!r}")
+        if not isinstance(self.noise, bool):
+            raise ConfigError(f"noise: expected a bool, found {self.noise!r}")
+        object.__setattr__(self, "search", self._filled_in())
         _core.check_selfplay_config(self.as_core())
 
     @classmethod
@@ -63,8 +69,6 @@ class SelfPlayConfig:
             solver=False,
             symmetry="random",
             dirichlet_alpha=0.03 if large else None,
-            dirichlet_fraction=0.25,
-            temperature=1.0,
         )
         return cls(search=search)
 
@@ -77,11 +81,8 @@ class SelfPlayConfig:
         games begin with up to four random moves; proven positions end a search.
         """
         found = load_game(game) if isinstance(game, str) else as_game(game)
-        search = SearchConfig(
-            simulations=simulations, dirichlet_fraction=0.25, temperature=1.0, solver=True
-        )
         return cls(
-            search=search,
+            search=SearchConfig(simulations=simulations, solver=True),
             temperature_moves=min(30, max(4, found.max_game_length() // 4)),
             full_search_fraction=0.25,
             fast_simulations=fast_simulations,
@@ -89,9 +90,20 @@ class SelfPlayConfig:
             opening_random_moves=4,
         )
 
+    def _filled_in(self) -> SearchConfig:
+        """Return the search with self-play's defaults, without which all games would be equal."""
+        search = self.search
+        budget = search.simulations
+        return search.replace(
+            simulations=_SIMULATIONS if budget is None and search.seconds is None else budget,
+            dirichlet_fraction=(search.dirichlet_fraction or _DIRICHLET_FRACTION) * self.noise,
+            temperature=search.temperature or _TEMPERATURE,
+        )
+
     def as_core(self) -> dict[str, Any]:
         """Return the fields as the C++ engine takes them."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["noise"]  # the search says it
         return fields | {"search": self.search.as_core()}
 
     def replace(self, **changes: Any) -> Self:
@@ -113,10 +125,19 @@ class SelfPlayConfig:
         """Read what :meth:`to_dict` returned; fields left out have their defaults."""
         given = dict(fields)
         if isinstance(given.get("search"), dict):
-            given["search"] = _default_search().replace(**given["search"])
+            given["search"] = SearchConfig().replace(**given["search"])
         return cls().replace(**given)
 
     def fingerprint(self) -> str:
         """Return 12 hex digits that name these settings: equal settings, equal digits."""
         text = json.dumps(self.to_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def as_config(config: SelfPlayConfig | None) -> SelfPlayConfig:
+    """Return settings as they are given, or the defaults. Raises ConfigError for another type."""
+    if config is None:
+        return SelfPlayConfig()
+    if not isinstance(config, SelfPlayConfig):
+        raise ConfigError(f"config: expected a SelfPlayConfig, found {config!r}")
+    return config

@@ -12,8 +12,9 @@ from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import as_game, load_game
-from pyengine.generation.config import SelfPlayConfig
+from pyengine.generation.config import SelfPlayConfig, as_config
 from pyengine.generation.report import SelfPlayReport
+from pyengine.interrupts import deferred_interrupt
 from pyengine.spec import ModelSpec
 
 __all__ = ["SelfPlayer"]
@@ -49,7 +50,7 @@ class SelfPlayer:
         """Set the tables up."""
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
         self.evaluator = as_evaluator(evaluator)
-        self.config = config or SelfPlayConfig()
+        self.config = as_config(config)
         self.spec = spec or self.evaluator.spec or ModelSpec()
         self._first_number = first_number
         self._seconds = 0.0
@@ -70,19 +71,25 @@ class SelfPlayer:
         ``on_games`` is called about every ``every`` seconds, on the calling thread, and at the end,
         with the games that have ended since, to be taken one after the other; returning ``False``
         ends the run early: open games and their searches go on in the next one. Returns whether
-        none is open. Whatever interrupts it (Ctrl-C raises KeyboardInterrupt), games that have
-        ended and were not taken are still there: see :meth:`take`.
+        none is open. Games that have ended and were not taken are still there after an error: see
+        :meth:`take`.
 
-        Raises EngineError during another run.
+        Raises:
+            KeyboardInterrupt: Ctrl-C, which ends the run early; never while games are taken.
+            EngineError: another run is under way.
+
         """
         if games < 0:
             raise ConfigError(f"games: expected >= 0, found {games}")
         begun = time.perf_counter()
-        try:
-            completed = self._core.run(games, lambda: on_games(self._ended()), every)
-        finally:
-            self._seconds += time.perf_counter() - begun
-        on_games(self._ended())
+        with deferred_interrupt(self.stop) as interrupted:
+            try:
+                completed = self._core.run(games, lambda: on_games(self._ended()), every)
+            finally:
+                self._seconds += time.perf_counter() - begun
+            on_games(self._ended())
+        if interrupted.is_set():
+            raise KeyboardInterrupt
         return bool(completed)
 
     def take(self) -> list[FinishedGame]:

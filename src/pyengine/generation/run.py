@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,17 @@ from pyengine.data import FinishedGame, ShardWriter
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import as_game, load_game
-from pyengine.generation.config import SelfPlayConfig
+from pyengine.generation.config import SelfPlayConfig, as_config
 from pyengine.generation.player import SelfPlayer
 from pyengine.generation.report import SelfPlayReport
+from pyengine.interrupts import deferred_interrupt
 from pyengine.spec import ModelSpec
 
 __all__ = ["SelfPlayInterrupted", "model_sha256", "selfplay"]
 
 OnProgress = Callable[[SelfPlayReport], object]
+
+_MOST_GAMES = (1 << 32) - 1  # records count so far
 
 _PROGRESS_EVERY = 0.5  # seconds
 
@@ -72,12 +76,13 @@ def selfplay(
         DataError: the directory is damaged or cannot be written.
         SelfPlayInterrupted: Ctrl-C (a KeyboardInterrupt), with all finished games written.
     """
-    if games < 1:
-        raise ConfigError(f"games: expected >= 1, found {games}")
-    settings = config or SelfPlayConfig()
+    if not isinstance(games, Integral) or not 1 <= games <= _MOST_GAMES:
+        raise ConfigError(f"games: expected an int in 1..{_MOST_GAMES}, found {games!r}")
+    settings = as_config(config)
     found = load_game(game) if isinstance(game, str) else as_game(game)
     judge = as_evaluator(evaluator)
     recorded = spec or judge.spec or ModelSpec()
+    SelfPlayer(found, judge, settings, spec=recorded)  # what does not fit leaves no directory
     with ShardWriter(
         out,
         found,
@@ -107,15 +112,13 @@ def _play(
         report = player.report(seconds=now - begun, shards=len(writer.shards))
         return on_progress(report) is not False
 
-    interrupted = False
-    try:
-        player.run(games, write)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:  # what is over counts, also when the evaluator failed
-        player.write(writer)
-        writer.flush()
+    with deferred_interrupt(player.stop) as interrupted:
+        try:
+            player.run(int(games), write)
+        finally:  # what is over counts, also when the evaluator failed
+            player.write(writer)
+            writer.flush()
     report = player.report(seconds=time.perf_counter() - begun, shards=len(writer.shards))
-    if interrupted:
+    if interrupted.is_set():
         raise SelfPlayInterrupted(report)
     return report
