@@ -37,7 +37,9 @@ class SelfPlayConfig:
     temperature_moves: int = 30  #: plies, >= 0; then the most visited move [AlphaGo Zero]
     resign_threshold: float | None = -0.9  #: highest, in [-1, 1]; None = nobody resigns
     resign_off_fraction: float = 0.1  #: of games that are played on, in [0, 1] [AlphaGo Zero]
-    resign_false_positives: float = 0.05  #: the threshold falls until no more of those are lost
+    #: The threshold falls until no more of those are lost: measured anew in each call, once some
+    #: games were played on.
+    resign_false_positives: float = 0.05
     full_search_fraction: float = 1.0  #: of moves, in (0, 1]; others are no policy targets [KataGo]
     fast_simulations: int = 100  #: budget of the others, without noise
     forced_playouts: float = 0.0  #: k of sqrt(k P n) visits that a noisy root move gets [KataGo: 2]
