@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import pyengine
-from pyengine.train import GateConfig, judge, plot_curve
+from conftest import ROOT
+from pyengine.bundled import sha256_of
+from pyengine.evaluators import CallbackEvaluator
+from pyengine.match.statistics import elo_of_score
+from pyengine.train import GateConfig, RunFile, judge, plot_curve
+from pyengine.train.curve import rated, results
 from pyengine.train.files import append_line, read_lines
+from pyengine.train.part_gate import work
+from pyengine.train.parts import Part
+from pyengine.train.rating import Rating
+from pyengine.train.state import Best, RunFolder
 
 TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
 CONNECT_FOUR = pyengine.load_game("connect_four")
+
+RUN = """
+[game]
+name = "tic_tac_toe"
+[network]
+blocks = 1
+[gate]
+mode = "{mode}"
+against = {against}
+games = {games}
+simulations = 2
+plies = 2
+"""
 
 
 def test_a_stronger_candidate_passes_after_all_its_games() -> None:
@@ -80,13 +107,280 @@ def test_an_interrupted_judgement_goes_on(tmp_path: Path) -> None:
     assert second.games == 40
 
 
+def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
+    """A round of 64 searches of 1,000 simulations needs 1,000 batches here."""
+    batches = 0
+
+    def slow_when_told_to_stop(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal batches
+        batches += 1
+        if batches > 3:
+            time.sleep(0.05)
+        return np.zeros((len(planes), 7)), np.zeros(len(planes))
+
+    found = judge(
+        CallbackEvaluator(slow_when_told_to_stop),
+        "uniform",
+        [CONNECT_FOUR],
+        GateConfig(games=64, simulations=1000, batch_size=64),
+        stop=lambda: batches > 3,
+        record=tmp_path / "match",
+    )
+    assert not found.complete
+    assert found.games == 0
+    assert 3 < batches < 500
+
+
+def test_a_sequential_test_of_nothing_is_refused_before_the_run() -> None:
+    for elo0, elo1 in ((35.0, 35.0), (40.0, 35.0)):
+        with pytest.raises(pyengine.ConfigError, match=r"gate\.elo1: .* above elo0, which is"):
+            GateConfig(method="sprt", elo0=elo0, elo1=elo1)
+    with pytest.raises(pyengine.ConfigError, match=r"gate\.elo1: expected a number in"):
+        GateConfig(method="sprt", elo1=math.inf)
+    assert GateConfig(elo0=40.0).method == "score"
+
+
+# --- the part -------------------------------------------------------------------------------------
+
+
+def begun(tmp_path: Path, mode: str, against: int = 1, games: int = 8) -> RunFolder:
+    """Return a run of tic-tac-toe whose networks are all the bundled one."""
+    text = RUN.format(mode=mode, against=against, games=games)
+    folder = RunFolder(tmp_path / "run")
+    folder.begin(RunFile.from_toml(text))
+    write(folder, 0)
+    name = folder.candidate(0).name
+    sha = sha256_of(folder.candidate(0))
+    folder.set_best(Best(name=name, sha256=sha, step=0, generation=0, elo=0.0))
+    return folder
+
+
+def write(folder: RunFolder, step: int) -> None:
+    """Write the candidate of a step."""
+    folder.candidate(step).write_bytes((ROOT / "models" / "tic_tac_toe.onnx").read_bytes())
+
+
+def finished(folder: RunFolder) -> list[dict[str, Any]]:
+    """Let a gate judge what there is and return the curve."""
+    part = Part("gate", folder, folder.run())
+    part.finish()
+    work(part)
+    return read_lines(folder.curve)
+
+
+class Stopped(Part):
+    """A part that is stopped in the middle of its first match."""
+
+    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+        """Stop."""
+        if values.get("games"):
+            self.stop()
+
+
+def records(folder: RunFolder) -> list[str]:
+    return sorted(file.name for file in folder.log.glob("match-*"))
+
+
+def test_a_candidate_meets_the_one_before_it_and_one_some_generations_back(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", against=3)
+    for step in (100, 200, 300, 400, 500):
+        write(folder, step)
+        curve = finished(folder)
+    met = [[(each["step"], games(each)) for each in line["opponents"]] for line in curve]
+    assert met == [
+        [(0, 8)],
+        [(100, 4), (0, 4)],
+        [(200, 4), (0, 4)],
+        [(300, 4), (100, 4)],
+        [(400, 4), (200, 4)],
+    ]
+    assert [line["generation"] for line in curve] == [1, 2, 3, 4, 5]
+    assert [games(line) for line in curve] == [8] * 5
+    assert folder.best() == Best(
+        name=folder.candidate(500).name,
+        sha256=sha256_of(folder.candidate(500)),
+        step=500,
+        generation=5,
+        elo=curve[-1]["elo"],
+    )
+    last = rated(folder)[500]
+    assert last is not None
+    assert curve[-1]["elo"] == pytest.approx(last.elo)
+    assert curve[-1]["elo_low"] == pytest.approx(last.elo - 1.96 * last.error)
+    assert records(folder) == []
+
+
+def games(line: dict[str, Any]) -> int:
+    return int(line["wins"] + line["draws"] + line["losses"])
+
+
+@pytest.mark.parametrize("mode", ["latest", "gate"])
+def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: str) -> None:
+    """Also when a newer candidate has come; and nobody is judged against the first one instead."""
+    folder = begun(tmp_path, mode, games=40)
+    write(folder, 100)
+    curve = finished(folder)
+    write(folder, 200)
+    work(Stopped("gate", folder, folder.run()))
+    assert read_lines(folder.curve) == curve
+    assert [name[:14] for name in records(folder)] == ["match-00000200"]
+    kept = len((folder.log / records(folder)[0]).read_text().splitlines()) - 1
+    assert 0 < kept < 40
+    before = folder.best()
+    assert before is not None
+    assert before.step == (200 if mode == "latest" else curve[0]["step"] * curve[0]["accepted"])
+
+    write(folder, 300)
+    told: list[int] = []
+
+    class Watched(Part):
+        def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+            if values.get("step") == 200:
+                told.append(values["games"])
+
+    part = Watched("gate", folder, folder.run())
+    part.finish()
+    work(part)
+    curve = read_lines(folder.curve)
+    assert [line["step"] for line in curve] == [100, 200, 300]
+    assert min(told) >= kept
+    assert games(curve[1]) == 40 or not curve[1]["accepted"]
+    if mode == "latest":
+        assert [line["opponents"][0]["step"] for line in curve] == [0, 100, 200]
+        assert folder.candidates() == [0, 100, 200, 300]
+    assert records(folder) == []
+
+
+def test_a_network_whose_gate_was_killed_before_its_first_game_is_judged(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest")
+    write(folder, 100)
+    finished(folder)
+    first = folder.best()
+    assert first is not None
+    write(folder, 200)
+    taken = Best(name=folder.candidate(200).name, sha256="", step=200, generation=2, elo=first.elo)
+    folder.set_best(taken)
+    assert folder.judged() == 100
+    (folder.log / "match-00000100-0.jsonl").write_text("")
+    write(folder, 300)
+    curve = finished(folder)
+    assert [line["step"] for line in curve] == [100, 200, 300]
+    assert [line["generation"] for line in curve] == [1, 2, 3]
+    assert [line["opponents"][0]["step"] for line in curve] == [0, 100, 200]
+    assert records(folder) == []
+
+
+def test_a_gate_that_was_killed_after_its_line_does_the_rest(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "gate")
+    write(folder, 50)
+    write(folder, 100)
+    line = {"step": 100, "generation": 1, "games": 9, "elo": 70.0, "accepted": True}
+    append_line(folder.curve, line | {"wins": 6, "draws": 0, "losses": 4})
+    finished(folder)
+    best = folder.best()
+    assert best is not None
+    assert (best.step, best.generation, best.elo) == (100, 1, 70.0)
+    assert folder.candidates() == [0, 100]
+
+
+def test_where_a_generation_is_missing_the_nearest_older_one_plays(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", against=2)
+    for step, generation in ((100, 1), (300, 3)):
+        write(folder, step)
+        line = {"step": step, "generation": generation, "games": 9, "elo": 0.0, "accepted": True}
+        append_line(folder.curve, line | {"wins": 5, "draws": 0, "losses": 5})
+        name = folder.candidate(step).name
+        folder.set_best(Best(name=name, sha256="", step=step, generation=generation, elo=0.0))
+    write(folder, 400)
+    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [300, 100]
+    folder.candidate(300).unlink()
+    folder.candidate(400).unlink()
+    write(folder, 500)
+    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [100]
+
+
+def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", games=0)
+    write(folder, 100)
+    line = finished(folder)[0]
+    assert (line["step"], line["accepted"], "wins" in line) == (100, True, False)
+
+
+# --- the curve ------------------------------------------------------------------------------------
+
+
+def old_line(step: int, base: float, wins: int, losses: int) -> dict[str, Any]:
+    """Return a line as it once was: Elo above the opponent's, who is not named."""
+    elo = base + elo_of_score((wins + 0.5) / (wins + losses + 1))
+    counts = {"wins": wins, "draws": 0, "losses": losses, "score": wins / (wins + losses)}
+    place = {"step": step, "generation": step // 100, "games": 10 * step}
+    return {**place, "elo": elo, "accepted": True, **counts, "elo_low": None, "elo_high": None}
+
+
+def test_lines_that_name_no_opponent_are_read(tmp_path: Path) -> None:
+    """Two chains that meet at the first network alone; 100 and 300 are equal by their Elo."""
+    folder = begun(tmp_path, "latest", against=2)
+    lines = [old_line(100, 0.0, 30, 10), old_line(200, 0.0, 40, 0)]
+    lines += [old_line(300, lines[0]["elo"], 20, 20), old_line(400, lines[1]["elo"], 25, 15)]
+    lines += [old_line(500, lines[2]["elo"], 24, 16)]
+    for line in lines:
+        append_line(folder.curve, line)
+    found = results(folder, read_lines(folder.curve))
+    assert [(each.player, each.opponent) for each in found] == [
+        (100, 0),
+        (200, 0),
+        (300, 100),
+        (400, 200),
+        (500, 300),
+    ]
+    write(folder, 400)
+    write(folder, 500)
+    name = folder.candidate(500).name
+    folder.set_best(Best(name=name, sha256="", step=500, generation=5, elo=lines[-1]["elo"]))
+    write(folder, 600)
+    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [500, 400]
+
+
+def test_matches_played_later_mend_chains_that_never_met(tmp_path: Path) -> None:
+    """200 lost 40 games fewer than 100 by luck alone: played out they are equal."""
+    folder = begun(tmp_path, "latest", against=2)
+    append_line(folder.curve, old_line(100, 0.0, 30, 10))
+    append_line(folder.curve, old_line(200, 0.0, 40, 0))
+    before = rated(folder)
+    result = {"player": 200, "opponent": 100, "wins": 500, "draws": 0, "losses": 500}
+    append_line(folder.joining, result)
+    after = rated(folder)
+    apart = [gap(fit, 200, 100) for fit in (before, after)]
+    assert apart[0] > 400
+    assert apart[1] < 20
+
+
+def gap(fit: Mapping[int, Rating | None], first: int, second: int) -> float:
+    a, b = fit[first], fit[second]
+    assert a is not None
+    assert b is not None
+    return a.elo - b.elo
+
+
 def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match="found none"):
         plot_curve(tmp_path, tmp_path / "curve.svg")
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
-    for games, accepted, low in ((10, True, 5.0), (20, False, None)):
-        line = {"games": games, "accepted": accepted, "elo": 20.0, "score": 0.6}
-        append_line(tmp_path / "curve.jsonl", {**line, "elo_low": low, "elo_high": 40.0})
+    first = old_line(100, 0.0, 6, 4)
+    append_line(tmp_path / "curve.jsonl", first)
+    append_line(tmp_path / "curve.jsonl", old_line(200, first["elo"], 4, 6) | {"accepted": False})
     with pytest.raises(pyengine.ConfigError, match="cannot be written"):
         plot_curve(tmp_path, tmp_path / "curve.nothing")
     assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
+
+
+def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
+    met = {"step": 250, "wins": 1, "draws": 0, "losses": 1}
+    append_line(tmp_path / "curve.jsonl", old_line(100, 0.0, 6, 4))
+    append_line(tmp_path / "curve.jsonl", old_line(300, 0.0, 6, 4) | {"opponents": [met]})
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        picture = plot_curve(tmp_path, tmp_path / "curve.svg").read_text()
+    assert "left out: 1 whom no games join to the first" in picture

@@ -1,21 +1,90 @@
-"""The learning curve of a run: Elo against games of self-play, as a picture."""
+"""The learning curve of a run: Elo against games of self-play, and the results it is made of."""
 
 from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pyengine.errors import ConfigError
+from pyengine.match.statistics import elo_of_score
 from pyengine.train.files import read_lines
+from pyengine.train.rating import Pairing, Rating, ratings
 from pyengine.train.state import RunFolder
 
-__all__ = ["plot_curve"]
+__all__ = ["of_curve", "plot_curve", "rated", "results"]
+
+#: A line of ``curve.jsonl``.
+Line = Mapping[str, Any]
+
+_BAR = 1.96  # standard errors: 95 %
+_SAME = 0.01  # Elo: less than two networks of a run differ by, unless they are equal
+
+
+def rated(folder: RunFolder) -> dict[int, Rating | None]:
+    """Return how strong the networks of a run are, by their steps; the first one has Elo 0.
+
+    The fit is over all games of the run, those that joined its chains later too: see
+    :func:`~pyengine.train.rating.ratings`.
+    """
+    return ratings(results(folder, read_lines(folder.curve)))
+
+
+def results(folder: RunFolder, lines: Sequence[Line]) -> list[Pairing]:
+    """Return the results of a curve's lines and of the matches that join it; players are steps."""
+    return [*of_curve(folder, lines), *(Pairing(**line) for line in read_lines(folder.joining))]
+
+
+def of_curve(folder: RunFolder, lines: Sequence[Line]) -> list[Pairing]:
+    """Return the results of a curve's lines alone."""
+    found: list[Pairing] = []
+    against = _stride(folder) if any("opponents" not in line for line in lines) else 1
+    for number, line in enumerate(lines):
+        if "wins" not in line:  # a run without games
+            continue
+        met = line.get("opponents")
+        if met is None:
+            met = [{**line, "step": _opponent(line, lines[:number], against)}]
+        found += [_pairing(int(line["step"]), each) for each in met]
+    return found
+
+
+def _stride(folder: RunFolder) -> int:
+    """Return how many generations back the opponent of a line was that names nobody."""
+    if not (folder.path / "run.toml").exists():
+        return 1
+    gate = folder.run().gate
+    return gate.against if gate.mode == "latest" else 1
+
+
+def _pairing(step: int, met: Line) -> Pairing:
+    counts = {name: int(met[name]) for name in ("wins", "draws", "losses")}
+    return Pairing(player=step, opponent=int(met["step"]), **counts)
+
+
+def _opponent(line: Line, before: Sequence[Line], against: int) -> int:
+    """Return the step of whom a line is about that names nobody, as they once were written.
+
+    Its Elo is the opponent's own and the match's: that, and ``against``, say who it was.
+    """
+    games = line["wins"] + line["draws"] + line["losses"]
+    score = (line["wins"] + line["draws"] / 2 + 0.5) / (games + 1)
+    base = line["elo"] - elo_of_score(score)
+    wanted = line["generation"] - against
+    taken = [each for each in before if each["accepted"]]
+    older = [(0, 0, 0.0), *((x["generation"], x["step"], x["elo"]) for x in taken)]
+    fitting = [each for each in older if abs(each[2] - base) < _SAME]
+    if not fitting:
+        fitting = [each for each in older if each[0] <= max(0, wanted)]
+    return int(min(fitting, key=lambda each: abs(each[0] - wanted))[1])
 
 
 def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
-    """Draw the candidates of a run; a bar is the interval of 95 % of a candidate's own match.
+    """Draw the candidates of a run by the fit of :func:`rated`.
+
+    A bar is the interval of 95 % of the Elo above the first network; neighbours share most of it.
 
     Args:
         directory: of the run.
@@ -25,7 +94,9 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
         ConfigError: matplotlib is missing, no candidate was judged, or the file cannot be written.
 
     """
-    lines = [line for line in read_lines(RunFolder(directory).curve) if "score" in line]
+    folder = RunFolder(directory)
+    fit = rated(folder)
+    lines = [line for line in read_lines(folder.curve) if line.get("step") in fit]
     if not lines:
         raise ConfigError(f"expected candidates that were judged, found none in {directory}")
     try:
@@ -35,7 +106,7 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
             "the picture needs matplotlib: pip install 'pyengine-search[plot]'"
         ) from error
     figure = kind.Figure(figsize=(7, 4), layout="constrained")
-    _draw(figure.add_subplot(), lines)
+    _draw(figure.add_subplot(), lines, fit)
     target = Path(path)
     try:
         figure.savefig(target)
@@ -44,18 +115,19 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
     return target
 
 
-def _draw(axes: Any, lines: list[dict[str, Any]]) -> None:
-    taken = [line for line in lines if line["accepted"]]
-    others = [line for line in lines if not line["accepted"]]
-    axes.plot([0, *(x["games"] for x in taken)], [0, *(x["elo"] for x in taken)], color="C0")
+def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) -> None:
+    points = [(line, rating) for line in lines if (rating := fit[line["step"]]) is not None]
+    taken = [(line["games"], each) for line, each in points if line["accepted"]]
+    others = [(line["games"], each) for line, each in points if not line["accepted"]]
+    axes.plot([0, *(games for games, _ in taken)], [0, *(x.elo for _, x in taken)], color="C0")
     for group, colour, name in ((taken, "C0", "taken"), (others, "C7", "rejected")):
-        if not group:
-            continue
-        low = [x["elo"] - x["elo_low"] if x["elo_low"] is not None else 0 for x in group]
-        high = [x["elo_high"] - x["elo"] if x["elo_high"] is not None else 0 for x in group]
-        bars = [[max(0.0, each) for each in side] for side in (low, high)]
-        games, elo = [x["games"] for x in group], [x["elo"] for x in group]
-        axes.errorbar(games, elo, bars, fmt=".", color=colour, label=name, elinewidth=0.8)
+        if group:
+            games, elo = [games for games, _ in group], [each.elo for _, each in group]
+            bars = [_BAR * each.error for _, each in group]
+            axes.errorbar(games, elo, bars, fmt=".", color=colour, label=name, elinewidth=0.8)
+    if len(points) < len(lines):
+        left_out = f"{len(lines) - len(points)} whom no games join to the first"
+        axes.plot([], [], " ", label=f"left out: {left_out}")
     axes.set_xlabel("games of self-play")
     axes.set_ylabel("Elo above the first network")
     axes.grid(alpha=0.3)

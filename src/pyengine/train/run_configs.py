@@ -81,7 +81,12 @@ class WindowConfig(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class GateConfig(Section):
-    """How a candidate is judged. Colours alternate; each opening is played by both."""
+    """How a candidate is judged. Colours alternate; each opening is played by both.
+
+    In "latest" mode a candidate plays the network before it and the one ``against`` generations
+    back, half of the games each: long strides, of which fewer errors add up, on chains that are
+    joined everywhere.
+    """
 
     section: ClassVar[str] = "gate"
 
@@ -91,9 +96,9 @@ class GateConfig(Section):
     simulations: int = integer(100, 1)  #: a move; AlphaGo Zero: 1600
     method: str = choice("score", "score", "sprt")
     threshold: float = number(0.55, 0.0, 1.0)  #: of "score", to be exceeded [AlphaGo Zero]
-    elo0: float = number(0.0, -1e4)  #: of "sprt": see Sprt
-    elo1: float = number(35.0, -1e4)  #: of "sprt"; 35 Elo are a score of 55 %
-    against: int = integer(1, 1)  #: of "latest": generations between the two that play
+    elo0: float = number(0.0, -1e4, 1e4)  #: of "sprt": see Sprt
+    elo1: float = number(35.0, -1e4, 1e4)  #: of "sprt", > elo0; 35 Elo are a score of 55 %
+    against: int = integer(1, 1)  #: of "latest": generations to the second one that it plays
     plies: int = integer(4)  #: random moves at the start; fewer where the game has too few such
     threads: int = integer(1)  #: workers of each side; 0: all cores
     batch_size: int = integer(16, 1)
@@ -107,6 +112,8 @@ class GateConfig(Section):
         super().__post_init__()
         if self.games == 0 and self.mode == "gate":
             self.refuse("games", 'an int of at least 1 for mode = "gate"', 0)
+        if self.method == "sprt" and self.elo0 >= self.elo1:
+            self.refuse("elo1", f"a number above elo0, which is {self.elo0:g}", self.elo1)
         self.search_config()
 
     def search_config(self) -> SearchConfig:

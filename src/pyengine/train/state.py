@@ -54,6 +54,7 @@ class RunFolder:
     ``models/``                ``candidate-STEP.onnx``
     ``checkpoints/``           of the learner, with its ``log.jsonl``
     ``curve.jsonl``            a line for each candidate judged
+    ``joining.jsonl``          a line for each match played later to join the curve's chains
     ``log/``                   ``gate.jsonl``, ``run.jsonl``, ``PART.err``
     ``status/PART.json``       what a part is doing
     ``clock.json``             seconds of all sittings
@@ -68,6 +69,7 @@ class RunFolder:
         self.checkpoints = self.path / "checkpoints"
         self.log = self.path / "log"
         self.curve = self.path / "curve.jsonl"
+        self.joining = self.path / "joining.jsonl"
         self._manifests: dict[Path, tuple[tuple[int, int], Produced]] = {}
 
     def begin(self, run: RunFile) -> None:
@@ -146,10 +148,8 @@ class RunFolder:
         return sorted(int(match[1]) for match in found if match)
 
     def judged(self) -> int:
-        """Return the step of the last candidate that was judged; 0 before the first."""
-        steps = [int(line["step"]) for line in read_lines(self.curve)]
-        best = self.best()
-        return max([*steps, 0 if best is None else best.step])
+        """Return the step of the last candidate judged: the curve's last; 0 before the first."""
+        return max((int(line["step"]) for line in read_lines(self.curve)), default=0)
 
     def set_status(self, part: str, values: dict[str, Any]) -> None:
         """Say what a part is doing; for readers."""

@@ -1,0 +1,159 @@
+"""The strength of many players from games between some of them: :func:`ratings`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Pairing", "Rating", "ratings"]
+
+_ELO = 400 / math.log(10)  # of a factor e in the odds
+_PRIOR = 0.5  # drawn games that each two who met are credited: 40 wins of 40 are finite, 883 Elo;
+# with more a long chain of matches comes out too short, with fewer too long
+_STEPS = 200  # of Newton's method, at most: some ten are needed
+_ENOUGH = 1e-9  # length of the last step
+_HALVINGS = 40  # of a step that goes too far
+
+_Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairing:
+    """Games between two players, counted from the first one's side."""
+
+    player: int
+    opponent: int
+    wins: int
+    draws: int
+    losses: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rating:
+    """How strong a player is; both in Elo."""
+
+    elo: float  #: above the anchor
+    error: float  #: standard error of that difference
+
+
+def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | None]:
+    """Return how strong each player is: the likeliest strengths, given all games.
+
+    Bradley and Terry's model, a draw as half a win; each two who met are credited half a drawn
+    game more, so that a match won by 40 to 0 has a finite answer. The errors take games for
+    independent, and so are a little wide where many are drawn.
+
+    Args:
+        results: any number for the same two, in any order.
+        anchor: the player at Elo 0.
+
+    Returns:
+        An entry for the anchor and for all who played; None where no chain of games joins a player
+        to the anchor, and nothing can be said.
+
+    """
+    met = _merged(results)
+    players = {anchor} | {player for two in met for player in two}
+    joined = _joined(met, anchor)
+    found: dict[int, Rating | None] = dict.fromkeys(sorted(players))
+    found[anchor] = Rating(elo=0.0, error=0.0)
+    others = sorted(joined - {anchor})
+    if others:
+        fit = _Fit({two: games for two, games in met.items() if two[0] in joined}, others)
+        strengths, errors = fit.solve()
+        for player, strength, error in zip(others, strengths, errors, strict=True):
+            found[player] = Rating(elo=_ELO * float(strength), error=_ELO * float(error))
+    return found
+
+
+#: Points of the first, and games, of each two players who met.
+_Met = Mapping[tuple[int, int], tuple[float, float]]
+
+
+def _merged(results: Iterable[Pairing]) -> dict[tuple[int, int], tuple[float, float]]:
+    """Return points of the first and games of each two who met, the prior's included."""
+    met: dict[tuple[int, int], tuple[float, float]] = {}
+    for each in results:
+        games = each.wins + each.draws + each.losses
+        if games == 0 or each.player == each.opponent:
+            continue
+        first = min(each.player, each.opponent)
+        won = each.wins if each.player == first else each.losses
+        two = (first, max(each.player, each.opponent))
+        points, before = met.get(two, (_PRIOR / 2, _PRIOR))
+        met[two] = (points + won + each.draws / 2, before + games)
+    return met
+
+
+def _joined(met: _Met, anchor: int) -> set[int]:
+    """Return the anchor and all whom a chain of games joins to it."""
+    neighbours: dict[int, list[int]] = {}
+    for a, b in met:
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    found, ahead = {anchor}, [anchor]
+    while ahead:
+        for other in neighbours.get(ahead.pop(), ()):
+            if other not in found:
+                found.add(other)
+                ahead.append(other)
+    return found
+
+
+class _Fit:
+    """The likelihood of strengths: natural logarithms of odds, the anchor's is 0."""
+
+    def __init__(self, met: _Met, others: list[int]) -> None:
+        place = {player: number for number, player in enumerate(others)}
+        #: [pairs, players]: 1 and -1 for the two who met; the anchor has no column
+        self._sides = np.zeros((len(met), len(others)))
+        for row, two in enumerate(met):
+            for player, sign in zip(two, (1.0, -1.0), strict=True):
+                if player in place:
+                    self._sides[row, place[player]] = sign
+        self._points = np.array([points for points, _ in met.values()])
+        self._games = np.array([games for _, games in met.values()])
+
+    def solve(self) -> tuple[_Vector, _Vector]:
+        """Return the likeliest strengths and their standard errors, by Newton's method."""
+        strengths = np.zeros(self._sides.shape[1])
+        for _ in range(_STEPS):
+            gaps = self._sides @ strengths
+            slope = self._sides.T @ (self._points - self._games * _expected(gaps))
+            step: _Vector = np.linalg.solve(self._information(gaps), slope)
+            strengths = strengths + self._shortened(strengths, step)
+            if float(np.abs(step).max()) < _ENOUGH:
+                break
+        covariance = np.linalg.inv(self._information(self._sides @ strengths))
+        return strengths, np.sqrt(np.diag(covariance))
+
+    def _information(self, gaps: _Vector) -> _Vector:
+        """Return Fisher's information, minus the second derivative of the logarithm."""
+        expected = _expected(gaps)
+        weights = self._games * expected * (1 - expected)
+        found: _Vector = self._sides.T @ (weights[:, None] * self._sides)
+        return found
+
+    def _shortened(self, strengths: _Vector, step: _Vector) -> _Vector:
+        """Return the step, halved until it makes the games no less likely."""
+        before = self._likelihood(strengths)
+        for _ in range(_HALVINGS):
+            if self._likelihood(strengths + step) >= before - 1e-12 * abs(before):
+                break
+            step = step / 2
+        return step
+
+    def _likelihood(self, strengths: _Vector) -> float:
+        """Return the logarithm of the probability of the games."""
+        gaps = self._sides @ strengths
+        return float(np.sum(self._points * gaps - self._games * np.logaddexp(0.0, gaps)))
+
+
+def _expected(gaps: _Vector) -> _Vector:
+    """Return the expected score in (0, 1) at a difference in strength."""
+    found: _Vector = 1 / (1 + np.exp(-gaps))
+    return found
