@@ -162,6 +162,35 @@ def test_a_loss_that_is_not_finite_ends_the_training_and_keeps_checkpoints(
         assert learner.train(1)
 
 
+@pytest.mark.parametrize("rate", [1e30, 3e38])
+def test_weights_from_which_no_training_goes_on_are_not_written(
+    rate: float, data: SyntheticData, tmp_path: Path
+) -> None:
+    optimiser = OptimiserConfig(schedule="steps", boundaries=(9, 10), rates=(0.01, rate, 0.01))
+    learner = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=5, device="cpu")
+    config = config_of(optimiser=optimiser, learner=learner)
+    with train.Learner(config, data, tmp_path) as trainer:
+        message = r"step 10 is not written: expected finite .*checkpoint-0000000005\.pt"
+        with pytest.raises(train.TrainingError, match=message):
+            trainer.train(20)
+    with train.Learner(config, data, tmp_path, resume=True) as trainer:
+        assert trainer.step == 5
+        assert trainer.train(4)
+
+
+def test_the_check_of_a_checkpoint_leaves_the_training_as_it_is(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    often = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=1, device="cpu")
+    seldom = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=50, device="cpu")
+    found = []
+    for name, learner in (("often", often), ("seldom", seldom)):
+        with train.Learner(config_of(learner=learner), data, tmp_path / name) as trainer:
+            trainer.train(10)
+            found.append(weights_of(trainer))
+    assert_equal(*found)
+
+
 def test_ctrl_c_ends_between_two_steps_with_a_checkpoint(
     data: SyntheticData, tmp_path: Path
 ) -> None:

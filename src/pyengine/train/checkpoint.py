@@ -14,7 +14,7 @@ from pyengine.data.files import write_durably
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.section import differences
 
-__all__ = ["FORMAT", "checkpoints", "load", "refuse_changes", "save"]
+__all__ = ["FORMAT", "checkpoints", "load", "not_finite", "refuse_changes", "save"]
 
 FORMAT = 1
 
@@ -38,6 +38,15 @@ def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
     for old in checkpoints(directory)[:-keep]:
         old.unlink()
     return path
+
+
+def not_finite(state: Any, name: str = "") -> str | None:
+    """Return the name of a tensor of nested tables that has NaN or an infinity; None: none has."""
+    if isinstance(state, torch.Tensor):
+        return None if bool(torch.isfinite(state).all()) else name
+    inner = state.items() if isinstance(state, Mapping) else ()
+    found = (not_finite(value, f"{name}.{key}" if name else str(key)) for key, value in inner)
+    return next((bad for bad in found if bad is not None), None)
 
 
 def load(path: Path, device: torch.device) -> dict[str, Any]:

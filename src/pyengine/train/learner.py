@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
 from pyengine.errors import ConfigError
+from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
 from pyengine.train.configs import TrainConfig
 from pyengine.train.distributed import Ranks
@@ -87,6 +85,7 @@ class Learner:
         self.step = 0
         self.seconds = 0.0  #: of training, all sittings
         self._on_progress = on_progress
+        self._seen: torch.Tensor | None = None  # planes of the last step
         if config.learner.threads is not None:
             torch.set_num_threads(config.learner.threads)
         self.set_data(data, weights)
@@ -157,7 +156,7 @@ class Learner:
         sums, since, begun = torch.zeros(3), 0, time.perf_counter()
         wanted = self.step + steps
         saved = self.step
-        with _deferred_interrupt() as interrupted:
+        with deferred_interrupt() as interrupted:
             while self.step < wanted:
                 stopping = interrupted.is_set() or (stop is not None and stop())
                 if self.ranks.any(stopping):
@@ -182,7 +181,13 @@ class Learner:
         return self.step >= wanted
 
     def save(self) -> Path | None:
-        """Write a checkpoint; None in all processes but the first."""
+        """Write a checkpoint; None in all processes but the first.
+
+        Raises:
+            TrainingError: the weights are not finite, or what the network says with them;
+                the checkpoints so far stay.
+
+        """
         if self.ranks.rank != 0:
             return None
         state = {
@@ -194,6 +199,7 @@ class Learner:
             "optimiser": self._optimiser.state_dict(),
             "average": None if self.average is None else self.average.state_dict(),
         }
+        self._require_sound(state)
         return checkpoint.save(self.directory, state, self.config.learner.keep)
 
     def close(self) -> None:
@@ -253,6 +259,7 @@ class Learner:
         set_rate(self._optimiser, rate)
         batch = self._batch()
         planes = batch.pop("planes").contiguous(memory_format=self._format)
+        self._seen = planes
         found = losses(self._wrapped(planes), batch, self.config.loss)
         self._require_finite(found, rate)
         self._optimiser.zero_grad(set_to_none=True)
@@ -272,12 +279,39 @@ class Learner:
     def _require_finite(self, found: Losses, rate: float) -> None:
         if math.isfinite(found.total.item()):
             return
-        newest = checkpoint.checkpoints(self.directory)
         raise TrainingError(
             f"step {self.step}: expected a finite loss, found policy {found.policy.item():g} and "
-            f"value {found.value.item():g} at a learning rate of {rate:g}; "
-            + (f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet")
+            f"value {found.value.item():g} at a learning rate of {rate:g}; {self._newest()}"
         )
+
+    def _require_sound(self, state: Mapping[str, Any]) -> None:
+        """Raise TrainingError for a state from which no training can go on."""
+        bad = checkpoint.not_finite(state)
+        if bad is None and not self._judges():
+            bad = "what the network says of the last step's positions"
+        if bad is not None:
+            rate = learning_rate(self.config.optimiser, max(0, self.step - 1))
+            raise TrainingError(
+                f"step {self.step} is not written: expected finite numbers, found others in "
+                f"{bad} after a learning rate of {rate:g}; {self._newest()}"
+            )
+
+    def _judges(self) -> bool:
+        """Whether the network says something finite of positions of which it did a step before.
+
+        Weights that are finite, but absurd, overflow here. Its statistics stay as they are.
+        """
+        if self._seen is None:
+            return True
+        statistics = {name: each.clone() for name, each in self.network.named_buffers()}
+        with torch.no_grad():
+            outputs = torch.func.functional_call(self.network, statistics, (self._seen,))
+        return all(bool(torch.isfinite(each).all()) for each in outputs)
+
+    def _newest(self) -> str:
+        """Say which checkpoint is the newest; each was sound when it was written."""
+        newest = checkpoint.checkpoints(self.directory)
+        return f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet"
 
     def _report(self, means: torch.Tensor, steps_per_second: float) -> object:
         policy, divergence, value = (float(x) for x in means)
@@ -292,18 +326,3 @@ class Learner:
         if self._log is not None:
             self._log.add(asdict(report))
         return None if self._on_progress is None else self._on_progress(report)
-
-
-@contextmanager
-def _deferred_interrupt() -> Iterator[threading.Event]:
-    """Turn Ctrl-C into a flag, so that no step is cut in half; on the main thread alone."""
-    flag = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield flag
-        return
-    before = signal.getsignal(signal.SIGINT)
-    signal.signal(signal.SIGINT, lambda *_: flag.set())
-    try:
-        yield flag
-    finally:
-        signal.signal(signal.SIGINT, before)
