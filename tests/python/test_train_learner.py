@@ -191,6 +191,51 @@ def test_the_check_of_a_checkpoint_leaves_the_training_as_it_is(
     assert_equal(*found)
 
 
+def order_of(game: pyengine.Game) -> list[int]:
+    """Return where a policy with the pass first and the lowest row next has each action."""
+    rows, columns = game.board_shape
+    points = range(rows * columns)
+    return [1 + (rows - 1 - p // columns) * columns + p % columns for p in points] + [0]
+
+
+def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: Path) -> None:
+    game = pyengine.load_game("go(board_size=5)")
+    spec = pyengine.ModelSpec(policy_rows="bottom_up", pass_index=0, input="x")
+    search = pyengine.SearchConfig(simulations=8, threads=1)
+    config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
+    pyengine.selfplay(game, "uniform", games=4, out=tmp_path / "data", config=config, spec=spec)
+    data = pyengine.Dataset(tmp_path / "data")
+    with train.Learner(config_of(), data, tmp_path / "run") as learner:
+        learner.train(5)
+        network = learner.exported
+        train.export(network, game, data.spec, tmp_path / "net.onnx")
+    state = game.new_initial_state([3, 7])
+    policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
+    with torch.no_grad():
+        logits, _ = network.eval()(torch.from_numpy(state.observation_tensor(spec)[None]))
+    at = [order_of(game)[action] for action in state.legal_actions()]
+    expected = torch.softmax(logits[0, at], 0).numpy()
+    assert policy[0, state.legal_actions()] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"pass_index": 0}, "the pass last, found pass_index=0"),
+        ({"policy_rows": "bottom_up"}, "policy_rows='top_down' like its rows, found 'bottom_up'"),
+    ],
+)
+def test_a_convolutional_network_refuses_an_order_that_its_head_has_not(
+    told: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    data = SyntheticData("go(board_size=5)", positions=20)
+    data.spec = pyengine.ModelSpec(**told)
+    network = NetworkConfig(kind="convolutional", blocks=0, filters=4)
+    with pytest.raises(pyengine.ConfigError, match=message):
+        train.Learner(config_of(network=network), data, tmp_path)
+    train.Learner(config_of(), data, tmp_path).close()
+
+
 def test_ctrl_c_ends_between_two_steps_with_a_checkpoint(
     data: SyntheticData, tmp_path: Path
 ) -> None:

@@ -116,6 +116,7 @@ class Learner:
         """Make network and optimiser; the shapes are the data's."""
         row = self.data[0].sample(1, np.random.default_rng(0), augment=False)
         _, planes, height, width = row["planes"].shape
+        self._refuse_order(int(height * width), int(row["policy"].shape[1]))
         network = new_network(
             self.config, planes, (int(height), int(width)), int(row["policy"].shape[1])
         )
@@ -127,6 +128,23 @@ class Learner:
         self.average = average_of(self.network, self.config.average)
         self._optimiser = optimiser_of(self.network, self.config.optimiser)
         self._wrapped = self.ranks.wrap(self.network)
+
+    def _refuse_order(self, points: int, actions: int) -> None:
+        """Raise ConfigError where the data order the policy as the network's head cannot.
+
+        Heads of convolutions have a point's logit at the point of the planes, and the pass last.
+        """
+        if self.config.network.kind != "convolutional":
+            return
+        spec, last = self.spec, actions - 1
+        wanted = "the network kind alphago_zero, or data of a spec with"
+        if spec.policy_rows != spec.rows:
+            raise ConfigError(f"data: expected {wanted} policy_rows={spec.rows!r} like its rows, "
+                              f"found {spec.policy_rows!r}")  # fmt: skip
+        if actions > points and spec.pass_index not in (None, last):
+            raise ConfigError(
+                f"data: expected {wanted} the pass last, found pass_index={spec.pass_index}"
+            )
 
     @property
     def exported(self) -> Network:
