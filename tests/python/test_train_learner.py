@@ -162,6 +162,36 @@ def test_a_loss_that_is_not_finite_ends_the_training_and_keeps_checkpoints(
         assert learner.train(1)
 
 
+def recorded(directory: Path) -> list[Path]:
+    """Play a few games and return the shards."""
+    search = pyengine.SearchConfig(simulations=8, threads=1)
+    config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
+    pyengine.selfplay("tic_tac_toe", "uniform", games=8, out=directory, config=config)
+    return sorted(directory.glob("shard-*.npy"))
+
+
+def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Path) -> None:
+    (shard,) = recorded(tmp_path / "data")
+    sound = shard.read_bytes()
+    records = np.lib.format.open_memmap(shard, mode="r+")
+    records["value"] = np.nan
+    records.flush()
+    del records
+    with (
+        train.Learner(config_of(), pyengine.Dataset(tmp_path / "data"), tmp_path / "a") as learner,
+        pytest.raises(train.TrainingError, match=rf"value nan .*{shard.name}.* damaged"),
+    ):
+        learner.train(3)
+    shard.write_bytes(sound)
+    diverging = config_of(optimiser=OptimiserConfig(schedule="constant", learning_rate=1e38))
+    data = pyengine.Dataset(tmp_path / "data")
+    with (
+        train.Learner(diverging, data, tmp_path / "b") as learner,
+        pytest.raises(train.TrainingError, match="no shard of the data is damaged"),
+    ):
+        learner.train(9)
+
+
 @pytest.mark.parametrize("rate", [1e30, 3e38])
 def test_weights_from_which_no_training_goes_on_are_not_written(
     rate: float, data: SyntheticData, tmp_path: Path

@@ -151,6 +151,27 @@ def test_an_error_that_would_come_again_ends_the_run_and_is_told(tmp_path: Path)
     assert checkpoints
 
 
+def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path: Path) -> None:
+    folder, run = RunFolder(tmp_path), run_of()
+    folder.begin(run)
+    search = pyengine.SearchConfig(simulations=8, threads=1)
+    pyengine.selfplay(
+        run.games[0],
+        "uniform",
+        games=60,
+        out=folder.data("tic_tac_toe"),
+        config=pyengine.SelfPlayConfig(search=search, concurrent_games=16),
+        spec=run.spec,
+    )
+    shard = sorted(folder.data("tic_tac_toe").glob("shard-*.npy"))[-1]
+    content = bytearray(shard.read_bytes())
+    content[-40] ^= 1
+    shard.write_bytes(content)
+    with pytest.raises(pyengine.DataError, match=rf"{shard.name}.*damaged"):
+        run_part("learner", folder)
+    assert not list(folder.checkpoints.glob("*.pt"))
+
+
 def test_a_second_supervisor_is_refused(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     with (

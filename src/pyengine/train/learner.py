@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, DataError
 from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
 from pyengine.train.configs import TrainConfig
@@ -300,7 +300,21 @@ class Learner:
         raise TrainingError(
             f"step {self.step}: expected a finite loss, found policy {found.policy.item():g} and "
             f"value {found.value.item():g} at a learning rate of {rate:g}; {self._newest()}"
+            f"{self._damage()}"
         )
+
+    def _damage(self) -> str:
+        """Say whether the data are what was written, where they can tell."""
+        told = ""
+        for data in self.data:
+            verify = getattr(data, "verify", None)
+            if verify is not None:
+                try:
+                    verify(on_progress=lambda *_: None)
+                except DataError as error:
+                    return f"; {error}"
+                told = "; no shard of the data is damaged"
+        return told
 
     def _require_sound(self, state: Mapping[str, Any]) -> None:
         """Raise TrainingError for a state from which no training can go on."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyengine.bundled import sha256_of
 from pyengine.data import Dataset
+from pyengine.data.source import Source, newest
 from pyengine.train.extra import need
 from pyengine.train.parts import Part
 from pyengine.train.state import Best
@@ -85,7 +86,7 @@ class _Positions:
     def __init__(self, part: Part) -> None:
         self._part = part
         self._opened = self._took = 0.0
-        self._last: list[Dataset] = []
+        self._verified: dict[str, str] = {}  # SHA-256 by the shard's path
         self.size = 0  #: positions in the window, when it was opened last
 
     @property
@@ -107,20 +108,35 @@ class _Positions:
         return time.monotonic() - self._opened > pause
 
     def open(self) -> list[Dataset]:
-        """Return the window on the data, a Dataset for each game."""
+        """Return the window on the data, a Dataset for each game.
+
+        Raises DataError for a shard that is damaged, in its content, too.
+        """
         begun = time.monotonic()
-        self._last = [self._window(name) for name in self._part.run.game.name]
-        self.size = sum(map(len, self._last))
+        found = [self._window(name) for name in self._part.run.game.name]
+        self.size = sum(map(len, found))
         self._opened = time.monotonic()
         self._took = self._opened - begun
-        return self._last
+        return found
 
     def _window(self, name: str) -> Dataset:
         config, folder = self._part.run.window, self._part.folder
         found = folder.produced(name)
         count = found.full if config.full_only else found.positions
         games = window_games(config, found.games, count)
-        return Dataset(folder.data(name), window=games, full_only=config.full_only)
+        window = Dataset(folder.data(name), window=games, full_only=config.full_only)
+        self._verify(folder.data(name), games)
+        return window
+
+    def _verify(self, directory: Path, games: int) -> None:
+        """Compare shards with the manifest's SHA-256, each once: when it is first learnt from."""
+        for piece in newest(Source(directory).pieces(0), games):
+            if self._part.stopping:
+                return
+            if self._verified.get(str(piece.path)) != piece.shard.sha256:
+                self._part.say({"state": f"verifies {piece.path.name}"})
+                piece.verify()
+                self._verified[str(piece.path)] = piece.shard.sha256
 
 
 def _first(part: Part) -> None:
