@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -26,6 +27,8 @@ from pyengine.train import (
 from synthetic_data import SyntheticData
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+
+from pyengine.train import checkpoint  # noqa: E402
 
 
 def config_of(**parts: Any) -> TrainConfig:
@@ -190,6 +193,21 @@ def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Pat
         pytest.raises(train.TrainingError, match="no shard of the data is damaged"),
     ):
         learner.train(9)
+
+
+def test_a_checkpoint_on_a_full_disk_is_named_and_those_before_stay(
+    data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+        monkeypatch.setattr(checkpoint, "write_durably", full)
+        message = r"checkpoint-0000000002\.pt cannot be written: .*No space"
+        with pytest.raises(pyengine.DataError, match=message):
+            learner.train(1)
+    assert [path.name for path in tmp_path.glob("*.pt")] == ["checkpoint-0000000001.pt"]
 
 
 @pytest.mark.parametrize("rate", [1e30, 3e38])

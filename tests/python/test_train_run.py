@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 from pathlib import Path
@@ -10,14 +11,10 @@ import pytest
 
 import pyengine
 from conftest import ROOT
-from pyengine.train import (
-    RunFile,
-    RunProgress,
-    TrainingError,
-    train_run,
-)
+from pyengine.train import RunFile, RunProgress, TrainingError, part_selfplay, train_run
 from pyengine.train.child import Child
 from pyengine.train.files import append_line, lock, read_lines
+from pyengine.train.parts import Part
 from pyengine.train.run_configs import WindowConfig
 from pyengine.train.state import Best, RunFolder
 from pyengine.train.window import allowed_steps, window_games, window_positions
@@ -251,6 +248,76 @@ def test_a_part_that_fails_while_the_run_ends_is_told_when_all_have_ended(tmp_pa
         train_run(run, tmp_path / "well", start=lambda name, _folder, _run: Ending(name, 0)).reason
         == "minutes"
     )
+
+
+def full(*_args: object, **_options: object) -> None:
+    """Stand for a writing to a full disk."""
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("place", ["set_run", "set_seconds"])
+def test_a_run_on_a_full_disk_names_what_cannot_be_written(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunFolder, place, full)
+    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
+    with pytest.raises(pyengine.DataError, match=r"(run\.toml|clock\.json) cannot be .*No space"):
+        train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 0))
+
+
+def test_a_full_disk_while_a_run_fails_does_not_hide_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RunFolder, "set_seconds", full)
+    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
+    with pytest.raises(TrainingError, match="selfplay failed"):
+        train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 1))
+
+
+def test_a_line_or_a_lock_on_a_full_disk_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(pyengine.DataError, match=r"curve\.jsonl cannot be written: .*No space"):
+        append_line(tmp_path / "curve.jsonl", {"step": 1})
+    with (
+        pytest.raises(pyengine.DataError, match=r"supervisor cannot be written: .*No space"),
+        lock(tmp_path / "supervisor", "a run"),
+    ):
+        pass
+
+
+class Disk:
+    """A writer of shards on a disk that is full at first."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.tries = 0
+
+    def flush(self) -> None:
+        self.tries += 1
+        if self.tries <= self.failures:
+            raise pyengine.DataError("shard-000000.npy cannot be written; its 5 games are not ...")
+
+
+def test_self_play_waits_for_room_on_a_full_disk_unless_it_is_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = Part("selfplay", RunFolder(tmp_path), RunFile.from_toml(SMALL))
+    waits: list[float] = []
+    monkeypatch.setattr(part, "wait", waits.append)
+    disk = Disk(failures=3)
+    part_selfplay.patiently(part, disk.flush)
+    assert (disk.tries, len(waits)) == (4, 3)
+    monkeypatch.setattr(part_selfplay, "_PATIENCE", 0.0)
+    with pytest.raises(pyengine.DataError, match=r"its 5 games .*, tried again for 0 s"):
+        part_selfplay.patiently(part, Disk(failures=99).flush)
+    monkeypatch.undo()
+    part.stop()
+    stopped = Disk(failures=99)
+    with pytest.raises(pyengine.DataError, match="its 5 games"):
+        part_selfplay.patiently(part, stopped.flush)
+    assert stopped.tries == 1
 
 
 def test_what_parts_said_before_they_were_killed_counts_no_more(tmp_path: Path) -> None:

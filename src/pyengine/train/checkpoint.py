@@ -12,6 +12,7 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 
 from pyengine.data.files import write_durably
 from pyengine.errors import ConfigError, DataError
+from pyengine.train.files import writing
 from pyengine.train.section import differences
 
 __all__ = ["FORMAT", "checkpoints", "load", "not_finite", "refuse_changes", "save"]
@@ -29,12 +30,16 @@ def checkpoints(directory: Path) -> list[Path]:
 
 
 def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
-    """Write a state with its ``step``, then remove all but the newest ``keep``."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Write a state with its ``step``, then remove all but the newest ``keep``.
+
+    Raises DataError that names the file where it cannot be written; the older ones stay.
+    """
     path = directory / f"checkpoint-{state['step']:010d}.pt"
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **state}, buffer)
-    write_durably(path, [buffer.getvalue()])
+    with writing(path):
+        directory.mkdir(parents=True, exist_ok=True)
+        write_durably(path, [buffer.getvalue()])
     for old in checkpoints(directory)[:-keep]:
         old.unlink()
     return path

@@ -8,6 +8,7 @@ import time
 from abc import ABC, abstractmethod
 
 from pyengine.train.errors import TrainingError
+from pyengine.train.files import writing
 from pyengine.train.parts import PERMANENT
 from pyengine.train.runfile import RunFile
 from pyengine.train.state import RunFolder
@@ -108,7 +109,9 @@ class ProcessChild(Child):
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "pyengine.train.part", self.name, str(self._folder.path)]
-        with self._words.open("ab") as words:
+        with writing(self._words):
+            words = self._words.open("ab")
+        with words:
             self._process = subprocess.Popen(
                 [*command, "--watched"],
                 stdin=subprocess.PIPE,

@@ -13,12 +13,22 @@ from pyengine.data.files import lock as hold
 from pyengine.data.files import write_durably
 from pyengine.errors import ConfigError, DataError, EngineError
 
-__all__ = ["append_line", "lock", "read_json", "read_lines", "write_json"]
+__all__ = ["append_line", "lock", "read_json", "read_lines", "write_json", "writing"]
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an OSError (a full disk) into a DataError that names what could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error}") from error
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON: readers see the old file or the new one."""
-    write_durably(path, [(json.dumps(value, indent=2) + "\n").encode()])
+    """Write a value as JSON: readers see the old file or the new one. Raises DataError."""
+    with writing(path):
+        write_durably(path, [(json.dumps(value, indent=2) + "\n").encode()])
 
 
 def read_json(path: Path) -> Any:
@@ -32,8 +42,11 @@ def read_json(path: Path) -> Any:
 
 
 def append_line(path: Path, value: Mapping[str, Any]) -> None:
-    """Add a line of JSON to a file; one that was cut off by a crash is ended first."""
-    with path.open("a+b") as file:
+    """Add a line of JSON to a file; one that was cut off by a crash is ended first.
+
+    Raises DataError.
+    """
+    with writing(path), path.open("a+b") as file:
         whole = file.tell() == 0
         if not whole:
             file.seek(-1, os.SEEK_END)
@@ -60,11 +73,13 @@ def lock(path: Path, what: str) -> Iterator[None]:
 
     Raises:
         EngineError: another process holds it; says what is running already.
+        DataError: it cannot be made.
 
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        held = hold(path)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            held = hold(path)
     except ConfigError as error:
         raise EngineError(f"{what} is running already: another process holds {path}") from error
     with held:

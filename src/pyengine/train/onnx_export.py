@@ -21,6 +21,7 @@ from pyengine.evaluators import OnnxEvaluator
 from pyengine.games import Game, State, as_game, load_game
 from pyengine.spec import METADATA_KEY, ModelSpec
 from pyengine.train.errors import TrainingError
+from pyengine.train.files import writing
 from pyengine.train.graph import model_of
 from pyengine.train.network import Network
 
@@ -67,6 +68,7 @@ def export(
 
     Raises:
         ConfigError: several games for a network of one board; a spec of another layout.
+        DataError: the file cannot be written.
         TrainingError: a difference above 1e-4, or a number that is not finite: nothing is written.
 
     """
@@ -100,12 +102,9 @@ def _checked(
     network: Network, games: Sequence[Game], spec: ModelSpec, path: Path, content: bytes
 ) -> ExportReport:
     part = path.with_name(f".{path.stem}.{os.getpid()}.part.onnx")
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with part.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        with writing(path):
+            _write(part, content)
         evaluator = OnnxEvaluator(part, providers=["CPUExecutionProvider"])
         states = [_positions(game) for game in games]
         worst = float(
@@ -121,11 +120,20 @@ def _checked(
                 f"{path.name} is not written: expected ONNX Runtime and PyTorch to agree within "
                 f"{TOLERANCE:g}, found a difference of {worst:.2e}"
             )
-        part.replace(path)
+        with writing(path):
+            part.replace(path)
     finally:
         part.unlink(missing_ok=True)
     compared = sum(map(len, states))
     return ExportReport(path, hashlib.sha256(content).hexdigest(), worst, compared)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _positions(game: Game) -> list[State]:

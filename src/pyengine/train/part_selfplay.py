@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pyengine.bundled import sha256_of
-from pyengine.data import FinishedGame, GameSink
+from pyengine.data import FinishedGame, GameSink, ShardWriter
+from pyengine.errors import DataError
 from pyengine.evaluators import Evaluator, as_evaluator
 from pyengine.games import load_game
 from pyengine.generation import SelfPlayer
 from pyengine.train.parts import Part
 from pyengine.train.state import Best, RunFolder
 
-__all__ = ["evaluator_of", "first_best", "work"]
+__all__ = ["evaluator_of", "first_best", "patiently", "work"]
 
 _ENDLESS = 1 << 40  # games
 _TURN_SECONDS = 5.0  # of one game, where there are several
+_PATIENCE = 30.0  # seconds in which a full disk may get room again
 
 
 def work(part: Part) -> None:
@@ -30,8 +32,7 @@ def work(part: Part) -> None:
     with _tables(part, best) as tables:
         while not part.finishing:
             if part.held:
-                for each in tables:
-                    each.writer.tick()
+                patiently(part, lambda: _tick(tables))
                 part.wait()
                 continue
             table = min(tables, key=lambda each: each.writer.positions / each.share)
@@ -91,13 +92,40 @@ def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
                 spec=part.run.spec,
                 first_number=writer.next_number,
             )
-            stack.callback(_write, player, writer)
+            stack.callback(_write_all, part, player, writer)
             tables.append(_Table(player, writer, share, best))
         yield tables
 
 
-def _write(player: Any, writer: GameSink) -> None:
-    player.write(writer)
+def _write_all(part: Part, player: Any, writer: GameSink) -> None:
+    """Write what has ended; where it becomes a shard here, that too."""
+    patiently(part, lambda: player.write(writer))
+    if isinstance(writer, ShardWriter):
+        patiently(part, writer.flush)
+
+
+def _tick(tables: list[_Table]) -> None:
+    for each in tables:
+        each.writer.tick()
+
+
+def patiently(part: Part, write: Callable[[], None]) -> None:
+    """Write games; where that fails try again for a while, unless the part is to stop.
+
+    What was not written is kept by writer and player, so that ``write`` goes on with it.
+
+    Raises DataError: games cannot be written, and are lost when this process ends.
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            write()
+            return
+        except DataError as error:
+            if part.stopping or time.monotonic() >= deadline:
+                tried = "" if part.stopping else f", tried again for {_PATIENCE:g} s"
+                raise DataError(f"{error}{tried}") from error
+        part.wait(1.0)
 
 
 def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
@@ -105,10 +133,12 @@ def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
     begun = time.monotonic()
     before = sum(each.writer.positions for each in tables)
 
-    def go_on(finished: Iterator[FinishedGame]) -> bool:
+    def take(finished: Iterator[FinishedGame]) -> None:
         table.player.write(table.writer, finished)
-        for each in tables:
-            each.writer.tick()
+        _tick(tables)
+
+    def go_on(finished: Iterator[FinishedGame]) -> bool:
+        patiently(part, lambda: take(finished))
         seconds = time.monotonic() - begun
         positions = sum(each.writer.positions for each in tables)
         part.say(

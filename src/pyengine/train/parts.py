@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from pyengine.data import GameSink, ShardWriter
@@ -110,7 +111,8 @@ class Part:
         if now or time.monotonic() - self._said >= _STATUS_SECONDS:
             self._said = time.monotonic()
             told = {"time": time.time(), "pid": os.getpid(), **values}
-            self.folder.set_status(self.name, told)
+            with suppress(OSError):  # readers miss it where the disk is full; no work is lost
+                self.folder.set_status(self.name, told)
 
 
 def run_part(

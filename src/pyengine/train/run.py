@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, DataError
 from pyengine.train.child import Child, ProcessChild
 from pyengine.train.errors import TrainingError
-from pyengine.train.files import append_line, lock
+from pyengine.train.files import append_line, lock, writing
 from pyengine.train.parts import PARTS
 from pyengine.train.runfile import RunFile
 from pyengine.train.state import Best, RunFolder
@@ -95,6 +96,7 @@ def train_run(
 
     Raises:
         ConfigError: settings that are wrong or changed; a directory with a run, without resume.
+        DataError: a file cannot be read or written; it is named.
         EngineError: another supervisor is at work there.
         TrainingError: a part keeps dying; its last words are in the message.
         KeyboardInterrupt: Ctrl-C, when all parts have ended cleanly; ``resume`` goes on.
@@ -114,11 +116,14 @@ def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bo
             raise ConfigError("expected a run file; without one only resume is possible")
         return folder.run()
     run = source if isinstance(source, RunFile) else RunFile.from_toml(source)
-    if resume and (folder.path / "run.toml").exists():
+    begun = (folder.path / "run.toml").exists()
+    if resume and begun:
         run.refuse_changes(folder.run())
-        folder.set_run(run)
-    else:
-        folder.begin(run)
+    with writing(folder.path / "run.toml"):
+        if resume and begun:
+            folder.set_run(run)
+        else:
+            folder.begin(run)
     return run
 
 
@@ -150,17 +155,20 @@ class _Supervisor:
     def run(self) -> RunReport:
         """Run until a limit; all parts have ended then."""
         self._note("begins")
-        reason = "interrupted"
         try:
-            for name in PARTS:  # one that cannot start leaves none behind
-                self._children.append(self._start(name, self._folder, self._run))
-            reason = self._watch()
-            if reason != "stopped":
-                self._finish()
-        finally:
-            self._stop()
-            self._folder.set_seconds(self._seconds())
-            self._note(reason)
+            try:
+                for name in PARTS:  # one that cannot start leaves none behind
+                    self._children.append(self._start(name, self._folder, self._run))
+                reason = self._watch()
+                if reason != "stopped":
+                    self._finish()
+            finally:
+                self._stop()
+        except BaseException:
+            with suppress(DataError):  # of a full disk; the first error is the one to tell
+                self._close("interrupted")
+            raise
+        self._close(reason)
         return RunReport(reason=reason, progress=self._progress(), folder=self._folder.path)
 
     def _watch(self) -> str:
@@ -182,7 +190,8 @@ class _Supervisor:
         progress = self._progress()
         if time.monotonic() - self._written > _CLOCK_SECONDS:
             self._written = time.monotonic()
-            self._folder.set_seconds(self._seconds())
+            with suppress(DataError):  # a disk that is full may have room the next time
+                self._write_clock()
         told = None if self._on_progress is None else self._on_progress(progress)
         return None if told is False else progress
 
@@ -257,6 +266,15 @@ class _Supervisor:
 
     def _seconds(self) -> float:
         return self._before + time.monotonic() - self._begun
+
+    def _close(self, reason: str) -> None:
+        """Write how the sitting ended. Raises DataError."""
+        self._write_clock()
+        self._note(reason)
+
+    def _write_clock(self) -> None:
+        with writing(self._folder.path / "clock.json"):
+            self._folder.set_seconds(self._seconds())
 
     def _note(self, event: str) -> None:
         values: dict[str, Any] = {"time": time.time(), "event": event}
