@@ -127,6 +127,20 @@ def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
     more = SMALL.replace("seed = 3", "seed = 3\nminutes = 5").replace(
         "batch_size = 64", "batch_size = 64\nthreads = 2"
     )
+    more = (
+        more.replace("seed = 3", 'seed = 3\nname = "other"')
+        + """
+        [search]
+        threads = 2
+        memory_limit = 1000000000
+        cache_entries = 1000
+        [gate]
+        threads = 2
+        keep_rejected = true
+        [gate.search]
+        memory_limit = 1000000000
+        """
+    )
     RunFile.from_toml(more).refuse_changes(before)
     other = RunFile.from_toml(SMALL.replace("blocks = 1", "blocks = 2") + "[gate]\ngames = 10")
     message = r"gate\.games: 200 is now 10; train\.network\.blocks: 1 is now 2"

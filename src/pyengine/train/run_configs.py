@@ -194,7 +194,14 @@ class RunConfig(Section):
     restarts: int = integer(5)  #: of a part that dies, within ten minutes
 
     #: May change when a run goes on.
-    FREE: ClassVar[tuple[str, ...]] = ("minutes", "games", "steps", "generations", "restarts")
+    FREE: ClassVar[tuple[str, ...]] = (
+        "name",
+        "minutes",
+        "games",
+        "steps",
+        "generations",
+        "restarts",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,6 +49,11 @@ _SECTIONS = (
     "distributed",
 )
 _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
+
+#: May change when a run goes on: how fast a search is and how much room it has. The same of the
+#: gate, and what it keeps.
+_FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
+_FREE_GATE = ("threads", "keep_rejected")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,18 +129,14 @@ class RunFile:
 
     def fixed(self) -> dict[str, Any]:
         """Return the settings that must stay the same when a run goes on."""
-        run = self.run.to_dict()
-        for name in RunConfig.FREE:
-            del run[name]
-        gate = self.gate.to_dict()
-        del gate["threads"]
+        gate, selfplay = self.gate.to_dict(), self.selfplay.to_dict()
         return {
             "game": self.game.to_dict(),
             "train": self.train.fixed(),
-            "selfplay": self.selfplay.to_dict(),
+            "selfplay": selfplay | {"search": _without(selfplay["search"], _FREE_SEARCH)},
             "window": self.window.to_dict(),
-            "gate": gate,
-            "run": run,
+            "gate": _without(gate, _FREE_GATE) | {"search": _without(gate["search"], _FREE_SEARCH)},
+            "run": _without(self.run.to_dict(), RunConfig.FREE),
         }
 
     def refuse_changes(self, before: RunFile) -> None:
@@ -167,6 +168,10 @@ class RunFile:
                 network.refuse(
                     "kind", f"'alphago_zero': {game} has no action a point", network.kind
                 )
+
+
+def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in names}
 
 
 def _named(section: str, make: Callable[[], _T]) -> _T:
