@@ -256,6 +256,7 @@ def test_parts_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
         ([], "name a RUN.toml"),
         (["--part", "chess", "x.toml"], "--part must be one of selfplay, learner, gate"),
         (["no-such-file.toml"], "cannot be read"),
+        (["x.toml", "--part", "gate", "--minutes", "1"], "--minutes is a limit of a whole run"),
     ],
 )
 def test_wrong_use_of_the_command_is_status_2(arguments: list[str], message: str) -> None:
@@ -264,6 +265,17 @@ def test_wrong_use_of_the_command_is_status_2(arguments: list[str], message: str
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 2
     assert message in " ".join(errors.replace("│", " ").split())
+
+
+def test_a_part_refuses_settings_that_are_not_those_of_its_folder(tmp_path: Path) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
+    folder.begin(run_of())
+    file.write_text(run_of(mode="gate").text)
+    process = start(str(file), "--directory", str(folder.path), "--part", "gate")
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode not in (0, None)
+    assert "gate.mode: 'latest' is now 'gate'" in " ".join(errors.replace("│", " ").split())
 
 
 def test_a_minute_of_the_loop_ends_stronger_than_it_began(tmp_path: Path) -> None:

@@ -99,6 +99,8 @@ def train(
         raise common.usage("--actors needs --ray")
     if ray is not None and part is not None:
         raise common.usage("--part runs here alone, without --ray")
+    if minutes is not None and part is not None:
+        raise common.usage("--minutes is a limit of a whole run, found --part")
     if curve is not None:
         if directory is None:
             raise common.usage("--curve needs the --directory of a run")
@@ -109,7 +111,7 @@ def train(
     settings = _settings(run, directory, minutes, actors)
     folder = directory or Path("runs") / settings.run.name
     if part is not None:
-        _part(part, folder, settings)
+        _part(part, folder, settings, changed=run is not None)
         return
     with _progress(settings) as show:
         if ray is None:
@@ -134,11 +136,17 @@ def _settings(
         raise common.usage(str(error)) from error
 
 
-def _part(name: str, path: Path, settings: RunFile) -> None:
-    """Run a part here until Ctrl-C. The folder is made where there is none."""
+def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
+    """Run a part here until Ctrl-C. The folder is made where there is none.
+
+    ``changed``: the settings may be others than the folder's; as for a whole run, some may not.
+    """
     folder = RunFolder(path)
     if not (path / "run.toml").exists():
         folder.begin(settings)
+    elif changed:
+        settings.refuse_changes(folder.run())
+        folder.set_run(settings)
     status = run_part([name, str(path)])
     if status:
         raise typer.Exit(status)
