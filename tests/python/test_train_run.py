@@ -97,6 +97,9 @@ def test_a_run_file_says_all_of_a_run() -> None:
         ("[train.loss]\nvalue_weight = 'x'", r"train\.loss\.value_weight: .*found 'x'"),
         ("[train.average]\nkind = 1", r"train\.average\.kind: expected one of 'none'"),
         ("batch", "expected TOML"),
+        ("[selfplay]\nsettings = 3", r"selfplay\.settings: expected a table, found 3"),
+        ("learning_rate = inf", r"optimiser\.learning_rate: .*in \(0, inf\), found inf"),
+        ("momentum = 1.0", r"optimiser\.momentum: .*in \[0, 1\), found 1\.0"),
     ],
 )
 def test_a_setting_that_is_wrong_is_named(change: str, message: str) -> None:
@@ -115,6 +118,14 @@ def test_a_setting_that_is_wrong_is_named(change: str, message: str) -> None:
         ("blocks = 1", "blocks = -1", r"network\.blocks"),
         ("batch_size = 64", "batch_size = 0", r"train\.batch_size"),
         ("seed = 3", "seed = -3", r"train\.seed|run\.seed"),
+        ("seed = 3", f"seed = {2**63}", r"train\.seed|run\.seed"),
+        ('"tic_tac_toe"', '["tic_tac_toe", "tic_tac_toe"]', r"game\.name: .* of their own"),
+        ('"tic_tac_toe"', '["go", "go(board_size=19)"]', r"game\.name: .* of their own"),
+        (
+            '"tic_tac_toe"',
+            '["go(board_size=7,komi=7.5)", "go(board_size=7,komi=-7.5)"]',
+            r"game\.name: .* of their own .*go-board_size-7-komi-7\.5.*found .*komi=-7\.5",
+        ),
     ],
 )
 def test_settings_that_do_not_fit_are_named(old: str, new: str, message: str) -> None:

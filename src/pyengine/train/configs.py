@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 from pyengine.train.section import (
+    MOST_SEED,
     Section,
     choice,
     flag,
@@ -73,7 +74,7 @@ class OptimiserConfig(Section):
     section: ClassVar[str] = "optimiser"
 
     kind: str = choice("sgd", "sgd", "adamw")
-    momentum: float = number(0.9, 0.0, 1.0)  #: of SGD [AlphaGo Zero]
+    momentum: float = number(0.9, 0.0, 1.0, below=True)  #: of SGD [AlphaGo Zero]
     weight_decay: float = number(1e-4)  #: SGD: c of c‖θ‖² [AlphaGo Zero]; AdamW: decoupled
     clip_norm: float | None = number(None, above=True, none=True)  #: most norm of the gradient
     schedule: str = choice(
@@ -120,7 +121,7 @@ class LearnerConfig(Section):
 
     batch_size: int = integer(256, 1)  #: positions of a step, over all processes
     augment: bool = flag(True)  #: a random board symmetry for each position
-    seed: int = integer(0)
+    seed: int = integer(0, most=MOST_SEED)
     device: str = choice("auto", "auto", "cpu", "cuda")
     threads: int | None = integer(None, 1, none=True)  #: of PyTorch on the CPU; None: its own
     channels_last: bool = flag(True)  #: memory format of the activations; faster as a rule

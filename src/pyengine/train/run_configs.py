@@ -12,6 +12,7 @@ from pyengine.errors import ConfigError
 from pyengine.games import Game
 from pyengine.generation import SelfPlayConfig
 from pyengine.train.section import (
+    MOST_SEED,
     Section,
     choice,
     flag,
@@ -160,7 +161,10 @@ class SelfplaySection(Section):
         own = {field.name for field in dataclasses.fields(cls)} - {"settings"}
         mine = {name: value for name, value in table.items() if name in own}
         others = {name: value for name, value in table.items() if name not in own}
-        settings = {**others.pop("settings", {}), **others}
+        given = others.pop("settings", {})
+        if not isinstance(given, Mapping):
+            cls.refuse("settings", "a table", given)
+        settings = {**given, **others}
         settings = nothing_of(SelfPlayConfig, settings)
         if isinstance(mine.get("search"), Mapping):
             mine["search"] = nothing_of(SearchConfig, mine["search"])
@@ -186,7 +190,7 @@ class RunConfig(Section):
     section: ClassVar[str] = "run"
 
     name: str = text("run")
-    seed: int = integer(0)
+    seed: int = integer(0, most=MOST_SEED)
     minutes: float | None = number(None, above=True, none=True)  #: of all sittings together
     games: int | None = integer(None, 1, none=True)
     steps: int | None = integer(None, 1, none=True)

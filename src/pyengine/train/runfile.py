@@ -147,9 +147,23 @@ class RunFile:
                 f"a run goes on with the settings it began with; found {'; '.join(changed)}"
             )
 
+    def _refuse_twins(self, games: Sequence[Game]) -> None:
+        """Raise ConfigError where two games are one, or would have one folder for their data."""
+        from pyengine.train.state import RunFolder  # which imports this module
+
+        names = self.game.name
+        for keys in (map(str, games), (RunFolder("").data(name).name for name in names)):
+            seen: dict[str, str] = {}
+            for name, same in zip(names, keys, strict=True):
+                if same in seen:
+                    wanted = f"games with folders of their own ({seen[same]!r} has {same})"
+                    self.game.refuse("name", wanted, name)
+                seen[same] = name
+
     def _check_fit(self) -> None:
         """Check that games, planes and network fit each other."""
         games = _named("game", lambda: self.games)
+        self._refuse_twins(games)
         spec = _named("game", lambda: self.spec)
         for game in games:
             _named("game", lambda game=game: Layout.of(game, spec))  # type: ignore[misc]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from pyengine.errors import ConfigError
 
 __all__ = [
+    "MOST_SEED",
     "Section",
     "choice",
     "differences",
@@ -20,6 +21,9 @@ __all__ = [
     "strings",
     "text",
 ]
+
+#: Of a run and a training: it fits into 64 bits with any number of steps added.
+MOST_SEED = 2**62
 
 #: Returns what was expected where the value does not fit, else None.
 Check = Callable[[Any], str | None]
@@ -71,14 +75,18 @@ class Section:
         return self.from_dict({**self.to_dict(), **changes})
 
 
-def integer(default: int | None, least: int = 0, *, none: bool = False) -> Any:
-    """Return a field for an int of at least ``least``; ``none``: or None."""
+def integer(
+    default: int | None, least: int = 0, *, most: int | None = None, none: bool = False
+) -> Any:
+    """Return a field for an int of at least ``least`` and at most ``most``; ``none``: or None."""
 
     def check(value: Any) -> str | None:
         if none and value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            return f"an int of at least {least}" + (" or nothing" if none else "")
+        fits = isinstance(value, int) and not isinstance(value, bool)
+        if not fits or value < least or (most is not None and value > most):
+            high = "" if most is None else f" and at most {most}"
+            return f"an int of at least {least}{high}" + (" or nothing" if none else "")
         return None
 
     return _field(default, check)
@@ -90,17 +98,26 @@ def number(
     most: float = math.inf,
     *,
     above: bool = False,
+    below: bool = False,
     none: bool = False,
 ) -> Any:
-    """Return a field for a number in [least, most]; ``above``: greater than ``least``."""
+    """Return a field for a finite number in [least, most].
+
+    ``above``: greater than ``least``; ``below``: less than ``most``; ``none``: or None.
+    """
+    low = "(" if above else "["
+    high = ")" if below or most == math.inf else "]"
 
     def check(value: Any) -> str | None:
         if none and value is None:
             return None
         fits = not isinstance(value, bool) and isinstance(value, int | float)
-        if not fits or not (least < value if above else least <= value) or not value <= most:
-            low = "(" if above else "["
-            return f"a number in {low}{least:g}, {most:g}]" + (" or nothing" if none else "")
+        if fits and math.isfinite(value) and least <= value <= most:
+            fits = not (above and value == least) and not (below and value == most)
+        else:
+            fits = False
+        if not fits:
+            return f"a number in {low}{least:g}, {most:g}{high}" + (" or nothing" if none else "")
         return None
 
     return _field(default, check)
