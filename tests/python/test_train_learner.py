@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import json
 import os
@@ -20,6 +21,7 @@ from pyengine import train
 from pyengine.train import (
     AverageConfig,
     LearnerConfig,
+    LossConfig,
     NetworkConfig,
     OptimiserConfig,
     TrainConfig,
@@ -29,6 +31,7 @@ from synthetic_data import SyntheticData
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 
 from pyengine.train import checkpoint  # noqa: E402
+from pyengine.train.loss import losses  # noqa: E402
 
 
 def config_of(**parts: Any) -> TrainConfig:
@@ -313,6 +316,22 @@ def test_the_exported_network_is_the_average(data: SyntheticData, tmp_path: Path
             learner.train(1)
             seen.append(learner.network.stem[0].weight.detach().clone())
         torch.testing.assert_close(learner.exported.stem[0].weight, sum(seen) / 3)
+
+
+def test_the_mean_of_weights_is_exported_with_statistics_of_its_own(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    def loss_of(network: train.Network) -> float:
+        rows = {name: torch.from_numpy(array) for name, array in data.rows.items()}
+        with torch.no_grad():
+            return float(losses(network.eval()(rows["planes"]), rows, LossConfig()).total)
+
+    config = config_of(average=AverageConfig(kind="swa"))
+    with train.Learner(config, data, tmp_path) as learner:
+        learner.train(60)
+        before = weights_of(learner)
+        assert loss_of(learner.exported) < loss_of(copy.deepcopy(learner.average.module))
+        assert_equal(weights_of(learner), before)
 
 
 def test_one_convolutional_network_learns_from_boards_of_two_sizes(tmp_path: Path) -> None:

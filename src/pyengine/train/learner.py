@@ -22,11 +22,14 @@ from pyengine.train.errors import TrainingError
 from pyengine.train.logs import TrainLog
 from pyengine.train.loss import Losses, losses
 from pyengine.train.network import Network, new_network
-from pyengine.train.optim import average_of, optimiser_of, set_rate
+from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import TrainingData
 from pyengine.train.schedule import learning_rate
 
 __all__ = ["Learner", "StepReport"]
+
+#: Positions, and at least how many batches, from which an average's statistics are computed anew.
+_STATISTICS, _LEAST_BATCHES = 4096, 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,11 +151,23 @@ class Learner:
 
     @property
     def exported(self) -> Network:
-        """The network to export: the average of the weights where there is one."""
+        """The network to export: the average of the weights where there is one.
+
+        That of ``"swa"`` gets the statistics of its normalisation anew, from positions drawn for
+        it, each time this is asked for; a decaying average has them of networks close to it.
+        """
         if self.average is None or int(self.average.n_averaged) == 0:
             return self.network
         module: Network = self.average.module
-        return module
+        if self.config.average.kind != "swa":
+            return module
+        batches = max(_LEAST_BATCHES, _STATISTICS // self.config.learner.batch_size)
+        return with_statistics(module, map(self._drawn_planes, range(1, batches + 1)))
+
+    def _drawn_planes(self, number: int) -> torch.Tensor:
+        """Draw the planes of a batch that no step draws; ``number`` from 1."""
+        planes = self._batch(number)["planes"]
+        return planes.contiguous(memory_format=self._format)
 
     def train(
         self, steps: int, stop: Callable[[], bool] | None = None, *, save: bool = True
@@ -254,10 +269,13 @@ class Learner:
             self.average.load_state_dict(state["average"])
         self.step, self.seconds = state["step"], state["seconds"]
 
-    def _batch(self) -> dict[str, torch.Tensor]:
-        """Draw this step's positions: a stream of its own for each step and process."""
+    def _batch(self, *other: int) -> dict[str, torch.Tensor]:
+        """Draw this step's positions: a stream of its own for each step and process.
+
+        ``other``: numbers above 0 that name another stream.
+        """
         learner = self.config.learner
-        rng = np.random.default_rng((learner.seed, self.step, self.ranks.rank))
+        rng = np.random.default_rng((learner.seed, self.step, self.ranks.rank, *other))
         size = max(1, learner.batch_size // self.ranks.world)
         data = self.data[0]
         if len(self.data) > 1:

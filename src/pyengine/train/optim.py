@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable
 from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import nn  # noqa: TID253
 
 from pyengine.train.configs import AverageConfig, OptimiserConfig
+from pyengine.train.network import Network
 
-__all__ = ["average_of", "optimiser_of", "set_rate"]
+__all__ = ["average_of", "optimiser_of", "set_rate", "with_statistics"]
 
 
 def optimiser_of(network: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
@@ -46,3 +49,17 @@ def average_of(network: nn.Module, config: AverageConfig) -> Any:
                 mine.copy_(other)
 
     return AveragedModel(network, multi_avg_fn=mix, use_buffers=True)
+
+
+def with_statistics(network: Network, planes: Iterable[torch.Tensor]) -> Network:
+    """Return a copy whose normalisation has the statistics of these batches [N,C,H,W].
+
+    An average of weights far apart computes other activations than any of them did, so that the
+    average of their statistics is of no network [Izmailov et al. 2018].
+    """
+    from torch.optim.swa_utils import update_bn
+
+    found = copy.deepcopy(network)
+    found.half = False
+    update_bn(planes, found)
+    return found
