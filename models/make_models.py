@@ -3,9 +3,9 @@
     python models/make_models.py --game connect4
     python models/make_models.py --game connect4 --resume      # another sitting, after Ctrl-C
 
-Runs models/runs/NAME.toml, puts the network that it ends with at models/NAME.onnx, draws its
-learning curve, measures it against its targets (targets.py) and writes all that into
-models/manifest.toml. Needs the extras ``train`` and ``plot``.
+Runs models/runs/NAME.toml, puts the network that it ends with at models/NAME.onnx, plays what its
+learning curve lacks (joining.py), draws it, measures the network against its targets (targets.py)
+and writes all that into models/manifest.toml. Needs the extras ``train`` and ``plot``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import argparse
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import joining
 import manifest
 import readme
 from measure.context import ROOT, Context, Progress
@@ -25,7 +27,9 @@ from targets import NAMES, context_for, measurements
 import pyengine
 from pyengine import machine
 from pyengine.train import RunFile, RunProgress, plot_curve, train_run
+from pyengine.train.curve import rated
 from pyengine.train.files import read_lines
+from pyengine.train.rating import Rating
 from pyengine.train.state import Best, RunFolder
 
 HERE = Path(__file__).resolve().parent
@@ -53,6 +57,8 @@ def bundle(name: str, folder: RunFolder, out: Path) -> Path:
     best = folder.best()
     if best is None or not best.is_network:
         raise pyengine.ConfigError(f"expected a network of the run, found none in {folder.path}")
+    joining.join(folder, say)
+    say("")
     path = out / f"{name}.onnx"
     path.write_bytes((folder.models / best.name).read_bytes())
     games = folder.run().game.name
@@ -70,6 +76,8 @@ def how_made(name: str, folder: RunFolder, best: Best) -> dict[str, Any]:
     run = folder.run()
     produced = [folder.produced(game) for game in run.game.name]
     events = [line["event"] for line in read_lines(folder.log / "run.jsonl")]
+    fit = rated(folder)
+    strength = fit.get(best.step)
     return {
         "command": f"python models/make_models.py --game {name}",
         "run": f"runs/{name}.toml",
@@ -82,17 +90,24 @@ def how_made(name: str, folder: RunFolder, best: Best) -> dict[str, Any]:
         "positions": sum(each.positions for each in produced),
         "step": best.step,
         "generation": best.generation,
-        "elo_above_first": round(best.elo),
-        "curve": curve_points(folder),
+        "elo_above_first": round(best.elo if strength is None else strength.elo),
+        "curve": curve_points(folder, fit),
     }
 
 
-def curve_points(folder: RunFolder) -> list[list[int]]:
-    """Return ``[games of self-play, Elo above the first network]`` of networks of the run."""
+def curve_points(folder: RunFolder, fit: Mapping[int, Rating | None]) -> list[list[int]]:
+    """Return ``[games of self-play, Elo above the first network]`` of networks of the run.
+
+    Args:
+        folder: of the run.
+        fit: their strengths, by step; those it says nothing of are left out.
+
+    """
     taken = [line for line in read_lines(folder.curve) if line["accepted"]]
-    stride = max(1, -(-len(taken) // _CURVE_POINTS))
-    chosen = taken[::-1][::stride][::-1]  # the last one is among them
-    return [[int(line["games"]), round(line["elo"])] for line in chosen]
+    points = [(line["games"], found.elo) for line in taken if (found := fit.get(line["step"]))]
+    stride = max(1, -(-len(points) // _CURVE_POINTS))
+    chosen = points[::-1][::stride][::-1]  # the last one is among them
+    return [[int(games), round(elo)] for games, elo in chosen]
 
 
 def commit() -> str:

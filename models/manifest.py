@@ -11,9 +11,10 @@ from typing import Any
 HEADER = """\
 # The bundled networks. Written by make_models.py; the tests compare it with the files.
 # made: by which run; commit: of the engine when the entry was written; seconds: of all sittings;
-# games, positions: of self-play; curve: games so far and Elo above the first network.
+# games, positions: of self-play; curve: games so far and Elo above the first network, by a fit
+# over all matches of the run.
 # targets: a share of cases, or a score that counts a win 1, a draw 1/2, a loss 0; the interval is
-# that of 95 %; least and most are what was asked, goal means beyond the target.
+# that of 95 %; least, more_than and most are what was asked, goal means beyond the target.
 """
 
 

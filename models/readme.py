@@ -62,7 +62,7 @@ def _row(row: Mapping[str, Any]) -> str:
         low, high = row["interval"]
         figure += f" [{100 * low:.1f}, {100 * high:.1f}]"
     asked = ""
-    for key, sign in (("least", "≥"), ("most", "≤")):
+    for key, sign in (("least", "≥"), ("more_than", ">"), ("most", "≤")):
         if key in row:
             goal = ", a goal" if row.get("goal") else ""
             asked = f"{sign} {row[key]:.0%}{goal}: {'reached' if row['reached'] else 'missed'}"

@@ -57,7 +57,7 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
             (evaluator, _MATCH_SIMULATIONS),
             ("connect4_sunshine", _MATCH_SIMULATIONS),
             games=_MATCH_GAMES,
-            least=0.5,
+            more_than=0.5,
         ),
     )
 

@@ -102,6 +102,7 @@ class Context:
         games: int,
         plies: int = 4,
         least: float | None = None,
+        more_than: float | None = None,
     ) -> Finding:
         """Play a match between two evaluators, each with its number of simulations.
 
@@ -109,7 +110,7 @@ class Context:
             game: by name.
             ours: the evaluator that is measured, and its simulations.
             theirs: "rollout", or the name of a network of others, and its simulations.
-            name, games, plies, least: see :meth:`play`.
+            name, games, plies, least, more_than: see :meth:`play`.
 
         """
         played = pyengine.load_game(game)
@@ -118,7 +119,7 @@ class Context:
             closing(self.engine(played, *ours)) as a,
             closing(self.engine(played, other, theirs[1])) as b,
         ):
-            return self.play(name, a, b, games, plies=plies, least=least)
+            return self.play(name, a, b, games, plies=plies, least=least, more_than=more_than)
 
     def play(
         self,
@@ -129,6 +130,7 @@ class Context:
         *,
         plies: int = 4,
         least: float | None = None,
+        more_than: float | None = None,
     ) -> Finding:
         """Play a match from random openings, each by both sides; it goes on where it was stopped.
 
@@ -138,6 +140,7 @@ class Context:
             games: how many, with ``quick`` a tenth.
             plies: random moves of an opening.
             least: score that is asked.
+            more_than: score that is asked to be exceeded.
 
         """
         total = max(2, games // _QUICK) if self.quick else games
@@ -157,7 +160,7 @@ class Context:
             record=self.work / f"{file}.jsonl",
             on_progress=show,
         )
-        return of_match(name, result, least=least)
+        return of_match(name, result, least=least, more_than=more_than)
 
 
 def network(model: Path) -> pyengine.OnnxEvaluator:

@@ -21,6 +21,7 @@ class Finding:
     interval: tuple[float, float] | None  #: of 95 %; None where all cases there are were counted
     count: int  #: cases or games
     least: float | None = None  #: asked, in [0, 1]
+    more_than: float | None = None  #: asked, in [0, 1]: to be exceeded
     most: float | None = None  #: asked, in [0, 1]
     goal: bool = False  #: asked beyond the target
     told: str = ""  #: the counts behind the figure
@@ -28,18 +29,19 @@ class Finding:
     @property
     def asked(self) -> str:
         """What was asked, "" where it is for information."""
-        if self.least is None and self.most is None:
-            return ""
-        text = f">= {self.least:.1%}" if self.least is not None else f"<= {self.most:.1%}"
-        return f"{text} (goal)" if self.goal else text
+        limits = ((">=", self.least), (">", self.more_than), ("<=", self.most))
+        text = ", ".join(f"{sign} {limit:.1%}" for sign, limit in limits if limit is not None)
+        return f"{text} (goal)" if text and self.goal else text
 
     @property
     def reached(self) -> bool | None:
         """Whether the figure is what was asked; None where nothing was."""
-        if self.least is None and self.most is None:
+        if self.least is None and self.more_than is None and self.most is None:
             return None
-        return (self.least is None or self.figure >= self.least) and (
-            self.most is None or self.figure <= self.most
+        return (
+            (self.least is None or self.figure >= self.least)
+            and (self.more_than is None or self.figure > self.more_than)
+            and (self.most is None or self.figure <= self.most)
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,7 +97,13 @@ def share(
     )
 
 
-def of_match(name: str, result: MatchResult, *, least: float | None = None) -> Finding:
+def of_match(
+    name: str,
+    result: MatchResult,
+    *,
+    least: float | None = None,
+    more_than: float | None = None,
+) -> Finding:
     """Return the score of a match, a draw as half a win."""
     return Finding(
         name=name,
@@ -103,5 +111,6 @@ def of_match(name: str, result: MatchResult, *, least: float | None = None) -> F
         interval=result.score_interval,
         count=result.games,
         least=least,
+        more_than=more_than,
         told=f"+{result.wins} ={result.draws} -{result.losses}",
     )

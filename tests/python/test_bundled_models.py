@@ -102,6 +102,7 @@ def test_the_manifest_says_what_a_network_reaches_of_what_was_asked(name: str) -
         assert 0 <= low <= row["figure"] <= high <= 1
         if "reached" in row:
             asked = row.get("least", 0) <= row["figure"] <= row.get("most", 1)
+            asked &= row["figure"] > row.get("more_than", -1)
             assert row["reached"] is asked
 
 

@@ -91,6 +91,19 @@ def test_a_share_of_all_cases_has_no_interval_and_of_some_it_has() -> None:
     assert share("wrong", [False], complete=True).interval is None
 
 
+def test_as_many_wins_as_losses_beat_nobody() -> None:
+    from measure.findings import Finding
+
+    found = {
+        figure: Finding(name="match", figure=figure, interval=None, count=600, more_than=0.5)
+        for figure in (0.5, 0.5008)
+    }
+    assert [each.reached for each in found.values()] == [False, True]
+    assert found[0.5].asked == "> 50.0%"
+    assert str(found[0.5]).endswith("asked > 50.0%: missed")
+    assert found[0.5].to_dict()["more_than"] == 0.5
+
+
 def test_what_is_zero_is_told_and_what_is_not_asked_is_not() -> None:
     from measure.findings import share
 
