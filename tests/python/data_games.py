@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,6 +61,13 @@ def finished(
         "full": (rand.random(n) < full).astype(np.uint8),
     }
     return FinishedGame(**{**fields, **given})
+
+
+def unrecorded(game: FinishedGame) -> FinishedGame:
+    """Return the game without its positions."""
+    names = [field.name for field in dataclasses.fields(game)]
+    columns = names[names.index("bits") :]
+    return dataclasses.replace(game, **{name: getattr(game, name)[:0] for name in columns})
 
 
 def write(

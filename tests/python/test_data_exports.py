@@ -100,6 +100,60 @@ def test_a_damaged_shard_is_not_converted(data: Path) -> None:
     assert [file.name for file in data.with_name("data-npz").iterdir()] == ["shard-000000.npz"]
 
 
+@pytest.fixture
+def full_disk() -> Path:
+    """A device on which there is never any space."""
+    device = Path("/dev/full")
+    if not device.exists():
+        pytest.skip("no /dev/full here")
+    return device
+
+
+@pytest.mark.parametrize("to", ["npz", "parquet"])
+def test_a_full_disk_names_the_file_and_leaves_nothing_of_it(
+    to: str, data: Path, tmp_path: Path, full_disk: Path
+) -> None:
+    if to == "parquet":
+        pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / f"shard-000001.{to}.tmp").symlink_to(full_disk)
+    with pytest.raises(DataError, match=rf"shard-000001\.{to} cannot be written: .*[Nn]o space"):
+        pyengine.convert(data, to, out, overwrite=True)
+    assert [file.name for file in out.iterdir()] == [f"shard-000000.{to}"]
+
+
+def test_a_full_disk_leaves_whole_sgf_files_alone(
+    rng: random.Random, tmp_path: Path, full_disk: Path
+) -> None:
+    sgf = pytest.importorskip("sgfmill.sgf")
+    games = [finished(GOMOKU, PLAIN, number, rng) for number in range(3)]
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "game-000001.sgf.tmp").symlink_to(full_disk)
+    (out / "game-000001.sgf").write_text("(;SZ[9])")
+    with pytest.raises(DataError, match=r"game-000001\.sgf cannot be written: .*[Nn]o space"):
+        export_sgf(write(tmp_path / "data", GOMOKU, PLAIN, games), out, overwrite=True)
+    assert sorted(file.name for file in out.iterdir()) == ["game-000000.sgf", "game-000001.sgf"]
+    assert (out / "game-000001.sgf").read_text() == "(;SZ[9])"
+    sgf.Sgf_game.from_bytes((out / "game-000000.sgf").read_bytes())
+
+
+def test_a_directory_that_cannot_be_made_is_named(
+    data: Path, rng: random.Random, tmp_path: Path
+) -> None:
+    pytest.importorskip("sgfmill")
+    file = tmp_path / "file"
+    file.write_text("somebody's")
+    games = write(tmp_path / "games", GOMOKU, PLAIN, [finished(GOMOKU, PLAIN, 0, rng)])
+    for out in (file, file / "below"):
+        with pytest.raises(DataError, match=f"{out.name} cannot be written"):
+            pyengine.convert(data, "npz", out)
+        with pytest.raises(DataError, match=f"{out.name} cannot be written"):
+            export_sgf(games, out)
+    assert file.read_text() == "somebody's"
+
+
 @pytest.mark.parametrize(
     ("module", "call", "extra"),
     [

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from data_games import PLAIN, TIC, finished, write
+from data_games import PLAIN, TIC, finished, unrecorded, write
 from pyengine import ConfigError, DataError, ModelSpec
 from pyengine.data import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Dataset, ShardWriter, files
 
@@ -124,11 +124,7 @@ def test_a_game_longer_than_a_shard_has_one_to_itself(rng: random.Random, tmp_pa
 def test_a_game_without_recorded_positions_is_in_the_list(
     rng: random.Random, tmp_path: Path
 ) -> None:
-    one = some(rng, 1)[0]
-    names = [field.name for field in dataclasses.fields(one)]
-    columns = names[names.index("bits") :]
-    empty = dataclasses.replace(one, **{name: getattr(one, name)[:0] for name in columns})
-    write(tmp_path, TIC, PLAIN, [empty])
+    write(tmp_path, TIC, PLAIN, [unrecorded(some(rng, 1)[0])])
     dataset = Dataset(tmp_path)
     assert (len(dataset), dataset.games, list(dataset.batches(4))) == (0, 1, [])
 

@@ -10,7 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.data.arguments import (
+    checked_weights,
+    checked_window,
+    row_number,
+    row_numbers,
+    symmetry_numbers,
+    whole_number,
+)
 from pyengine.data.layout import Layout
+from pyengine.data.loader import drawn_for_loader
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Source
@@ -28,7 +37,9 @@ class Dataset:
     """The positions of finished games, directory by directory, each in the order of its writing.
 
     It is a map-style dataset of ``torch.utils.data.DataLoader``, with any number of workers: it
-    pickles, and opens its memory maps when they are read first.
+    pickles, and opens its memory maps when they are read first. With ``augment`` each epoch of a
+    DataLoader shows other symmetries, without any call: they come from PyTorch's own random
+    numbers, so ``torch.manual_seed`` makes them the same again.
 
     A row is a dict of arrays, a batch the same with the rows first:
 
@@ -38,7 +49,9 @@ class Dataset:
                                            the network's policy
     ``value``          float32             outcome of the game for the player to move, -1 to 1
     ``root_value``     float32             the search's value for the player to move
-    ``network_value``  float32             the network's, NaN = none
+    ``network_value``  float32             what the network (or another evaluator: 0 of
+                                           ``"uniform"``) judged before the search; NaN where
+                                           nobody did, in games of people
     ``game``, ``ply``  int64               number of the game; moves before the position
     ``full``           bool                whether the search was a full one
     =================  ==================  ===================================================
@@ -50,10 +63,12 @@ class Dataset:
         full_only: leave out positions of fast searches, whose visits are no policy target.
         weights: one a directory: how often a sampled row is of it. Without them all rows are
             equally likely.
-        augment: whether ``dataset[i]`` and the DataLoader show each row under a random symmetry,
-            which is a function of ``seed``, the epoch (:meth:`set_epoch`) and the row. ``batches``
-            and ``sample`` have their own argument.
-        seed: of ``augment``.
+        augment: whether ``dataset[i]`` and a DataLoader show each row under a random symmetry.
+            That of ``dataset[i]`` is a function of ``seed``, the epoch (:meth:`set_epoch`) and the
+            row; so is a DataLoader's that has no workers and asks row by row
+            (``batch_size=None``, ``ConcatDataset``), where it looks like anybody. ``batches`` and
+            ``sample`` have their own argument.
+        seed: of ``dataset[i]``, at least 0.
         verify: check the content of the window's files, which reads them all.
 
     Raises:
@@ -83,11 +98,11 @@ class Dataset:
             raise ConfigError("expected a directory of training data, found none")
         self._sources = [Source(path) for path in paths]
         self.layout = _common_layout(self._sources)
-        self._window = _checked_window(window, len(paths))
-        self._weights = _checked_weights(weights, len(paths))
+        self._window = checked_window(window, len(paths))
+        self._weights = checked_weights(weights, len(paths))
         self._full_only = full_only
         self._augment = augment
-        self._seed = seed
+        self._seed = whole_number("seed", seed, 0)
         self._epoch = 0
         self._maps = ShardMaps()
         self._unpacker = Unpacker(self.layout)
@@ -125,21 +140,16 @@ class Dataset:
         return f"<Dataset of {names}: {len(self)} positions of {self.games} games>"
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """Return a row. Raises IndexError."""
-        number = int(index)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"row {number} of {len(self)}")
-        return self.__getitems__([number % len(self)])[0]
+        """Return a row. Raises IndexError, and TypeError for what is no whole number."""
+        return self._shown([row_number(index, len(self))], in_batch=False)[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        """Return several rows at once, as a DataLoader asks."""
-        numbers = np.asarray(indices, np.int64)
-        batch = self.rows(numbers, self._symmetries_of(numbers) if self._augment else None)
-        return [{name: values[i] for name, values in batch.items()} for i in range(len(numbers))]
+        """Return several rows at once, as a DataLoader asks. Raises as :meth:`rows`."""
+        return self._shown(indices, in_batch=True)
 
     def set_epoch(self, epoch: int) -> None:
-        """Have ``augment`` choose other symmetries; before a DataLoader is iterated again."""
-        self._epoch = epoch
+        """Have ``augment`` show ``dataset[i]`` in another way; a DataLoader needs no call."""
+        self._epoch = whole_number("epoch", epoch, 0)
 
     def rows(
         self,
@@ -152,11 +162,22 @@ class Dataset:
             indices: int[N], each in 0..len-1.
             symmetries: uint8[N] of the board's symmetries; None = none.
 
-        Raises IndexError, and DataError for a shard that was damaged since it was opened.
+        A shard is mapped into memory when a row of it is read first: its size and its header are
+        checked then, its content by :meth:`verify` alone. It may be deleted or replaced by another
+        file afterwards, but not cut short in its place: reading beyond its new end kills the
+        process (SIGBUS), as with every memory map.
+
+        Raises:
+            IndexError, TypeError: an index is out of range, or no whole number.
+            ConfigError: the symmetries are not as many as the rows, or not the board's.
+            DataError: a shard that is mapped now is missing or damaged; says which.
 
         """
-        records = self._view.records(np.asarray(indices, np.int64), self.layout, self._maps)
-        return self._unpacker.batch(records, symmetries)
+        view = self._view
+        numbers = row_numbers(indices, len(view))
+        if symmetries is not None:
+            symmetries = symmetry_numbers(symmetries, len(numbers), self.layout.symmetries)
+        return self._unpacker.batch(view.records(numbers, self.layout, self._maps), symmetries)
 
     def batches(
         self,
@@ -173,14 +194,15 @@ class Dataset:
         Args:
             size: rows of a batch.
             shuffle: in random order; else as written.
-            seed: the only source of randomness: give each epoch another.
+            seed: the only source of randomness, at least 0: give each epoch another.
             augment: each row under a random symmetry of the board.
             drop_last: leave a smaller last batch out.
 
+        Raises ConfigError for a size or seed out of range.
+
         """
-        if size < 1:
-            raise ConfigError(f"size must be at least 1, found {size}")
-        rng = np.random.default_rng(seed)
+        size = whole_number("size", size, 1)
+        rng = np.random.default_rng(whole_number("seed", seed, 0))
         view = self._view
         if not shuffle or len(view) == 0:
             order = np.arange(len(view))
@@ -193,7 +215,11 @@ class Dataset:
         return self._epoch_of(view, size, order, rng if augment else None)
 
     def sample(self, size: int, rng: np.random.Generator, augment: bool = True) -> Batch:
-        """Return random rows, drawn with replacement. Raises ConfigError when there are none."""
+        """Return random rows, drawn with replacement.
+
+        Raises ConfigError when there are none to draw from, or ``size`` is not 0 or more.
+        """
+        size = whole_number("size", size, 0)
         view = self._view
         records = view.records(view.draw(size, rng, self._weights), self.layout, self._maps)
         return self._unpacker.batch(records, self._drawn(size, rng if augment else None))
@@ -237,8 +263,20 @@ class Dataset:
         """Random symmetries; None without a generator."""
         return None if rng is None else rng.integers(self.layout.symmetries, size=count, dtype="u1")
 
+    def _shown(self, indices: Sequence[int], *, in_batch: bool) -> list[dict[str, Any]]:
+        """Rows one by one, augmented when the dataset is."""
+        numbers = row_numbers(indices, len(self))
+        symmetries = None
+        if self._augment:
+            count = self.layout.symmetries
+            symmetries = drawn_for_loader(len(numbers), count, in_batch=in_batch)
+            if symmetries is None:
+                symmetries = self._symmetries_of(numbers)
+        batch = self.rows(numbers, symmetries)
+        return [{name: values[i] for name, values in batch.items()} for i in range(len(numbers))]
+
     def _symmetries_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Symmetries that are a function of seed, epoch and row: workers need no common stream."""
+        """Symmetries that are a function of seed, epoch and row."""
         keys = [np.random.SeedSequence((self._seed, self._epoch, int(row))) for row in rows]
         numbers = np.array([key.generate_state(1)[0] for key in keys])
         return (numbers % self.layout.symmetries).astype(np.uint8)
@@ -257,24 +295,3 @@ def _common_layout(sources: Sequence[Source]) -> Layout:
                 f"{other.directory} has another game or spec than {first.directory}: {difference}"
             )
     return first.manifest.layout
-
-
-def _checked_window(window: Window, directories: int) -> Window:
-    whole = window if isinstance(window, Sequence) else [window]
-    if isinstance(window, Sequence) and len(window) != directories:
-        raise ConfigError(f"window must be one number or {directories} of them, found {window}")
-    for games in whole:
-        if games is not None and games < 1:
-            raise ConfigError(f"window must be at least 1 game, found {games}")
-    return tuple(window) if isinstance(window, Sequence) else window
-
-
-def _checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:
-    if weights is None:
-        return None
-    found = [float(weight) for weight in weights]
-    if len(found) != directories or not all(0 <= w < np.inf for w in found) or sum(found) <= 0:
-        raise ConfigError(
-            f"weights must be {directories} numbers of at least 0, one above it, found {weights}"
-        )
-    return found

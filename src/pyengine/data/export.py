@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pyengine.data.extra import need
-from pyengine.data.files import TEMPORARY
+from pyengine.data.files import replacing
 from pyengine.data.layout import Layout
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps, check_sha256
 from pyengine.data.unpack import Batch, Unpacker
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, DataError
 
 __all__ = ["convert", "fresh_directory"]
 
@@ -52,7 +51,8 @@ def convert(
 
     Raises:
         ConfigError: the format is unknown, or ``out`` has files.
-        DataError: a shard is damaged; says which. Files so far are kept.
+        DataError: a shard is damaged, or a file cannot be written (a full disk); says which. Files
+            so far are kept, of that one nothing.
         EngineError: a package is missing; names the extra.
 
     """
@@ -69,7 +69,9 @@ def convert(
     for shard in tracked(manifest.shards, len(manifest.shards), f"{to} files", on_progress):
         check_sha256(source, shard)
         path = target / Path(shard.file).with_suffix(f".{to}")
-        _replace(path, writers[to], source, shard, unpacker, maps)
+        batches = _batches(source, shard, unpacker, maps)
+        with replacing(path) as temporary:
+            writers[to](temporary, manifest.layout, batches)
         files.append(path)
     return files
 
@@ -77,32 +79,26 @@ def convert(
 def fresh_directory(
     out: str | os.PathLike[str] | None, source: Path, suffix: str, overwrite: bool
 ) -> Path:
-    """Make the directory to write to. Raises ConfigError where it has files already."""
+    """Make the directory to write to.
+
+    Raises ConfigError where it has files already, DataError where it cannot be made.
+    """
     whole = source.absolute()
     target = whole.with_name(f"{whole.name}-{suffix}") if out is None else Path(out)
-    if target.is_dir() and any(target.iterdir()) and not overwrite:
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        filled = any(target.iterdir())
+    except OSError as error:
+        raise DataError(f"{target} cannot be written: {error}") from error
+    if filled and not overwrite:
         raise ConfigError(f"{target} must be new or empty, or overwrite=True; found files in it")
-    target.mkdir(parents=True, exist_ok=True)
     return target
 
 
-def _replace(
-    path: Path,
-    write: Callable[[Path, Layout, list[Batch]], None],
-    source: Path,
-    shard: ShardInfo,
-    unpacker: Unpacker,
-    maps: ShardMaps,
-) -> None:
-    """Write a file under a temporary name, then rename it."""
-    temporary = path.with_name(path.name + TEMPORARY)
+def _batches(source: Path, shard: ShardInfo, unpacker: Unpacker, maps: ShardMaps) -> list[Batch]:
+    """A shard's rows; one batch at least."""
     rows = maps.rows(source / shard.file, unpacker.layout, shard.positions)
-    batches = [unpacker.batch(rows[i : i + _ROWS]) for i in range(0, max(len(rows), 1), _ROWS)]
-    try:
-        write(temporary, unpacker.layout, batches)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    return [unpacker.batch(rows[i : i + _ROWS]) for i in range(0, max(len(rows), 1), _ROWS)]
 
 
 def _write_npz(path: Path, _layout: Layout, batches: list[Batch]) -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
 from typing import Any
 
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, DataError
 
 try:
     import fcntl
 except ImportError:  # Windows: nothing keeps two writers apart there
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["TEMPORARY", "lock", "sha256_of", "write_durably"]
+__all__ = ["TEMPORARY", "lock", "replacing", "sha256_of", "write_durably"]
 
 #: What a file's name ends with while it is written.
 TEMPORARY = ".tmp"
@@ -55,6 +56,26 @@ def write_durably(path: Path, parts: Iterable[Any]) -> tuple[int, str]:
         raise
     sync_directory(path.parent)
     return size, digest.hexdigest()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary name to write a file to; rename it when it is whole.
+
+    An error leaves nothing of it behind, and what had the name before as it was. For files that
+    can be made again: nothing is synced.
+
+    Raises DataError that names the file where an OSError ends the writing.
+    """
+    temporary = path.with_name(path.name + TEMPORARY)
+    try:
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error}") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def sync_directory(path: Path) -> None:

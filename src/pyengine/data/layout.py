@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.data.checked import OBJECT, TEXT, check, list_of, one_of, optional, whole, wholes
 from pyengine.errors import ConfigError
 from pyengine.games import Game, load_game
 from pyengine.spec import ModelSpec
@@ -26,8 +27,24 @@ FULL_SEARCH = 1  #: the search was a full one: its visits are a policy target
 RESIGNED = 2  #: the game ended by resignation
 RESIGNATION_OFF = 4  #: the game was played on whatever the players thought of it
 
-#: What a plane's content may be; see :class:`Layout`.
-_KINDS = ("bits", "fill", "dense")
+_MOST = 1 << 16  # actions, points of a side, planes: what the core's 16-bit numbers can name
+
+_MOST_NUMBERS = 1 << 28  # of a position's planes: NumPy's records end at 2 GiB
+
+#: What a manifest must say of a layout.
+_FIELDS = {
+    "game": TEXT,
+    "spec": OBJECT,
+    "kinds": list_of(one_of("bits", "fill", "dense")),
+    "dense": whole(0, _MOST),
+    "dense_slots": list_of(wholes(0, _MOST)),
+    "rows": whole(1, _MOST),
+    "columns": whole(1, _MOST),
+    "board": list_of(whole(0, _MOST), 2),
+    "actions": whole(1, _MOST),
+    "pass_action": optional(whole(0, _MOST)),
+    "symmetries": whole(1, 8),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +57,17 @@ class Layout:
     ``bits``            u1[P, B]     planes of 0 and 1: point ``p`` is bit ``p % 8`` (the lowest
                                      is 0) of byte ``p // 8``; B = ceil(points / 8)
     ``fill``            f4[F]        planes of one number
-    ``dense``           f4[D, H*W]   planes with a number a point; of ``gomoku17`` all of them,
-                                     whichever the spec names, since symmetries exchange them
+    ``dense``           f4[D, H*W]   planes with a number a point, as large as the network reads
+                                     them: ``observation``, which may hold anything, and the
+                                     features of ``gomoku17``, all of them, whichever the spec
+                                     names, since symmetries exchange them
     ``visits``          u2[A]        visit counts by action
     ``value``           f4           outcome of the game for the player to move, in [-1, 1]
     ``root_value``      f4           the search's value, for the player to move
-    ``network_value``   f4           the network's value, for the player to move; NaN = none
+    ``network_value``   f4           the evaluator's judgement of the position itself, before any
+                                     search, for the player to move: the network's value, 0 of
+                                     ``"uniform"``, the result of playouts of ``"rollout"``; NaN
+                                     where nobody judged it (games of people)
     ``game``            u4           number of the game
     ``ply``             u2           moves before the position
     ``action``          u2           the move played
@@ -109,25 +131,43 @@ class Layout:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
-        """Return the layout of :meth:`to_dict`; raises KeyError, TypeError or ValueError."""
-        kinds = tuple(str(kind) for kind in values["kinds"])
-        if not set(kinds) <= set(_KINDS):
-            raise ValueError(f"kinds must be of {_KINDS}, found {kinds}")
-        height, width = values["board"]
-        passes = values["pass_action"]
-        return cls(
-            game=str(values["game"]),
+        """Return the layout of :meth:`to_dict`, which fits together.
+
+        Raises TypeError or ValueError saying what is wrong.
+        """
+        check(values, _FIELDS, "layout.")
+        layout = cls(
+            game=values["game"],
             spec=ModelSpec.from_dict(values["spec"]),
-            kinds=kinds,
-            dense=int(values["dense"]),
-            dense_slots=tuple(tuple(map(int, under)) for under in values["dense_slots"]),
-            rows=int(values["rows"]),
-            columns=int(values["columns"]),
-            board=(int(height), int(width)),
-            actions=int(values["actions"]),
-            pass_action=None if passes is None else int(passes),
-            symmetries=int(values["symmetries"]),
+            kinds=tuple(values["kinds"]),
+            dense=values["dense"],
+            dense_slots=tuple(map(tuple, values["dense_slots"])),
+            rows=values["rows"],
+            columns=values["columns"],
+            board=tuple(values["board"]),
+            actions=values["actions"],
+            pass_action=values["pass_action"],
+            symmetries=values["symmetries"],
         )
+        layout._check()
+        return layout
+
+    def _check(self) -> None:
+        """Raise ValueError where the fields contradict each other."""
+        shown, where = self.count("dense"), self.spec.pass_index
+        slots = {(len(under), max(under, default=-1) < self.dense) for under in self.dense_slots}
+        square = self.rows == self.columns
+        fits = {
+            "rows": max(len(self.kinds), self.dense) * self.points <= _MOST_NUMBERS,
+            "board": self.symmetries == 1 or self.board == (self.rows, self.columns),
+            "symmetries": self.symmetries in (1, 2, 4) or (self.symmetries == 8 and square),
+            "dense_slots": len(self.dense_slots) == self.symmetries and slots == {(shown, True)},
+            "pass_action": self.pass_action in (None, self.actions - 1),
+            "spec.pass_index": where is None or 0 <= where < self.actions,
+        }
+        for name, holds in fits.items():
+            if not holds:
+                raise ValueError(f"layout.{name} does not fit the layout's other fields")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, text_of, whole
 from pyengine.data.files import write_durably
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
@@ -19,6 +20,33 @@ MANIFEST = "manifest.json"
 
 #: Version of the format that this code writes and reads.
 FORMAT = 1
+
+
+_BIT_ORDER = "little"  # of a plane's points in its bytes
+
+_COUNT = whole(0, 2**63 - 1)
+
+#: What a manifest must say.
+_FIELDS = {
+    "layout": OBJECT,
+    "bit_order": one_of(_BIT_ORDER),
+    "configuration": OBJECT,
+    "model_sha256": list_of(TEXT),
+    "shards": list_of(OBJECT),
+}
+
+#: And of a shard.
+_SHARD_FIELDS = {
+    "file": text_of(r"shard-\d{6,}\.npy", "shard-NUMBER.npy"),
+    "positions": _COUNT,
+    "full": _COUNT,
+    "games": _COUNT,
+    "last_number": whole(-1, 2**32 - 1),
+    "bytes": _COUNT,
+    "sha256": SHA256,
+    "games_sha256": SHA256,
+    "created": real(-1e12, 1e12),
+}
 
 
 def shard_name(number: int) -> str:
@@ -54,6 +82,14 @@ class ShardInfo:
     games_sha256: str
     created: float
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], where: str) -> ShardInfo:
+        """Return a manifest's shard. Raises TypeError or ValueError saying what is wrong."""
+        check(values, _SHARD_FIELDS, where)
+        if values["full"] > values["positions"]:
+            raise ValueError(f"{where}full: expected at most the positions, found {values['full']}")
+        return cls(**values)
+
 
 @dataclass(kw_only=True)
 class Manifest:
@@ -76,7 +112,7 @@ class Manifest:
         values = {
             "format": FORMAT,
             "layout": self.layout.to_dict(),
-            "bit_order": "little",
+            "bit_order": _BIT_ORDER,
             "configuration": self.configuration,
             "model_sha256": self.model_sha256,
             "games": sum(shard.games for shard in self.shards),
@@ -104,18 +140,25 @@ class Manifest:
             return cls._from_dict(path, values)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise ConfigError(f"expected a directory of training data, found no {path}") from error
-        except (KeyError, TypeError, ValueError) as error:
+        except OSError as error:  # a folder of that name, a link to itself
+            raise DataError(f"{path} cannot be read: {error}") from error
+        except (TypeError, ValueError, RecursionError) as error:
             raise DataError(f"{path} is damaged: {error!r}") from error
 
     @classmethod
     def _from_dict(cls, path: Path, values: Mapping[str, Any]) -> Manifest:
+        check(values, {"format": whole(0, 2**31 - 1)})
         if values["format"] != FORMAT:
             raise DataError(f"{path}: expected format {FORMAT}, found {values['format']!r}")
+        check(values, _FIELDS)
         return cls(
             layout=Layout.from_dict(values["layout"]),
             configuration=dict(values["configuration"]),
-            model_sha256=[str(sha) for sha in values["model_sha256"]],
-            shards=[ShardInfo(**shard) for shard in values["shards"]],
+            model_sha256=list(values["model_sha256"]),
+            shards=[
+                ShardInfo.from_dict(shard, f"shards[{i}].")
+                for i, shard in enumerate(values["shards"])
+            ],
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.data.checked import BOOLEAN, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Layout, Rows
 from pyengine.errors import ConfigError
 
@@ -18,6 +19,17 @@ __all__ = ["FinishedGame", "GameLine"]
 
 #: Columns with a number a position.
 _NUMBERS = ("root_value", "network_value", "ply", "action", "to_move", "full")
+
+#: What the line of a game must say.
+_LINE_FIELDS = {
+    "number": whole(0, 2**32 - 1),
+    "positions": whole(0, 2**63 - 1),
+    "full": text_of("[01]*", "text of 0 and 1"),
+    "returns": list_of(real(-1, 1), 2),
+    "resigned": whole(-1, 1),
+    "resignation_off": BOOLEAN,
+    "moves": wholes(0, 2**16 - 1),
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,7 +46,9 @@ class FinishedGame:
             :class:`Layout`; what ``_core.encode_planes`` returns.
         visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535.
         root_value: float32[n]: the search's value for the player to move.
-        network_value: float32[n]: the network's; NaN where there is none.
+        network_value: float32[n]: what the evaluator judged before any search, for the player to
+            move: the network's value, 0 of ``"uniform"``, playouts' results of ``"rollout"``. NaN
+            where nobody judged.
         ply: uint16[n]: moves before the position.
         action: uint16[n]: the move played.
         to_move: uint8[n]: the player to move.
@@ -133,20 +147,21 @@ class GameLine:
         """Return the game of a line. Raises ValueError saying what is wrong."""
         try:
             return cls._from_dict(json.loads(text))
-        except (KeyError, TypeError, ValueError) as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"expected a game, found {text[:60]!r} ({error!r})") from error
 
     @classmethod
     def _from_dict(cls, values: Mapping[str, Any]) -> GameLine:
+        check(values, _LINE_FIELDS)
         first, second = values["returns"]
         line = cls(
-            number=int(values["number"]),
-            positions=int(values["positions"]),
-            full=str(values["full"]),
+            number=values["number"],
+            positions=values["positions"],
+            full=values["full"],
             returns=(float(first), float(second)),
-            resigned=int(values["resigned"]),
-            resignation_off=bool(values["resignation_off"]),
-            moves=tuple(map(int, values["moves"])),
+            resigned=values["resigned"],
+            resignation_off=values["resignation_off"],
+            moves=tuple(values["moves"]),
         )
         if len(line.full) != line.positions:
             raise ValueError(f"{line.positions} positions, but {len(line.full)} letters of full")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pyengine.data.export import fresh_directory
+from pyengine.data.files import replacing
 from pyengine.data.layout import FULL_SEARCH, Rows
-from pyengine.data.manifest import games_name, read_games
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import GameLine
 from pyengine.data.sgf import SgfRules, sgfmill
@@ -51,7 +51,8 @@ def export_sgf(
 
     Raises:
         ConfigError: the game is another, ``out`` has files, or a number is not there.
-        DataError: a file is damaged; says which.
+        DataError: a file is damaged, or one cannot be written (a full disk); says which. Games so
+            far are kept, of that one nothing.
         EngineError: sgfmill is missing; names the extra ``sgf``.
 
     """
@@ -67,7 +68,9 @@ def export_sgf(
         shard = maps.rows(one.piece.path, source.manifest.layout, one.piece.shard.positions)
         rows = shard[one.begin : one.begin + one.line.positions]
         path = target / f"game-{one.line.number:06d}.sgf"
-        path.write_bytes(_text(game, rules, one.line, rows if comments else rows[:0]))
+        text = _text(game, rules, one.line, rows if comments else rows[:0])
+        with replacing(path) as temporary:
+            temporary.write_bytes(text)
         files.append(path)
     return files
 
@@ -94,7 +97,7 @@ def _chosen(source: Source, games: int | Sequence[int] | None) -> list[_Place]:
 
 
 def _places(piece: Piece) -> list[_Place]:
-    lines = read_games(piece.path.with_name(games_name(piece.path.name)))
+    lines = piece.lines()
     ends = np.cumsum([line.positions for line in lines], dtype=np.int64)
     pairs = list(zip(ends, lines, strict=True))[piece.skipped :]
     return [_Place(piece, int(end) - line.positions, line) for end, line in pairs]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, read_games
-from pyengine.data.record import selected_rows
+from pyengine.data.record import GameLine, selected_rows
 from pyengine.data.shards import check_sha256, check_size
 from pyengine.errors import DataError
 
@@ -56,6 +56,12 @@ class Piece:
         partly = full_only and self.shard.full < self.shard.positions
         if self.skipped == 0 and not partly:
             return None
+        games = self.lines()
+        before = sum(game.positions for game in games[: self.skipped])
+        return before + selected_rows(games[self.skipped :], full_only)
+
+    def lines(self) -> list[GameLine]:
+        """Return the games of the whole shard. Raises DataError."""
         listing = self.path.with_name(games_name(self.path.name))
         games = read_games(listing)
         positions = sum(game.positions for game in games)
@@ -64,8 +70,7 @@ class Piece:
                 f"{listing} is damaged: expected {self.shard.games} games with "
                 f"{self.shard.positions} positions, found {len(games)} with {positions}"
             )
-        before = sum(game.positions for game in games[: self.skipped])
-        return before + selected_rows(games[self.skipped :], full_only)
+        return games
 
 
 class Source:

@@ -86,14 +86,14 @@ class Unpacker:
         """Columns of the planes, bits as numbers: [N, planes of the kind, H, W] or [N, F]."""
         layout = self.layout
         columns: dict[str, npt.NDArray[Any]] = {}
-        board = (-1, layout.rows, layout.columns)
         for kind, shape in layout.column_shapes.items():
             if shape[0] == 0:
                 continue
             values = rows[kind]
             if kind == "bits":
                 values = np.unpackbits(values, axis=-1, count=layout.points, bitorder="little")
-            columns[kind] = values if kind == "fill" else values.reshape(len(rows), *board)
+            board = (len(rows), shape[0], layout.rows, layout.columns)
+            columns[kind] = values if kind == "fill" else values.reshape(board)
         return columns
 
     def _policies(self, rows: Rows, groups: dict[int, Any]) -> npt.NDArray[np.float32]:

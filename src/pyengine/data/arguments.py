@@ -1,0 +1,99 @@
+"""What a caller gives to a dataset, held against what it must be."""
+
+from __future__ import annotations
+
+import operator
+import reprlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.data.view import Window
+from pyengine.errors import ConfigError
+
+__all__ = [
+    "checked_weights",
+    "checked_window",
+    "row_number",
+    "row_numbers",
+    "symmetry_numbers",
+    "whole_number",
+]
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """Return an argument as an int. Raises ConfigError that names it."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least:
+        raise ConfigError(f"{name} must be a whole number of at least {least}, found {value!r}")
+    return number
+
+
+def row_number(index: Any, rows: int) -> int:
+    """Return which of so many rows an index means. Raises TypeError and IndexError, as lists do."""
+    try:
+        number = operator.index(index)
+    except TypeError:
+        raise TypeError(f"index must be a whole number, found {index!r}") from None
+    if not -rows <= number < rows:
+        raise IndexError(f"index must be of one of {rows} rows, found {number}")
+    return number % rows
+
+
+def row_numbers(indices: Any, rows: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of rows, int64[N].
+
+    Raises TypeError unless they are whole numbers in one dimension, IndexError unless all are in
+    0..rows-1.
+    """
+    found = np.asarray(indices)
+    if found.ndim != 1 or (len(found) > 0 and found.dtype.kind not in "iu"):
+        raise TypeError(
+            f"indices must be whole numbers in one dimension, found {reprlib.repr(indices)}"
+        )
+    if len(found) > 0 and not (found.min() >= 0 and found.max() < rows):
+        raise IndexError(
+            f"indices must be of {rows} rows, from 0 on, found {found.min()} to {found.max()}"
+        )
+    return found.astype(np.int64)
+
+
+def symmetry_numbers(symmetries: Any, rows: int, count: int) -> npt.NDArray[np.uint8]:
+    """Return uint8[rows]. Raises ConfigError unless they are as many, each in 0..count-1."""
+    found = np.asarray(symmetries)
+    fits = found.shape == (rows,) and (rows == 0 or found.dtype.kind in "iu")
+    if not fits or (rows > 0 and not (found.min() >= 0 and found.max() < count)):
+        raise ConfigError(
+            f"symmetries must be {rows} whole numbers in 0..{count - 1}, "
+            f"found {reprlib.repr(symmetries)}"
+        )
+    return found.astype(np.uint8)
+
+
+def checked_window(window: Window, directories: int) -> Window:
+    """Return a window of ints. Raises ConfigError."""
+    if not isinstance(window, Sequence) or isinstance(window, str):
+        return None if window is None else whole_number("window", window, 1)
+    if len(window) != directories:
+        raise ConfigError(f"window must be one number or {directories} of them, found {window}")
+    return tuple(None if one is None else whole_number("window", one, 1) for one in window)
+
+
+def checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:
+    """Return weights of the directories; None = none. Raises ConfigError."""
+    if weights is None:
+        return None
+    try:
+        found = [float(weight) for weight in weights]
+    except (TypeError, ValueError):
+        found = []
+    if len(found) != directories or not all(0 <= w < np.inf for w in found) or sum(found) <= 0:
+        raise ConfigError(
+            f"weights must be {directories} numbers of at least 0, one above it, found {weights}"
+        )
+    return found

@@ -1,0 +1,107 @@
+"""What PyTorch's DataLoader shows of an augmented dataset, epoch after epoch."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from data_games import PLAIN, TIC, finished, write
+from pyengine.data import Dataset
+
+
+@pytest.fixture(autouse=True)
+def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine dies here; a busy disk may take seconds for a sync."""
+    monkeypatch.setattr(os, "fsync", lambda _number: None)
+
+
+@pytest.fixture
+def dataset(rng: random.Random, tmp_path: Path) -> Dataset:
+    """Twelve games of tic-tac-toe, augmented: a row looks alike in an epoch of eight."""
+    games = [finished(TIC, PLAIN, number, rng) for number in range(12)]
+    return Dataset(write(tmp_path, TIC, PLAIN, games), augment=True)
+
+
+def loader_of(dataset: Any, workers: int, **options: Any) -> Any:
+    """Return a DataLoader; skip the test where PyTorch is absent."""
+    torch = pytest.importorskip("torch")
+    method = options.get("multiprocessing_context")
+    if method is not None and method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"processes are not begun by {method} here")
+    options = {"batch_size": 16, "shuffle": True, **options}
+    return torch.utils.data.DataLoader(dataset, num_workers=workers, **options)
+
+
+def epoch(loader: Any) -> dict[tuple[int, int], bytes]:
+    """Return what an epoch shows of each position."""
+    return {
+        (int(game), int(ply)): policy.numpy().tobytes()
+        for batch in loader
+        for game, ply, policy in zip(batch["game"], batch["ply"], batch["policy"], strict=True)
+    }
+
+
+def share_that_differs(first: dict[Any, bytes], second: dict[Any, bytes]) -> float:
+    """Return how many of the rows look otherwise."""
+    assert first.keys() == second.keys()
+    return float(np.mean([first[key] != second[key] for key in first]))
+
+
+@pytest.mark.parametrize(
+    ("workers", "method", "persistent"),
+    [(0, None, False), (1, "fork", False), (2, "fork", True), (1, "spawn", True)],
+)
+def test_each_epoch_of_a_loader_shows_other_symmetries_which_its_seed_repeats(
+    dataset: Dataset, workers: int, method: str | None, persistent: bool
+) -> None:
+    torch = pytest.importorskip("torch")
+    options: dict[str, Any] = {"persistent_workers": persistent}
+    if method is not None:
+        options["multiprocessing_context"] = method
+
+    def epochs(seed: int, count: int) -> list[dict[Any, bytes]]:
+        torch.manual_seed(seed)
+        loader = loader_of(dataset, workers, **options)
+        return [epoch(loader) for _ in range(count)]
+
+    first, second, third = epochs(seed=5, count=3)
+    for one, other in ((first, second), (second, third), (first, third)):
+        assert share_that_differs(one, other) > 0.5
+    assert epochs(seed=5, count=2) == [first, second]
+
+
+def test_a_worker_that_is_asked_row_by_row_draws_alike(dataset: Dataset) -> None:
+    loader = loader_of(dataset, 1, batch_size=None, multiprocessing_context="fork")
+
+    def rows() -> dict[tuple[int, int], bytes]:
+        return {(int(r["game"]), int(r["ply"])): bytes(np.asarray(r["policy"])) for r in loader}
+
+    assert share_that_differs(rows(), rows()) > 0.5
+
+
+def test_rows_outside_a_loader_do_not_depend_on_it(dataset: Dataset) -> None:
+    before = [row["policy"].tobytes() for row in dataset]
+    list(loader_of(dataset, 0))
+    assert [row["policy"].tobytes() for row in dataset] == before
+
+
+def test_a_loader_of_a_dataset_that_is_not_augmented_shows_the_rows(dataset: Dataset) -> None:
+    plain = Dataset(dataset._sources[0].directory)
+    expected = {(int(r["game"]), int(r["ply"])): r["policy"].tobytes() for r in plain}
+    assert epoch(loader_of(plain, 0)) == expected
+
+
+def test_without_pytorch_rows_in_batches_are_those_one_by_one(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "torch.utils.data", raising=False)
+    numbers = [5, 3, 8]
+    for number, row in zip(numbers, dataset.__getitems__(numbers), strict=True):
+        np.testing.assert_array_equal(row["policy"], dataset[number]["policy"])
