@@ -251,6 +251,19 @@ def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: s
     assert records(folder) == []
 
 
+def test_an_interrupted_match_is_played_anew_where_the_threads_have_changed(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", games=40)
+    write(folder, 100)
+    work(Stopped("gate", folder, folder.run()))
+    assert len(records(folder)) == 1
+    text = folder.run().text.replace("plies = 2", "plies = 2\nthreads = 2")
+    again = RunFile.from_toml(text)
+    again.refuse_changes(folder.run())
+    folder.set_run(again)
+    assert games(finished(folder)[0]) == 40
+    assert records(folder) == []
+
+
 def test_a_network_whose_gate_was_killed_before_its_first_game_is_judged(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest")
     write(folder, 100)
@@ -261,7 +274,9 @@ def test_a_network_whose_gate_was_killed_before_its_first_game_is_judged(tmp_pat
     taken = Best(name=folder.candidate(200).name, sha256="", step=200, generation=2, elo=first.elo)
     folder.set_best(taken)
     assert folder.judged() == 100
-    (folder.log / "match-00000100-0.jsonl").write_text("")
+    for step in (100, 150):  # of gates before
+        (folder.log / f"match-{step:08d}-0.jsonl").write_text("")
+    write(folder, 150)
     write(folder, 300)
     curve = finished(folder)
     assert [line["step"] for line in curve] == [100, 200, 300]

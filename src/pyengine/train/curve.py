@@ -19,7 +19,6 @@ __all__ = ["of_curve", "plot_curve", "rated", "results"]
 #: A line of ``curve.jsonl``.
 Line = Mapping[str, Any]
 
-_BAR = 1.96  # standard errors: 95 %
 _SAME = 0.01  # Elo: less than two networks of a run differ by, unless they are equal
 
 
@@ -123,7 +122,7 @@ def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) ->
     for group, colour, name in ((taken, "C0", "taken"), (others, "C7", "rejected")):
         if group:
             games, elo = [games for games, _ in group], [each.elo for _, each in group]
-            bars = [_BAR * each.error for _, each in group]
+            bars = [each.interval[1] - each.elo for _, each in group]
             axes.errorbar(games, elo, bars, fmt=".", color=colour, label=name, elinewidth=0.8)
     if len(points) < len(lines):
         left_out = f"{len(lines) - len(points)} whom no games join to the first"
@@ -131,4 +130,4 @@ def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) ->
     axes.set_xlabel("games of self-play")
     axes.set_ylabel("Elo above the first network")
     axes.grid(alpha=0.3)
-    axes.legend()
+    axes.legend(loc="lower right")

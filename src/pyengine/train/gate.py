@@ -58,21 +58,18 @@ def judge(
 ) -> Judgement:
     """Play and decide. The match ends as soon as the candidate cannot pass any more.
 
-    By score, one that passes has played all its games; a sequential test ends when it is decided.
-    Either way the Elo of one that passed is that of a player chosen for its luck: of 200 games an
-    equal passes at 55 % with 7 % probability, and is then credited some 45 Elo, by a sequential
-    test more. Only "latest" mode, which chooses none, has no such bias.
+    By score, one that passes has played all its games. Its Elo is too high all the same, since it
+    was chosen for it: of 200 games an equal passes at 55 % with 7 % probability, and is credited
+    some 45 Elo; by a sequential test, which ends early, more. Only "latest" mode chooses nobody.
 
     Args:
         candidate, best: evaluators, or what names them.
         games: they share the matches' games; one match each.
         config: see :class:`GateConfig`.
         seed: of the openings.
-        stop: asked after each round of moves, and from a thread during it; True interrupts, within
-            a batch or two. Moves of a search that it cuts short are not played.
+        stop: asked after each round of moves, and by a thread during it; True interrupts.
         on_progress: called with the result of the match that is played, after each round.
-        record: start of the files in which finished games are kept: a match that was interrupted
-            goes on.
+        record: start of the files that keep finished games: an interrupted match goes on.
 
     """
     evaluators = (as_evaluator(_name(candidate)), as_evaluator(_name(best)))
@@ -83,14 +80,13 @@ def judge(
     for number, (game, count) in enumerate(zip(games, counts, strict=True)):
         if count == 0 or interrupted or _decided(results, counts, config):
             continue
-        before = list(results)
 
-        def go_on(result: MatchResult, before: list[MatchResult] = before) -> bool:
+        def go_on(result: MatchResult) -> bool:
             if on_progress is not None:
                 on_progress(result)
             if stop is not None and stop():
                 return False
-            return not _decided([*before, result], counts, config)
+            return not _decided([*results, result], counts, config)
 
         file = None if record is None else record.with_name(f"{record.name}-{number}.jsonl")
         with _sides(evaluators, game, config, stop) as sides:

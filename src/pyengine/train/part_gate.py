@@ -22,7 +22,6 @@ from pyengine.train.state import Best
 __all__ = ["work"]
 
 _RECORD = re.compile(r"match-(\d{8})-.*\.jsonl")
-_INTERVAL = 1.96  # standard errors: 95 %
 
 
 def work(part: Part) -> None:
@@ -55,9 +54,12 @@ def _next(part: Part) -> int | None:
 
     The others are skipped. None where all are judged.
     """
-    best, judged = part.folder.best(), part.folder.judged()
-    waiting = [step for step in part.folder.candidates() if step > judged]
-    if best is None or not waiting:
+    best = part.folder.best()
+    if best is None:
+        return None
+    least = max(part.folder.judged() + 1, best.step)
+    waiting = [step for step in part.folder.candidates() if step >= least]
+    if not waiting:
         return None
     begun = {step for step, _ in _records(part)}
     if part.run.gate.mode == "latest":
@@ -215,8 +217,8 @@ def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
     found = fit.get(line["step"])
     if found is None:  # nothing joins it to the first one
         return {"elo_low": None, "elo_high": None}
-    half = _INTERVAL * found.error
-    return {"elo": found.elo, "elo_low": found.elo - half, "elo_high": found.elo + half}
+    low, high = found.interval
+    return {"elo": found.elo, "elo_low": low, "elo_high": high}
 
 
 def _tidy(part: Part) -> None:

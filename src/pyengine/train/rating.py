@@ -14,6 +14,7 @@ __all__ = ["Pairing", "Rating", "ratings"]
 _ELO = 400 / math.log(10)  # of a factor e in the odds
 _PRIOR = 0.5  # drawn games that each two who met are credited: 40 wins of 40 are finite, 883 Elo;
 # with more a long chain of matches comes out too short, with fewer too long
+_INTERVAL = 1.96  # standard errors: 95 % of a normal distribution
 _STEPS = 200  # of Newton's method, at most: some ten are needed
 _ENOUGH = 1e-9  # length of the last step
 _HALVINGS = 40  # of a step that goes too far
@@ -38,6 +39,11 @@ class Rating:
 
     elo: float  #: above the anchor
     error: float  #: standard error of that difference
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The ends of the interval of 95 %, in Elo."""
+        return self.elo - _INTERVAL * self.error, self.elo + _INTERVAL * self.error
 
 
 def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | None]:
