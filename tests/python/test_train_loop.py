@@ -172,6 +172,27 @@ def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path:
     assert not list(folder.checkpoints.glob("*.pt"))
 
 
+def test_two_processes_learn_in_one_run_which_goes_on_when_one_dies(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
+    teams: list[list[int]] = []
+
+    def kill_once(progress: train.RunProgress) -> bool:
+        team = folder.status("learner").get("processes")
+        if team and team not in teams:
+            teams.append(team)
+            if len(teams) == 1:
+                os.kill(team[1], signal.SIGKILL)
+        return len(teams) < 2 or progress.step < 60
+
+    report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_once)
+    assert report.progress.restarts == 1
+    assert [len(team) for team in teams] == [2, 2]
+    assert not any(alive(pid) for team in teams for pid in team)
+    last = sorted(folder.checkpoints.glob("*.pt"))[-1]
+    assert int(last.stem[-10:]) >= 60
+
+
 def test_a_second_supervisor_is_refused(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     with (

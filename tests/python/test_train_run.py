@@ -117,6 +117,11 @@ def test_a_setting_that_is_wrong_is_named(change: str, message: str) -> None:
         ('"tic_tac_toe"', '["gomoku", "gomoku(board_size=8)"]', r"network\.kind: .*several"),
         ("blocks = 1", "blocks = -1", r"network\.blocks"),
         ("batch_size = 64", "batch_size = 0", r"train\.batch_size"),
+        (
+            "batch_size = 64",
+            "batch_size = 64\nprocesses = 3",
+            r"train\.processes: .* batch_size 64",
+        ),
         ("seed = 3", "seed = -3", r"train\.seed|run\.seed"),
         ("seed = 3", f"seed = {2**63}", r"train\.seed|run\.seed"),
         ('"tic_tac_toe"', '["tic_tac_toe", "tic_tac_toe"]', r"game\.name: .* of their own"),

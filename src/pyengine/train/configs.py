@@ -122,8 +122,11 @@ class LearnerConfig(Section):
     batch_size: int = integer(256, 1)  #: positions of a step, over all processes
     augment: bool = flag(True)  #: a random board symmetry for each position
     seed: int = integer(0, most=MOST_SEED)
+    processes: int = integer(1, 1)  #: of a run's learner here, each with a GPU where there are some
     device: str = choice("auto", "auto", "cpu", "cuda")
-    threads: int | None = integer(None, 1, none=True)  #: of PyTorch on the CPU; None: its own
+    threads: int | None = integer(
+        None, 1, none=True
+    )  #: of PyTorch on the CPU, each process; None: its own
     channels_last: bool = flag(True)  #: memory format of the activations; faster as a rule
     precision: str = choice("float32", "float32", "bfloat16")  #: of the tower's activations
     checkpoint_steps: int = integer(1000, 1)  #: between two checkpoints
@@ -132,6 +135,7 @@ class LearnerConfig(Section):
 
     #: May change when a run goes on: they do not say what is computed.
     FREE: ClassVar[tuple[str, ...]] = (
+        "processes",
         "device",
         "threads",
         "channels_last",
@@ -139,6 +143,14 @@ class LearnerConfig(Section):
         "keep",
         "log_steps",
     )
+
+    def __post_init__(self) -> None:
+        """Check that each process has as much of a batch."""
+        super().__post_init__()
+        if self.batch_size % self.processes:
+            self.refuse(
+                "processes", f"a divisor of the batch_size {self.batch_size}", self.processes
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

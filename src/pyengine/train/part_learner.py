@@ -13,6 +13,7 @@ from pyengine.data.source import Source, newest
 from pyengine.train.extra import need
 from pyengine.train.parts import Part
 from pyengine.train.state import Best
+from pyengine.train.team import Team, windows_on
 from pyengine.train.window import allowed_steps, window_games
 
 __all__ = ["work"]
@@ -36,28 +37,36 @@ def work(part: Part) -> None:
     def keep(report: Any) -> None:
         said.update(asdict(report))
 
-    learner = need("pyengine.train.learner").Learner(
-        part.run.train,
-        positions.open(),
-        part.folder.checkpoints,
-        resume=True,
-        weights=part.run.game.shares,
-        on_progress=keep,
-    )
-    with learner:
-        _learn(part, positions, learner, said)
-        learner.save()
-        if part.finishing and not part.stopping:
-            _export(part, learner, positions)
-        _say(part, learner, positions, said, now=True)
+    data = positions.open()
+    with Team(part.folder, part.run.train.learner, positions.games) as team:
+        said["processes"] = team.pids
+        learner = need("pyengine.train.learner").Learner(
+            part.run.train,
+            data,
+            part.folder.checkpoints,
+            resume=True,
+            weights=part.run.game.shares,
+            on_progress=keep,
+        )
+        with learner:
+            _say(part, learner, positions, said, now=True)
+            _learn(part, positions, learner, team, said)
+            learner.save()
+            if part.finishing and not part.stopping:
+                _export(part, learner, positions)
+            _say(part, learner, positions, said, now=True)
+            team.end()
 
 
-def _learn(part: Part, positions: _Positions, learner: Any, said: dict[str, Any]) -> None:
+def _learn(
+    part: Part, positions: _Positions, learner: Any, team: Team, said: dict[str, Any]
+) -> None:
     """Do the steps that the data allow, until told to end."""
     every = part.run.gate.every_steps
     while not part.finishing:
         if positions.due:
             learner.set_data(positions.open(), part.run.game.shares)
+            team.tell(games=positions.games)
         allowed = allowed_steps(part.run.window, positions.total, part.run.train.learner.batch_size)
         if part.run.run.steps is not None:
             allowed = min(allowed, part.run.run.steps)
@@ -66,6 +75,7 @@ def _learn(part: Part, positions: _Positions, learner: Any, said: dict[str, Any]
         if steps <= 0:
             part.wait()
         else:
+            team.tell(steps=steps)
             learner.train(steps, stop=lambda: part.finishing, save=False)
             if learner.step % every == 0:
                 learner.save()
@@ -87,6 +97,7 @@ class _Positions:
         self._part = part
         self._opened = self._took = 0.0
         self._verified: dict[str, str] = {}  # SHA-256 by the shard's path
+        self.games: list[int] = []  #: in the window, of each game, when it was opened last
         self.size = 0  #: positions in the window, when it was opened last
 
     @property
@@ -113,20 +124,20 @@ class _Positions:
         Raises DataError for a shard that is damaged, in its content, too.
         """
         begun = time.monotonic()
-        found = [self._window(name) for name in self._part.run.game.name]
+        run, folder = self._part.run, self._part.folder
+        self.games = [self._games(name) for name in run.game.name]
+        found = windows_on(run, folder, self.games)
+        for name, games in zip(run.game.name, self.games, strict=True):
+            self._verify(folder.data(name), games)
         self.size = sum(map(len, found))
         self._opened = time.monotonic()
         self._took = self._opened - begun
         return found
 
-    def _window(self, name: str) -> Dataset:
-        config, folder = self._part.run.window, self._part.folder
-        found = folder.produced(name)
+    def _games(self, name: str) -> int:
+        config, found = self._part.run.window, self._part.folder.produced(name)
         count = found.full if config.full_only else found.positions
-        games = window_games(config, found.games, count)
-        window = Dataset(folder.data(name), window=games, full_only=config.full_only)
-        self._verify(folder.data(name), games)
-        return window
+        return window_games(config, found.games, count)
 
     def _verify(self, directory: Path, games: int) -> None:
         """Compare shards with the manifest's SHA-256, each once: when it is first learnt from."""
