@@ -229,6 +229,17 @@ def test_weights_from_which_no_training_goes_on_are_not_written(
         assert trainer.train(4)
 
 
+def test_a_checkpoint_that_is_not_finite_is_named(data: SyntheticData, tmp_path: Path) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+    (path,) = tmp_path.glob("*.pt")
+    state = checkpoint.load(path, torch.device("cpu"))
+    state["network"]["stem.0.weight"][0, 0, 0, 0] = np.inf
+    checkpoint.save(tmp_path, state, keep=1)
+    with pytest.raises(pyengine.DataError, match=r"0000000001\.pt: .*network\.stem\.0\.weight"):
+        train.Learner(config_of(), data, tmp_path, resume=True)
+
+
 def test_the_check_of_a_checkpoint_leaves_the_training_as_it_is(
     data: SyntheticData, tmp_path: Path
 ) -> None:

@@ -55,7 +55,7 @@ def not_finite(state: Any, name: str = "") -> str | None:
 
 
 def load(path: Path, device: torch.device) -> dict[str, Any]:
-    """Return a state. Raises DataError where the file is damaged or of another format."""
+    """Return a state. Raises DataError where it is damaged, not finite or of another format."""
     try:
         state = torch.load(path, map_location=device, weights_only=True)
         found = state.get("format")
@@ -66,6 +66,12 @@ def load(path: Path, device: torch.device) -> dict[str, Any]:
         ) from error
     if found != FORMAT:
         raise DataError(f"{path}: expected a checkpoint of format {FORMAT}, found {found!r}")
+    bad = not_finite(state)
+    if bad is not None:
+        raise DataError(
+            f"{path}: expected finite numbers, found others in {bad}; without it the training goes "
+            "on from the checkpoint before"
+        )
     return dict(state)
 
 
