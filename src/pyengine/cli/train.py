@@ -27,6 +27,7 @@ from pyengine.train import (
     plot_curve,
     train_run,
 )
+from pyengine.train.files import writing
 from pyengine.train.part import main as run_part
 from pyengine.train.parts import PARTS
 from pyengine.train.state import RunFolder
@@ -142,11 +143,14 @@ def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
     ``changed``: the settings may be others than the folder's; as for a whole run, some may not.
     """
     folder = RunFolder(path)
-    if not (path / "run.toml").exists():
-        folder.begin(settings)
-    elif changed:
+    begun = (path / "run.toml").exists()
+    if begun and changed:
         settings.refuse_changes(folder.run())
-        folder.set_run(settings)
+    with writing(path / "run.toml"):
+        if not begun:
+            folder.begin(settings)
+        elif changed:
+            folder.set_run(settings)
     status = run_part([name, str(path)])
     if status:
         raise typer.Exit(status)
