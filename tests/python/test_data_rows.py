@@ -222,3 +222,16 @@ def test_planes_take_an_eighth_of_float32_or_less() -> None:
     game = pyengine.load_game("go")
     layout = Layout.of(game, ModelSpec.alphago_zero())
     assert 8 * layout.dtype.itemsize <= 17 * 361 * 4
+
+
+@pytest.mark.parametrize(("judge", "values"), [("uniform", {0.0}), ("rollout", {-1.0, 0.0, 1.0})])
+def test_the_networks_value_is_what_the_evaluator_judged_whatever_it_is(
+    judge: str, values: set[float], tmp_path: Path
+) -> None:
+    search = pyengine.SearchConfig(simulations=4, threads=1)
+    config = pyengine.SelfPlayConfig(search=search, resign_threshold=None)
+    pyengine.selfplay("tic_tac_toe", judge, games=4, out=tmp_path, config=config)
+    dataset = Dataset(tmp_path, full_only=False)
+    judged = set(dataset.rows(range(len(dataset)))["network_value"].tolist())
+    assert judged <= values
+    assert len(judged) >= min(2, len(values))
