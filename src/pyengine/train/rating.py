@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ _STEPS = 200  # of Newton's method, at most: some ten are needed
 _ENOUGH = 1e-9  # length of the last step
 _HALVINGS = 40  # of a step that goes too far
 
-_Vector = npt.NDArray[np.float64]
+_Vector = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ class _Fit:
         for _ in range(_STEPS):
             gaps = self._sides @ strengths
             slope = self._sides.T @ (self._points - self._games * _expected(gaps))
-            step: _Vector = np.linalg.solve(self._information(gaps), slope)
+            step = np.linalg.solve(self._information(gaps), slope)
             strengths = strengths + self._shortened(strengths, step)
             if float(np.abs(step).max()) < _ENOUGH:
                 break
