@@ -127,11 +127,11 @@ class _Positions:
         run, folder = self._part.run, self._part.folder
         self.games = [self._games(name) for name in run.game.name]
         found = windows_on(run, folder, self.games)
+        self._took = time.monotonic() - begun
         for name, games in zip(run.game.name, self.games, strict=True):
             self._verify(folder.data(name), games)
         self.size = sum(map(len, found))
         self._opened = time.monotonic()
-        self._took = self._opened - begun
         return found
 
     def _games(self, name: str) -> int:
@@ -145,7 +145,8 @@ class _Positions:
             if self._part.stopping:
                 return
             if self._verified.get(str(piece.path)) != piece.shard.sha256:
-                self._part.say({"state": f"verifies {piece.path.name}"})
+                if self.size == 0:  # the whole window, which may take minutes
+                    self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
                 piece.verify()
                 self._verified[str(piece.path)] = piece.shard.sha256
 
