@@ -131,14 +131,24 @@ def test_a_manifest_that_is_a_folder_is_named(data: Path) -> None:
             read()
 
 
-def test_a_manifest_that_is_a_link_to_itself_is_named(data: Path) -> None:
-    (data / "manifest.json").unlink()
+def _link_to_itself(path: Path) -> None:
     try:
-        (data / "manifest.json").symlink_to("manifest.json")
+        path.symlink_to(path.name)
     except OSError as error:
         pytest.skip(f"no symbolic links here: {error}")
+
+
+def test_a_manifest_that_is_a_link_to_itself_is_named(data: Path) -> None:
+    (data / "manifest.json").unlink()
+    _link_to_itself(data / "manifest.json")
     with pytest.raises(DataError, match=r"manifest\.json cannot be read"):
         Dataset(data)
+
+
+def test_a_writer_does_not_replace_a_manifest_that_is_a_link_to_itself(tmp_path: Path) -> None:
+    _link_to_itself(tmp_path / "manifest.json")
+    with pytest.raises(DataError, match=r"manifest\.json cannot be read"):
+        ShardWriter(tmp_path, TIC, PLAIN)
 
 
 @pytest.mark.parametrize(

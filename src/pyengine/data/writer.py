@@ -245,7 +245,7 @@ class ShardWriter:
 
     def _known(self) -> Manifest | None:
         """What the directory has; None where it has nothing, or a start that came to nothing."""
-        if not (self.directory / MANIFEST).exists():
+        if not os.path.lexists(self.directory / MANIFEST):  # a link that leads nowhere is damage
             return None
         manifest = Manifest.read(self.directory)
         difference = manifest.layout.difference(self.layout)
