@@ -77,9 +77,21 @@ def export(
     boards = {game.board_shape for game in played}
     if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, found {sorted(boards)}")
+    told = _told(spec, network, value_for)
+    texts = {METADATA_KEY: told.to_json()}
+    if metadata is not None:
+        texts[MANIFEST_KEY] = json.dumps(metadata)
+    frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
+    board = boards.pop() if len(boards) == 1 else None
+    content = model_of(frozen, texts, board).SerializeToString()
+    return _checked(frozen, played, told, Path(path), content)
+
+
+def _told(spec: ModelSpec, network: Network, value_for: str) -> ModelSpec:
+    """Return the spec of the file: the input's as it is, the outputs' as the graph has them."""
     if spec.layout != "NCHW":
         raise ConfigError(f"spec: expected planes in the layout NCHW, found {spec.layout}")
-    told = replace(
+    return replace(
         spec,
         input=None,
         policy_output=None,
@@ -89,13 +101,6 @@ def export(
         value_kind=None,
         value_for=value_for,
     )
-    texts = {METADATA_KEY: told.to_json()}
-    if metadata is not None:
-        texts[MANIFEST_KEY] = json.dumps(metadata)
-    frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
-    board = boards.pop() if len(boards) == 1 else None
-    content = model_of(frozen, texts, board).SerializeToString()
-    return _checked(frozen, played, told, Path(path), content)
 
 
 def _checked(
