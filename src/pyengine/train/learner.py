@@ -140,14 +140,14 @@ class Learner:
         if self.config.network.kind != "convolutional":
             return
         spec, last = self.spec, actions - 1
-        wanted = "the network kind alphago_zero, or data of a spec with"
+        refused = None
         if spec.policy_rows != spec.rows:
-            raise ConfigError(f"data: expected {wanted} policy_rows={spec.rows!r} like its rows, "
-                              f"found {spec.policy_rows!r}")  # fmt: skip
-        if actions > points and spec.pass_index not in (None, last):
-            raise ConfigError(
-                f"data: expected {wanted} the pass last, found pass_index={spec.pass_index}"
-            )
+            refused = f"policy_rows={spec.rows!r} like its rows, found {spec.policy_rows!r}"
+        elif actions > points and spec.pass_index not in (None, last):
+            refused = f"the pass last, found pass_index={spec.pass_index}"
+        if refused is not None:
+            wanted = "the network kind alphago_zero, or data of a spec with"
+            raise ConfigError(f"data: expected {wanted} {refused}")
 
     @property
     def exported(self) -> Network:
