@@ -192,6 +192,21 @@ def test_ctrl_c_while_games_are_handed_over_loses_none(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_while_the_last_games_are_taken_does_not_stop_the_next_run() -> None:
+    player = SelfPlayer("tic_tac_toe", "uniform", small())
+    taken: list[Any] = []
+
+    def take(found: Any) -> None:
+        taken.extend(found)
+        if len(taken) == 8:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        player.run(8, take, every=3600.0)
+    assert player.run(8, taken.extend)
+    assert len(taken) == 16
+
+
 def test_a_plain_search_plays_different_games_with_noise() -> None:
     search = pyengine.SearchConfig(simulations=16, symmetry="none", threads=1)
     config = pyengine.SelfPlayConfig(search=search, resign_threshold=None)

@@ -80,6 +80,16 @@ def test_going_on_is_the_same_as_never_having_stopped(
         assert_equal(weights_of(learner), expected)
 
 
+def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(5, save=False)
+        assert not list(tmp_path.glob("checkpoint*"))
+        learner.train(0)
+    assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000005.pt"]
+
+
 def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
     with train.Learner(config_of(), data, tmp_path, on_progress=reports.append) as learner:

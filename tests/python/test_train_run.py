@@ -93,6 +93,8 @@ def test_a_run_file_says_all_of_a_run() -> None:
         ("[window]\nslope = 2", r"window\.slope: expected a number in \[0, 1\], found 2"),
         ("[selfplay]\npreset = 1", r"selfplay\.preset: expected one of 'fast'"),
         ("[selfplay]\nmoves = 1", r"selfplay\.moves: no field of SelfPlayConfig"),
+        ("[search]\ntemperature = 0", r"search\.temperature: .*temperature_moves = 0, found 0"),
+        ("[search]\ndirichlet_fraction = 0.0", r"search\.dirichlet_fraction: .*noise = false"),
         ("[search]\nsims = 1", r"search\.sims: no field of SearchConfig"),
         ("[train.loss]\nvalue_weight = 'x'", r"train\.loss\.value_weight: .*found 'x'"),
         ("[train.average]\nkind = 1", r"train\.average\.kind: expected one of 'none'"),

@@ -22,7 +22,7 @@ from pyengine.data.layout import Layout
 from pyengine.data.loader import drawn_for_loader
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps
-from pyengine.data.source import Source
+from pyengine.data.source import Piece, Source
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.data.view import View, Window
 from pyengine.errors import ConfigError
@@ -119,6 +119,11 @@ class Dataset:
     def games(self) -> int:
         """Games in the window."""
         return self._view.games
+
+    @property
+    def pieces(self) -> Sequence[Piece]:
+        """The shards of the window, or what it leaves of them, oldest first by directory."""
+        return self._view.pieces
 
     @property
     def model_sha256(self) -> tuple[str, ...]:
@@ -244,7 +249,7 @@ class Dataset:
             on_progress: called with shards done and all shards; without it a terminal shows them.
 
         """
-        pieces = self._view.pieces
+        pieces = self.pieces
         for piece in tracked(pieces, len(pieces), "shards verified", on_progress):
             piece.verify()
 

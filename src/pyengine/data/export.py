@@ -46,8 +46,7 @@ def convert(
         overwrite: write to a directory that has files already, in their place.
         on_progress: called with shards done and all shards; without it a terminal shows them.
 
-    Returns:
-        The files, one a shard.
+    Returns the files, one a shard.
 
     Raises:
         ConfigError: the format is unknown, or ``out`` has files.

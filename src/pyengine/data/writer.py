@@ -157,7 +157,7 @@ class ShardWriter:
         if self._manifest.model_sha256[-1:] != [sha256]:
             self._manifest.model_sha256.append(sha256)
             self._stale = True
-            self._write_manifest()
+        self._write_manifest()
 
     def flush(self) -> None:
         """Close the open shard, if it has a game. Raises DataError; all games are then kept."""

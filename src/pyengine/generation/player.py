@@ -87,8 +87,9 @@ class SelfPlayer:
                 completed = self._core.run(games, lambda: on_games(self._ended()), every)
             finally:
                 self._seconds += time.perf_counter() - begun
+        with deferred_interrupt() as late:  # a stop would be one of the next run
             on_games(self._ended())
-        if interrupted.is_set():
+        if interrupted.is_set() or late.is_set():
             raise KeyboardInterrupt
         return bool(completed)
 

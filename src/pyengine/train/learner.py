@@ -87,6 +87,7 @@ class Learner:
         self.ranks = Ranks(config.learner.device)
         self.step = 0
         self.seconds = 0.0  #: of training, all sittings
+        self._saved = 0  # the step of the last checkpoint; the beginning needs none
         self._on_progress = on_progress
         self._seen: torch.Tensor | None = None  # planes of the last step
         if config.learner.threads is not None:
@@ -188,7 +189,6 @@ class Learner:
         self._wrapped.train()
         sums, since, begun = torch.zeros(3), 0, time.perf_counter()
         wanted = self.step + steps
-        saved = self.step
         with deferred_interrupt() as interrupted:
             while self.step < wanted:
                 stopping = interrupted.is_set() or (stop is not None and stop())
@@ -205,9 +205,8 @@ class Learner:
                         break
                 if self.step % self.config.learner.checkpoint_steps == 0:
                     self.save()
-                    saved = self.step
             self.seconds += time.perf_counter() - begun
-            if (save or interrupted.is_set()) and self.step != saved:
+            if (save or interrupted.is_set()) and self.step != self._saved:
                 self.save()
         if interrupted.is_set():
             raise KeyboardInterrupt
@@ -221,6 +220,7 @@ class Learner:
                 the checkpoints so far stay.
 
         """
+        self._saved = self.step
         if self.ranks.rank != 0:
             return None
         state = {
@@ -268,6 +268,7 @@ class Learner:
         if self.average is not None:
             self.average.load_state_dict(state["average"])
         self.step, self.seconds = state["step"], state["seconds"]
+        self._saved = self.step
 
     def _batch(self, *other: int) -> dict[str, torch.Tensor]:
         """Draw this step's positions: a stream of its own for each step and process.

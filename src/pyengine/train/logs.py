@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pyengine.train.files import append_line
+from pyengine.train.files import append_line, writing
 
 __all__ = ["TrainLog"]
 
@@ -19,7 +19,8 @@ class TrainLog:
 
     def __init__(self, directory: Path) -> None:
         """Open it; earlier lines stay."""
-        directory.mkdir(parents=True, exist_ok=True)
+        with writing(directory):
+            directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / "log.jsonl"
         self._board: Any = None
         if importlib.util.find_spec("tensorboard") is not None:

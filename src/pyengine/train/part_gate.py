@@ -143,7 +143,7 @@ def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, in
     if config.mode == "gate" or two.step == one.step:
         shares = [(one, config.games)]
     else:
-        half = min(config.games, 2 * math.ceil(config.games / 4))  # pairs are not parted
+        half = min(config.games, 2 * math.ceil(config.games / 4))  # even: a pair is one opening
         shares = [(one, half), (two, config.games - half)]
     return [(other, games) for other, games in shares if games > 0]
 

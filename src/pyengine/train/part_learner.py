@@ -9,7 +9,6 @@ from typing import Any
 
 from pyengine.bundled import sha256_of
 from pyengine.data import Dataset
-from pyengine.data.source import Source, newest
 from pyengine.train.extra import need
 from pyengine.train.parts import Part
 from pyengine.train.state import Best
@@ -128,8 +127,8 @@ class _Positions:
         self.games = [self._games(name) for name in run.game.name]
         found = windows_on(run, folder, self.games)
         self._took = time.monotonic() - begun
-        for name, games in zip(run.game.name, self.games, strict=True):
-            self._verify(folder.data(name), games)
+        for window in found:
+            self._verify(window)
         self.size = sum(map(len, found))
         self._opened = time.monotonic()
         return found
@@ -139,9 +138,9 @@ class _Positions:
         count = found.full if config.full_only else found.positions
         return window_games(config, found.games, count)
 
-    def _verify(self, directory: Path, games: int) -> None:
-        """Compare shards with the manifest's SHA-256, each once: when it is first learnt from."""
-        for piece in newest(Source(directory).pieces(0), games):
+    def _verify(self, window: Dataset) -> None:
+        """Compare shards with the manifest's SHA-256, each once: before it is learnt from here."""
+        for piece in window.pieces:
             if self._part.stopping:
                 return
             if self._verified.get(str(piece.path)) != piece.shard.sha256:

@@ -71,7 +71,8 @@ class _Table:
         if best is not None and best.name != self.best.name:
             self.player.replace_evaluator(evaluator_of(best, part.folder))
             if best.is_network:
-                self.writer.set_model(sha256_of(part.folder.models / best.name))
+                sha256 = sha256_of(part.folder.models / best.name)
+                patiently(part, lambda: self.writer.set_model(sha256))
             self.best = best
 
 

@@ -131,7 +131,9 @@ def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bo
 def _forget_statuses(folder: RunFolder) -> None:
     """Remove what the parts said in an earlier sitting: one that was killed may have lost it."""
     for name in PARTS:
-        (folder.path / "status" / f"{name}.json").unlink(missing_ok=True)
+        path = folder.path / "status" / f"{name}.json"
+        with writing(path):
+            path.unlink(missing_ok=True)
 
 
 class _Supervisor:

@@ -85,8 +85,8 @@ class GateConfig(Section):
     """How a candidate is judged. Colours alternate; each opening is played by both.
 
     In "latest" mode a candidate plays the network before it and the one ``against`` generations
-    back, half of the games each: long strides, of which fewer errors add up, on chains that are
-    joined everywhere.
+    back, about half of the games each: long strides, of which fewer errors add up, on chains that
+    are joined everywhere.
     """
 
     section: ClassVar[str] = "gate"
@@ -173,6 +173,12 @@ class SelfplaySection(Section):
     def config(self, game: Game, seed: int) -> SelfPlayConfig:
         """Return the settings of a game's self-play; an error names ``selfplay.field``."""
         preset = SelfPlayConfig() if self.preset == "none" else _PRESETS[self.preset](game)
+        for name, instead in (
+            ("dirichlet_fraction", "selfplay.noise = false"),
+            ("temperature", "selfplay.temperature_moves = 0"),
+        ):
+            if self.search.get(name) == 0:  # a SelfPlayConfig takes it for one left out
+                raise ConfigError(f"search.{name}: expected above 0, or {instead}, found 0")
         try:
             search = preset.search.replace(**self.search)
         except (ConfigError, TypeError) as error:

@@ -48,14 +48,14 @@ class RunFolder:
     """The folder of a run.
 
     =========================  =================================================================
-    ``run.toml``               the settings, as the run began
+    ``run.toml``               the settings, of this sitting
     ``best.json``              :class:`Best`
     ``data/GAME/``             shards of self-play
     ``models/``                ``candidate-STEP.onnx``
     ``checkpoints/``           of the learner, with its ``log.jsonl``
     ``curve.jsonl``            a line for each candidate judged
     ``joining.jsonl``          a line for each match played later to join the curve's chains
-    ``log/``                   ``gate.jsonl``, ``run.jsonl``, ``PART.err``
+    ``log/``                   ``run.jsonl``, ``PART.err``, games of matches under way
     ``status/PART.json``       what a part is doing
     ``clock.json``             seconds of all sittings
     ``lock/``                  who is at work

@@ -22,9 +22,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from pyengine.data import Dataset
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, DataError
 from pyengine.train.configs import LearnerConfig
 from pyengine.train.extra import need
+from pyengine.train.parts import PERMANENT
 from pyengine.train.runfile import RunFile
 from pyengine.train.state import RunFolder
 
@@ -133,7 +134,7 @@ class Team:
                 status = process.poll()
                 if status is not None and not self._over.is_set():
                     print(f"process {rank} of the learner ended with {status}", file=sys.stderr)
-                    os._exit(1)
+                    os._exit(PERMANENT if status == PERMANENT else 1)
 
 
 def _require_devices(config: LearnerConfig) -> None:
@@ -169,8 +170,17 @@ def _orders() -> queue.SimpleQueue[dict[str, Any]]:
     return orders
 
 
-def main(path: str) -> None:
-    """Train with the others until told that it is over."""
+def main(path: str) -> int:
+    """Train with the others until told that it is over; return the exit status of a part."""
+    try:
+        _train(path)
+    except (ConfigError, DataError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return PERMANENT
+    return 0
+
+
+def _train(path: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the first process says when to stop
     folder = RunFolder(Path(path))
@@ -191,4 +201,4 @@ def main(path: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    sys.exit(main(sys.argv[1]))
