@@ -34,6 +34,7 @@ from pyengine.train.state import Best, RunFolder
 
 HERE = Path(__file__).resolve().parent
 _SHOWN = {"gomoku": "gomoku(board_size=9)"}  # of the boards that it plays, the demonstration's
+_MADE = ("*.onnx", "curves", "manifest.toml", "README.md")  # by this script, in its folder
 _CURVE_POINTS = 40  # most in the manifest; the picture has all
 
 say = Progress()
@@ -111,10 +112,18 @@ def curve_points(folder: RunFolder, fit: Mapping[int, Rating | None]) -> list[li
 
 
 def commit() -> str:
-    """Return the commit of this checkout, with a mark where it has changes."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+    """Return the commit of this checkout, with a mark where code or run files have changes.
+
+    What this script writes is no such change.
+    """
+    made = (f":(exclude)models/{name}" for name in _MADE)
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", ".", *made)
+    return (_git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changed else "")
+
+
+def _git(*words: str) -> str:
+    command = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def measured(name: str, model: Path, context: Context) -> bool:
