@@ -131,9 +131,11 @@ class Layout:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
-        """Return the layout of :meth:`to_dict`, which fits together.
+        """Return the layout of :meth:`to_dict`.
 
-        Raises TypeError or ValueError saying what is wrong.
+        Raises TypeError or ValueError for a field of another kind, or sizes that do not fit each
+        other. Whether it is the game's own layout a caller that has the game can ask
+        :meth:`difference`.
         """
         check(values, _FIELDS, "layout.")
         layout = cls(
