@@ -119,17 +119,17 @@ void bind_model(py::module_& m) {
       "open_onnx",
       [](const std::filesystem::path& path, const std::filesystem::path& library,
          const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& providers,
-         int device_id, int max_batch, int threads) {
+         int device_id, int max_batch, int threads, bool as_device) {
         const py::gil_scoped_release released;
-        OrtOptions options{library, {}, device_id, max_batch, threads};
+        OrtOptions options{library, {}, device_id, max_batch, threads, as_device};
         for (const auto& [name, own] : providers) options.providers.push_back({name, own});
         return open_onnx(path, options);
       },
       py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
-      py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
+      py::arg("device_id"), py::arg("max_batch"), py::arg("threads"), py::arg("as_device") = false,
       "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none "
       "=\n"
-      "the best that works.");
+      "the best that works. as_device calls the CPU as a GPU is called: for tests.");
 }
 
 void bind_spec(py::module_& m) {

@@ -399,10 +399,11 @@ def open_onnx(
     device_id: typing.SupportsInt | typing.SupportsIndex,
     max_batch: typing.SupportsInt | typing.SupportsIndex,
     threads: typing.SupportsInt | typing.SupportsIndex,
+    as_device: bool = False,
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none =
-    the best that works.
+    the best that works. as_device calls the CPU as a GPU is called: for tests.
     """
 
 def ort_provider_problem(

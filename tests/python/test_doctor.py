@@ -57,6 +57,7 @@ def fast(game: pyengine.Game, device: pyengine.Evaluator, **settings: Any) -> De
         search_batches=(8,),
         callers=(1, 2),
         least_saturation=0.0,
+        least_saturation_of_one_tree=0.0,
         least_speedup=0.0,
     )
     return dataclasses.replace(test, **settings)
@@ -140,7 +141,9 @@ def test_a_device_slower_than_asked_fails(game: pyengine.Game) -> None:
 
 def test_a_search_that_leaves_the_device_idle_fails(game: pyengine.Game) -> None:
     device = pyengine.CallbackEvaluator(linear, SPEC)
-    checks = list(fast(game, device, least_saturation=1000.0).run())
+    checks = list(
+        fast(game, device, least_saturation=1000.0, least_saturation_of_one_tree=1000.0).run()
+    )
     assert [check.verdict for check in checks[-2:]] == ["FAIL", "FAIL"]
     assert "expected 100000%" in checks[-1].detail
 
@@ -224,7 +227,7 @@ def test_the_lines_of_a_gpu_can_be_seen_on_the_cpu(game: pyengine.Game, model: P
     checks = list(
         gpu_self_test(
             str(model), game, provider="cpu", spec=SPEC, fast=True,
-            least_saturation=0.0, least_speedup=0.0,
+            least_saturation=0.0, least_saturation_of_one_tree=0.0, least_speedup=0.0,
         )
     )  # fmt: skip
     assert [check for check in checks if check.verdict == "FAIL"] == []

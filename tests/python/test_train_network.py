@@ -24,10 +24,12 @@ from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
 
 def network_for(config: NetworkConfig, game: str) -> train.Network:
-    """Return a network whose normalisation has seen something."""
+    """Return a network whose blocks do something and whose normalisation has seen something."""
     torch.manual_seed(1)
     played = pyengine.load_game(game)
     network = train.Network(config, 3, played.board_shape, played.num_distinct_actions())
+    for block in network.blocks:
+        torch.nn.init.uniform_(block.second[1].weight)  # 0 in a fresh one
     network.train()
     for _ in range(3):
         network(torch.randn(16, 3, *played.board_shape))
@@ -63,6 +65,16 @@ def test_onnx_runtime_computes_what_pytorch_does(
     report = train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
     assert report.difference < 1e-5
     assert report.positions == 64 * len(games)
+
+
+def test_a_deep_network_that_has_not_learnt_judges_moderately(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = train.Network(NetworkConfig(blocks=20, filters=32), 17, (9, 9), 82).eval()
+    logits, value = network(torch.rand(16, 17, 9, 9))
+    assert logits.abs().max() < 20
+    assert value.abs().min() < 0.9
+    spec = pyengine.ModelSpec.alphago_zero(pyengine.load_game("go(board_size=9)"))
+    assert train.export(network, "go(board_size=9)", spec, tmp_path / "n.onnx").difference < 1e-5
 
 
 def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) -> None:

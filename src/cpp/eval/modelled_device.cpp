@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "eval/ort_network.h"
+#include "eval/call_plan.h"
 
 namespace pyengine {
 namespace {
@@ -109,7 +109,7 @@ struct DeviceMemory final : RawMemory {
   std::vector<float> inputs;
   std::vector<float> policies;
   std::vector<float> values;
-  ort::CallPlan calls;
+  CallPlan calls;
 };
 
 }  // namespace

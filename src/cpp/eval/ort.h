@@ -28,6 +28,7 @@ struct OrtOptions {
   int device_id = 0;                   ///< of the GPU, >= 0
   int max_batch = 0;  ///< most rows of one call of the library; 0 = the whole batch
   int threads = 0;    ///< within one call on the CPU; 0 = 1, since every search thread makes calls
+  bool as_device = false;  ///< the CPU is called as a GPU is: for tests where there is none
 };
 
 /// A model file opened by ONNX Runtime.

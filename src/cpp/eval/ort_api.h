@@ -109,8 +109,6 @@ inline constexpr std::uint32_t kApiVersion = 16;
     (OrtTensorRTProviderOptionsV2*, const char* const* keys, const char* const* values,            \
      std::size_t count))                                                                           \
   X(ReleaseTensorRTProviderOptions, 174, void, (OrtTensorRTProviderOptionsV2*))                    \
-  X(SynchronizeBoundInputs, 202, OrtStatus*, (OrtIoBinding*))                                      \
-  X(SynchronizeBoundOutputs, 203, OrtStatus*, (OrtIoBinding*))                                     \
   X(SessionOptionsAppendExecutionProvider_CUDA_V2, 204, OrtStatus*,                                \
     (OrtSessionOptions*, const OrtCUDAProviderOptionsV2*))                                         \
   X(CreateCUDAProviderOptions, 205, OrtStatus*, (OrtCUDAProviderOptionsV2**))                      \

@@ -1,180 +1,15 @@
 #include "eval/ort_network.h"
 
 #include <algorithm>
-#include <map>
-#include <new>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
-#include "eval/half.h"
+#include "eval/ort_memory.h"
 
 namespace pyengine::ort {
 namespace {
-
-/// Zeroed memory at a cache line.
-class Buffer {
- public:
-  explicit Buffer(std::size_t bytes)
-      : memory_(static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}))) {
-    std::fill_n(memory_.get(), bytes, std::byte{0});
-  }
-  [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
-
- private:
-  struct Delete {
-    void operator()(std::byte* memory) const noexcept {
-      ::operator delete(memory, std::align_val_t{64});
-    }
-  };
-  std::unique_ptr<std::byte, Delete> memory_;
-};
-
-/// What fit_network() found out.
-struct Plan {
-  std::string input;
-  ElementType input_type = ElementType::float32;
-  std::vector<std::int64_t> input_shape;  ///< [0] is the number of rows of a call
-  std::size_t input_row = 0;              ///< numbers of a row
-  OutputPlan policy;
-  OutputPlan value;
-  int fixed_batch = 0;  ///< 0 = free
-};
-
-std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows) {
-  shape[0] = rows;
-  return shape;
-}
-
-/// An output's memory, converted to floats where it holds halves.
-class Output {
- public:
-  Output(const OutputPlan& plan, std::size_t rows)
-      : plan_(plan), raw_(rows * plan.row * size_of(plan.type)) {
-    if (plan.type == ElementType::float16) floats_.resize(rows * plan.row);
-  }
-  [[nodiscard]] std::byte* row(int i) const noexcept {
-    return raw_.data() + static_cast<std::size_t>(i) * plan_.row * size_of(plan_.type);
-  }
-  [[nodiscard]] const float* floats() const noexcept {
-    return floats_.empty() ? reinterpret_cast<const float*>(raw_.data()) : floats_.data();
-  }
-  void convert(int rows) {
-    if (floats_.empty()) return;
-    const auto* halves = reinterpret_cast<const std::uint16_t*>(raw_.data());
-    std::transform(halves, halves + static_cast<std::size_t>(rows) * plan_.row, floats_.begin(),
-                   from_half);
-  }
-
- private:
-  const OutputPlan& plan_;
-  Buffer raw_;
-  std::vector<float> floats_;
-};
-
-/// Buffers of a batch and their bindings to a session, one for each part of the batch that was run.
-class OrtMemory final : public RawMemory {
- public:
-  OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan, CallPlan calls,
-            int capacity)
-      : calls_(calls),
-        model_(std::move(model)),
-        api_(model_->library.api()),
-        plan_(std::move(plan)),
-        session_(model_->acquire()),
-        cpu_(cpu_memory(api_)),
-        input_(rows(capacity) * plan_->input_row * size_of(plan_->input_type)),
-        policy_(plan_->policy, rows(capacity)),
-        value_(plan_->value, rows(capacity)) {
-    planes = input_.data();
-    RawMemory::policy = policy_.floats();
-    RawMemory::value = value_.floats();
-  }
-  OrtMemory(const OrtMemory&) = delete;
-  OrtMemory& operator=(const OrtMemory&) = delete;
-  ~OrtMemory() override {
-    if (model_->forked()) {  // objects of the parent: a release could wait for its threads
-      for (auto& [part, bound] : bindings_) bound.leak();
-    }
-    bindings_.clear();
-    model_->release(session_);
-  }
-
-  /// Runs `count` rows from row `start` on; returns the rows computed.
-  int run(int start, int count) {
-    const int computed = calls_.padded(count);
-    Binding& bound = binding(start, computed);
-    const auto checked = [&](OrtStatus* status) {
-      check<EvaluationError>(api_, status, "the network " + model_->path.string() + " failed");
-    };
-    if (model_->on_gpu()) {  // binding copies to the device
-      checked(api_.BindInput(bound.binding.get(), plan_->input.c_str(), bound.input.get()));
-      checked(api_.SynchronizeBoundInputs(bound.binding.get()));
-    }
-    checked(api_.RunWithBinding(session_, nullptr, bound.binding.get()));
-    if (model_->on_gpu()) checked(api_.SynchronizeBoundOutputs(bound.binding.get()));
-    return computed;
-  }
-  void convert(int rows) {
-    policy_.convert(rows);
-    value_.convert(rows);
-  }
-
-  const CallPlan calls_;
-
- private:
-  struct Binding {
-    Handle<OrtIoBinding> binding;
-    Handle<OrtValue> input;
-    Handle<OrtValue> policy;
-    Handle<OrtValue> value;
-    void leak() noexcept {
-      static_cast<void>(binding.release());
-      static_cast<void>(input.release());
-      static_cast<void>(policy.release());
-      static_cast<void>(value.release());
-    }
-  };
-
-  [[nodiscard]] std::size_t rows(int capacity) const noexcept {
-    const int calls = (capacity + calls_.limit - 1) / calls_.limit;
-    return static_cast<std::size_t>(calls * calls_.limit);
-  }
-  Handle<OrtValue> tensor(std::byte* data, const std::vector<std::int64_t>& shape, int rows,
-                          ElementType type) {
-    return make_tensor(api_, cpu_.get(), data, with_rows(shape, rows), type);
-  }
-  Binding& binding(int start, int rows) {
-    const auto [at, added] = bindings_.try_emplace({start, rows});
-    Binding& bound = at->second;
-    if (!added) return bound;
-    const std::string doing = "binding a batch to the network " + model_->path.string();
-    const std::size_t row_bytes = plan_->input_row * size_of(plan_->input_type);
-    bound.input = tensor(input_.data() + static_cast<std::size_t>(start) * row_bytes,
-                         plan_->input_shape, rows, plan_->input_type);
-    bound.policy = tensor(policy_.row(start), plan_->policy.shape, rows, plan_->policy.type);
-    bound.value = tensor(value_.row(start), plan_->value.shape, rows, plan_->value.type);
-    bound.binding = make<EvaluationError, OrtIoBinding>(
-        api_, api_.ReleaseIoBinding, doing,
-        [&](auto** made) { return api_.CreateIoBinding(session_, made); });
-    OrtIoBinding* io = bound.binding.get();
-    const auto checked = [&](OrtStatus* status) { check<EvaluationError>(api_, status, doing); };
-    checked(api_.BindInput(io, plan_->input.c_str(), bound.input.get()));
-    checked(api_.BindOutput(io, plan_->policy.name.c_str(), bound.policy.get()));
-    checked(api_.BindOutput(io, plan_->value.name.c_str(), bound.value.get()));
-    return bound;
-  }
-
-  std::shared_ptr<LoadedModel> model_;
-  const Api& api_;
-  std::shared_ptr<const Plan> plan_;
-  OrtSession* session_;
-  Handle<OrtMemoryInfo> cpu_;
-  Buffer input_;
-  Output policy_;
-  Output value_;
-  std::map<std::pair<int, int>, Binding> bindings_;  ///< by first row and rows
-};
 
 class OrtNetwork final : public RawNetwork {
  public:
@@ -184,25 +19,19 @@ class OrtNetwork final : public RawNetwork {
   [[nodiscard]] ElementType input_type() const noexcept override { return plan_->input_type; }
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
     EvaluatorTraits traits;
-    traits.device_batches = model_->on_gpu() ? 2 : 0;
+    traits.device_batches = model_->on_device() ? 2 : 0;
     return traits;
   }
   [[nodiscard]] std::string provider() const override { return model_->provider; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     check_usable();
-    CallPlan calls{capacity, false, model_->on_gpu()};
+    CallPlan calls{capacity, false, model_->on_device()};
     if (model_->options.max_batch > 0) calls.limit = std::min(capacity, model_->options.max_batch);
     if (plan_->fixed_batch > 0) calls = {plan_->fixed_batch, true, false};
     return std::make_unique<OrtMemory>(model_, plan_, calls, capacity);
   }
   int run(RawMemory& memory, int rows) override {
-    auto& batch = static_cast<OrtMemory&>(memory);
-    int computed = 0;
-    for (int start = 0; start < rows; start += batch.calls_.limit) {
-      computed += batch.run(start, std::min(batch.calls_.limit, rows - start));
-    }
-    batch.convert(rows);
-    return computed;
+    return static_cast<OrtMemory&>(memory).run(rows);
   }
   void check_usable() const override {
     if (!model_->forked()) return;
@@ -309,7 +138,8 @@ void probe(LoadedModel& model, Plan& plan) {
   const Api& api = model.library.api();
   int rows = model.options.max_batch == 1 ? 1 : 2;
   if (plan.fixed_batch > 0) rows = plan.fixed_batch;
-  const Buffer zeros(static_cast<std::size_t>(rows) * plan.input_row * size_of(plan.input_type));
+  std::vector<std::byte> zeros(static_cast<std::size_t>(rows) * plan.input_row *
+                               size_of(plan.input_type));
   const auto memory = cpu_memory(api);
   const auto input = make_tensor(api, memory.get(), zeros.data(), with_rows(plan.input_shape, rows),
                                  plan.input_type);
@@ -317,6 +147,8 @@ void probe(LoadedModel& model, Plan& plan) {
   const OrtValue* values[] = {input.get()};
   const char* outputs[] = {plan.policy.name.c_str(), plan.value.name.c_str()};
   OrtValue* made[] = {nullptr, nullptr};
+  std::unique_lock alone(device_gate(), std::defer_lock);
+  if (model.on_device()) alone.lock();
   check<ModelError>(api, api.Run(model.session.get(), nullptr, inputs, values, 1, outputs, 2, made),
                     "the model " + model.path.string() + " does not fit the game: a batch of " +
                         std::to_string(rows) + " fails");
@@ -336,81 +168,6 @@ void probe(LoadedModel& model, Plan& plan) {
 }
 
 }  // namespace
-
-int CallPlan::padded(int rows) const noexcept {
-  if (exactly) return limit;
-  if (!buckets) return rows;
-  int bucket = 1;  // 1 2 4 8 16 24 32 48 64 96 ...
-  while (bucket < rows) {
-    const int between = bucket + bucket / 2;
-    if (bucket >= 16 && between >= rows) return std::min(between, limit);
-    bucket *= 2;
-  }
-  return std::min(bucket, limit);
-}
-
-LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted)
-    : library(used), path(std::move(file)), options(std::move(wanted)) {
-  if (options.providers.empty()) {
-    open_on_best();
-  } else {
-    open(options.providers);
-    reason = "named";
-  }
-  inputs = session_inputs(library.api(), session.get());
-  outputs = session_outputs(library.api(), session.get());
-  // A second session of a tiny model costs little memory and no thread then waits for another.
-  constexpr std::uintmax_t kTiny = 2U << 20U;
-  private_sessions_ = !on_gpu() && options.threads <= 1 && std::filesystem::file_size(path) < kTiny;
-  idle_.push_back(session.get());
-}
-
-LoadedModel::~LoadedModel() {
-  if (!forked()) return;
-  static_cast<void>(session.release());  // its threads are the parent's
-  for (auto& other : more_) static_cast<void>(other.release());
-  static_cast<void>(session_options.release());
-}
-
-void LoadedModel::open(const std::vector<OrtProvider>& providers) {
-  session_options = make_options(library, providers, options);
-  session = make_session(library, path, session_options.get());
-  provider = full_name(library, providers.front().name);
-}
-
-void LoadedModel::open_on_best() {
-  try {
-    open({{kCuda, {}}});
-    reason = "the GPU works";
-    return;
-  } catch (const ModelError& error) {
-    reason = error.what();
-  }
-  open({{kCpu, {}}});
-}
-
-OrtSession* LoadedModel::acquire() {
-  if (!private_sessions_) return session.get();
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      OrtSession* taken = idle_.back();
-      idle_.pop_back();
-      return taken;
-    }
-  }
-  Handle<OrtSession> made = make_session(library, path, session_options.get());
-  OrtSession* taken = made.get();
-  const std::lock_guard lock(mutex_);
-  more_.push_back(std::move(made));
-  return taken;
-}
-
-void LoadedModel::release(OrtSession* given) {
-  if (!private_sessions_ || forked()) return;
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(given);
-}
 
 std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, const ModelSpec& spec,
                                         const NetworkShape& shape) {

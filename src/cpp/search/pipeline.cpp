@@ -9,6 +9,19 @@ namespace {
 /// Simulations without a row in one turn: short enough to notice a stop at once.
 constexpr std::uint64_t kTurnSimulations = 256;
 constexpr std::uint64_t kForeignTurnSimulations = 8;
+/// Searches visited with one slot: each slot taken and put back is two passes through the mutex.
+constexpr int kMostVisits = 8;
+
+/// Takes the slot with most leaves out: each worker may have left one behind.
+Slot* take_fullest(std::vector<Slot*>& slots) {
+  const auto found = std::max_element(slots.begin(), slots.end(), [](const Slot* a, const Slot* b) {
+    return a->batch->num_leaves < b->batch->num_leaves;
+  });
+  Slot* slot = *found;
+  *found = slots.back();
+  slots.pop_back();
+  return slot;
+}
 
 }  // namespace
 
@@ -23,7 +36,7 @@ Pipeline::~Pipeline() {
     closing_ = true;
   }
   start_.notify_all();
-  changed_.notify_all();
+  served_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   for (std::thread& thread : device_threads_) thread.join();
 }
@@ -39,6 +52,8 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     const std::lock_guard lock(mutex_);
     searches_.assign(searches.begin(), searches.end());
     unfinished_ = searches_;
+    open_.assign(searches.begin(), searches.end());
+    for (TreeSearch* search : searches) search->queued = true;
     options_ = options;
     host_ = &host;
     host_stops_ = false;
@@ -46,7 +61,6 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     closing_searches_.store(false, std::memory_order_relaxed);
     end_ = RunEnd::completed;
     error_ = nullptr;
-    cursor_ = 0;
     const bool many = static_cast<int>(searches.size()) >= workers;
     most_gatherers_ = many || searches[0]->config().deterministic ? 1 : workers;
     // With an evaluator that never leaves anything open, a tree passes from worker to worker whole.
@@ -60,7 +74,9 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     const SearchConfig& config = searches[0]->config();
     use_cache_ = !config.deterministic && config.cache_entries > 0;
     turn_leaves_ = std::max(1, batch_rows_ / static_cast<int>(searches.size()));
+    visits_ = traits_.immediate ? 1 : std::min(kMostVisits, batch_rows_ / turn_leaves_);
     last_poll_ = Clock::now();
+    gathering_ = completing_ = 0;
     active_ = working_ = workers - 1;
     ++run_number_;
     running_ = true;
@@ -71,9 +87,10 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   }
   work(*workers_[0], true);
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return working_ == 0; });
+  ended_.wait(lock, [&] { return working_ == 0; });
   running_ = false;
   searches_.clear();
+  open_.clear();
   host_ = nullptr;
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   return end_;
@@ -123,8 +140,11 @@ bool Pipeline::step_complete(Worker& worker) {
     if (judged_.empty()) return false;
     slot = judged_.front();
     judged_.pop_front();
+    ++completing_;
   }
   complete(worker, *slot);
+  const std::lock_guard lock(mutex_);
+  --completing_;
   return true;
 }
 
@@ -132,31 +152,29 @@ bool Pipeline::step_gather(Worker& worker, bool caller) {
   if (options_.foreign && !caller) return false;
   TreeSearch* search = next_search(worker);
   if (search == nullptr) return false;
+  if (!search->config().deterministic) {
+    gather_turns(worker, *search);
+    return true;
+  }
   try {
-    if (search->config().deterministic) {
-      gather_round(worker, *search);
-    } else {
-      gather_turn(worker, *search);
-    }
+    gather_round(worker, *search);
   } catch (...) {
     search->leave();
+    put_back(nullptr);
     throw;
   }
-  search->leave();
-  tell_of(*search);
+  pass_on(worker, *search, false);
+  put_back(nullptr);
   return true;
 }
 
-/// Wakes workers who found nothing to gather while this one was at it. Whether the search is
-/// finished and this worker is to hand it over; under the mutex.
+/// Whether the search is finished and this worker is to hand it over; if it may be gathered from,
+/// it is queued again. Under the mutex.
 bool Pipeline::look_after(TreeSearch& search) {
   const bool finished = hands_over() && !search.reported && search.finished();
   search.reported = search.reported || finished;
   search.held = search.held || finished;
-  if (sleepers_ != 0 && search.may_gather(most_gatherers_)) {
-    ++events_;
-    changed_.notify_all();
-  }
+  queue(search);
   return finished;
 }
 
@@ -189,7 +207,7 @@ void Pipeline::succeed(TreeSearch& search) {
     }
     search.held = goes_on && search.finished();
     search.reported = search.held || !goes_on;
-    ++events_;
+    queue(search);
     return search.held;
   };
   try {
@@ -200,7 +218,6 @@ void Pipeline::succeed(TreeSearch& search) {
     const std::lock_guard lock(mutex_);
     search.held = false;
   }
-  changed_.notify_all();
 }
 
 void Pipeline::release_memory() {
@@ -212,31 +229,38 @@ bool Pipeline::call_gather(Worker& worker, TreeSearch& search, Slot& slot, const
                                      : search.gather<Sharing::exclusive>(worker, slot, turn);
 }
 
-void Pipeline::gather_turn(Worker& worker, TreeSearch& search) {
+/// Gathers a turn from this search, and where turns are short from the next ones too.
+void Pipeline::gather_turns(Worker& worker, TreeSearch& first) {
   Slot* slot = take_slot();
+  TreeSearch* search = &first;
+  for (int visits = 1; search != nullptr; ++visits) {
+    try {
+      gather_turn(worker, *search, slot);
+    } catch (...) {
+      if (slot != nullptr) {  // an evaluator may have failed between a leaf's rows
+        std::erase_if(slot->batch->rows,
+                      [&](EvalRow row) { return row.leaf >= slot->batch->num_leaves; });
+      }
+      search->leave();
+      put_back(slot);
+      throw;
+    }
+    search = pass_on(worker, *search, slot != nullptr && visits < visits_);
+  }
+  put_back(slot);
+}
+
+/// Leaves no slot behind when it is full and closed.
+void Pipeline::gather_turn(Worker& worker, TreeSearch& search, Slot*& slot) {
   while (slot->batch->num_leaves != 0 && !search.fits(*slot)) {
-    close(*slot);  // others left too little room for all symmetries of this search's leaf
+    close(*std::exchange(slot, nullptr));  // no room for all symmetries of this search's leaf
     slot = take_slot();
   }
   const Turn turn{turn_leaves_, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
                   &ending_};
-  const auto put_back = [&] {
-    const bool empty = slot->batch->num_leaves == 0;
-    if (!empty && !search.fits(*slot)) return close(*slot);
-    const std::lock_guard lock(mutex_);
-    (empty ? free_ : partial_).push_back(slot);
-  };
-  try {
-    call_gather(worker, search, *slot, turn);
-  } catch (...) {
-    // An evaluator may have failed between a leaf's rows.
-    std::erase_if(slot->batch->rows,
-                  [&](EvalRow row) { return row.leaf >= slot->batch->num_leaves; });
-    put_back();
-    throw;
-  }
-  put_back();
-  if (traits_.device_batches > 0 || traits_.calling_thread) changed_.notify_all();
+  call_gather(worker, search, *slot, turn);
+  const bool full = slot->batch->num_leaves != 0 && !search.fits(*slot);
+  if (full) close(*std::exchange(slot, nullptr));
 }
 
 /// The batch is to be judged as it is.
@@ -248,7 +272,7 @@ void Pipeline::close(Slot& slot) {
     ready_.push_back(&slot);
     ++events_;
   }
-  changed_.notify_all();
+  traits_.device_batches > 0 ? served_.notify_one() : changed_.notify_all();
 }
 
 /// A whole round by one worker in one go; its batches are judged by whoever is free, and completed
@@ -280,25 +304,31 @@ void Pipeline::gather_round(Worker& worker, TreeSearch& search) {
     ready_.insert(ready_.end(), round.begin(), round.end());
     ++events_;
   }
+  served_.notify_all();
   changed_.notify_all();
   if (error) std::rethrow_exception(error);
 }
 
-/// Nothing can be added to the partial batches: they go as they are, unless the device has enough
-/// to do and waiting will fill them.
+/// Nothing can be added to the partial batches: they go as they are, unless waiting will fill them.
 bool Pipeline::close_partial() {
   Slot* slot = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    if (partial_.empty()) return false;
-    const int waiting = judging_ + static_cast<int>(ready_.size());
-    const bool served_elsewhere = traits_.device_batches > 0 || traits_.calling_thread;
-    if (served_elsewhere && waiting >= std::max(1, traits_.device_batches)) return false;
-    slot = partial_.back();
-    partial_.pop_back();
+    if (partial_.empty() || will_grow()) return false;
+    slot = take_fullest(partial_);
   }
   close(*slot);
   return true;
+}
+
+/// Whether more leaves for the partial batches are on their way and a device has enough to do until
+/// then. Whoever brings the last of them will ask again. Under the mutex.
+bool Pipeline::will_grow() const noexcept {
+  const int waiting = judging_ + static_cast<int>(ready_.size());
+  if (traits_.device_batches == 0) return traits_.calling_thread && waiting != 0;
+  if (waiting >= traits_.device_batches) return true;
+  // Gathering takes microseconds, completing a batch about as long as a device's smallest one.
+  return gathering_ != 0 || (waiting != 0 && completing_ != 0);
 }
 
 void Pipeline::judge(Slot& slot) {
@@ -335,11 +365,11 @@ void Pipeline::complete(Worker& worker, Slot& slot) {
     return;
   }
   complete_leaves(worker, slot);
-  if (options_.succession != nullptr) tell_of_finished(slot);
+  tell_of_leaves(slot);
   release(slot);
 }
 
-void Pipeline::tell_of_finished(const Slot& slot) {
+void Pipeline::tell_of_leaves(const Slot& slot) {
   const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
   std::size_t next = 0;
   const auto next_finished = [&]() -> TreeSearch* {
@@ -401,25 +431,59 @@ void Pipeline::cancel_waiting(Worker& worker) {
 
 // --- bookkeeping
 
-TreeSearch* Pipeline::next_search(Worker& worker) {
-  const std::lock_guard lock(mutex_);
-  // The tree of a search that is held may be changing.
-  const auto open = [&](const TreeSearch& search) {
-    return !search.held && search.may_gather(most_gatherers_);
+/// The search may be gathered from, as far as its queue knows: under the mutex.
+bool Pipeline::open(const TreeSearch& search) const noexcept {
+  return !search.held && search.may_gather(most_gatherers_);  // a held one's tree may be changing
+}
+
+/// Puts a search that may be gathered from where the next worker finds it, and wakes one. Under the
+/// mutex.
+void Pipeline::queue(TreeSearch& search) {
+  if (search.queued || !open(search)) return;
+  search.queued = true;
+  open_.push_back(&search);
+  ++events_;
+  if (sleepers_ != 0) changed_.notify_one();
+}
+
+/// Enters the search that waits longest, if there is one. Under the mutex.
+TreeSearch* Pipeline::enter_next(Worker& worker) {
+  const auto enter = [&](TreeSearch* search) {
+    search->enter();
+    return worker.last = search;
   };
-  if (finishes_trees_ && worker.last != nullptr && open(*worker.last)) {
-    worker.last->enter();
-    return worker.last;
-  }
-  for (std::size_t tried = 0; tried < searches_.size(); ++tried) {
-    TreeSearch* search = searches_[cursor_];
-    cursor_ = (cursor_ + 1) % searches_.size();
-    if (open(*search)) {
-      search->enter();
-      return worker.last = search;
-    }
+  if (finishes_trees_ && worker.last != nullptr && open(*worker.last)) return enter(worker.last);
+  while (!open_.empty()) {
+    TreeSearch* search = open_.front();
+    open_.pop_front();
+    search->queued = false;
+    if (!open(*search)) continue;  // whoever opens it queues it again
+    enter(search);
+    queue(*search);  // several may gather from one tree
+    return search;
   }
   return nullptr;
+}
+
+TreeSearch* Pipeline::next_search(Worker& worker) {
+  const std::lock_guard lock(mutex_);
+  TreeSearch* search = enter_next(worker);
+  if (search != nullptr) ++gathering_;
+  return search;
+}
+
+/// Leaves a search and enters the next one if `more`: one pass through the mutex.
+TreeSearch* Pipeline::pass_on(Worker& worker, TreeSearch& done, bool more) {
+  TreeSearch* next = nullptr;
+  bool finished = false;
+  {
+    const std::lock_guard lock(mutex_);
+    done.leave();
+    finished = look_after(done);
+    if (more && !finished) next = enter_next(worker);
+  }
+  if (finished) succeed(done);
+  return next;
 }
 
 /// Looks at one search, mostly: what other cores have just written is far away. What may follow a
@@ -441,15 +505,23 @@ Slot* Pipeline::take_slot() {
   Slot* slot = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    auto& from = partial_.empty() ? free_ : partial_;
-    if (!from.empty()) {
-      slot = from.back();
-      from.pop_back();
+    if (!partial_.empty()) {
+      slot = take_fullest(partial_);
+    } else if (!free_.empty()) {
+      slot = free_.back();
+      free_.pop_back();
     }
   }
   if (slot == nullptr) slot = make_slot();
   slot->batch->use_cache = use_cache_;
   return slot;
+}
+
+/// A worker has gathered, into this slot or (null) into some that it has closed.
+void Pipeline::put_back(Slot* slot) {
+  const std::lock_guard lock(mutex_);
+  --gathering_;
+  if (slot != nullptr) (slot->batch->num_leaves == 0 ? free_ : partial_).push_back(slot);
 }
 
 Slot* Pipeline::make_slot() {
@@ -466,12 +538,8 @@ void Pipeline::release(Slot& slot) {
   slot.batch->rows.clear();
   slot.round = nullptr;
   slot.cancelled = false;
-  {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(&slot);
-    ++events_;
-  }
-  changed_.notify_all();
+  const std::lock_guard lock(mutex_);
+  free_.push_back(&slot);
 }
 
 void Pipeline::fail(std::exception_ptr error) noexcept {

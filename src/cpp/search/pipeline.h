@@ -105,8 +105,10 @@ class Pipeline {
   bool step_complete(Worker& worker);
   bool step_gather(Worker& worker, bool caller);
   bool close_partial();
+  [[nodiscard]] bool will_grow() const noexcept;
   void close(Slot& slot);
-  void gather_turn(Worker& worker, TreeSearch& search);
+  void gather_turns(Worker& worker, TreeSearch& first);
+  void gather_turn(Worker& worker, TreeSearch& search, Slot*& slot);
   void gather_round(Worker& worker, TreeSearch& search);
   void judge(Slot& slot);
   void conclude(Slot& slot);
@@ -118,11 +120,16 @@ class Pipeline {
   bool call_gather(Worker& worker, TreeSearch& search, Slot& slot, const Turn& turn);
 
   // --- bookkeeping
+  [[nodiscard]] bool open(const TreeSearch& search) const noexcept;
+  void queue(TreeSearch& search);
+  [[nodiscard]] TreeSearch* enter_next(Worker& worker);
   [[nodiscard]] TreeSearch* next_search(Worker& worker);
+  TreeSearch* pass_on(Worker& worker, TreeSearch& done, bool more);
   [[nodiscard]] bool over() noexcept;
   [[nodiscard]] bool may_judge(bool caller) const noexcept;
   Slot* take_slot();
   Slot* make_slot();
+  void put_back(Slot* slot);
   void release(Slot& slot);
   void fail(std::exception_ptr error) noexcept;
   void signal() noexcept;
@@ -131,32 +138,38 @@ class Pipeline {
   [[nodiscard]] bool look_after(TreeSearch& search);
   void succeed(TreeSearch& search);
   [[nodiscard]] bool hands_over() const noexcept;
-  void tell_of_finished(const Slot& slot);
+  void tell_of_leaves(const Slot& slot);
 
   BoundEvaluator& evaluator_;
   const EvaluatorTraits traits_;
   const int batch_rows_;
 
-  std::mutex mutex_;  ///< guards the queues, `slots_`, `cursor_`, `error_` and the sleep
-  std::condition_variable changed_;
+  std::mutex mutex_;                 ///< guards the queues, `slots_`, `error_` and the sleep
+  std::condition_variable changed_;  ///< workers wait for it, nobody else
+  std::condition_variable served_;   ///< a batch is ready for a device's thread
+  std::condition_variable ended_;    ///< a worker has left the run
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<Slot*> free_;
   std::vector<Slot*> partial_;
   std::deque<Slot*> ready_;
   std::deque<Slot*> judged_;
   int judging_ = 0;           ///< batches inside evaluate()
+  int gathering_ = 0;         ///< workers between next_search() and put_back()
+  int completing_ = 0;        ///< workers with a judged batch
   std::uint64_t events_ = 0;  ///< counts what a sleeping worker may have to act on
   int sleepers_ = 0;          ///< workers in wait()
-  std::size_t cursor_ = 0;
   std::exception_ptr error_;
 
   // --- of the run under way
   std::vector<TreeSearch*> searches_;
   std::vector<TreeSearch*> unfinished_;  ///< those that over() has to look at yet
+  /// Searches that may be gathered from, and perhaps some that no longer may. Under the mutex.
+  std::deque<TreeSearch*> open_;
   RunOptions options_;
   Sharing sharing_ = Sharing::shared;
   int most_gatherers_ = 1;  ///< of one tree
   int turn_leaves_ = 1;
+  int visits_ = 1;  ///< searches that a worker gathers from with one slot
   bool use_cache_ = false;
   bool finishes_trees_ = false;  ///< a worker goes on with its tree as long as it can
   Host* host_ = nullptr;

@@ -40,14 +40,14 @@ void Pipeline::worker_thread(std::size_t index) {
     work(worker, false);
     lock.lock();
     --working_;
-    changed_.notify_all();
+    ended_.notify_all();
   }
 }
 
 void Pipeline::device_thread() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return closing_ || !ready_.empty(); });
+    served_.wait(lock, [&] { return closing_ || !ready_.empty(); });
     if (closing_) return;
     Slot* slot = ready_.front();
     ready_.pop_front();
@@ -58,7 +58,7 @@ void Pipeline::device_thread() {
     --judging_;
     judged_.push_back(slot);
     ++events_;
-    changed_.notify_all();
+    if (sleepers_ != 0) changed_.notify_one();  // one slot, one worker
   }
 }
 

@@ -107,6 +107,7 @@ class alignas(kCacheLine) TreeSearch {
   std::atomic<int> round_open{0};
 
   // The pipeline's, under its mutex.
+  bool queued = false;    ///< among those that may be gathered from
   bool reported = false;  ///< as finished
   bool held = false;      ///< while it is decided what follows
 

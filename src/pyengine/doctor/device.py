@@ -50,6 +50,9 @@ class DeviceTest:
     search_batches: Sequence[int] = (8, 64, 256)  #: rows
     callers: Sequence[int] = (1, 2)  #: threads that ask at once; the best counts
     least_saturation: float = 0.85  #: positions/s of a search, as a share of the bare evaluator's
+    #: Of one tree, whose leaves collide while it is small: with an H100, a small network and 16
+    #: threads 0.94, 0.40 and 0.35 with batches of 8, 64 and 256.
+    least_saturation_of_one_tree: float = 0.25
     least_speedup: float = 1.0  #: best positions/s of the device, as a multiple of the CPU's
     rates: dict[int, float] = field(default_factory=dict)  #: rows/s by batch, as measured
 
@@ -146,11 +149,12 @@ class DeviceTest:
             )
         bare = (before + self._bare(states)) / 2
         share = found["positions_per_second"] / bare
+        least = self.least_saturation_of_one_tree if trees == 1 else self.least_saturation
         return verdict(
-            share >= self.least_saturation,
+            share >= least,
             name,
             f"{found['positions_per_second']:,.0f} positions/s are {share:.0%} of the bare "
-            f"evaluator's {bare:,.0f}, expected {self.least_saturation:.0%}; "
+            f"evaluator's {bare:,.0f}, expected {least:.0%}; "
             f"batches hold {found['fill']:.1f} rows, {found['padding']:.1%} padding",
             saturation=share,
             bare_positions_per_second=bare,

@@ -1,0 +1,108 @@
+"""Networks called as on a GPU: device threads, a session for each batch size, sizes padded.
+
+The CPU poses as the device; what only a GPU does (page-locked memory, its own errors) is seen by
+``pyengine doctor --gpu``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import Engine, Evaluator, ModelSpec, OnnxEvaluator, _core, runtime
+from pyengine.doctor.device import random_states
+from tiny_models import TinyModel
+
+SPEC = ModelSpec(planes=("own[0]", "opp[0]", "ones"), policy="logits", value="scalar")
+GAME = pyengine.load_game("connect_four")
+PLANES = (3, 6, 7)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    model = TinyModel(planes=PLANES, actions=7)
+    return model.write(tmp_path_factory.mktemp("models") / "m.onnx")
+
+
+def on_device(path: Path, max_batch: int = 0) -> Evaluator:
+    """Return the network of a file, called as a GPU's would be."""
+    model = _core.open_onnx(
+        path, library=runtime.find_library(), providers=[("cpu", {})], device_id=0,
+        max_batch=max_batch, threads=0, as_device=True,
+    )  # fmt: skip
+    return Evaluator(_core.onnx_evaluator(model, SPEC), SPEC)
+
+
+@pytest.mark.parametrize("max_batch", [0, 1, 24])
+def test_a_device_judges_as_the_cpu_does_at_any_number_of_rows(path: Path, max_batch: int) -> None:
+    device, cpu = on_device(path, max_batch), OnnxEvaluator(path, SPEC, providers=["cpu"])
+    states = random_states(GAME, 100)
+    for rows in (1, 2, 7, 8, 9, 33, 64, 65, 100):
+        for batch in (8, 64, 100):
+            got = device.evaluate(states[:rows], batch_size=batch)
+            for found, expected in zip(got, cpu.evaluate(states[:rows]), strict=True):
+                np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_batches_are_padded_to_few_sizes(path: Path) -> None:
+    with Engine(GAME, on_device(path), batch_size=64, cache_entries=0) as engine:
+        engine.search(GAME.new_initial_state(), simulations=1)
+        stats = engine.stats()
+        assert stats["evaluations"] == stats["batches"]  # the smallest has 8 rows
+        assert stats["padding"] == 7 * stats["batches"]
+    with Engine(GAME, on_device(path), batch_size=1, cache_entries=0) as engine:
+        engine.search(GAME.new_initial_state(), simulations=50)
+        assert engine.stats()["padding"] == 0
+
+
+def test_a_fixed_batch_is_the_only_size(tmp_path: Path) -> None:
+    fixed = TinyModel(planes=PLANES, actions=7, batch=4).write(tmp_path / "m.onnx")
+    states = random_states(GAME, 11)
+    expected = OnnxEvaluator(fixed, SPEC, providers=["cpu"]).evaluate(states)
+    for found, right in zip(on_device(fixed).evaluate(states), expected, strict=True):
+        np.testing.assert_allclose(found, right, atol=1e-6)
+
+
+def test_searches_of_several_networks_share_the_device(path: Path, tmp_path: Path) -> None:
+    """Opening takes the device alone, batches share it: neither may wait for the other for ever."""
+    other = TinyModel(planes=PLANES, actions=7).write(tmp_path / "other.onnx")
+    states = random_states(GAME, 16, plies=4)
+    errors: list[BaseException] = []
+
+    def guarded(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    def search(file: Path) -> None:
+        for batch in (4, 16, 32):
+            with Engine(GAME, on_device(file), batch_size=batch) as engine:
+                results = engine.search_many(states, simulations=300)
+                assert all(result.simulations == 300 for result in results)
+
+    threads = [
+        threading.Thread(target=guarded, args=(lambda file=file: search(file),), daemon=True)
+        for file in (path, other, path)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    assert not any(thread.is_alive() for thread in threads)
+    assert errors == []
+
+
+def test_a_network_that_fails_on_the_device_is_an_error_and_may_be_asked_again(
+    tmp_path: Path,
+) -> None:
+    bad = TinyModel(planes=PLANES, actions=7, nan="value").write(tmp_path / "nan.onnx")
+    device = on_device(bad)
+    for _ in range(2):
+        with pytest.raises(pyengine.EvaluationError, match="value must be finite"):
+            device.evaluate(random_states(GAME, 3))
