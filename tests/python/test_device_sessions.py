@@ -106,3 +106,32 @@ def test_a_network_that_fails_on_the_device_is_an_error_and_may_be_asked_again(
     for _ in range(2):
         with pytest.raises(pyengine.EvaluationError, match="value must be finite"):
             device.evaluate(random_states(GAME, 3))
+
+
+@pytest.mark.parametrize("device", [True, False], ids=["device", "processor"])
+def test_a_file_that_changed_under_an_open_model_is_an_error(device: bool, tmp_path: Path) -> None:
+    """Further sessions would be of another network; and the search must end, not wait."""
+    file = TinyModel(planes=PLANES, actions=7).write(tmp_path / "m.onnx")
+    network = on_device(file) if device else OnnxEvaluator(file, SPEC, providers=["cpu"])
+    states = random_states(GAME, 8)
+    network.evaluate(states[:1], batch_size=1)
+    file.unlink()
+    with pytest.raises(pyengine.EvaluationError, match="has changed since it was opened"):
+        for batch in (8, 16):  # the processor's second search needs a session for its second batch
+            with Engine(GAME, network, batch_size=batch, threads=2) as engine:
+                engine.search_many(states, simulations=300)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_a_search_that_needs_no_network_does_not_keep_others_from_it(
+    path: Path, threads: int
+) -> None:
+    """A board with one empty column: every simulation ends in a known result, and it goes on."""
+    full = GAME.new_initial_state()
+    for column in (0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 2, 3, 2, 3, 3, 2, 3, 2, 2, 3, 3, 2, 4, 5, 4, 5,
+                   5, 4, 5, 4, 4, 5, 5, 4):  # fmt: skip
+        full.apply_action(column)
+    assert full.legal_actions() == [6]
+    with Engine(GAME, on_device(path), batch_size=16, threads=threads, solver=False) as engine:
+        both = engine.search_many([full, GAME.new_initial_state()], seconds=0.5)
+    assert both[1].simulations > 200  # some ten where nobody closed its batches

@@ -1,6 +1,9 @@
 #include "eval/ort_model.h"
 
+#include <atomic>
 #include <filesystem>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -8,12 +11,24 @@
 namespace pyengine::ort {
 
 FairSharedMutex& device_gate() noexcept {
-  static FairSharedMutex gate;
-  return gate;
+  struct Gate {
+    int forks;
+    FairSharedMutex mutex;
+  };
+  static std::atomic<Gate*> current{new Gate{forks(), {}}};
+  Gate* gate = current.load(std::memory_order_acquire);
+  if (gate->forks == forks()) return gate->mutex;
+  auto made = std::make_unique<Gate>(forks());
+  if (current.compare_exchange_strong(gate, made.get(), std::memory_order_acq_rel)) {
+    return made.release()->mutex;  // the parent's is left as it is
+  }
+  return gate->mutex;
 }
 
 LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted)
     : library(used), path(std::move(file)), options(std::move(wanted)) {
+  std::error_code error;
+  written_ = std::filesystem::last_write_time(path, error);
   if (options.providers.empty()) {
     open_on_best();
   } else {
@@ -75,6 +90,12 @@ OrtSession* LoadedModel::another() {
       return taken;
     }
   }
+  std::error_code error;
+  if (std::filesystem::last_write_time(path, error) != written_ || error) {
+    throw EvaluationError("the model " + path.string() +
+                          " has changed since it was opened: expected the same file for further "
+                          "sessions; open it anew");
+  }
   Handle<OrtSession> made = make_session(library, path, session_options.get());
   OrtSession* taken = made.get();
   const std::lock_guard lock(mutex_);
@@ -88,10 +109,17 @@ void LoadedModel::release(OrtSession* given) {
   idle_.push_back(given);
 }
 
+OrtSession* LoadedModel::known(const std::vector<std::int64_t>& shape) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_shape_.find(shape);
+  return found == by_shape_.end() ? nullptr : found->second;
+}
+
 OrtSession* LoadedModel::session_for(const std::vector<std::int64_t>& shape,
                                      const FirstRun& first_run) {
+  if (OrtSession* found = known(shape)) return found;
   const std::lock_guard alone(device_gate());
-  if (const auto found = by_shape_.find(shape); found != by_shape_.end()) return found->second;
+  if (OrtSession* found = known(shape)) return found;
   OrtSession* taken = another();
   try {
     first_run(taken);
@@ -100,6 +128,7 @@ OrtSession* LoadedModel::session_for(const std::vector<std::int64_t>& shape,
     idle_.push_back(taken);
     throw;
   }
+  const std::lock_guard lock(mutex_);
   by_shape_.emplace(shape, taken);
   return taken;
 }

@@ -37,7 +37,8 @@ class FairSharedMutex {
 
 /// Batches on GPUs share it; whoever opens, first runs or closes a session there has it alone. The
 /// first run of a convolution may capture a stream, and meanwhile CUDA refuses other threads' calls
-/// ("operation not permitted when stream is capturing").
+/// ("operation not permitted when stream is capturing"). A forked child has a gate of its own:
+/// threads that it does not have may hold the parent's.
 FairSharedMutex& device_gate() noexcept;
 
 /// An open model file, shared by the networks made of it.
@@ -76,14 +77,15 @@ struct LoadedModel {
   void open_on_best();
   void open(const std::vector<OrtProvider>& providers);
   OrtSession* another();
+  [[nodiscard]] OrtSession* known(const std::vector<std::int64_t>& shape);
 
   int forks_at_load = forks();
   bool private_sessions_ = false;
   std::mutex mutex_;
   std::vector<Handle<OrtSession>> more_;  ///< guarded by mutex_; sessions beside the first
   std::vector<OrtSession*> idle_;         ///< guarded by mutex_; sessions that nobody holds
-  /// Guarded by device_gate().
-  std::map<std::vector<std::int64_t>, OrtSession*> by_shape_;
+  std::map<std::vector<std::int64_t>, OrtSession*> by_shape_;  ///< guarded by mutex_
+  std::filesystem::file_time_type written_;                    ///< the file, as it was opened
 };
 
 }  // namespace pyengine::ort

@@ -1,8 +1,9 @@
 #include "eval/ort_network.h"
 
 #include <algorithm>
-#include <mutex>
+#include <bit>
 #include <numeric>
+#include <shared_mutex>
 #include <utility>
 
 #include "base/error.h"
@@ -26,7 +27,12 @@ class OrtNetwork final : public RawNetwork {
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     check_usable();
     CallPlan calls{capacity, false, model_->on_device()};
-    if (model_->options.max_batch > 0) calls.limit = std::min(capacity, model_->options.max_batch);
+    if (calls.few) {  // sizes that other batches have as well: each is a session
+      calls.limit = static_cast<int>(std::bit_ceil(static_cast<unsigned>(capacity)));
+    }
+    if (model_->options.max_batch > 0) {
+      calls.limit = std::min(calls.limit, model_->options.max_batch);
+    }
     if (plan_->fixed_batch > 0) calls = {plan_->fixed_batch, true, false};
     return std::make_unique<OrtMemory>(model_, plan_, calls, capacity);
   }
@@ -136,7 +142,8 @@ void plan_input(const LoadedModel& model, const ModelSpec& spec, const PlaneShap
 /// Runs zeros through the network: its outputs' true shapes are seen before a search trusts them.
 void probe(LoadedModel& model, Plan& plan) {
   const Api& api = model.library.api();
-  int rows = model.options.max_batch == 1 ? 1 : 2;
+  int rows = model.on_device() ? 8 : 2;  // 8: a size that batches have
+  if (model.options.max_batch > 0) rows = std::min(rows, model.options.max_batch);
   if (plan.fixed_batch > 0) rows = plan.fixed_batch;
   std::vector<std::byte> zeros(static_cast<std::size_t>(rows) * plan.input_row *
                                size_of(plan.input_type));
@@ -147,11 +154,22 @@ void probe(LoadedModel& model, Plan& plan) {
   const OrtValue* values[] = {input.get()};
   const char* outputs[] = {plan.policy.name.c_str(), plan.value.name.c_str()};
   OrtValue* made[] = {nullptr, nullptr};
-  std::unique_lock alone(device_gate(), std::defer_lock);
-  if (model.on_device()) alone.lock();
-  check<ModelError>(api, api.Run(model.session.get(), nullptr, inputs, values, 1, outputs, 2, made),
-                    "the model " + model.path.string() + " does not fit the game: a batch of " +
-                        std::to_string(rows) + " fails");
+  const auto run = [&](OrtSession* session) {
+    check<ModelError>(api, api.Run(session, nullptr, inputs, values, 1, outputs, 2, made),
+                      "the model " + model.path.string() + " does not fit the game: a batch of " +
+                          std::to_string(rows) + " fails");
+  };
+  if (!model.on_device()) {
+    run(model.session.get());
+  } else {
+    bool opened = false;
+    OrtSession* session = model.session_for(with_rows(plan.input_shape, rows), [&](auto* fresh) {
+      run(fresh);
+      opened = true;
+    });
+    const std::shared_lock shared(device_gate());
+    if (!opened) run(session);
+  }
   const Handle<OrtValue> owned[] = {{made[0], {api.ReleaseValue}}, {made[1], {api.ReleaseValue}}};
   OutputPlan* plans[] = {&plan.policy, &plan.value};
   for (std::size_t i = 0; i < 2; ++i) {

@@ -31,6 +31,8 @@ Slot* take_fullest(std::vector<Slot*>& slots) {
 Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows)
     : evaluator_(evaluator), traits_(evaluator.traits()), batch_rows_(batch_rows) {
   workers_.push_back(std::make_unique<Worker>());
+  // A device prepares for a batch's sizes when it is made: now, not on a search's time.
+  if (traits_.device_batches > 0) free_.push_back(make_slot());
 }
 
 Pipeline::~Pipeline() {
@@ -77,7 +79,9 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     const SearchConfig& config = searches[0]->config();
     use_cache_ = !config.deterministic && config.cache_entries > 0;
     turn_leaves_ = std::max(1, batch_rows_ / static_cast<int>(searches.size()));
-    visits_ = traits_.immediate ? 1 : std::min(kMostVisits, batch_rows_ / turn_leaves_);
+    visits_ = traits_.immediate || options.foreign
+        ? 1
+        : std::min(kMostVisits, batch_rows_ / turn_leaves_);
     last_poll_ = Clock::now();
     gathering_ = completing_ = 0;
     active_ = working_ = workers - 1;
@@ -166,8 +170,9 @@ bool Pipeline::step_gather(Worker& worker, bool caller) {
     put_back(nullptr);
     throw;
   }
-  pass_on(worker, *search, false);
+  const bool finished = pass_on(worker, *search, nullptr);
   put_back(nullptr);
+  if (finished) succeed(*search);
   return true;
 }
 
@@ -177,7 +182,7 @@ bool Pipeline::look_after(TreeSearch& search) {
   const bool finished = hands_over() && !search.reported && search.finished();
   search.reported = search.reported || finished;
   search.held = search.held || finished;
-  queue(search);
+  if (queue(search)) wake_one();
   return finished;
 }
 
@@ -204,13 +209,15 @@ void Pipeline::succeed(TreeSearch& search) {
     const std::lock_guard lock(mutex_);
     goes_on = goes_on && hands_over();
     if (goes_on) {
+      const bool queued = search.queued;  // of the place, not of the search in it
       options_.succession->restart(search);
+      search.queued = queued;
     } else {
       search.close();  // its tree may have another root by now, and room for simulations
     }
     search.held = goes_on && search.finished();
     search.reported = search.held || !goes_on;
-    queue(search);
+    if (queue(search)) wake_one();
     return search.held;
   };
   try {
@@ -234,10 +241,16 @@ bool Pipeline::call_gather(Worker& worker, TreeSearch& search, Slot& slot, const
 
 /// Gathers a turn from this search, and where turns are short from the next ones too.
 void Pipeline::gather_turns(Worker& worker, TreeSearch& first) {
-  Slot* slot = take_slot();
+  Slot* slot = nullptr;
+  int leaves = 0;
   TreeSearch* search = &first;
+  TreeSearch* finished = nullptr;
   for (int visits = 1; search != nullptr; ++visits) {
     try {
+      if (visits == 1) {
+        slot = take_slot();
+        leaves = slot->batch->num_leaves;
+      }
       gather_turn(worker, *search, slot);
     } catch (...) {
       if (slot != nullptr) {  // an evaluator may have failed between a leaf's rows
@@ -248,9 +261,14 @@ void Pipeline::gather_turns(Worker& worker, TreeSearch& first) {
       put_back(slot);
       throw;
     }
-    search = pass_on(worker, *search, slot != nullptr && visits < visits_);
+    const bool more = slot != nullptr && visits < visits_;
+    TreeSearch* left = std::exchange(search, nullptr);
+    if (pass_on(worker, *left, more ? &search : nullptr)) finished = left;
   }
+  const bool idle = slot != nullptr && slot->batch->num_leaves == leaves;
   put_back(slot);
+  if (finished != nullptr) succeed(*finished);
+  if (idle) close_forgotten();
 }
 
 /// Leaves no slot behind when it is full and closed.
@@ -285,11 +303,13 @@ void Pipeline::gather_round(Worker& worker, TreeSearch& search) {
   std::vector<Slot*> round;
   std::exception_ptr error;
   for (bool more = true; more && !error;) {
-    Slot* slot = take_slot();
+    Slot* slot = nullptr;
     try {
+      slot = take_slot();
       more = call_gather(worker, search, *slot, turn);
     } catch (...) {
       error = std::current_exception();
+      if (slot == nullptr) break;
     }
     if (slot->batch->num_leaves == 0) {
       release(*slot);
@@ -322,6 +342,17 @@ bool Pipeline::close_partial() {
   }
   close(*slot);
   return true;
+}
+
+/// A search may always be open and never need a row, so that nobody comes to close_partial().
+void Pipeline::close_forgotten() {
+  Slot* slot = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (partial_.empty() || judging_ != 0 || !ready_.empty()) return;
+    slot = take_fullest(partial_);
+  }
+  close(*slot);
 }
 
 /// Whether more leaves for the partial batches are on their way and a device has enough to do until
@@ -439,12 +470,17 @@ bool Pipeline::open(const TreeSearch& search) const noexcept {
   return !search.held && search.may_gather(most_gatherers_);  // a held one's tree may be changing
 }
 
-/// Puts a search that may be gathered from where the next worker finds it, and wakes one. Under the
-/// mutex.
-void Pipeline::queue(TreeSearch& search) {
-  if (search.queued || !open(search)) return;
+/// Puts a search that may be gathered from where the next worker finds it. Whether it was not
+/// there. Under the mutex.
+bool Pipeline::queue(TreeSearch& search) {
+  if (search.queued || !open(search)) return false;
   search.queued = true;
   open_.push_back(&search);
+  return true;
+}
+
+/// Something can be done. Under the mutex.
+void Pipeline::wake_one() {
   ++events_;
   if (sleepers_ != 0) changed_.notify_one();
 }
@@ -462,7 +498,7 @@ TreeSearch* Pipeline::enter_next(Worker& worker) {
     search->queued = false;
     if (!open(*search)) continue;  // whoever opens it queues it again
     enter(search);
-    queue(*search);  // several may gather from one tree
+    queue(*search);  // several may gather from one tree; who sleeps is woken after this turn
     return search;
   }
   return nullptr;
@@ -476,18 +512,14 @@ TreeSearch* Pipeline::next_search(Worker& worker) {
   return search;
 }
 
-/// Leaves a search and enters the next one if `more`: one pass through the mutex.
-TreeSearch* Pipeline::pass_on(Worker& worker, TreeSearch& done, bool more) {
-  TreeSearch* next = nullptr;
-  bool finished = false;
-  {
-    const std::lock_guard lock(mutex_);
-    done.leave();
-    finished = look_after(done);
-    if (more && !finished) next = enter_next(worker);
-  }
-  if (finished) succeed(done);
-  return next;
+/// Leaves a search and, where one is wanted, enters the next: one pass through the mutex. Returns
+/// whether the one left is finished and to be handed over; then there is no next.
+bool Pipeline::pass_on(Worker& worker, TreeSearch& left, TreeSearch** next) {
+  const std::lock_guard lock(mutex_);
+  left.leave();
+  const bool finished = look_after(left);
+  if (next != nullptr && !finished) *next = enter_next(worker);
+  return finished;
 }
 
 /// Looks at one search, mostly: what other cores have just written is far away. What may follow a
@@ -526,9 +558,7 @@ void Pipeline::put_back(Slot* slot) {
   const std::lock_guard lock(mutex_);
   --gathering_;
   if (slot != nullptr) (slot->batch->num_leaves == 0 ? free_ : partial_).push_back(slot);
-  if (open_.empty() || traits_.device_batches == 0) return;
-  ++events_;  // others may have been turned away
-  if (sleepers_ != 0) changed_.notify_one();
+  if (!open_.empty() && sleepers_ != 0) wake_one();  // who was turned away
 }
 
 Slot* Pipeline::make_slot() {
@@ -547,6 +577,7 @@ void Pipeline::release(Slot& slot) {
   slot.cancelled = false;
   const std::lock_guard lock(mutex_);
   free_.push_back(&slot);
+  if (!open_.empty() && sleepers_ != 0) wake_one();
 }
 
 void Pipeline::fail(std::exception_ptr error) noexcept {

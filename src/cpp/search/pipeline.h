@@ -105,6 +105,7 @@ class Pipeline {
   bool step_complete(Worker& worker);
   bool step_gather(Worker& worker, bool caller);
   bool close_partial();
+  void close_forgotten();
   [[nodiscard]] bool will_grow() const noexcept;
   void close(Slot& slot);
   void gather_turns(Worker& worker, TreeSearch& first);
@@ -121,10 +122,11 @@ class Pipeline {
 
   // --- bookkeeping
   [[nodiscard]] bool open(const TreeSearch& search) const noexcept;
-  void queue(TreeSearch& search);
+  bool queue(TreeSearch& search);
+  void wake_one();
   [[nodiscard]] TreeSearch* enter_next(Worker& worker);
   [[nodiscard]] TreeSearch* next_search(Worker& worker);
-  TreeSearch* pass_on(Worker& worker, TreeSearch& done, bool more);
+  bool pass_on(Worker& worker, TreeSearch& left, TreeSearch** next);
   [[nodiscard]] bool over() noexcept;
   [[nodiscard]] bool may_judge(bool caller) const noexcept;
   Slot* take_slot();

@@ -89,6 +89,7 @@ Searcher::Searcher(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
   validate(config_);
   bound_ = evaluator_->bind(game_, bind_options(config_));
   pool_ = std::make_shared<ChunkPool>(tree_bytes(config_));
+  if (bound_->traits().device_batches > 0) pipeline_for(config_);  // opens sessions
 }
 
 Searcher::~Searcher() {
