@@ -116,10 +116,14 @@ def test_a_file_that_changed_under_an_open_model_is_an_error(device: bool, tmp_p
     states = random_states(GAME, 8)
     network.evaluate(states[:1], batch_size=1)
     file.unlink()
-    with pytest.raises(pyengine.EvaluationError, match="has changed since it was opened"):
-        for batch in (8, 16):  # the processor's second search needs a session for its second batch
+
+    def search() -> None:
+        for batch in (8, 16):  # at the latest the second one's batches need another session
             with Engine(GAME, network, batch_size=batch, threads=2) as engine:
                 engine.search_many(states, simulations=300)
+
+    with pytest.raises(pyengine.EvaluationError, match="has changed since it was opened"):
+        search()
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -128,9 +132,8 @@ def test_a_search_that_needs_no_network_does_not_keep_others_from_it(
 ) -> None:
     """A board with one empty column: every simulation ends in a known result, and it goes on."""
     full = GAME.new_initial_state()
-    for column in (0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 2, 3, 2, 3, 3, 2, 3, 2, 2, 3, 3, 2, 4, 5, 4, 5,
-                   5, 4, 5, 4, 4, 5, 5, 4):  # fmt: skip
-        full.apply_action(column)
+    for column in "010110100110232332322332454554544554":
+        full.apply_action(int(column))
     assert full.legal_actions() == [6]
     with Engine(GAME, on_device(path), batch_size=16, threads=threads, solver=False) as engine:
         both = engine.search_many([full, GAME.new_initial_state()], seconds=0.5)
