@@ -3,9 +3,9 @@
     python models/make_models.py --game connect4
     python models/make_models.py --game connect4 --resume      # another sitting, after Ctrl-C
 
-Runs models/runs/NAME.toml, puts the network that it ends with at models/NAME.onnx, plays what its
-learning curve lacks (joining.py), draws it, measures the network against its targets (targets.py)
-and writes all that into models/manifest.toml. Needs the extras ``train`` and ``plot``.
+Runs models/runs/NAME.toml, puts the network that it ends with at models/NAME.onnx, draws its
+learning curve, measures the network against its targets (targets.py) and writes all that into
+models/manifest.toml. Needs the extras ``train`` and ``plot``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import joining
 import manifest
 import readme
 from measure.context import ROOT, Context, Progress
@@ -58,8 +57,6 @@ def bundle(name: str, folder: RunFolder, out: Path) -> Path:
     best = folder.best()
     if best is None or not best.is_network:
         raise pyengine.ConfigError(f"expected a network of the run, found none in {folder.path}")
-    joining.join(folder, say)
-    say("")
     path = out / f"{name}.onnx"
     path.write_bytes((folder.models / best.name).read_bytes())
     games = folder.run().game.name

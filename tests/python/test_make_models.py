@@ -14,8 +14,6 @@ import pyengine
 from conftest import ROOT
 from pyengine.bundled import sha256_of
 from pyengine.match.statistics import elo_of_score
-from pyengine.train import RunFile
-from pyengine.train.files import append_line, read_lines
 from pyengine.train.rating import Rating
 from pyengine.train.state import Best, RunFolder
 
@@ -23,19 +21,6 @@ pytest.importorskip("matplotlib", reason="the learning curve needs the extra plo
 
 MODELS = ROOT / "models"
 SETTINGS = MODELS / "runs" / "tic_tac_toe.toml"
-
-CHAINS = """
-[game]
-name = "tic_tac_toe"
-[network]
-blocks = 1
-[gate]
-mode = "latest"
-against = {against}
-games = {games}
-simulations = 2
-plies = 2
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -140,97 +125,3 @@ def test_a_long_curve_keeps_its_last_point(folder: RunFolder) -> None:
     assert len(points) <= 40
     assert points[-1] == [100, 1]
     assert points == sorted(points)
-
-
-def chains(tmp_path: Path, networks: int, against: int = 4, games: int = 6) -> RunFolder:
-    """Return a run whose candidates met only the network ``against`` generations back."""
-    made = RunFolder(tmp_path / "chains")
-    made.begin(RunFile.from_toml(CHAINS.format(against=against, games=games)))
-    for step in range(networks + 1):
-        made.candidate(step).write_bytes((MODELS / "tic_tac_toe.onnx").read_bytes())
-        counts = {"wins": 3, "draws": 0, "losses": 3}
-        line = {"step": step, "generation": step, "games": step, "elo": 0.0, "accepted": True}
-        if step:
-            append_line(made.curve, {**line, **counts})
-    return made
-
-
-def test_matches_of_neighbours_join_chains_that_never_met(tmp_path: Path) -> None:
-    import joining
-
-    made = chains(tmp_path, 6)
-    wanted = joining.pairs(made)
-    assert sorted(wanted) == [
-        (2, 1),
-        (3, 1),
-        (3, 2),
-        (4, 2),
-        (4, 3),
-        (5, 3),
-        (5, 4),
-        (6, 4),
-        (6, 5),
-    ]
-    told: list[str] = []
-    joining.join(made, told.append)
-    found = read_lines(made.joining)
-    assert [(each["player"], each["opponent"]) for each in found] == wanted
-    assert all(each["wins"] + each["draws"] + each["losses"] == 6 for each in found)
-    assert any(text.startswith("joining match 9 of 9: ") for text in told)
-    assert list(made.log.iterdir()) == []
-    joining.join(made, told.append)
-    assert read_lines(made.joining) == found
-
-
-def test_joining_goes_on_where_ctrl_c_ended_it(tmp_path: Path) -> None:
-    import joining
-
-    made = chains(tmp_path, 3, games=40)
-    asked = 0
-
-    def interrupt(text: str) -> None:
-        nonlocal asked
-        asked += "match 2" in text and " 0 games" not in text
-        if asked == 1:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        joining.join(made, interrupt)
-    assert len(read_lines(made.joining)) == 1
-    (record,) = made.log.iterdir()
-    kept = len(record.read_text().splitlines()) - 1
-    assert 0 < kept < 40
-    told: list[str] = []
-    joining.join(made, told.append)
-    assert int(told[0].split()[5]) >= kept
-    assert told[0].startswith("joining match 2 of 3: ")
-    assert len(read_lines(made.joining)) == 3
-
-
-@pytest.mark.parametrize("against", [2, 3, 4, 5])
-def test_of_a_long_run_some_neighbours_meet_and_all_chains_are_joined(
-    tmp_path: Path, against: int
-) -> None:
-    import joining
-
-    made = chains(tmp_path, 170, against)
-    wanted = joining.pairs(made)
-    assert len(wanted) <= 25
-    assert max(newer for newer, _ in wanted) == 170
-    assert min(older for _, older in wanted) < 20
-    met = {(newer % against, older % against) for newer, older in wanted}
-    together = {0}
-    for _ in range(against):
-        together |= {chain for two in met for chain in two if together & set(two)}
-    assert together == set(range(against))
-
-
-def test_a_run_whose_neighbours_have_met_is_left_alone(folder: RunFolder, tmp_path: Path) -> None:
-    import joining
-
-    made = chains(tmp_path, 5, against=1)
-    assert joining.pairs(made) == []
-    folder.candidate(0).write_bytes(b"")
-    folder.candidate(200).write_bytes(b"")
-    assert joining.pairs(folder) == []
-    joining.join(chains(tmp_path / "without", 5, games=0), lambda text: None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,11 @@ import pyengine
 from conftest import ROOT
 from pyengine.bundled import sha256_of
 from pyengine.evaluators import CallbackEvaluator
-from pyengine.match.statistics import elo_of_score
 from pyengine.train import GateConfig, RunFile, judge, plot_curve
-from pyengine.train.curve import rated, results
+from pyengine.train.curve import rated
 from pyengine.train.files import append_line, read_lines
 from pyengine.train.part_gate import work
 from pyengine.train.parts import Part
-from pyengine.train.rating import Rating
 from pyengine.train.state import Best, RunFolder
 
 TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
@@ -324,66 +321,19 @@ def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
 # --- the curve ------------------------------------------------------------------------------------
 
 
-def old_line(step: int, base: float, wins: int, losses: int) -> dict[str, Any]:
-    """Return a line as it once was: Elo above the opponent's, who is not named."""
-    elo = base + elo_of_score((wins + 0.5) / (wins + losses + 1))
-    counts = {"wins": wins, "draws": 0, "losses": losses, "score": wins / (wins + losses)}
-    place = {"step": step, "generation": step // 100, "games": 10 * step}
-    return {**place, "elo": elo, "accepted": True, **counts, "elo_low": None, "elo_high": None}
-
-
-def test_lines_that_name_no_opponent_are_read(tmp_path: Path) -> None:
-    """Two chains that meet at the first network alone; 100 and 300 are equal by their Elo."""
-    folder = begun(tmp_path, "latest", against=2)
-    lines = [old_line(100, 0.0, 30, 10), old_line(200, 0.0, 40, 0)]
-    lines += [old_line(300, lines[0]["elo"], 20, 20), old_line(400, lines[1]["elo"], 25, 15)]
-    lines += [old_line(500, lines[2]["elo"], 24, 16)]
-    for line in lines:
-        append_line(folder.curve, line)
-    found = results(folder, read_lines(folder.curve))
-    assert [(each.player, each.opponent) for each in found] == [
-        (100, 0),
-        (200, 0),
-        (300, 100),
-        (400, 200),
-        (500, 300),
-    ]
-    write(folder, 400)
-    write(folder, 500)
-    name = folder.candidate(500).name
-    folder.set_best(Best(name=name, sha256="", step=500, generation=5, elo=lines[-1]["elo"]))
-    write(folder, 600)
-    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [500, 400]
-
-
-def test_matches_played_later_mend_chains_that_never_met(tmp_path: Path) -> None:
-    """200 lost 40 games fewer than 100 by luck alone: played out they are equal."""
-    folder = begun(tmp_path, "latest", against=2)
-    append_line(folder.curve, old_line(100, 0.0, 30, 10))
-    append_line(folder.curve, old_line(200, 0.0, 40, 0))
-    before = rated(folder)
-    result = {"player": 200, "opponent": 100, "wins": 500, "draws": 0, "losses": 500}
-    append_line(folder.joining, result)
-    after = rated(folder)
-    apart = [gap(fit, 200, 100) for fit in (before, after)]
-    assert apart[0] > 400
-    assert apart[1] < 20
-
-
-def gap(fit: Mapping[int, Rating | None], first: int, second: int) -> float:
-    a, b = fit[first], fit[second]
-    assert a is not None
-    assert b is not None
-    return a.elo - b.elo
+def judged(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any]:
+    """Return the line of a candidate that met one network and was taken."""
+    met = {"step": opponent, "wins": wins, "draws": 0, "losses": losses}
+    place = {"step": step, "generation": step // 100, "games": 10 * step, "elo": 0.0}
+    return {**place, "accepted": True, **met, "step": step, "opponents": [met]}
 
 
 def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match="found none"):
         plot_curve(tmp_path, tmp_path / "curve.svg")
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
-    first = old_line(100, 0.0, 6, 4)
-    append_line(tmp_path / "curve.jsonl", first)
-    append_line(tmp_path / "curve.jsonl", old_line(200, first["elo"], 4, 6) | {"accepted": False})
+    append_line(tmp_path / "curve.jsonl", judged(100, 0, 6, 4))
+    append_line(tmp_path / "curve.jsonl", judged(200, 100, 4, 6) | {"accepted": False})
     with pytest.raises(pyengine.ConfigError, match="cannot be written"):
         plot_curve(tmp_path, tmp_path / "curve.nothing")
     assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
@@ -391,9 +341,8 @@ def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
 
 def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
-    met = {"step": 250, "wins": 1, "draws": 0, "losses": 1}
-    append_line(tmp_path / "curve.jsonl", old_line(100, 0.0, 6, 4))
-    append_line(tmp_path / "curve.jsonl", old_line(300, 0.0, 6, 4) | {"opponents": [met]})
+    append_line(tmp_path / "curve.jsonl", judged(100, 0, 6, 4))
+    append_line(tmp_path / "curve.jsonl", judged(300, 250, 1, 1))
     import matplotlib
 
     with matplotlib.rc_context({"svg.fonttype": "none"}):

@@ -9,75 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.errors import ConfigError
-from pyengine.match.statistics import elo_of_score
 from pyengine.train.files import read_lines
 from pyengine.train.rating import Pairing, Rating, ratings
 from pyengine.train.state import RunFolder
 
-__all__ = ["of_curve", "plot_curve", "rated", "results"]
+__all__ = ["plot_curve", "rated", "results"]
 
 #: A line of ``curve.jsonl``.
 Line = Mapping[str, Any]
-
-_SAME = 0.01  # Elo: less than two networks of a run differ by, unless they are equal
 
 
 def rated(folder: RunFolder) -> dict[int, Rating | None]:
     """Return how strong the networks of a run are, by their steps; the first one has Elo 0.
 
-    The fit is over all games of the run, those that joined its chains later too: see
-    :func:`~pyengine.train.rating.ratings`.
+    The fit is over all games of the run: see :func:`~pyengine.train.rating.ratings`.
     """
-    return ratings(results(folder, read_lines(folder.curve)))
+    return ratings(results(read_lines(folder.curve)))
 
 
-def results(folder: RunFolder, lines: Sequence[Line]) -> list[Pairing]:
-    """Return the results of a curve's lines and of the matches that join it; players are steps."""
-    return [*of_curve(folder, lines), *(Pairing(**line) for line in read_lines(folder.joining))]
-
-
-def of_curve(folder: RunFolder, lines: Sequence[Line]) -> list[Pairing]:
-    """Return the results of a curve's lines alone."""
-    found: list[Pairing] = []
-    against = _stride(folder) if any("opponents" not in line for line in lines) else 1
-    for number, line in enumerate(lines):
-        if "wins" not in line:  # a run without games
-            continue
-        met = line.get("opponents")
-        if met is None:
-            met = [{**line, "step": _opponent(line, lines[:number], against)}]
-        found += [_pairing(int(line["step"]), each) for each in met]
-    return found
-
-
-def _stride(folder: RunFolder) -> int:
-    """Return how many generations back the opponent of a line was that names nobody."""
-    if not (folder.path / "run.toml").exists():
-        return 1
-    gate = folder.run().gate
-    return gate.against if gate.mode == "latest" else 1
+def results(lines: Sequence[Line]) -> list[Pairing]:
+    """Return the results of a curve's lines; players are steps."""
+    return [_pairing(int(line["step"]), met) for line in lines for met in line.get("opponents", ())]
 
 
 def _pairing(step: int, met: Line) -> Pairing:
     counts = {name: int(met[name]) for name in ("wins", "draws", "losses")}
     return Pairing(player=step, opponent=int(met["step"]), **counts)
-
-
-def _opponent(line: Line, before: Sequence[Line], against: int) -> int:
-    """Return the step of whom a line is about that names nobody, as they once were written.
-
-    Its Elo is the opponent's own and the match's: that, and ``against``, say who it was.
-    """
-    games = line["wins"] + line["draws"] + line["losses"]
-    score = (line["wins"] + line["draws"] / 2 + 0.5) / (games + 1)
-    base = line["elo"] - elo_of_score(score)
-    wanted = line["generation"] - against
-    taken = [each for each in before if each["accepted"]]
-    older = [(0, 0, 0.0), *((x["generation"], x["step"], x["elo"]) for x in taken)]
-    fitting = [each for each in older if abs(each[2] - base) < _SAME]
-    if not fitting:
-        fitting = [each for each in older if each[0] <= max(0, wanted)]
-    return int(min(fitting, key=lambda each: abs(each[0] - wanted))[1])
 
 
 def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:

@@ -213,7 +213,7 @@ def _counts(met: Sequence[_Met]) -> dict[str, Any]:
 def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
     """Return a new line's Elo above the first network, by all games of the run so far."""
     folder = part.folder
-    fit = ratings(curve.results(folder, [*read_lines(folder.curve), line]))
+    fit = ratings(curve.results([*read_lines(folder.curve), line]))
     found = fit.get(line["step"])
     if found is None:  # nothing joins it to the first one
         return {"elo_low": None, "elo_high": None}

@@ -54,7 +54,6 @@ class RunFolder:
     ``models/``                ``candidate-STEP.onnx``
     ``checkpoints/``           of the learner, with its ``log.jsonl``
     ``curve.jsonl``            a line for each candidate judged
-    ``joining.jsonl``          a line for each match played later to join the curve's chains
     ``log/``                   ``run.jsonl``, ``PART.err``, games of matches under way
     ``status/PART.json``       what a part is doing
     ``clock.json``             seconds of all sittings
@@ -69,7 +68,6 @@ class RunFolder:
         self.checkpoints = self.path / "checkpoints"
         self.log = self.path / "log"
         self.curve = self.path / "curve.jsonl"
-        self.joining = self.path / "joining.jsonl"
         self._manifests: dict[Path, tuple[tuple[int, int], Produced]] = {}
 
     def begin(self, run: RunFile) -> None:
