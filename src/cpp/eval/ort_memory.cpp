@@ -55,7 +55,7 @@ OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const P
       model_(std::move(model)),
       api_(model_->library.api()),
       plan_(std::move(plan)),
-      session_(model_->on_device() ? nullptr : model_->acquire()),
+      session_(model_->on_device() ? nullptr : model_->acquire(), {model_.get()}),
       cpu_(cpu_memory(api_)),
       input_(rows_of(capacity) * plan_->input_row * size_of(plan_->input_type)),
       policy_(plan_->policy, rows_of(capacity)),
@@ -69,16 +69,13 @@ OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const P
 }
 
 OrtMemory::~OrtMemory() {
-  if (model_->forked()) {  // objects of the parent: a release could wait for its threads
-    for (auto& [part, call] : made_) {
-      static_cast<void>(call.binding.release());
-      static_cast<void>(call.input.release());
-      static_cast<void>(call.policy.release());
-      static_cast<void>(call.value.release());
-    }
+  if (!model_->forked()) return;
+  for (auto& [part, call] : made_) {  // the parent's: a release could wait for its threads
+    static_cast<void>(call.binding.release());
+    static_cast<void>(call.input.release());
+    static_cast<void>(call.policy.release());
+    static_cast<void>(call.value.release());
   }
-  made_.clear();
-  if (session_ != nullptr) model_->release(session_);
 }
 
 int OrtMemory::run(int rows) {
@@ -118,7 +115,7 @@ OrtMemory::Call& OrtMemory::call(int start, int rows) {
                                        [&](OrtSession* opened) { run(opened, made); });
   } else {
     made.binding = bind(made);
-    made.session = session_;
+    made.session = session_.get();
   }
   return made;
 }
@@ -142,7 +139,7 @@ Handle<OrtIoBinding> OrtMemory::bind(const Call& call) const {
   const std::string doing = "binding a batch to the network " + model_->path.string();
   auto binding = make<EvaluationError, OrtIoBinding>(
       api_, api_.ReleaseIoBinding, doing,
-      [&](auto** made) { return api_.CreateIoBinding(session_, made); });
+      [&](auto** made) { return api_.CreateIoBinding(session_.get(), made); });
   OrtIoBinding* io = binding.get();
   const auto checked = [&](OrtStatus* status) { check<EvaluationError>(api_, status, doing); };
   checked(api_.BindInput(io, plan_->input.c_str(), call.input.get()));

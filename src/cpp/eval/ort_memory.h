@@ -77,6 +77,10 @@ class OrtMemory final : public RawMemory {
   int run(int rows);
 
  private:
+  struct GiveBack {
+    LoadedModel* model;
+    void operator()(OrtSession* session) const { model->release(session); }
+  };
   struct Call {
     OrtSession* session = nullptr;
     Handle<OrtValue> input;
@@ -94,7 +98,7 @@ class OrtMemory final : public RawMemory {
   std::shared_ptr<LoadedModel> model_;
   const Api& api_;
   std::shared_ptr<const Plan> plan_;
-  OrtSession* session_ = nullptr;  ///< on the CPU
+  std::unique_ptr<OrtSession, GiveBack> session_;  ///< on the CPU
   Handle<OrtMemoryInfo> cpu_;
   Buffer input_;
   Output policy_;
