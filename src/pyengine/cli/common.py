@@ -79,7 +79,10 @@ PlayerOption: TypeAlias = Annotated[
     int, typer.Option("--to-move", min=0, max=1, help="Player to move on --board: 0 (X) or 1 (O).")
 ]
 SimulationsOption: TypeAlias = Annotated[
-    int | None, typer.Option("--simulations", "-n", min=1, help="Budget; default 800.")
+    int | None,
+    typer.Option(
+        "--simulations", "-n", min=1, help="Budget; default 800, in self-play the preset's."
+    ),
 ]
 SecondsOption: TypeAlias = Annotated[
     float | None, typer.Option("--seconds", "-s", help="Time budget; both: whichever ends first.")

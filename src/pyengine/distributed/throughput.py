@@ -1,6 +1,7 @@
 """How fast a run on a cluster goes: actors times positions a second, the learner's appetite, bytes.
 
-``python -m pyengine.distributed.throughput --help`` prints the table for figures of your own.
+``python -m pyengine.distributed.throughput`` prints a table; ``--help`` says how to give figures of
+your own.
 """
 
 from __future__ import annotations

@@ -73,7 +73,10 @@ class RunFolder:
     def begin(self, run: RunFile) -> None:
         """Make the folder for a run. Raises ConfigError where there is one already."""
         if (self.path / "run.toml").exists():
-            raise ConfigError(f"{self.path} holds a run already: resume it, or another folder")
+            raise ConfigError(
+                f"{self.path} holds a run already: resume it (--resume), or name another folder "
+                "(--directory)"
+            )
         for folder in (self.path, self.models, self.log, self.path / "status"):
             folder.mkdir(parents=True, exist_ok=True)
         self.set_run(run)
