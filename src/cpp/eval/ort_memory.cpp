@@ -124,8 +124,7 @@ void OrtMemory::run(OrtSession* session, Call& call) const {
   OrtStatus* status = nullptr;
   if (call.binding != nullptr) {
     status = api_.RunWithBinding(session, nullptr, call.binding.get());
-  } else {  // copies to and from the device in the call's own stream; a binding waits for all
-            // streams
+  } else {  // copies in the call's own stream, where a binding waits for the whole device
     const char* inputs[] = {plan_->input.c_str()};
     const OrtValue* values[] = {call.input.get()};
     const char* outputs[] = {plan_->policy.name.c_str(), plan_->value.name.c_str()};
