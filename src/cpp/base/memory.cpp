@@ -45,10 +45,35 @@ ChunkPool::~ChunkPool() {
   for (std::byte* chunk : free_) delete_chunk(chunk);
 }
 
+std::size_t ChunkPool::used() const noexcept {
+  const std::uint64_t charged = charged_.load(std::memory_order_relaxed);
+  return allocated_.load(std::memory_order_relaxed) - free_.size() +
+      (charged + kChunkBytes - 1) / kChunkBytes;
+}
+
+bool ChunkPool::charge(std::uint64_t bytes, bool forced) {
+  const std::lock_guard lock(mutex_);
+  charged_.fetch_add(bytes, std::memory_order_relaxed);
+  if (used() > limit_chunks() && !forced) {
+    charged_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  while (!free_.empty() && used() + free_.size() > limit_chunks()) {
+    delete_chunk(free_.back());
+    free_.pop_back();
+    allocated_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+void ChunkPool::discharge(std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  charged_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
 std::byte* ChunkPool::take() {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t allocated = allocated_.load(std::memory_order_relaxed);
-  if (allocated - free_.size() < limit_chunks()) {
+  if (used() < limit_chunks()) {
     if (!free_.empty()) {
       std::byte* chunk = free_.back();
       free_.pop_back();
@@ -65,8 +90,7 @@ std::byte* ChunkPool::take() {
 
 std::size_t ChunkPool::available() const {
   const std::lock_guard lock(mutex_);
-  const std::size_t held = allocated_.load(std::memory_order_relaxed) - free_.size();
-  return limit_chunks() - std::min(held, limit_chunks());
+  return limit_chunks() - std::min(used(), limit_chunks());
 }
 
 void ChunkPool::give_back(std::vector<std::byte*> chunks) {

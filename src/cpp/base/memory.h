@@ -34,6 +34,10 @@ class ChunkPool {
   /// nullptr at the cap.
   [[nodiscard]] std::byte* take();
   void give_back(std::vector<std::byte*> chunks);
+  /// Counts memory that somebody else holds against the cap, from now on; false, and nothing is
+  /// counted, where the cap has no room for it, unless it is `forced`.
+  bool charge(std::uint64_t bytes, bool forced = false);
+  void discharge(std::uint64_t bytes) noexcept;
   [[nodiscard]] std::size_t limit_chunks() const noexcept {
     return limit_.load(std::memory_order_relaxed);
   }
@@ -43,16 +47,21 @@ class ChunkPool {
   [[nodiscard]] std::uint64_t refusals() const noexcept {
     return refusals_.load(std::memory_order_relaxed);
   }
-  /// Chunks obtained from the system, in bytes.
+  /// Chunks obtained from the system and what was charged, in bytes.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
-    return allocated_.load(std::memory_order_relaxed) * kChunkBytes;
+    return allocated_.load(std::memory_order_relaxed) * kChunkBytes +
+        charged_.load(std::memory_order_relaxed);
   }
 
  private:
+  /// Chunks in use and those that the charged memory amounts to. Under the mutex.
+  [[nodiscard]] std::size_t used() const noexcept;
+
   std::atomic<std::size_t> limit_{0};
   mutable std::mutex mutex_;
   std::vector<std::byte*> free_;
   std::atomic<std::uint64_t> allocated_{0};
+  std::atomic<std::uint64_t> charged_{0};   ///< bytes; written under the mutex
   std::atomic<std::uint64_t> refusals_{0};  ///< written under the mutex
 };
 

@@ -7,6 +7,7 @@ std::unique_ptr<EvalBatch> BoundEvaluator::make_batch(int capacity) {
   batch->leaves.resize(static_cast<std::size_t>(capacity));
   batch->rows.reserve(static_cast<std::size_t>(capacity));
   batch->capacity = capacity;
+  batch->bytes = static_cast<std::size_t>(capacity) * (sizeof(EvalLeaf) + sizeof(EvalRow));
   return batch;
 }
 

@@ -97,7 +97,8 @@ struct EvalBatch {
   std::vector<EvalRow> rows;     ///< rows in use; at most `capacity`
   int num_leaves = 0;
   int capacity = 0;       ///< rows
-  bool use_cache = true;  ///< off where results must not depend on what was judged before
+  bool use_cache = true;  ///< off where results must not depend on what was evaluated before
+  std::size_t bytes = 0;  ///< of memory, about; counts against a search's limit
   std::unique_ptr<BatchMemory> memory;
 };
 

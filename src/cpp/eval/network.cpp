@@ -40,6 +40,7 @@ class BoundNetwork final : public BoundEvaluator {
     memory->raw = network_->make_memory(capacity);
     memory->outputs.resize(outputs_);
     batch->memory = std::move(memory);
+    batch->bytes += static_cast<std::size_t>(capacity) * (row_bytes_ + leaf_bytes());
     return batch;
   }
 
@@ -126,6 +127,11 @@ class BoundNetwork final : public BoundEvaluator {
     const auto k = static_cast<std::uint64_t>(symmetry);
     // The high bits of the first word choose the set: the symmetries of a position lie in many.
     return {{leaf.planes.key[0] ^ (k * 0x9E3779B97F4A7C15U), leaf.planes.key[1] ^ k}};
+  }
+  /// Of a leaf's planes, legal actions and priors, and of a row's outputs.
+  [[nodiscard]] std::size_t leaf_bytes() const noexcept {
+    return static_cast<std::size_t>(encoder_.shape().channels) * sizeof(BoardBits) +
+        outputs_ * (2 * sizeof(float) + sizeof(ActionId));
   }
   void remember(const float* policy, const float* value, int symmetry, const EvalLeaf& leaf,
                 NetworkMemory& memory) {

@@ -1,22 +1,24 @@
 /// Gather -> evaluate -> back up, by a team of threads over one or many trees.
 ///
 /// Leaves in flight are data, not threads: a worker fills an open batch, and only a full batch (or
-/// one that nothing can be added to) is judged.
+/// one that nothing can be added to) is evaluated.
 ///
-///        partial ──gather──▶ ready ──evaluate──▶ judged ──complete──▶ free
-///           ▲                                                          │
-///           └──────────────────────────────────────────────────────────┘
+///        partial ──gather──▶ ready ──evaluate──▶ evaluated ──complete──▶ free
+///           ▲                                                             │
+///           └─────────────────────────────────────────────────────────────┘
 ///
-/// On a CPU the worker that fills a batch judges it: no hand-over, all cores busy. A device is fed
-/// by threads of its own, so that gathering overlaps evaluating. A Python callable is called on the
-/// thread that called run() and nowhere else, so that Ctrl-C reaches it.
+/// On a CPU the worker that fills a batch evaluates it: no hand-over, all cores busy. A device is
+/// fed by threads of its own, so that gathering overlaps evaluating. A Python callable is called on
+/// the thread that called run() and nowhere else, so that Ctrl-C reaches it.
+///
+/// Nothing is gathered while a device or a callable has what it can take (Ahead): leaves in flight
+/// are spread over the trees first, and trees are deepened only where they are too few.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -25,6 +27,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/memory.h"
+#include "search/search_queue.h"
 #include "search/tree_search.h"
 
 namespace pyengine {
@@ -53,8 +57,8 @@ class Succession {
   /// Called once for a search that has its budget, by the worker that sees it first; not for those
   /// that are open when the run ends early. Whether another search follows in its place.
   virtual bool ended(TreeSearch& search) = 0;
-  /// After ended() said so: makes the next search where this one is. Nobody looks at it meanwhile;
-  /// the others wait, so it is to be short.
+  /// After ended() said so: makes the next search where this one is. Nobody else looks at it
+  /// meanwhile.
   virtual void restart(TreeSearch& search) = 0;
 };
 
@@ -69,28 +73,41 @@ struct RunOptions {
 /// Why a run ended before its budgets.
 enum class RunEnd : std::uint8_t { completed, deadline, stopped };
 
+/// How far gathering may run ahead of evaluating.
+struct Ahead {
+  int ready;      ///< batches: with so many waiting nothing is gathered
+  int busy;       ///< batches: with so many waiting or in evaluation no busy search is deepened
+  int gatherers;  ///< workers at once
+};
+
 class Pipeline {
  public:
-  Pipeline(BoundEvaluator& evaluator, int batch_rows);
+  /// `pool` pays for the memory of batches.
+  Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<ChunkPool> pool);
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline();
 
   /// Searches all trees, which share an arena, until each has its budget. Rethrows the first
-  /// failure, with every mark taken back: the trees are as good as before.
+  /// failure, with every mark taken back: the trees are as good as before. Throws ConfigError where
+  /// the pool's limit has no room for a batch and a tree.
   RunEnd run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host);
 
   /// Lets go of the memory of the trees searched last; not during a run.
   void release_memory();
 
   [[nodiscard]] int batch_rows() const noexcept { return batch_rows_; }
-  /// Nanoseconds that workers had nothing to do but wait for judgements, over all runs.
+  /// Nanoseconds that workers had nothing to do but wait for evaluations, over all runs.
   [[nodiscard]] std::uint64_t waited_ns() const noexcept {
     return waited_ns_.load(std::memory_order_relaxed);
   }
 
  private:
   // --- threads
+  void keep_within_limit();
+  void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host,
+                 int workers);
+  void plan_turns(const SearchConfig& config, int searches, int workers);
   void start_threads(int workers);
   void worker_thread(std::size_t index);
   void device_thread();
@@ -101,75 +118,91 @@ class Pipeline {
   [[nodiscard]] bool end_early(RunEnd end);
 
   // --- stages; each takes and gives slots under the mutex
-  bool step_judge(Worker& worker, bool caller);
+  bool step_evaluate(Worker& worker, bool caller);
   bool step_complete(Worker& worker);
   bool step_gather(Worker& worker, bool caller);
   bool close_partial();
   void close_forgotten();
   [[nodiscard]] bool will_grow() const noexcept;
-  void close(Slot& slot);
-  void gather_turns(Worker& worker, TreeSearch& first);
+  void close(Slot& slot) noexcept;
+  void gather_turns(Worker& worker, Slot* slot);
   void gather_turn(Worker& worker, TreeSearch& search, Slot*& slot);
-  void gather_round(Worker& worker, TreeSearch& search);
-  void judge(Slot& slot);
-  void conclude(Slot& slot);
-  void complete(Worker& worker, Slot& slot);
-  void complete_leaves(Worker& worker, Slot& slot);
-  void finish_round(Worker& worker, TreeSearch& search);
-  void cancel(Slot& slot) noexcept;
-  void cancel_waiting(Worker& worker);
+  void gather_round(Worker& worker, Place& place);
+  void evaluate(Slot& slot) noexcept;
+  void conclude(Slot& slot) noexcept;
+  void complete(Worker& worker, Slot& slot) noexcept;
+  void complete_leaves(Worker& worker, Slot& slot) noexcept;
+  void finish_round(Worker& worker, Place& place) noexcept;
+  void cancel_waiting(Worker& worker) noexcept;
   bool call_gather(Worker& worker, TreeSearch& search, Slot& slot, const Turn& turn);
+  [[nodiscard]] bool full(const TreeSearch& search, const Slot& slot) const noexcept;
 
-  // --- bookkeeping
-  [[nodiscard]] bool open(const TreeSearch& search) const noexcept;
-  bool queue(TreeSearch& search);
-  void wake_one();
-  [[nodiscard]] TreeSearch* enter_next(Worker& worker);
-  [[nodiscard]] TreeSearch* next_search(Worker& worker);
-  bool pass_on(Worker& worker, TreeSearch& left, TreeSearch** next);
+  // --- searches; under the mutex unless they take it
+  [[nodiscard]] bool open(const Place& place) const noexcept;
+  void queue(Place& place) noexcept;
+  [[nodiscard]] bool may_gather(Load load, int others) const noexcept;
+  void wake_gatherer() noexcept;
+  [[nodiscard]] Place* enter(Worker& worker, Place& place) noexcept;
+  [[nodiscard]] Place* enter_next(Worker& worker, int others) noexcept;
+  [[nodiscard]] Place* begin_gathering(Worker& worker, Slot*& slot) noexcept;
+  bool pass_on(Worker& worker, Place& left, Place** next) noexcept;
   [[nodiscard]] bool over() noexcept;
-  [[nodiscard]] bool may_judge(bool caller) const noexcept;
-  Slot* take_slot();
+  [[nodiscard]] bool look_after(Place& place) noexcept;
+  void tell_of(Place& place) noexcept;
+  void tell_of_leaves(const Slot& slot) noexcept;
+  void hand_over(Place& place) noexcept;
+  [[nodiscard]] bool decide_what_follows(Place& place);
+  [[nodiscard]] bool hands_over() const noexcept;
+
+  // --- slots
+  [[nodiscard]] bool evaluates(bool caller) const noexcept;
+  [[nodiscard]] Slot* idle_slot() noexcept;
+  Slot* take_slot(bool forced);
   Slot* make_slot();
-  void put_back(Slot* slot);
-  void release(Slot& slot);
+  void put_back(Slot* slot) noexcept;
+  void release(Slot& slot) noexcept;
+
+  // --- news
   void fail(std::exception_ptr error) noexcept;
   void signal() noexcept;
+  void wake_one() noexcept;
+  void wake_all() noexcept;
   void wait(std::uint64_t seen, bool caller);
-  void tell_of(TreeSearch& search);
-  [[nodiscard]] bool look_after(TreeSearch& search);
-  void succeed(TreeSearch& search);
-  [[nodiscard]] bool hands_over() const noexcept;
-  void tell_of_leaves(const Slot& slot);
 
   BoundEvaluator& evaluator_;
   const EvaluatorTraits traits_;
   const int batch_rows_;
+  const Ahead ahead_;
+  std::uint64_t slot_bytes_ = 0;           ///< of one slot's batch
+  const std::shared_ptr<ChunkPool> pool_;  ///< pays for slots
 
   std::mutex mutex_;                 ///< guards the queues, `slots_`, `error_` and the sleep
-  std::condition_variable changed_;  ///< workers wait for it, nobody else
+  std::condition_variable changed_;  ///< workers wait for it, but for the calling thread
+  std::condition_variable called_;   ///< the calling thread waits for it
   std::condition_variable served_;   ///< a batch is ready for a device's thread
   std::condition_variable ended_;    ///< a worker has left the run
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::vector<Slot*> free_;
-  std::vector<Slot*> partial_;
-  std::deque<Slot*> ready_;
-  std::deque<Slot*> judged_;
-  int judging_ = 0;           ///< batches inside evaluate()
-  int gathering_ = 0;         ///< workers between next_search() and put_back()
-  int completing_ = 0;        ///< workers with a judged batch
-  std::uint64_t events_ = 0;  ///< counts what a sleeping worker may have to act on
-  int sleepers_ = 0;          ///< workers in wait()
+  SlotList free_;
+  SlotList partial_;
+  SlotList ready_;
+  SlotList evaluated_;
+  int evaluating_ = 0;          ///< batches inside evaluate()
+  int gathering_ = 0;           ///< workers between begin_gathering() and put_back()
+  int completing_ = 0;          ///< workers with an evaluated batch
+  std::uint64_t events_ = 0;    ///< counts what a sleeping worker may have to act on
+  int sleepers_ = 0;            ///< workers in wait(), but for the calling thread
+  bool caller_sleeps_ = false;  ///< in wait()
   std::exception_ptr error_;
 
   // --- of the run under way
-  std::vector<TreeSearch*> searches_;
-  std::vector<TreeSearch*> unfinished_;  ///< those that over() has to look at yet
-  /// Searches that may be gathered from, and perhaps some that no longer may. Under the mutex.
-  std::deque<TreeSearch*> open_;
+  std::unique_ptr<Place[]> places_;
+  int num_places_ = 0;
+  int unfinished_ = 0;  ///< places that over() has to look at yet
+  SearchQueue queue_;
   RunOptions options_;
   Sharing sharing_ = Sharing::shared;
   int most_gatherers_ = 1;  ///< of one tree
+  int batch_leaves_ = 1;    ///< with which a batch goes
   int turn_leaves_ = 1;
   int visits_ = 1;  ///< searches that a worker gathers from with one slot
   bool use_cache_ = false;

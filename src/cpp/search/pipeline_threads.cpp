@@ -1,15 +1,172 @@
 /// The threads of a Pipeline: how they start, look for work, sleep and end.
 #include <algorithm>
+#include <limits>
+#include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "search/pipeline.h"
 
 namespace pyengine {
 namespace {
 
 constexpr auto kPollEvery = std::chrono::milliseconds(5);
+/// Searches visited with one slot: each slot taken and put back is two passes through the mutex.
+constexpr int kMostVisits = 8;
+/// Workers that gather for a device at once. They outrun it, and the more batches are begun at a
+/// time the emptier they go: with 16 on a modelled device 131,000 rows/s, with 1 to 4 some 230,000.
+constexpr int kMostGathering = 4;
+/// Batches for which a second worker gathers from the same tree: below, what the two write in turns
+/// costs more than it brings.
+constexpr int kRowsForTwoGatherers = 256;
+
+Ahead ahead_of(const EvaluatorTraits& traits) noexcept {
+  const int served = traits.device_batches;
+  if (served > 0) return {served, served + 1, kMostGathering};
+  if (traits.calling_thread) return {1, 2, kMostGathering};
+  constexpr int kAny = std::numeric_limits<int>::max() / 4;
+  return {kAny, kAny, kAny};
+}
+
+/// Workers that gather from one tree at once, where workers are more than trees. The more there are
+/// the more often they meet.
+int gatherers_of_tree(const EvaluatorTraits& traits, int rows, int workers) noexcept {
+  if (traits.device_batches == 0 && !traits.calling_thread) {
+    return std::min(workers, std::max(2, workers / 4));
+  }
+  return std::min(workers, rows < kRowsForTwoGatherers ? 1 : 2);
+}
+
+/// Leaves with which a batch goes. Where workers evaluate, small batches for all of them are faster
+/// than full ones for a few.
+int leaves_of_batch(const EvaluatorTraits& traits, const SearchConfig& config, int rows,
+                    int searches, int workers) noexcept {
+  const bool workers_evaluate =
+      traits.device_batches == 0 && !traits.calling_thread && !traits.immediate;
+  if (!workers_evaluate || config.symmetry == SymmetryMode::fill) return rows;
+  const std::int64_t leaves = std::int64_t{max_in_flight(config)} * searches;
+  return static_cast<int>(std::clamp<std::int64_t>(leaves / workers, 1, rows));
+}
 
 }  // namespace
+
+Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<ChunkPool> pool)
+    : evaluator_(evaluator),
+      traits_(evaluator.traits()),
+      batch_rows_(batch_rows),
+      ahead_(ahead_of(traits_)),
+      pool_(std::move(pool)) {
+  workers_.push_back(std::make_unique<Worker>());
+  // The first slot is made now: a device prepares for a batch's sizes when its memory is made.
+  Slot* slot = make_slot();
+  free_.push_front(*slot);
+  slot_bytes_ = slot->batch->bytes;
+  pool_->charge(slot_bytes_, true);
+}
+
+Pipeline::~Pipeline() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  start_.notify_all();
+  served_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : device_threads_) thread.join();
+  pool_->discharge(slot_bytes_ * slots_.size());
+}
+
+RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
+  const bool single_worker = options.foreign || (traits_.immediate && searches.size() == 1);
+  const int workers = single_worker ? 1 : options.workers;
+  keep_within_limit();
+  start_threads(workers);
+  for (int i = 0; i < workers; ++i) {
+    prepare_worker(*workers_[static_cast<std::size_t>(i)], *searches.front());
+  }
+  begin_run(searches, options, host, workers);
+  if (workers > 1) start_.notify_all();
+  if (options.succession != nullptr) {  // some may have nothing to do, and then nobody comes by
+    for (int i = 0; i < num_places_; ++i) tell_of(places_[static_cast<std::size_t>(i)]);
+  }
+  work(*workers_[0], true);
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [&] { return working_ == 0; });
+  running_ = false;
+  places_.reset();
+  num_places_ = 0;
+  queue_.clear();
+  host_ = nullptr;
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  return end_;
+}
+
+/// Slots of earlier runs make room for trees. Throws ConfigError where even one is too many.
+void Pipeline::keep_within_limit() {
+  const auto least = 2 * kChunkBytes;  // of trees
+  const auto limit = std::uint64_t{pool_->limit_chunks()} * kChunkBytes;
+  if (limit < slot_bytes_ * slots_.size() + least) {
+    free_ = {};
+    pool_->discharge(slot_bytes_ * (slots_.size() - 1));
+    slots_.resize(1);
+    free_.push_front(*slots_.front());
+  }
+  if (limit < slot_bytes_ + least) {
+    throw ConfigError("memory_limit: expected room for a tree and a batch of " +
+                      std::to_string(batch_rows_) + " rows, which takes " +
+                      std::to_string(slot_bytes_) + " bytes; found " + std::to_string(limit) +
+                      " bytes for both: raise memory_limit, or lower batch_size");
+  }
+}
+
+void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
+                         Host& host, int workers) {
+  const std::lock_guard lock(mutex_);
+  places_ = std::make_unique<Place[]>(searches.size());
+  num_places_ = unfinished_ = static_cast<int>(searches.size());
+  options_ = options;
+  plan_turns(searches[0]->config(), num_places_, workers);
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    places_[i].search = searches[i];
+    queue_.push(places_[i], Load::idle);
+  }
+  host_ = &host;
+  host_stops_ = false;
+  ending_.store(false, std::memory_order_relaxed);
+  closing_searches_.store(false, std::memory_order_relaxed);
+  end_ = RunEnd::completed;
+  error_ = nullptr;
+  last_poll_ = Clock::now();
+  gathering_ = completing_ = evaluating_ = 0;
+  active_ = working_ = workers - 1;
+  ++run_number_;
+  running_ = true;
+}
+
+/// Who gathers how much from which search.
+void Pipeline::plan_turns(const SearchConfig& config, int searches, int workers) {
+  const bool worker_for_each = searches >= workers;
+  const bool by_one = worker_for_each || config.deterministic;
+  most_gatherers_ = by_one ? 1 : gatherers_of_tree(traits_, batch_rows_, workers);
+  // With an evaluator that never leaves anything open, a tree passes from worker to worker whole.
+  const bool handed_over = traits_.immediate && most_gatherers_ == 1;
+  sharing_ = workers == 1 || handed_over ? Sharing::exclusive : Sharing::shared;
+  // A tree that passes through a core's cache turn by turn costs half as much again. Under a
+  // deadline all trees are to get their share.
+  finishes_trees_ = handed_over && !options_.deadline;
+  // What was evaluated in other calls, or by other workers just before, may not decide which rows
+  // share a batch: the last bits of an output can depend on that.
+  use_cache_ = !config.deterministic && config.cache_entries > 0;
+  batch_leaves_ = leaves_of_batch(traits_, config, batch_rows_, searches, workers);
+  turn_leaves_ = std::max(1, batch_leaves_ / searches);
+  visits_ = traits_.immediate || options_.foreign
+      ? 1
+      : std::min(kMostVisits, batch_leaves_ / turn_leaves_);
+}
+
+void Pipeline::release_memory() {
+  for (const auto& worker : workers_) worker->allocator = Allocator();
+}
 
 void Pipeline::start_threads(int workers) {
   // workers_[i + 1] is used by threads_[i], which may be the one that cannot be had.
@@ -49,22 +206,21 @@ void Pipeline::device_thread() {
   for (;;) {
     served_.wait(lock, [&] { return closing_ || !ready_.empty(); });
     if (closing_) return;
-    Slot* slot = ready_.front();
-    ready_.pop_front();
-    ++judging_;
+    Slot* slot = ready_.pop_front();
+    ++evaluating_;
+    wake_gatherer();  // one batch less waits
     lock.unlock();
-    judge(*slot);
+    evaluate(*slot);
     lock.lock();
-    --judging_;
-    judged_.push_back(slot);
-    ++events_;
-    if (sleepers_ != 0) changed_.notify_one();  // one slot, one worker
+    --evaluating_;
+    evaluated_.push_back(*slot);
+    wake_one();  // one slot, one worker
   }
 }
 
 /// Before anything of a run has begun: positions change under a succession.
 void Pipeline::prepare_worker(Worker& worker, const TreeSearch& first) {
-  worker.last = nullptr;
+  worker.place = nullptr;
   if (!worker.walker) worker.walker = make_walker(first.root().position());
   worker.selector.configure(first.config());
   if (worker.allocator.arena() != first.tree().shared_arena()) {
@@ -93,18 +249,20 @@ void Pipeline::work(Worker& worker, bool caller) {
   signal();
 }
 
-/// Ends the run once every root is judged: a result without a move would be of no use.
+/// Ends the run once every root is evaluated: a result without a move would be of no use.
 bool Pipeline::end_early(RunEnd end) {
   const std::lock_guard lock(mutex_);
   closing_searches_.store(true, std::memory_order_relaxed);
-  bool judged = true;
-  for (TreeSearch* search : searches_) {
-    if (search->root_ready()) search->close();
-    judged = judged && (search->root_ready() || search->closed());
+  bool ready = true;
+  for (int i = 0; i < num_places_; ++i) {
+    const Place& place = places_[static_cast<std::size_t>(i)];
+    if (place.held) continue;  // whoever holds it closes what follows
+    if (place.search->root_ready()) place.search->close();
+    ready = ready && (place.search->root_ready() || place.search->closed());
   }
   if (end_ == RunEnd::completed) end_ = end;
-  if (judged) ending_.store(true, std::memory_order_relaxed);
-  return judged;
+  if (ready) ending_.store(true, std::memory_order_relaxed);
+  return ready;
 }
 
 void Pipeline::poll() {
@@ -122,15 +280,17 @@ void Pipeline::wait(std::uint64_t seen, bool caller) {
   const Clock::time_point begun = Clock::now();
   std::unique_lock lock(mutex_);
   const auto news = [&] { return events_ != seen; };
-  ++sleepers_;
   if (caller) {
     auto until = begun + kPollEvery;
     if (options_.deadline) until = std::min(until, *options_.deadline);
-    changed_.wait_until(lock, until, news);
+    caller_sleeps_ = true;
+    called_.wait_until(lock, until, news);
+    caller_sleeps_ = false;
   } else {
+    ++sleepers_;
     changed_.wait(lock, news);
+    --sleepers_;
   }
-  --sleepers_;
   lock.unlock();
   const auto waited = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun);
   waited_ns_.fetch_add(static_cast<std::uint64_t>(waited.count()), std::memory_order_relaxed);

@@ -161,7 +161,7 @@ Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
   if (!pipeline_ || pipeline_->batch_rows() != rows) {
     const std::lock_guard lock(stats_mutex_);
     if (pipeline_) old_waited_ns_ += pipeline_->waited_ns();
-    pipeline_ = std::make_unique<Pipeline>(*bound_, rows);
+    pipeline_ = std::make_unique<Pipeline>(*bound_, rows, pool_);
   }
   return *pipeline_;
 }
@@ -278,13 +278,16 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   }
   // Read where they end, by whoever is at them: their nodes are in that core's cache.
   results.resize(searches.size());
+  std::vector<char> read(searches.size(), 0);  // each written by one worker
   const std::uint64_t first = searches.front()->stream();
   WhereTheyEnd reader([&](const TreeSearch& search) {
-    results[search.stream() - first] = result_of(search, begun, true);
+    const std::uint64_t place = search.stream() - first;
+    results[place] = result_of(search, begun, true);
+    read[place] = 1;
   });
   const RunEnd end = run(running, config, begun, host, &reader);
   for (std::size_t i = 0; i < searches.size(); ++i) {
-    if (!searches[i]->reported) results[i] = result_of(*searches[i], begun, true);
+    if (read[i] == 0) results[i] = result_of(*searches[i], begun, true);
     results[i].stop_reason = reason_of(*searches[i], end);
   }
   return results;

@@ -107,18 +107,13 @@ std::vector<Edge> Tree::edges(const Node& node) const {
   return all;
 }
 
-bool Tree::expand(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
+bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
   node.value = leaf.value;
   node.mover = leaf.to_move & 1;
-  if (&node == &root_) {
-    root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
-    list_edges(leaf, root_edges_);
-    node.num_edges = static_cast<std::uint16_t>(root_edges_.size());
-  } else if (!store_edges(allocator, leaf, node)) {
-    node.state.store(NodeState::fresh, std::memory_order_release);
-    return false;
-  }
-  node.state.store(NodeState::expanded, std::memory_order_release);
+  if (&node != &root_) return store_edges(allocator, leaf, node);
+  root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
+  list_edges(leaf, root_edges_);
+  node.num_edges = static_cast<std::uint16_t>(root_edges_.size());
   return true;
 }
 

@@ -50,9 +50,20 @@ class alignas(kCacheLine) Tree {
     nodes_->fetch_add(created, std::memory_order_relaxed);
   }
 
-  /// Edges, mover and value of a claimed node, then NodeState::expanded. False at the memory cap:
-  /// the node is fresh again and will be judged again when next visited. The root always fits.
-  bool expand(Allocator& allocator, Node& node, const EvalLeaf& leaf);
+  /// Edges, mover and value of a claimed node, which nobody sees before publish(). False at the
+  /// memory cap; the root always fits.
+  bool store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& leaf);
+  /// The node is expanded or, where its evaluation could not be stored, fresh again: it will be
+  /// evaluated again when next visited.
+  static void publish(Node& node, bool stored) noexcept {
+    node.state.store(stored ? NodeState::expanded : NodeState::fresh, std::memory_order_release);
+  }
+  /// Both; returns whether it was stored.
+  bool expand(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
+    const bool stored = store_evaluation(allocator, node, leaf);
+    publish(node, stored);
+    return stored;
+  }
   /// The child for the next edge, claimed by the caller; nullptr when another worker is creating
   /// one, and with `full` set when memory is at its cap.
   Node* create_child(Allocator& allocator, Node& parent, bool& full);

@@ -10,6 +10,12 @@ constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to cho
 constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
 constexpr int kKnownPerTurn = 8;  ///< visits of endings, while leaves wait to be judged
 
+/// Nobody evaluates the node any more; it stays expanded where only what followed has failed.
+void give_up(Node& node) noexcept {
+  if (node.state.load(std::memory_order_relaxed) != NodeState::claimed) return;
+  node.state.store(NodeState::fresh, std::memory_order_release);
+}
+
 /// Number of the first leaf of a search: each search has 2^39 of its own. An evaluator knows the
 /// engine's seed alone, so the seed of the call is in the numbers.
 std::uint64_t first_number(std::uint64_t seed, std::uint64_t search) noexcept {
@@ -111,9 +117,10 @@ int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
 
 bool TreeSearch::fits(const Slot& slot) const noexcept {
   const EvalBatch& batch = *slot.batch;
-  const int rows = static_cast<int>(batch.rows.size()) +
-      rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
-  return rows <= batch.capacity && batch.num_leaves < batch.capacity;
+  const int wanted = rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
+  // A batch may be larger than batch_size: that is for leaves under all symmetries.
+  const int most = wanted > 1 ? batch.capacity : std::min(batch.capacity, config_.batch_size);
+  return static_cast<int>(batch.rows.size()) + wanted <= most && batch.num_leaves < most;
 }
 
 std::uint64_t TreeSearch::reserve(std::uint64_t wanted) noexcept {
@@ -161,18 +168,19 @@ void TreeSearch::ready_root() {
   root_ready_.store(true, std::memory_order_release);
 }
 
+/// What may fail comes first: a leaf that cannot be finished is as if it had not been visited.
 template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
                              const EvalLeaf& leaf, bool is_root) {
+  Node& node = *path.back();
+  const bool stored = tree_.store_evaluation(allocator_of(worker), node, leaf);
   // Backed up before it is expanded: whoever sees the edges sees a visit.
   back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
-  const bool expanded = tree_.expand(allocator_of(worker), *path.back(), leaf);
-  if (!is_root) {
-    add<S>(completed, std::uint64_t{1});
-  } else if (expanded) {
+  Tree::publish(node, stored);
+  if (is_root) {
     ready_root();
   } else {
-    close();  // not even the root fits into the memory
+    add<S>(completed, std::uint64_t{1});
   }
 }
 
@@ -207,7 +215,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
     return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(index)];
-  flight.search = this;
+  flight.place = worker.place;
   flight.path.assign(worker.path.begin(), worker.path.end());
   flight.is_root = is_root;
   flight.drawn = worker.drawn;
@@ -242,7 +250,7 @@ bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& po
   try {
     return place<S>(worker, slot, position, is_root);
   } catch (...) {
-    worker.path.back()->state.store(NodeState::fresh, std::memory_order_release);
+    give_up(*worker.path.back());
     throw;
   }
 }
@@ -357,7 +365,7 @@ void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) 
 template <Sharing S>
 void TreeSearch::cancel(Flight& flight) noexcept {
   unmark<S>(flight.path);
-  flight.path.back()->state.store(NodeState::fresh, std::memory_order_release);
+  give_up(*flight.path.back());
   if (!flight.is_root) {
     reserved_.fetch_sub(1, std::memory_order_relaxed);
   } else {

@@ -1,5 +1,5 @@
 /// One tree being searched: its budget, what is in flight, and the two things that workers do with
-/// it: gather leaves into a batch, and complete judged leaves.
+/// it: gather leaves into a batch, and complete evaluated leaves.
 #pragma once
 
 #include <atomic>
@@ -13,28 +13,11 @@
 #include "search/backup.h"
 #include "search/config.h"
 #include "search/select.h"
+#include "search/slot.h"
 #include "search/tree.h"
 #include "search/walker.h"
 
 namespace pyengine {
-
-class TreeSearch;
-
-/// Where a leaf of a batch stands.
-struct Flight {
-  TreeSearch* search = nullptr;
-  Path path;
-  bool is_root = false;     ///< the root's own judgement: no simulation
-  std::uint32_t drawn = 0;  ///< see Walk
-};
-
-/// A batch with the whereabouts of its leaves.
-struct Slot {
-  std::unique_ptr<EvalBatch> batch;
-  std::vector<Flight> flights;  ///< [batch.capacity]; those of batch.num_leaves are in use
-  TreeSearch* round = nullptr;  ///< deterministic: completed when the whole round is judged
-  bool cancelled = false;
-};
 
 /// What a thread needs to walk and to write to trees.
 struct Worker {
@@ -42,8 +25,8 @@ struct Worker {
   Selector selector;
   Allocator allocator;
   Path path;
-  std::uint32_t drawn = 0;     ///< of the walk along `path`; see Walk
-  TreeSearch* last = nullptr;  ///< where it gathered last in this run
+  std::uint32_t drawn = 0;  ///< of the walk along `path`; see Walk
+  Place* place = nullptr;   ///< where it gathers, or gathered last in this run
 };
 
 /// Limits of one turn of gathering.
@@ -95,21 +78,17 @@ class alignas(kCacheLine) TreeSearch {
   /// SymmetryMode::fill: spare rows take further symmetries of the leaves that are there.
   void fill(Slot& slot) const;
 
-  /// Backs up and expands leaf `leaf` of a judged batch.
+  /// No leaf is in flight: gathering one now is what the serial search would do.
+  [[nodiscard]] bool idle() const noexcept {
+    return in_flight_.load(std::memory_order_acquire) == 0;
+  }
+
+  /// Backs up and expands leaf `leaf` of an evaluated batch. When it throws, cancel() is to follow.
   template <Sharing S>
   void complete(Worker& worker, Flight& flight, const EvalLeaf& leaf);
-  /// Takes a leaf back that will not be judged.
+  /// Takes a leaf back that will not be evaluated.
   template <Sharing S>
   void cancel(Flight& flight) noexcept;
-
-  /// Deterministic rounds: slots of this round that are not judged yet.
-  std::vector<Slot*> round;
-  std::atomic<int> round_open{0};
-
-  // The pipeline's, under its mutex.
-  bool queued = false;    ///< among those that may be gathered from
-  bool reported = false;  ///< as finished
-  bool held = false;      ///< while it is decided what follows
 
   std::atomic<std::uint64_t> completed{0};    ///< simulations
   std::atomic<std::uint64_t> evaluations{0};  ///< rows judged

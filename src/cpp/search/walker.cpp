@@ -60,11 +60,13 @@ class WalkerOf final : public Walker {
       }
       if (chosen.child == nullptr) {
         bool at_cap = false;
+        path.push_back(nullptr);  // room first: a node that is created is not lost
         Node* child = tree.create_child(allocator, *node, at_cap);
         if (child != nullptr) {
-          path.push_back(child);
+          path.back() = child;
           return end(arrive(tree, *child, position));
         }
+        path.pop_back();
         if (!at_cap) return {};
         may_create = false;  // go on inside the tree there is
         continue;

@@ -50,7 +50,7 @@ void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
   const SearchConfig& search = table_.config.search;
   auto bound = evaluator->bind(table_.game, bind_options(search));
   auto pipeline =
-      std::make_unique<Pipeline>(*bound, batch_rows(search, *table_.game, bound->traits()));
+      std::make_unique<Pipeline>(*bound, batch_rows(search, *table_.game, bound->traits()), pool_);
   for (const auto& game : games_) game->drop_tree();
   const std::lock_guard lock(mutex_);
   if (bound_) {
