@@ -41,11 +41,15 @@ struct Mock {
   bool reads_planes = false;  ///< rows per symmetry
   double answered = 0.0;      ///< share of requests that are answered at once, as by a cache
   std::chrono::microseconds delay{0};  ///< of a batch
+  std::size_t batch_bytes = 0;         ///< that a batch says it takes, beside its leaves
 };
 
 /// What a MockEvaluator saw. Shared with the test, which reads it when the search is over.
 struct Seen {
-  std::atomic<int> fail_at{-1};  ///< the batch of this number (from 0) throws
+  std::atomic<int> fail_at{-1};          ///< the batch of this number (from 0) throws
+  std::atomic<int> fail_request_at{-1};  ///< the request of this number (from 0) throws
+  std::atomic<int> requests{0};          ///< while fail_request_at is set
+  std::atomic<int> strays{0};            ///< rows of leaves that are not in the batch
   std::atomic<int> batches{0};
   std::atomic<int> rows{0};
   std::atomic<int> largest{0};       ///< rows of a batch
@@ -74,6 +78,11 @@ class BoundMock final : public BoundEvaluator {
     traits.device_batches = mock_.device_batches;
     return traits;
   }
+  [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
+    auto batch = BoundEvaluator::make_batch(capacity);
+    batch->bytes += mock_.batch_bytes;
+    return batch;
+  }
   void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
     EvalLeaf& opened = batch.leaves[static_cast<std::size_t>(leaf)];
     opened.planes.key[0] = position.hash();
@@ -83,6 +92,9 @@ class BoundMock final : public BoundEvaluator {
     raise_to(seen_->most_waiting, ++seen_->waiting);
   }
   void request(EvalBatch& batch, int leaf, int symmetry) override {
+    if (seen_->fail_request_at >= 0 && seen_->requests++ == seen_->fail_request_at) {
+      throw EvaluationError("mock: this request fails");
+    }
     EvalLeaf& asked = batch.leaves[static_cast<std::size_t>(leaf)];
     const std::uint64_t key = asked.planes.key[0] + static_cast<std::uint64_t>(symmetry);
     if (mock_.immediate || unit(key) < mock_.answered) {
@@ -117,6 +129,10 @@ class BoundMock final : public BoundEvaluator {
     if (mock_.delay.count() > 0) std::this_thread::sleep_for(mock_.delay);
     if (number == seen_->fail_at.load()) throw EvaluationError("mock: this batch fails");
     for (const EvalRow& row : batch.rows) {
+      if (row.leaf >= batch.num_leaves) {
+        ++seen_->strays;
+        continue;
+      }
       EvalLeaf& leaf = batch.leaves[row.leaf];
       ++leaf.answers;
       if (--leaf.pending_rows == 0) finish(leaf);

@@ -169,6 +169,68 @@ TEST_SUITE("concurrent") {
     }
   }
 
+  TEST_CASE("where trees are many each is searched as the serial search would search it") {
+    const auto game = load_game("gomoku", {{"board_size", 7LL}});
+    const std::vector<State> states = random_states(game, 120, 4);
+    const std::vector<const State*> pointers = pointers_to(states);
+    const auto visits_of = [&](const Mock& mock, int threads, int in_flight) {
+      SearchConfig config = config_of({threads, {}}, 60);
+      config.in_flight = in_flight;
+      config.symmetry = SymmetryMode::none;
+      Searcher searcher(game, std::make_shared<MockEvaluator>(mock), config);
+      Patient host;
+      std::vector<std::vector<std::uint32_t>> visits;
+      for (const SearchResult& result : searcher.search_many(pointers, config, host)) {
+        visits.push_back(result.visits);
+      }
+      return visits;
+    };
+    const auto serial = visits_of({}, 1, 1);
+    const std::vector<Mock> waiting{{.device_batches = 2, .delay = microseconds(300)},
+                                    {.calling_thread = true, .delay = microseconds(300)}};
+    for (const Mock& mock : waiting) {
+      for (const int threads : {1, 2, 4, 16}) {
+        CAPTURE(mock.device_batches);
+        CAPTURE(threads);
+        const auto found = visits_of(mock, threads, 16);
+        int same = 0;
+        for (std::size_t i = 0; i < found.size(); ++i) same += found[i] == serial[i] ? 1 : 0;
+        CHECK(same >= 114);  // 95 %: at the end of the run few trees are left
+      }
+    }
+  }
+
+  TEST_CASE("with few trees the evaluator is fed all the same") {
+    const auto game = load_game("gomoku", {{"board_size", 9LL}});
+    const std::vector<State> states = random_states(game, 2, 4);
+    const std::vector<const State*> pointers = pointers_to(states);
+    for (const Mock& mock : {Mock{.device_batches = 2, .delay = microseconds(100)},
+                             Mock{.calling_thread = true, .delay = microseconds(100)}}) {
+      const auto evaluator = std::make_shared<MockEvaluator>(mock);
+      const SearchConfig config = config_of({4, {}}, 800);
+      Searcher searcher(game, evaluator, config);
+      Patient host;
+      searcher.search_many(pointers, config, host);
+      const double fill =
+          static_cast<double>(evaluator->seen->rows.load()) / evaluator->seen->batches;
+      CHECK(fill > 5.0);  // of 8
+      CHECK(evaluator->seen->most_waiting.load() > 8);
+    }
+  }
+
+  TEST_CASE("leaves of one tree are divided among all workers where those evaluate") {
+    const auto game = load_game("gomoku", {{"board_size", 9LL}});
+    const auto evaluator =
+        std::make_shared<MockEvaluator>(Mock{.delay = std::chrono::milliseconds(1)});
+    const SearchConfig config = config_of({16, {}}, 400);  // 16 leaves in flight
+    Searcher searcher(game, evaluator, config);
+    Patient host;
+    const SearchResult result = searcher.search(State(game), config, host);
+    CHECK(total(result.visits) == 400);
+    CHECK(evaluator->seen->largest.load() == 1);
+    check_sound(searcher);
+  }
+
   TEST_CASE("the first of many batches fails while no tree has a root") {
     const auto game = load_game("connect_four");
     const State state(game);

@@ -108,6 +108,63 @@ TEST_CASE("every simulation is one visit, whatever the evaluator, the threads an
   }
 }
 
+TEST_CASE("root_average takes a larger batch for the root alone") {
+  SearchConfig config = config_of(1, 200);
+  config.symmetry = SymmetryMode::root_average;
+  config.batch_size = 2;
+  Bench bench(load_game("gomoku", {{"board_size", 7LL}}), config, {.reads_planes = true});
+  check_result(bench, bench.search(), 200);
+  CHECK(bench.evaluator->seen->largest.load() == 8);
+  const int later = bench.evaluator->seen->batches.load() - 1;
+  CHECK(bench.evaluator->seen->rows.load() - 8 <= 2 * later);
+}
+
+TEST_CASE("what a leaf has asked for when asking fails is not evaluated") {
+  const auto game = load_game("gomoku", {{"board_size", 7LL}});
+  for (const bool deterministic : {false, true}) {
+    for (const int fail_at : {0, 3, 9, 17, 30}) {
+      CAPTURE(deterministic);
+      CAPTURE(fail_at);
+      SearchConfig config = config_of(2, 300);
+      config.symmetry = SymmetryMode::average;
+      config.batch_size = 16;
+      config.deterministic = deterministic;
+      Bench bench(game, config, {.reads_planes = true});
+      bench.evaluator->seen->fail_request_at = fail_at;
+      CHECK_THROWS_AS(bench.search(), EvaluationError);
+      const TreeCount count = bench.check();
+      CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
+      bench.evaluator->seen->fail_request_at = -1;
+      CHECK(bench.search().simulations == 300);
+      CHECK(bench.evaluator->seen->strays.load() == 0);
+    }
+  }
+}
+
+TEST_CASE("a batch that does not fit under the memory limit is refused by name") {
+  SearchConfig config = config_of(1, 50);
+  config.memory_limit = kLeastMemory;
+  const auto game = load_game("connect_four");
+  Bench bench(game, config, {.batch_bytes = 7U << 20});
+  CHECK_THROWS_WITH_AS(bench.search(), doctest::Contains("memory_limit: expected room for a tree"),
+                       ConfigError);
+  bench.config.memory_limit = 64U << 20;
+  CHECK(bench.search().simulations == 50);
+}
+
+TEST_CASE("batches count against the memory limit, and the search goes on with fewer") {
+  SearchConfig config = config_of(4, 2000);
+  config.memory_limit = 24U << 20;
+  config.batch_size = 16;
+  Bench bench(
+      load_game("gomoku"), config,
+      {.device_batches = 2, .delay = std::chrono::microseconds(50), .batch_bytes = 6U << 20});
+  const SearchResult result = bench.search();
+  CHECK(result.simulations == 2000);
+  CHECK(bench.searcher->stats().bytes <= config.memory_limit);
+  CHECK(bench.searcher->stats().bytes >= 6U << 20);
+}
+
 TEST_CASE("budgets are exact from 1 to 70 simulations") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 3}) {
