@@ -111,7 +111,7 @@ void Pipeline::gather_turns(Worker& worker, Slot* slot) {
   int leaves = 0;
   for (int visits = 1; place != nullptr; ++visits) {
     try {
-      if (slot == nullptr) slot = make_slot();
+      if (slot == nullptr) slot = make_slot(true);
       if (visits == 1) leaves = slot->batch->num_leaves;
       gather_turn(worker, *place->search, slot);
     } catch (...) {

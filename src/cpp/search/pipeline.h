@@ -157,8 +157,10 @@ class Pipeline {
   // --- slots
   [[nodiscard]] bool evaluates(bool caller) const noexcept;
   [[nodiscard]] Slot* idle_slot() noexcept;
-  Slot* take_slot(bool forced);
-  Slot* make_slot();
+  [[nodiscard]] bool charge_slot() noexcept;
+  void discharge(std::uint64_t bytes) noexcept;
+  Slot* take_slot(bool for_round);
+  Slot* make_slot(bool charged);
   void put_back(Slot* slot) noexcept;
   void release(Slot& slot) noexcept;
 
@@ -182,6 +184,7 @@ class Pipeline {
   std::condition_variable served_;   ///< a batch is ready for a device's thread
   std::condition_variable ended_;    ///< a worker has left the run
   std::vector<std::unique_ptr<Slot>> slots_;
+  std::uint64_t charged_ = 0;  ///< bytes of slots that the pool pays for
   SlotList free_;
   SlotList partial_;
   SlotList ready_;

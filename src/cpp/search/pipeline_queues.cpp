@@ -69,7 +69,7 @@ Place* Pipeline::begin_gathering(Worker& worker, Slot*& slot) noexcept {
   if (place == nullptr) return nullptr;
   if (!place->search->config().deterministic) {  // whose rounds take slots as they need them
     slot = idle_slot();
-    if (slot == nullptr && !pool_->charge(slot_bytes_)) {  // whoever releases one comes by
+    if (slot == nullptr && !charge_slot()) {  // whoever releases one comes by
       place->search->leave();
       queue(*place);
       return nullptr;
@@ -188,22 +188,34 @@ Slot* Pipeline::idle_slot() noexcept {
   return slot;
 }
 
-/// Another slot for a worker that gathers already; nullptr where the memory has no room for one,
-/// unless it is `forced`.
-Slot* Pipeline::take_slot(bool forced) {
+/// Whether the memory has room for one more slot, which is then charged. Under the mutex.
+bool Pipeline::charge_slot() noexcept {
+  if (!pool_->charge(slot_bytes_)) return false;
+  charged_ += slot_bytes_;
+  return true;
+}
+
+/// Under the mutex.
+void Pipeline::discharge(std::uint64_t bytes) noexcept {
+  pool_->discharge(bytes);
+  charged_ -= bytes;
+}
+
+/// Another slot for a worker that gathers already; nullptr where the memory has no room for one. A
+/// round of a deterministic search gets its slots for nothing: how much memory trees have may not
+/// depend on how many rounds are under way.
+Slot* Pipeline::take_slot(bool for_round) {
   {
     const std::lock_guard lock(mutex_);
     if (Slot* slot = idle_slot()) return slot;
-    if (!pool_->charge(slot_bytes_, forced)) return nullptr;
+    if (!for_round && !charge_slot()) return nullptr;
   }
-  return make_slot();
+  return make_slot(!for_round);
 }
 
-/// Its memory is charged already.
-Slot* Pipeline::make_slot() {
-  std::unique_ptr<Slot> slot;
+Slot* Pipeline::make_slot(bool charged) {
   try {
-    slot = std::make_unique<Slot>();
+    auto slot = std::make_unique<Slot>();
     slot->batch = evaluator_.make_batch(batch_rows_);
     slot->flights.resize(slot->batch->leaves.size());
     slot->batch->use_cache = use_cache_;
@@ -211,7 +223,8 @@ Slot* Pipeline::make_slot() {
     slots_.push_back(std::move(slot));
     return slots_.back().get();
   } catch (...) {
-    pool_->discharge(slot_bytes_);
+    const std::lock_guard lock(mutex_);
+    if (charged) discharge(slot_bytes_);
     throw;
   }
 }

@@ -58,9 +58,10 @@ Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<Ch
       pool_(std::move(pool)) {
   workers_.push_back(std::make_unique<Worker>());
   // The first slot is made now: a device prepares for a batch's sizes when its memory is made.
-  Slot* slot = make_slot();
+  Slot* slot = make_slot(false);
   free_.push_front(*slot);
   slot_bytes_ = slot->batch->bytes;
+  charged_ = slot_bytes_;
   pool_->charge(slot_bytes_, true);
 }
 
@@ -73,7 +74,7 @@ Pipeline::~Pipeline() {
   served_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   for (std::thread& thread : device_threads_) thread.join();
-  pool_->discharge(slot_bytes_ * slots_.size());
+  discharge(charged_);
 }
 
 RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
@@ -105,9 +106,9 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
 void Pipeline::keep_within_limit() {
   const auto least = 2 * kChunkBytes;  // of trees
   const auto limit = std::uint64_t{pool_->limit_chunks()} * kChunkBytes;
-  if (limit < slot_bytes_ * slots_.size() + least) {
+  if (limit < charged_ + least) {
     free_ = {};
-    pool_->discharge(slot_bytes_ * (slots_.size() - 1));
+    discharge(charged_ - slot_bytes_);
     slots_.resize(1);
     free_.push_front(*slots_.front());
   }
