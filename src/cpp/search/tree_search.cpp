@@ -137,9 +137,13 @@ void TreeSearch::request_symmetries(EvalBatch& batch, int leaf, bool is_root) {
   const int wanted = rows_per_leaf(is_root);
   int first = 0;
   if (config_.symmetry != SymmetryMode::none && symmetries_ > 1 && wanted == 1) {
-    const std::uint64_t number = batch.leaves[static_cast<std::size_t>(leaf)].number;
+    // By the position, so that one that comes back finds its answer in the cache: the same in all
+    // searches of a seed. In self-play too, where the games of a network then share openings under
+    // one symmetry each. What its answer is off by there, the next network's is not, and training
+    // sees every position under all symmetries.
+    const auto& key = batch.leaves[static_cast<std::size_t>(leaf)].planes.key;
     first = static_cast<int>(
-        Rng(config_.seed, 2 * number).below(static_cast<std::uint32_t>(symmetries_)));
+        Rng(config_.seed ^ key[0], key[1]).below(static_cast<std::uint32_t>(symmetries_)));
   }
   for (int i = 0; i < wanted; ++i) evaluator_.request(batch, leaf, first + i);
 }

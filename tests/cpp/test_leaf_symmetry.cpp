@@ -1,0 +1,157 @@
+/// Which symmetry of the board a leaf is evaluated under.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "search_fixtures.h"
+
+namespace pyengine {
+namespace {
+
+using namespace search_test;
+
+constexpr std::size_t kSymmetries = 8;
+
+/// What was asked for: position -> symmetry, and how often the same position had another one.
+struct Asked {
+  std::mutex mutex;
+  std::map<std::uint64_t, int> symmetries;
+  int requests = 0;
+  int changed = 0;
+};
+
+class BoundRecorder final : public BoundEvaluator {
+ public:
+  explicit BoundRecorder(std::shared_ptr<Asked> asked)
+      : mock_({.reads_planes = true}, std::make_shared<Seen>()), asked_(std::move(asked)) {}
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return mock_.traits(); }
+  void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
+    mock_.open(batch, leaf, position);
+  }
+  void request(EvalBatch& batch, int leaf, int symmetry) override {
+    const std::lock_guard lock(asked_->mutex);
+    const std::uint64_t key = batch.leaves[static_cast<std::size_t>(leaf)].planes.key[0];
+    const auto [found, added] = asked_->symmetries.emplace(key, symmetry);
+    ++asked_->requests;
+    if (!added && found->second != symmetry) ++asked_->changed;
+    mock_.request(batch, leaf, symmetry);
+  }
+  void finish(EvalLeaf& leaf) override { mock_.finish(leaf); }
+  void evaluate(EvalBatch& batch) override { mock_.evaluate(batch); }
+
+ private:
+  BoundMock mock_;
+  std::shared_ptr<Asked> asked_;
+};
+
+class Recorder final : public Evaluator {
+ public:
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame>,
+                                       const BindOptions&) override {
+    return std::make_unique<BoundRecorder>(asked);
+  }
+  std::shared_ptr<Asked> asked = std::make_shared<Asked>();
+};
+
+/// What two searches of a Gomoku board ask for.
+std::shared_ptr<Asked> asked_with(std::uint64_t seed, int threads, std::uint64_t simulations) {
+  const auto game = load_game("gomoku", {{"board_size", 9LL}});
+  SearchConfig config;
+  config.threads = threads;
+  config.simulations = simulations;
+  config.memory_limit = 64U << 20;
+  config.cache_entries = 0;
+  config.reuse_tree = false;
+  config.seed = seed;
+  const auto recorder = std::make_shared<Recorder>();
+  Searcher searcher(game, recorder, config);
+  Patient host;
+  for (int search = 0; search < 2; ++search) searcher.search(State(game), config, host);
+  return recorder->asked;
+}
+
+/// Pearson's statistic of a table against independence of its rows and columns.
+template <std::size_t R>
+double dependence(const std::array<std::array<double, kSymmetries>, R>& table) {
+  std::array<double, R> rows{};
+  std::array<double, kSymmetries> columns{};
+  double all = 0.0;
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t c = 0; c < kSymmetries; ++c) {
+      rows[r] += table[r][c];
+      columns[c] += table[r][c];
+      all += table[r][c];
+    }
+  }
+  double sum = 0.0;
+  for (std::size_t r = 0; r < R; ++r) {
+    for (std::size_t c = 0; c < kSymmetries; ++c) {
+      const double expected = rows[r] * columns[c] / all;
+      sum += (table[r][c] - expected) * (table[r][c] - expected) / expected;
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("a position that comes back is asked for under the same random symmetry") {
+  const auto asked = asked_with(0, 1, 3000);
+  CHECK(asked->requests > static_cast<int>(asked->symmetries.size()) + 1000);
+  CHECK(asked->changed == 0);
+}
+
+TEST_CASE("random symmetries are spread evenly over positions, whichever set of the cache") {
+  const auto asked = asked_with(0, 1, 20'000);
+  std::array<double, kSymmetries> counts{};
+  std::array<std::array<double, kSymmetries>, 16> by_set{};   // the high bits choose the set
+  std::array<std::array<double, kSymmetries>, 16> by_lock{};  // of its lock
+  for (const auto& [key, symmetry] : asked->symmetries) {
+    const auto k = static_cast<std::size_t>(symmetry);
+    ++counts[k];
+    ++by_set[key >> 60U][k];
+    ++by_lock[key & 15U][k];
+  }
+  const double expected = static_cast<double>(asked->symmetries.size()) / kSymmetries;
+  REQUIRE(expected > 1000);
+  double sum = 0.0;
+  for (const double count : counts) sum += (count - expected) * (count - expected) / expected;
+  CHECK(sum < 24.3);                  // 7 degrees of freedom: one in a thousand is above
+  CHECK(dependence(by_set) < 153.0);  // 105 degrees
+  CHECK(dependence(by_lock) < 153.0);
+}
+
+TEST_CASE("another seed evaluates seven of eight positions under another symmetry") {
+  const auto first = asked_with(0, 1, 5000);
+  const auto second = asked_with(1, 1, 5000);
+  double both = 0.0;
+  double same = 0.0;
+  for (const auto& [key, symmetry] : first->symmetries) {
+    const auto found = second->symmetries.find(key);
+    if (found == second->symmetries.end()) continue;
+    ++both;
+    same += found->second == symmetry ? 1.0 : 0.0;
+  }
+  REQUIRE(both > 1000);
+  CHECK(same / both == doctest::Approx(1.0 / kSymmetries).epsilon(0.15));
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("at any number of threads a position has one random symmetry") {
+    const auto one = asked_with(7, 1, 1000);
+    const auto four = asked_with(7, 4, 1000);
+    CHECK(four->changed == 0);
+    int differs = 0;
+    for (const auto& [key, symmetry] : four->symmetries) {
+      const auto found = one->symmetries.find(key);
+      if (found != one->symmetries.end() && found->second != symmetry) ++differs;
+    }
+    CHECK(differs == 0);
+  }
+}
+
+}  // namespace pyengine
