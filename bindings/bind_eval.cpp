@@ -11,6 +11,7 @@
 #include "bindings.h"
 #include "callback_evaluators.h"
 #include "casts.h"
+#include "eval/mixed.h"
 #include "eval/modelled_device.h"
 #include "eval/ort.h"
 #include "eval/simple.h"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -56,6 +57,10 @@ struct Seen {
   std::atomic<int> waiting{0};       ///< leaves opened and not judged yet
   std::atomic<int> most_waiting{0};  ///< upper end of `waiting`
   std::atomic<int> elsewhere{0};     ///< batches judged on another thread than the test's
+  std::atomic<int> inside{0};        ///< evaluate() at this moment
+  std::atomic<int> most_inside{0};   ///< upper end of `inside`
+  std::mutex mutex;
+  std::set<std::thread::id> threads;  ///< that called evaluate(); under the mutex
   std::thread::id home = std::this_thread::get_id();
 };
 
@@ -64,6 +69,22 @@ inline void raise_to(std::atomic<int>& most, int value) {
   while (known < value && !most.compare_exchange_weak(known, value)) {
   }
 }
+
+/// A call of evaluate(), while it is in scope.
+class Inside {
+ public:
+  explicit Inside(Seen& seen) : seen_(seen) {
+    raise_to(seen.most_inside, ++seen.inside);
+    const std::lock_guard lock(seen.mutex);
+    seen.threads.insert(std::this_thread::get_id());
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() { --seen_.inside; }
+
+ private:
+  Seen& seen_;
+};
 
 /// Priors and a value that are a function of the position alone.
 class BoundMock final : public BoundEvaluator {
@@ -126,6 +147,7 @@ class BoundMock final : public BoundEvaluator {
     seen_->rows += static_cast<int>(batch.rows.size());
     raise_to(seen_->largest, static_cast<int>(batch.rows.size()));
     if (std::this_thread::get_id() != seen_->home) ++seen_->elsewhere;
+    const Inside inside(*seen_);
     if (mock_.delay.count() > 0) std::this_thread::sleep_for(mock_.delay);
     if (number == seen_->fail_at.load()) throw EvaluationError("mock: this batch fails");
     for (const EvalRow& row : batch.rows) {

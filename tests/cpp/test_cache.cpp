@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/cache.h"
+#include "eval/mixed.h"
 #include "eval/network.h"
 #include "eval/simple.h"
 #include "games/registry.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "eval/mixed.h"
 #include "eval/simple.h"
 #include "games/registry.h"
 #include "games/state.h"

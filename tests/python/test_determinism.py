@@ -66,14 +66,18 @@ def network(shared: Callable[..., Path], name: str) -> pyengine.Evaluator:
     )
 
 
-EVALUATORS = ["uniform", "rollout", "callback", "onnx"]
+EVALUATORS = ["uniform", "rollout", "callback", "onnx", "onnx + rollout", "onnx + callback"]
 
 
 def check(shared: Callable[..., Path], kind: str, repeats: int, **settings: Any) -> None:
-    def evaluator() -> Any:
-        if kind == "onnx":
+    def part(name: str) -> Any:
+        if name == "onnx":
             return network(shared, "connect4_sunshine")
-        return linear if kind == "callback" else kind
+        return linear if name == "callback" else name
+
+    def evaluator() -> Any:
+        parts = [part(name) for name in kind.split(" + ")]
+        return parts[0] if len(parts) == 1 else pyengine.MixedEvaluator(*parts)
 
     expected = sequence("connect_four", evaluator(), 1, **settings)
     for _ in range(repeats):
@@ -117,8 +121,7 @@ def test_what_the_cache_knows_changes_nothing(shared: Callable[..., Path]) -> No
         state = engine.game.new_initial_state()
         if warm:
             engine.search(state, simulations=200, deterministic=False)
-        # Random numbers belong to the number of the search, so symmetries are left out.
-        result = engine.search(state, simulations=100, reuse_tree=False, symmetry="none")
+        result = engine.search(state, simulations=100, reuse_tree=False)
         found.append(facts(result))
     assert found[0] == found[1]
 

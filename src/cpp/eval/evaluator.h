@@ -8,6 +8,8 @@
 /// Memory is owned by the batch, made once and reused; nothing is allocated per leaf.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,7 +25,8 @@ class State;
 
 /// What a search needs to know of an evaluator.
 struct EvaluatorTraits {
-  bool reads_planes = false;     ///< asks for rows per symmetry; else one row, symmetry 0
+  /// Asks for rows per symmetry, and open() sets planes.key; else one row, symmetry 0.
+  bool reads_planes = false;
   bool reads_positions = false;  ///< leaves carry a copy of the position and the moves to it
   bool equal_priors = false;     ///< every judgement says EvalLeaf::equal_priors
   bool immediate = false;        ///< request() always answers: no row, no batch, no waiting
@@ -69,7 +72,9 @@ struct EvalLeaf {
   float value = 0.0F;               ///< in [-1, 1], for the player to move
   int answers = 0;                  ///< symmetries answered so far
   std::vector<EvalAnswer> awaited;  ///< the evaluator's: [answers] of a network
-  int pending_rows = 0;             ///< rows of the batch that this leaf waits for; 0 = complete
+  int pending_rows = 0;             ///< rows that this leaf waits for; 0 = complete
+  /// Of a mixed evaluator: the leaf in the batches of its parts. Their rows are awaited as well.
+  std::array<EvalLeaf*, 2> parts{};
 
   [[nodiscard]] int num_legal() const noexcept {
     return has_legal_bits ? legal_bits.count() : legal.size();
@@ -91,7 +96,8 @@ class BatchMemory {
   virtual ~BatchMemory() = default;
 };
 
-/// Leaves and the rows they occupy. Leaves [0, num_leaves) are in use.
+/// Leaves and the rows they occupy. Leaves [0, num_leaves) are in use. A leaf may wait without a
+/// row: in a mixed batch the rows are the network's.
 struct EvalBatch {
   std::vector<EvalLeaf> leaves;  ///< [capacity]
   std::vector<EvalRow> rows;     ///< rows in use; at most `capacity`
@@ -100,6 +106,12 @@ struct EvalBatch {
   bool use_cache = true;  ///< off where results must not depend on what was evaluated before
   std::size_t bytes = 0;  ///< of memory, about; counts against a search's limit
   std::unique_ptr<BatchMemory> memory;
+
+  /// Whether a leaf is to be evaluated.
+  [[nodiscard]] bool waits() const noexcept {
+    return std::any_of(leaves.begin(), leaves.begin() + num_leaves,
+                       [](const EvalLeaf& leaf) { return leaf.pending_rows != 0; });
+  }
 };
 
 /// Counters of an evaluator since it was made; read at any time from any thread.
@@ -125,7 +137,9 @@ class BoundEvaluator {
   [[nodiscard]] virtual std::unique_ptr<EvalBatch> make_batch(int capacity);
 
   /// Begins to judge `batch.leaves[leaf]`: clears its answers and takes down what is needed of the
-  /// position. `legal`, `to_move`, `number` (and `position`, `moves`) are set by the caller.
+  /// position. `legal`, `to_move`, `number` (and `position`, `moves`) are set by the caller. Leaves
+  /// are opened in the order of their indices; a leaf that fails is opened again or left out, and
+  /// leaf 0 begins the batch anew.
   virtual void open(EvalBatch& batch, int leaf, const AnyPosition& position) = 0;
   /// Asks for the leaf's judgement under a symmetry: adds an answer at once (cache) or a row.
   /// The caller sees to it that the batch has room for the row.
@@ -133,8 +147,8 @@ class BoundEvaluator {
   /// Completes a leaf without pending rows: the mean over its answers. conclude() has done it for
   /// the leaves that had rows.
   virtual void finish(EvalLeaf& leaf) = 0;
-  /// Judges all rows. Throws EvaluationError; the batch is then to be dropped or cleared by the
-  /// caller.
+  /// Judges all rows; called when a leaf waits, which in a mixed batch it may do without a row.
+  /// Throws EvaluationError; the batch is then to be dropped or cleared by the caller.
   virtual void evaluate(EvalBatch& batch) = 0;
   /// Reads the judgements and completes the leaves that have rows; after evaluate(), once, on any
   /// thread: so that the thread that serves a device can feed it again at once. Throws

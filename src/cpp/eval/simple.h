@@ -28,21 +28,6 @@ class RolloutEvaluator final : public Evaluator {
   int rollouts_;
 };
 
-/// AlphaGo's leaf value: (1 - mix) * network + mix * rollout, with the network's priors.
-class MixedEvaluator final : public Evaluator {
- public:
-  /// Throws ConfigError unless 0 <= mix <= 1.
-  MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> rollout,
-                 double mix);
-  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
-                                       const BindOptions& options) override;
-
- private:
-  std::shared_ptr<Evaluator> network_;
-  std::shared_ptr<Evaluator> rollout_;
-  float mix_;
-};
-
 /// Rows that evaluate_states() hands over at once, unless told.
 inline constexpr int kStatesBatch = 64;
 
