@@ -101,3 +101,18 @@ def test_a_weight_of_0_searches_as_the_network_alone(rollout: str) -> None:
         result = engine.search(engine.game.new_initial_state(), simulations=200)
         found.append((result.visits.tolist(), str(result.q.tolist())))
     assert found[0] == found[1]
+
+
+def test_evaluations_are_the_rows_of_the_network_alone() -> None:
+    calls = Calls()
+    mixed = MixedEvaluator("connect4", calls.states())
+    engine = Engine("connect_four", mixed, threads=2, solver=False, reuse_tree=False)
+    state = engine.game.new_initial_state()
+    counted = 0
+    for _ in range(2):
+        result = engine.search(state, simulations=300)
+        counted += result.evaluations
+    assert result.evaluations < 100  # the rest is in the cache
+    assert counted + engine.stats()["cache_hits"] == calls.rows
+    no_rows = Engine("connect_four", MixedEvaluator("uniform", calls.planes()), threads=2)
+    assert no_rows.search(state, simulations=50).evaluations == 0

@@ -86,6 +86,7 @@ class BoundMixed final : public BoundEvaluator {
     auto memory = std::make_unique<MixedMemory>();
     for (std::size_t i = 0; i < kParts; ++i) {
       memory->batches[i] = parts_[i].evaluator->make_batch(capacity);
+      batch->bytes += memory->batches[i]->bytes;
       for (std::size_t leaf = 0; leaf < batch->leaves.size(); ++leaf) {
         batch->leaves[leaf].parts[i] = &memory->batches[i]->leaves[leaf];
       }

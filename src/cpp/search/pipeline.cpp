@@ -211,11 +211,8 @@ void Pipeline::gather_round(Worker& worker, Place& place) {
 
 void Pipeline::evaluate(Slot& slot) noexcept {
   if (slot.cancelled) return;
-  for (int i = 0; i < slot.batch->num_leaves; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    slot.flights[place].place->search->evaluations.fetch_add(
-        static_cast<std::uint64_t>(slot.batch->leaves[place].pending_rows),
-        std::memory_order_relaxed);
+  for (const EvalRow row : slot.batch->rows) {
+    slot.flights[row.leaf].place->search->evaluations.fetch_add(1, std::memory_order_relaxed);
   }
   try {
     evaluator_.evaluate(*slot.batch);
