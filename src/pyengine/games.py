@@ -19,6 +19,8 @@ Parameter: TypeAlias = bool | int | float | str
 #: Plies assumed of a game that has no ``max_game_length``.
 DEFAULT_MAX_GAME_LENGTH = 10_000
 
+_LARGEST_INT = 2**31 - 1  # that the engine counts with
+
 
 @runtime_checkable
 class PythonState(Protocol):
@@ -61,7 +63,7 @@ class PythonGame(Protocol):
     """
 
     def num_distinct_actions(self) -> int:
-        """Return A: actions are 0..A-1; at most 65,536."""
+        """Return A: actions are 0..A-1; at most 65,535."""
 
     def new_initial_state(self) -> PythonState:
         """Return a new state at the start of the game."""
@@ -164,9 +166,14 @@ def _name_of(game: Any) -> str:
 def _integer(name: str, game: Any, attribute: str, default: int | None) -> int:
     value = _value(game, attribute, default)
     try:
-        return int(value.__index__())
+        number = int(value.__index__())
     except AttributeError:
         raise ConfigError(f'game "{name}": {attribute} must be an int, found {value!r}') from None
+    if abs(number) > _LARGEST_INT:
+        raise ConfigError(
+            f'game "{name}": {attribute} must be at most {_LARGEST_INT}, found {number}'
+        )
+    return number
 
 
 def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) -> None:

@@ -15,7 +15,9 @@ namespace pyengine {
 using Action = std::int32_t;     ///< 0 .. num_actions-1, or kNoAction
 using ActionId = std::uint16_t;  ///< an Action as trees and lists store it
 inline constexpr Action kNoAction = -1;
-inline constexpr int kMaxActions = 1 << 16;  ///< what an ActionId can name
+/// Of a game. A node counts its moves in 16 bits: there may be 65,535, though an ActionId could
+/// name one more.
+inline constexpr int kMaxActions = (1 << 16) - 1;
 
 /// The end of a game, in [-1, 1], for the first player; the second one's is its negative.
 struct Outcome {
