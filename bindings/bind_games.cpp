@@ -297,7 +297,8 @@ void bind_state_value(py::class_<State>& state) {
       py::is_operator(), "Same game, same start and same actions since.");
   state.def(
       "hash", [](const State& self) { return self.position().hash(); },
-      "64 bits of board and player to move; the same in every process.");
+      "64 bits of board, player to move and, in Go, ko point and passes, not of the boards that\n"
+      "superko remembers; the same in every process. Of a user's game, what its state says.");
   state.def("__hash__", [](const State& self) {
     return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Python wants it signed
   });

@@ -250,6 +250,29 @@ TEST_CASE("Go: equal means the same future") {
   CHECK(c.hash() != d.hash());
 }
 
+TEST_CASE("Go: the hash tells apart what a ko or a pass makes different on one board") {
+  for (const Superko superko : {Superko::simple, Superko::positional, Superko::situational}) {
+    auto taken = start({".XO..",  //
+                        "XO.O.",  //
+                        ".XO..",  //
+                        ".....",  //
+                        "....."},
+                       0, superko);
+    play(taken, {"C4"});
+    REQUIRE(taken.ko_point() == at(taken, "B4"));
+    const auto calm = start(rows_of(taken), 1, superko);
+    CHECK(legal(calm, "B4"));
+    CHECK(calm != taken);
+    CHECK(calm.hash() != taken.hash());
+    auto passed = calm;
+    play(passed, {"pass"});
+    const auto begun = start(rows_of(taken), 0, superko);  // one pass does not end the game here
+    CHECK(begun.hash() != passed.hash());
+    play(passed, {"pass"});
+    CHECK(passed.hash() != calm.hash());
+  }
+}
+
 TEST_CASE("Go: move texts have no I and row 1 at the bottom") {
   const auto params = board(19, 19);
   CHECK(Go19::action_to_string(params, 0) == "A19");

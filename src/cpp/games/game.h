@@ -41,8 +41,9 @@ struct GameShape {
 /// to.
 ///
 /// Two positions are equal when every future of theirs is: board, mover and what the rules remember
-/// (ko, superko history, passes, ply where it ends the game). hash() is incremental and agrees with
-/// equality of board and mover.
+/// (ko, superko history, passes, ply where it ends the game). hash() covers all of that but history
+/// and ply: equal positions have equal hashes, and those of one board that differ in what may be
+/// played next have different ones, unless superko alone makes the difference.
 template <class G>
 concept Game = std::regular<G> &&
     requires(G g, const G position, const typename G::Params& params, Action action,

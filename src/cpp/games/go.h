@@ -13,6 +13,7 @@
 #include "games/go_board.h"
 #include "games/go_history.h"
 #include "games/go_params.h"
+#include "games/hashing.h"
 
 namespace pyengine {
 
@@ -60,8 +61,11 @@ class BasicGo {
   [[nodiscard]] BoardBits legal_bits() const noexcept;
   [[nodiscard]] bool is_legal(Action action) const noexcept;
   void play(Action action) noexcept;
+  /// Of board, mover, ko point and passes: what decides on the next two moves. Superko's history is
+  /// left out, and the ply: else no position would be met again by another way.
   [[nodiscard]] std::uint64_t hash() const noexcept {
-    return board_.board_key() ^ (to_move_ != 0 ? kGoKeys.second_to_move : 0);
+    const std::uint64_t ko = ko_ == kNoAction ? 0 : mix64(static_cast<std::uint64_t>(ko_) + 1);
+    return situation_key() ^ ko ^ mix64(std::uint64_t{passes_} << 16);
   }
 
   void stones(int t, BoardBits& first, BoardBits& second) const noexcept;
@@ -113,7 +117,7 @@ class BasicGo {
     return passes_ >= 2 || ply_ >= params_.max_game_length;
   }
   [[nodiscard]] bool same_memory(const BasicGo& other) const {
-    return params_.superko == Superko::simple ? ko_ == other.ko_ : history_ == other.history_;
+    return ko_ == other.ko_ && (params_.superko == Superko::simple || history_ == other.history_);
   }
   [[nodiscard]] Points legal_points() const noexcept;
   [[nodiscard]] Points empties() const noexcept {
@@ -130,8 +134,11 @@ class BasicGo {
   [[nodiscard]] Outcome score() const noexcept;
   /// The part of play() that is no pass; the turn has been handed over already.
   void place(unsigned point, Ply& ply) noexcept;
+  [[nodiscard]] std::uint64_t situation_key() const noexcept {
+    return board_.board_key() ^ (to_move_ != 0 ? kGoKeys.second_to_move : 0);
+  }
   [[nodiscard]] std::uint64_t history_key() const noexcept {
-    return params_.superko == Superko::situational ? hash() : board_.board_key();
+    return params_.superko == Superko::situational ? situation_key() : board_.board_key();
   }
   void set_up_ko(Action ko);
 
