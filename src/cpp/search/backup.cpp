@@ -22,7 +22,7 @@ namespace {
   bool all = count == node.num_edges;
   int best = -1;
   for_each_child(tree.arena(), node, count, [&](const Node& child) {
-    const Proof proof = child.proof.load(std::memory_order_seq_cst);
+    const Proof proof = child.proof.load(std::memory_order_relaxed);
     if (proof == Proof::none) {
       all = false;
     } else {
@@ -32,10 +32,15 @@ namespace {
   return all || best == 1 ? for_first(best, mover) : Proof::none;
 }
 
-/// Sequentially consistent: of two workers that prove the last two children of a node, one at
-/// least sees both, so that the node's proof cannot be lost.
-void mark_proven(Node& node, Proof proof) noexcept {
-  node.proof.store(proof, std::memory_order_seq_cst);
+/// False when the node is proven already. Of two workers that prove the last two children of a
+/// node, the one that comes here later must see both, and that both are there, so that the node's
+/// proof cannot be lost. Read-modify-writes of one atomic stand in one order, each sees what was
+/// written before the ones ahead of it; loads and stores, whatever their order, might all come too
+/// early.
+[[nodiscard]] bool may_be_proven(Node& node) noexcept {
+  Proof proof = Proof::none;
+  return node.proof.compare_exchange_strong(proof, Proof::none, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -43,13 +48,14 @@ void mark_proven(Node& node, Proof proof) noexcept {
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept {
   // A user's game may end with other values than win, draw and loss: those prove nothing.
   if (value_for_first != -1.0F && value_for_first != 0.0F && value_for_first != 1.0F) return;
-  mark_proven(*path.back(), static_cast<Proof>(static_cast<int>(value_for_first)));
+  path.back()->proof.store(static_cast<Proof>(static_cast<int>(value_for_first)),
+                           std::memory_order_relaxed);
   for (std::size_t i = path.size() - 1; i-- > 0;) {
     Node& node = *path[i];
-    if (node.proof.load(std::memory_order_relaxed) != Proof::none) return;
+    if (!may_be_proven(node)) return;
     const Proof proof = proof_from_children(tree, node);
     if (proof == Proof::none) return;
-    mark_proven(node, proof);
+    node.proof.store(proof, std::memory_order_relaxed);
   }
 }
 

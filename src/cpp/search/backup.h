@@ -3,6 +3,7 @@
 
 #include <span>
 
+#include "base/backoff.h"
 #include "search/tree.h"
 #include "search/walker.h"
 
@@ -63,8 +64,7 @@ template <Sharing S>
 void unmark(const Path& path) noexcept {
   Node& leaf = *path.back();
   LeafLock<S> lock(leaf);
-  while (!lock.try_lock()) {
-  }
+  for (Backoff backoff; !lock.try_lock();) backoff.pause();
   const std::uint32_t marks = leaf.in_flight.load(std::memory_order_relaxed);
   for (Node* node : path) add<S>(node->in_flight, 0U - marks);
   lock.unlock();
