@@ -58,17 +58,28 @@ bool ChunkPool::charge(std::uint64_t bytes, bool forced) {
     charged_.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
   }
-  while (!free_.empty() && used() + free_.size() > limit_chunks()) {
-    delete_chunk(free_.back());
-    free_.pop_back();
-    allocated_.fetch_sub(1, std::memory_order_relaxed);
-  }
+  trim();
   return true;
 }
 
 void ChunkPool::discharge(std::uint64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   charged_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void ChunkPool::set_limit(std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  limit_.store(static_cast<std::size_t>(bytes / kChunkBytes), std::memory_order_relaxed);
+  trim();
+}
+
+/// Returns to the system what is kept beyond the limit. Under the mutex.
+void ChunkPool::trim() noexcept {
+  while (!free_.empty() && used() + free_.size() > limit_chunks()) {
+    delete_chunk(free_.back());
+    free_.pop_back();
+    allocated_.fetch_sub(1, std::memory_order_relaxed);
+  }
 }
 
 std::byte* ChunkPool::take() {
@@ -84,7 +95,7 @@ std::byte* ChunkPool::take() {
       return chunk;
     }
   }
-  refusals_.fetch_add(1, std::memory_order_relaxed);
+  count_refusal();
   return nullptr;
 }
 
@@ -96,13 +107,49 @@ std::size_t ChunkPool::available() const {
 void ChunkPool::give_back(std::vector<std::byte*> chunks) {
   const std::lock_guard lock(mutex_);
   free_.insert(free_.end(), chunks.begin(), chunks.end());
+  trim();
+}
+
+PiecePool::PiecePool(std::shared_ptr<ChunkPool> pool, std::uint32_t units)
+    : pool_(std::move(pool)), units_(units) {}
+
+PiecePool::~PiecePool() { pool_->give_back(std::move(chunks_)); }
+
+std::size_t PiecePool::bytes() const noexcept { return std::size_t{units_} * kUnitBytes; }
+
+std::size_t PiecePool::available() const { return pool_->available() * (kChunkBytes / bytes()); }
+
+std::byte* PiecePool::take() {
+  const std::lock_guard lock(mutex_);
+  if (left_ == 0) {
+    chunks_.reserve(chunks_.size() + 1);
+    std::byte* chunk = pool_->take();
+    if (chunk == nullptr) return nullptr;
+    chunks_.push_back(chunk);
+    left_ = kChunkBytes / bytes();
+  }
+  return chunks_.back() + --left_ * bytes();
 }
 
 Arena::Arena(std::shared_ptr<ChunkPool> pool)
-    : pool_(std::move(pool)),
-      chunks_(std::make_unique_for_overwrite<std::byte*[]>(std::size_t{1} << (32 - kUnitBits))) {}
+    : pool_(std::move(pool)), chunks_(std::make_unique_for_overwrite<std::byte*[]>(most_chunks_)) {}
 
-Arena::~Arena() { pool_->give_back({chunks_.get(), chunks_.get() + num_chunks_}); }
+Arena::Arena(std::shared_ptr<PiecePool> pieces, std::size_t most)
+    : pool_(pieces->pool()),
+      pieces_(std::move(pieces)),
+      most_chunks_(std::min(most, kMostChunks)),
+      chunk_units_(pieces_->units()),
+      chunks_(std::make_unique_for_overwrite<std::byte*[]>(most_chunks_)) {}
+
+Arena::~Arena() {
+  if (pieces_ == nullptr) pool_->give_back({chunks_.get(), chunks_.get() + num_chunks_});
+}
+
+std::byte* Arena::take_chunk() {
+  if (num_chunks_ < most_chunks_) return pieces_ != nullptr ? pieces_->take() : pool_->take();
+  pool_->count_refusal();
+  return nullptr;
+}
 
 Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
   const std::lock_guard lock(mutex_);
@@ -113,12 +160,10 @@ Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
     return found;
   }
   if (open_.end - open_.begin < units) {
-    // Indices are 32 bits: beyond 2^14 chunks (32 GiB) the arena is full whatever the cap.
-    if (num_chunks_ >= (1U << (32 - kUnitBits))) return {};
-    std::byte* chunk = pool_->take();
+    std::byte* chunk = take_chunk();
     if (chunk == nullptr) return {};
     open_.begin = num_chunks_ << kUnitBits;
-    open_.end = open_.begin + kUnitMask;  // the last unit stays unused: `end` must not overflow
+    open_.end = open_.begin + chunk_units_;
     if (open_.begin == 0) ++open_.begin;  // index 0 means "no block"
     chunks_[num_chunks_++] = chunk;
   }

@@ -27,10 +27,8 @@ class ChunkPool {
   ChunkPool& operator=(const ChunkPool&) = delete;
   ~ChunkPool();
 
-  /// For chunks taken from now on; what is held already stays.
-  void set_limit(std::uint64_t bytes) noexcept {
-    limit_.store(static_cast<std::size_t>(bytes / kChunkBytes), std::memory_order_relaxed);
-  }
+  /// For chunks taken from now on; what is held already stays, what is kept beyond it goes.
+  void set_limit(std::uint64_t bytes) noexcept;
   /// nullptr at the cap.
   [[nodiscard]] std::byte* take();
   void give_back(std::vector<std::byte*> chunks);
@@ -43,10 +41,11 @@ class ChunkPool {
   }
   /// Chunks that take() has left.
   [[nodiscard]] std::size_t available() const;
-  /// How often take() found nothing left.
+  /// How often memory was asked for and there was none left.
   [[nodiscard]] std::uint64_t refusals() const noexcept {
     return refusals_.load(std::memory_order_relaxed);
   }
+  void count_refusal() noexcept { refusals_.fetch_add(1, std::memory_order_relaxed); }
   /// Chunks obtained from the system and what was charged, in bytes.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return allocated_.load(std::memory_order_relaxed) * kChunkBytes +
@@ -56,13 +55,41 @@ class ChunkPool {
  private:
   /// Chunks in use and those that the charged memory amounts to. Under the mutex.
   [[nodiscard]] std::size_t used() const noexcept;
+  void trim() noexcept;
 
-  std::atomic<std::size_t> limit_{0};
+  std::atomic<std::size_t> limit_{0};  ///< written under the mutex
   mutable std::mutex mutex_;
   std::vector<std::byte*> free_;
   std::atomic<std::uint64_t> allocated_{0};
-  std::atomic<std::uint64_t> charged_{0};   ///< bytes; written under the mutex
-  std::atomic<std::uint64_t> refusals_{0};  ///< written under the mutex
+  std::atomic<std::uint64_t> charged_{0};  ///< bytes; written under the mutex
+  std::atomic<std::uint64_t> refusals_{0};
+};
+
+/// Cuts chunks of a pool into pieces of one size, for arenas that each have a share. What an arena
+/// gets then depends on its own wishes alone, not on when others have theirs. Thread-safe; the
+/// memory returns to the pool at the end.
+class PiecePool {
+ public:
+  /// The largest block of an arena is to fit into a piece: 1 <= units <= Arena::kMaxUnits.
+  PiecePool(std::shared_ptr<ChunkPool> pool, std::uint32_t units);
+  PiecePool(const PiecePool&) = delete;
+  PiecePool& operator=(const PiecePool&) = delete;
+  ~PiecePool();
+
+  /// nullptr when the pool has no chunk left.
+  [[nodiscard]] std::byte* take();
+  [[nodiscard]] std::uint32_t units() const noexcept { return units_; }
+  [[nodiscard]] std::size_t bytes() const noexcept;  ///< of a piece
+  /// Pieces that the chunks make which the pool has left.
+  [[nodiscard]] std::size_t available() const;
+  [[nodiscard]] const std::shared_ptr<ChunkPool>& pool() const noexcept { return pool_; }
+
+ private:
+  const std::shared_ptr<ChunkPool> pool_;
+  const std::uint32_t units_;
+  std::mutex mutex_;
+  std::vector<std::byte*> chunks_;
+  std::size_t left_ = 0;  ///< pieces of the newest chunk
 };
 
 /// Names a block of an Arena; 0 names none.
@@ -77,6 +104,8 @@ class Arena {
   static constexpr int kMaxUnits = 1 << 15;  ///< of one block (256 KiB)
 
   explicit Arena(std::shared_ptr<ChunkPool> pool);
+  /// On a share: `most` pieces.
+  Arena(std::shared_ptr<PiecePool> pieces, std::size_t most);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
   ~Arena();
@@ -102,6 +131,8 @@ class Arena {
     BlockIndex begin = 0;
     BlockIndex end = 0;
   };
+  /// A chunk of the pool or a piece of the share; nullptr at the cap.
+  [[nodiscard]] std::byte* take_chunk();
   /// Room for `units` at least, `wanted` if it can be; empty at the cap.
   Span take_span(std::uint32_t units, std::uint32_t wanted);
   /// What a thread has left of a span; the next one goes on there.
@@ -117,7 +148,13 @@ class Arena {
   Span take_larger(int units);
   void give_free(int units, List list);
 
+  /// Indices are 32 bits: beyond so many chunks (32 GiB) an arena is full whatever the cap.
+  static constexpr std::size_t kMostChunks = std::size_t{1} << (32 - kUnitBits);
+
   std::shared_ptr<ChunkPool> pool_;
+  std::shared_ptr<PiecePool> pieces_;  ///< what chunks_ are made of, where it is a share
+  std::size_t most_chunks_ = kMostChunks;
+  std::uint32_t chunk_units_ = kUnitMask;  ///< the last unit stays unused: an end may not overflow
   std::mutex mutex_;
   std::unique_ptr<std::byte*[]> chunks_;  ///< fixed size: readers need no lock
   std::uint32_t num_chunks_ = 0;

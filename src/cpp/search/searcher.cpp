@@ -151,6 +151,19 @@ void Searcher::start_tree(const State& state) {
   tree_ = std::make_unique<Tree>(pool_);
 }
 
+/// What trees may take in this call. A cache that was made keeps its memory.
+void Searcher::limit_memory(const SearchConfig& config) {
+  constexpr std::uint64_t kLeastTree = 2 * kChunkBytes;
+  const std::uint64_t cache = bound_->stats().cache_bytes;
+  const std::uint64_t trees = tree_bytes(config, cache);
+  if (trees < kLeastTree) {
+    throw ConfigError("memory_limit: expected at least " + std::to_string(cache + kLeastTree) +
+                      " bytes, since the engine's cache keeps " + std::to_string(cache) +
+                      ", found " + std::to_string(config.memory_limit));
+  }
+  pool_->set_limit(trees);
+}
+
 /// The memory of trees that were dropped may still be on its way back.
 void Searcher::make_room() {
   if (pool_->available() < pool_->limit_chunks() / 2) wait_for_background();
@@ -179,7 +192,6 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
                            std::chrono::duration<double>(std::min(*config.seconds, 1e9)));
   }
   Pipeline& pipeline = pipeline_for(config);
-  pool_->set_limit(tree_bytes(config));
   const Running running(*this, searches);
   return pipeline.run(searches, options, host);
 }
@@ -224,7 +236,12 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   const Clock::time_point begun = Clock::now();
   validate(config);
   check(state);
-  if (!config.reuse_tree || !continues(state)) start_tree(state);
+  limit_memory(config);
+  if (!config.reuse_tree || !continues(state)) {
+    start_tree(state);
+  } else if (tree_->nodes() == 1) {  // of an advance to a move without a child
+    make_room();
+  }
   if (config.deterministic) wait_for_background();  // the count of nodes is then exact
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
   if (config.deterministic) search.use_own_allocator();
@@ -255,6 +272,42 @@ class WhereTheyEnd final : public Succession {
 
 }  // namespace
 
+/// At the end of a call that keeps no tree: workers hold on to the arena that they were at last.
+struct Searcher::MemoryGoesBack {
+  Searcher& owner;
+  ~MemoryGoesBack() {
+    if (owner.pipeline_) owner.pipeline_->release_memory();
+  }
+};
+
+/// Trees in one arena; of deterministic searches, in shares of one size, since which tree finds
+/// memory left would depend on which comes first.
+std::vector<std::unique_ptr<Tree>> Searcher::make_trees(std::size_t count,
+                                                        const SearchConfig& config) {
+  if (pipeline_) pipeline_->release_memory();
+  config.deterministic ? wait_for_background() : make_room();
+  if (pool_->available() < pool_->limit_chunks() / 2) drop_tree();
+  std::vector<std::unique_ptr<Tree>> trees;
+  if (!config.deterministic) {
+    const auto arena = std::make_shared<Arena>(pool_);
+    while (trees.size() < count) trees.push_back(std::make_unique<Tree>(arena));
+    return trees;
+  }
+  const auto pieces = std::make_shared<PiecePool>(pool_, share_units(*game_));
+  const std::size_t share = pieces->available() / count;
+  if (share == 0) {
+    throw ConfigError("memory_limit: expected room for " + std::to_string(count) +
+                      " trees of at least " + std::to_string(pieces->bytes()) +
+                      " bytes each, as deterministic=True gives each a share of its own, found " +
+                      "room for " + std::to_string(pieces->available()) + " under " +
+                      std::to_string(config.memory_limit) + " bytes");
+  }
+  while (trees.size() < count) {
+    trees.push_back(std::make_unique<Tree>(std::make_shared<Arena>(pieces, share)));
+  }
+  return trees;
+}
+
 std::vector<SearchResult> Searcher::search_many(std::span<const State* const> states,
                                                 const SearchConfig& config, Host& host) {
   const Busy busy(*this, "search_many");
@@ -263,17 +316,15 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   for (const State* state : states) check(*state);
   std::vector<SearchResult> results;
   if (states.empty()) return results;
-  make_room();
-  if (pool_->available() < pool_->limit_chunks() / 2) drop_tree();
-  if (pipeline_) pipeline_->release_memory();
-  const auto arena = std::make_shared<Arena>(pool_);
-  std::vector<std::unique_ptr<Tree>> trees;
+  limit_memory(config);
+  const MemoryGoesBack afterwards{*this};
+  const std::vector<std::unique_ptr<Tree>> trees = make_trees(states.size(), config);
   std::vector<std::unique_ptr<TreeSearch>> searches;
   std::vector<TreeSearch*> running;
-  for (const State* state : states) {
-    trees.push_back(std::make_unique<Tree>(arena));
-    searches.push_back(std::make_unique<TreeSearch>(*trees.back(), *state, config,
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    searches.push_back(std::make_unique<TreeSearch>(*trees[i], *states[i], config,
                                                     budget_of(config), searches_++, *bound_));
+    if (config.deterministic) searches.back()->use_own_allocator();
     running.push_back(searches.back().get());
   }
   // Read where they end, by whoever is at them: their nodes are in that core's cache.

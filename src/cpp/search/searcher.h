@@ -45,12 +45,13 @@ class Searcher {
   [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
   [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
 
-  /// Searches with `config` for this call (same memory limits as the engine's). Throws ConfigError
-  /// for a terminal state or one of another game, EngineError while another search runs, and what
-  /// the evaluator or the host threw; the tree is then as good as before.
+  /// Searches with `config` for this call. Throws ConfigError for a terminal state or one of
+  /// another game and for a memory limit that the cache fills, EngineError while another search
+  /// runs, and what the evaluator or the host threw; the tree is then as good as before.
   SearchResult search(const State& state, const SearchConfig& config, Host& host);
   /// Searches each state with a fresh tree; one evaluator, shared batches. Budgets are per state.
-  /// The engine's own tree stays, unless it holds most of the memory.
+  /// The engine's own tree stays, unless it holds most of the memory. Deterministic trees have a
+  /// share of the memory each; ConfigError where there are too many for that.
   std::vector<SearchResult> search_many(std::span<const State* const> states,
                                         const SearchConfig& config, Host& host);
   /// The result so far of the search under way; for Host::poll() on the calling thread.
@@ -70,6 +71,7 @@ class Searcher {
  private:
   class Busy;
   class Running;
+  struct MemoryGoesBack;
   struct Current {  ///< the search under way, for progress()
     const TreeSearch* search = nullptr;
     Clock::time_point begun;
@@ -80,7 +82,10 @@ class Searcher {
   [[nodiscard]] bool continues(const State& state) const;
   void start_tree(const State& state);
   void drop_tree();
+  void limit_memory(const SearchConfig& config);
   void make_room();
+  [[nodiscard]] std::vector<std::unique_ptr<Tree>> make_trees(std::size_t count,
+                                                              const SearchConfig& config);
   Pipeline& pipeline_for(const SearchConfig& config);
   RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
              Clock::time_point begun, Host& host, Succession* succession = nullptr);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/memory.h"
 #include "games/foreign.h"
+#include "search/node.h"
 
 namespace pyengine {
 namespace {
@@ -15,8 +17,15 @@ std::uint64_t cache_bytes(const SearchConfig& config) noexcept {
 
 }  // namespace
 
-std::uint64_t tree_bytes(const SearchConfig& config) noexcept {
-  return config.memory_limit - cache_bytes(config);
+std::uint64_t tree_bytes(const SearchConfig& config, std::uint64_t cache_held) noexcept {
+  const std::uint64_t cache = std::max(cache_bytes(config), cache_held);
+  return config.memory_limit - std::min(cache, config.memory_limit);
+}
+
+std::uint32_t share_units(const AnyGame& game) noexcept {
+  constexpr std::uint32_t kUsual = (64U << 10) / kUnitBytes;
+  const bool usual = static_cast<std::uint32_t>(edge_units(game.shape().num_actions)) < kUsual;
+  return usual ? kUsual : static_cast<std::uint32_t>(Arena::kMaxUnits);
 }
 
 BindOptions bind_options(const SearchConfig& config) {

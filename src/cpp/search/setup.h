@@ -9,8 +9,13 @@
 
 namespace pyengine {
 
-/// Bytes of the memory limit that trees may take; the cache has the rest.
-[[nodiscard]] std::uint64_t tree_bytes(const SearchConfig& config) noexcept;
+/// Bytes of the memory limit that trees may take; the cache has the rest. `cache_held`: what a
+/// cache has already, whatever `config` says of caches.
+[[nodiscard]] std::uint64_t tree_bytes(const SearchConfig& config,
+                                       std::uint64_t cache_held = 0) noexcept;
+/// Units of the pieces that trees with a share of their own take: the largest block of the game
+/// fits.
+[[nodiscard]] std::uint32_t share_units(const AnyGame& game) noexcept;
 [[nodiscard]] BindOptions bind_options(const SearchConfig& config);
 /// Rows of a batch: all symmetries of one leaf fit.
 [[nodiscard]] int batch_rows(const SearchConfig& config, const AnyGame& game,
