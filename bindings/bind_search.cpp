@@ -146,11 +146,11 @@ void bind_search(py::module_& m) {
       "check_search_config", [](const py::dict& fields) { config_from(fields); }, py::arg("fields"),
       "Raises ConfigError naming the first field that does not fit.");
   m.def(
-      "visits_at_temperature",
-      [](const std::vector<std::uint32_t>& visits, double temperature) {
-        return array_of(visits_at_temperature(visits, temperature));
+      "at_temperature",
+      [](const std::vector<double>& weights, double temperature) {
+        return array_of(at_temperature(weights, temperature));
       },
-      py::arg("visits"), py::arg("temperature"), "visits^(1 / temperature), normalised.");
+      py::arg("weights"), py::arg("temperature"), "weights^(1 / temperature), normalised.");
 
   py::class_<Searcher>(m, "Searcher", "A search that keeps its tree; see pyengine.Engine.")
       .def(py::init([](const std::shared_ptr<AnyGame>& game,

@@ -20,6 +20,7 @@ __all__: list[str] = [
     "Searcher",
     "SelfPlay",
     "State",
+    "at_temperature",
     "callback_evaluator",
     "check_fit",
     "check_search_config",
@@ -45,7 +46,6 @@ __all__: list[str] = [
     "uniform_evaluator",
     "unwrap_game",
     "unwrap_state",
-    "visits_at_temperature",
     "wrap_game",
 ]
 
@@ -178,7 +178,8 @@ class State:
         """
     def hash(self) -> int:
         """
-        64 bits of board and player to move; the same in every process.
+        64 bits of board, player to move and, in Go, ko point and passes, not of the boards that
+        superko remembers; the same in every process. Of a user's game, what its state says.
         """
     def history(self) -> list[int]:
         """
@@ -344,6 +345,14 @@ class SelfPlay:
     def stop(self) -> None: ...
     def take_finished(self) -> list[dict]: ...
 
+def at_temperature(
+    weights: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex],
+    temperature: typing.SupportsFloat | typing.SupportsIndex,
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    weights^(1 / temperature), normalised.
+    """
+
 def callback_evaluator(fn: typing.Any, spec: typing.Any) -> Evaluator: ...
 def check_fit(spec: typing.Any, game: typing.Any) -> typing.Annotated[list[int], "FixedSize(3)"]:
     """
@@ -463,14 +472,6 @@ def unwrap_game(game: Game) -> typing.Any:
 def unwrap_state(state: State) -> typing.Any:
     """
     A copy of the user's state behind a State, or None.
-    """
-
-def visits_at_temperature(
-    visits: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
-    temperature: typing.SupportsFloat | typing.SupportsIndex,
-) -> numpy.typing.NDArray[numpy.float64]:
-    """
-    visits^(1 / temperature), normalised.
     """
 
 def wrap_game(

@@ -17,7 +17,7 @@ from pyengine.tree import SearchTree
 
 __all__ = ["SearchResult", "StopReason"]
 
-StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped"]
+StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
 
 _TABLE_ROWS = 10
 
@@ -45,20 +45,22 @@ class SearchResult:
     evaluations: int  #: rows judged in this call, without padding and cache hits
     nodes: int  #: in the tree
     seconds: float  #: of this call
-    stop_reason: StopReason
+    stop_reason: StopReason  #: "visits": the root has as many as can be counted, 2^32 - 1
     state: Any = field(default=None)  #: a copy of the state searched
     tree_nodes: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
 
     def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
         """Return ``visits ** (1 / temperature)`` normalised, float32 [A].
 
-        At 0 all the probability is on the most visited actions (shared among equals). Raises
-        ConfigError for a negative temperature.
+        At 0 all the probability is on the most visited actions (shared among equals). Where no
+        action has a visit, the priors stand for the visits. Raises ConfigError for a negative
+        temperature.
         """
         if not (math.isfinite(temperature) and temperature >= 0):
             raise ConfigError(f"temperature: expected a number >= 0, found {temperature!r}")
         policy = np.zeros_like(self.policy)
-        policy[self.actions] = _core.visits_at_temperature(self.visits.tolist(), temperature)
+        weights = self.visits if self.visits.any() else self.priors
+        policy[self.actions] = _core.at_temperature(weights.tolist(), temperature)
         return policy
 
     def tree(self, max_depth: int = 3, min_visits: int = 1) -> SearchTree:

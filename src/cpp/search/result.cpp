@@ -69,16 +69,6 @@ std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
                            [&](const auto& a, const auto& b) { return better(a, b, root_proven); });
 }
 
-[[nodiscard]] Action sample(const std::vector<RootAction>& all,
-                            const std::vector<double>& probabilities, Rng& rng) {
-  double rest = rng.uniform();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    rest -= probabilities[i];
-    if (rest < 0.0 && probabilities[i] > 0.0) return all[i].action;
-  }
-  return all.back().action;
-}
-
 /// The line of most visited children below the root's choice.
 std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
   std::vector<std::int32_t> line;
@@ -190,6 +180,18 @@ void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int 
   }
 }
 
+/// Moves that neither lose nor give away what the position is known to be worth, as far as is
+/// known; all where there is no such move.
+[[nodiscard]] std::vector<bool> good_moves(const SearchResult& result) {
+  const int least = result.proven.value_or(0);  // a known loss is worse than what is not known
+  std::vector<bool> good(result.proofs.size());
+  std::transform(result.proofs.begin(), result.proofs.end(), good.begin(), [&](std::int8_t proof) {
+    return proof == TreeNode::kNotProven || proof >= least;
+  });
+  if (std::find(good.begin(), good.end(), true) == good.end()) good.assign(good.size(), true);
+  return good;
+}
+
 }  // namespace
 
 std::string_view to_string(StopReason reason) noexcept {
@@ -202,24 +204,36 @@ std::string_view to_string(StopReason reason) noexcept {
       return "proven";
     case StopReason::stopped:
       return "stopped";
+    case StopReason::visits:
+      return "visits";
   }
   return "stopped";
 }
 
-std::vector<double> visits_at_temperature(const std::vector<std::uint32_t>& visits,
-                                          double temperature) {
-  const std::uint32_t most = visits.empty() ? 0 : *std::max_element(visits.begin(), visits.end());
-  std::vector<double> weights(visits.size(), 0.0);
+std::vector<double> at_temperature(const std::vector<double>& weights, double temperature) {
+  const double most = weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end());
+  std::vector<double> chances(weights.size(), 0.0);
   double total = 0.0;
-  for (std::size_t i = 0; i < visits.size(); ++i) {
-    const double share = most == 0 ? 1.0 : static_cast<double>(visits[i]) / most;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double share = most == 0.0 ? 1.0 : weights[i] / most;
     // Below this the power underflows to the limit anyway.
-    weights[i] =
+    chances[i] =
         temperature < 1e-3 ? (share == 1.0 ? 1.0 : 0.0) : std::pow(share, 1.0 / temperature);
-    total += weights[i];
+    total += chances[i];
   }
-  for (double& weight : weights) weight /= total;
-  return weights;
+  for (double& chance : chances) chance /= total;
+  return chances;
+}
+
+std::size_t draw(const std::vector<double>& probabilities, double uniform) noexcept {
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < probabilities.size(); ++i) {
+    if (probabilities[i] <= 0.0) continue;
+    last = i;
+    uniform -= probabilities[i];
+    if (uniform < 0.0) break;
+  }
+  return last;
 }
 
 std::vector<double> improved_policy(const std::vector<float>& priors,
@@ -259,15 +273,25 @@ std::vector<double> improved_policy(const std::vector<float>& priors,
 }
 
 std::vector<std::uint32_t> visits_of_good_moves(const SearchResult& result) {
+  const std::vector<bool> good = good_moves(result);
   std::vector<std::uint32_t> visits = result.visits;
-  std::uint64_t left = 0;
   for (std::size_t i = 0; i < visits.size(); ++i) {
-    const int proof = result.proofs[i];
-    const int least = result.proven.value_or(0);  // a known loss is worse than what is not known
-    if (proof != TreeNode::kNotProven && proof < least) visits[i] = 0;
-    left += visits[i];
+    if (!good[i]) visits[i] = 0;
   }
-  return left != 0 ? visits : result.visits;
+  return visits;
+}
+
+std::vector<double> choice_weights(const SearchResult& result) {
+  const std::vector<std::uint32_t> visits = visits_of_good_moves(result);
+  if (std::any_of(visits.begin(), visits.end(), [](auto count) { return count != 0; })) {
+    return {visits.begin(), visits.end()};
+  }
+  const std::vector<bool> good = good_moves(result);
+  std::vector<double> weights(result.priors.begin(), result.priors.end());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!good[i]) weights[i] = 0.0;
+  }
+  return weights;
 }
 
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
@@ -284,8 +308,8 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
   if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {
-    const auto visits = visits_of_good_moves(result);
-    result.action = sample(all, visits_at_temperature(visits, config.temperature), rng);
+    const auto chances = at_temperature(choice_weights(result), config.temperature);
+    result.action = all[draw(chances, rng.uniform())].action;
   }
   const auto improved = improved_policy(result.priors, result.visits, result.q, root.value,
                                         config.gumbel_c_visit, config.gumbel_c_scale);

@@ -1,6 +1,7 @@
 /// What a search found: plain values that outlive the tree.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -12,7 +13,13 @@
 
 namespace pyengine {
 
-enum class StopReason : std::uint8_t { simulations, seconds, proven, stopped };
+enum class StopReason : std::uint8_t {
+  simulations,
+  seconds,
+  proven,
+  stopped,
+  visits,  ///< the root has as many as can be counted
+};
 [[nodiscard]] std::string_view to_string(StopReason reason) noexcept;
 
 /// A node of the part of the tree that a result keeps. Values are for the player who moved there,
@@ -55,8 +62,13 @@ struct SearchResult {
 inline constexpr std::size_t kTreeNodes = 4096;
 
 /// Visits without those of moves that are known to lose, or to give away what the position is
-/// known to be worth: before that was known they may have had many. As they are where none is left.
+/// known to be worth: before that was known they may have had many. As they are where there is no
+/// other move.
 [[nodiscard]] std::vector<std::uint32_t> visits_of_good_moves(const SearchResult& result);
+
+/// What a move is drawn by at a temperature: visits_of_good_moves(), or the priors of those moves
+/// where none of them has a visit.
+[[nodiscard]] std::vector<double> choice_weights(const SearchResult& result);
 
 /// Reads a tree, which workers may be changing. `nodes`: the most of SearchResult::tree.
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
@@ -71,8 +83,12 @@ std::vector<double> improved_policy(const std::vector<float>& priors,
                                     const std::vector<float>& q, double network_value,
                                     double c_visit, double c_scale);
 
-/// visits^(1 / temperature), normalised; at 0 all on the most visited (shared among equals).
-std::vector<double> visits_at_temperature(const std::vector<std::uint32_t>& visits,
-                                          double temperature);
+/// weights^(1 / temperature), normalised; at 0 all on the largest (shared among equals). Equal
+/// where all weights are 0.
+std::vector<double> at_temperature(const std::vector<double>& weights, double temperature);
+
+/// Draws a place by probabilities that sum to about 1; `uniform` in [0, 1). Never one of
+/// probability 0, unless all are.
+[[nodiscard]] std::size_t draw(const std::vector<double>& probabilities, double uniform) noexcept;
 
 }  // namespace pyengine
