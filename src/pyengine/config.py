@@ -46,7 +46,7 @@ class SearchConfig:
     temperature: float = 0.0  #: of the move choice, >= 0; 0 = most visits
     reuse_tree: bool = True
     cache_entries: int = 1 << 17  #: of the engine's cache; 0 = none, in a call: not read
-    memory_limit: int = 2 << 30  #: bytes of tree and cache, a hard cap; >= 8 MiB
+    memory_limit: int = 2 << 30  #: bytes of trees and the engine's cache, a hard cap; >= 8 MiB
     solver: bool = True  #: back up proven wins, losses and draws as such
     deterministic: bool = False  #: the same results at any number of threads
     seed: int = 0  #: 0..2^64-1, the only source of randomness

@@ -79,8 +79,14 @@ class Engine:
                 ``False`` ends the search.
             **settings: fields of :class:`~pyengine.SearchConfig`, for this call.
 
+        ``stop_reason`` says what ended the search: its budget (``"simulations"``, ``"seconds"``),
+        ``"proven"``, ``"stopped"``, or ``"visits"``: the root has the most that can be counted,
+        2^32 - 1, and :meth:`advance` makes room again. A ``memory_limit`` below what the tree has
+        keeps the tree from growing, and takes nothing away.
+
         Raises:
-            ConfigError: a terminal state, one of another game, or a setting out of range.
+            ConfigError: a terminal state, one of another game, a setting out of range, or a
+                ``memory_limit`` that the engine's cache fills.
             EngineError: another search of this engine is running, or it is closed.
             EvaluationError: the evaluator failed. The tree is as good as before.
             KeyboardInterrupt: after Ctrl-C, within 0.1 s and one batch.
@@ -100,7 +106,9 @@ class Engine:
     def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
         """Search several states at once, each in a tree of its own; they share the batches.
 
-        Budgets are for each state; no tree is kept. Arguments and errors as in :meth:`search`.
+        Budgets are for each state; no tree is kept. With ``deterministic=True`` each tree has an
+        equal share of the memory, and ConfigError is raised where that is less than 64 KiB (256 KiB
+        with more than 16,382 actions). Arguments and errors as in :meth:`search`.
         """
         states = list(states)
         found = self._searcher_open.search_many(states, self._merged(settings))

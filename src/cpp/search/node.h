@@ -60,6 +60,10 @@ inline constexpr double kValueUnit = 0x1p-24;
   return std::llround(static_cast<double>(value) * 0x1p24);
 }
 
+/// Completed back-ups that a node can count. No node has more than its root, whose searches end
+/// there.
+inline constexpr std::uint32_t kMaxVisits = std::numeric_limits<std::uint32_t>::max();
+
 struct Node {
   /// W: completed back-ups, in units of 2^-24, for the player who moved here. Any worker, relaxed.
   std::atomic<std::int64_t> value_sum{0};
@@ -73,7 +77,7 @@ struct Node {
   BlockIndex edges = 0;
   /// Of its own judgement: for the player to move; of a terminal node: for the first player.
   float value = 0.0F;
-  std::uint16_t num_edges = 0;
+  std::uint16_t num_edges = 0;  ///< at most kMaxActions
   /// Children that can be read. The holder of the creation lock, release.
   std::atomic<std::uint16_t> num_children{0};
   ActionId action = 0;    ///< that leads here; constant
@@ -120,6 +124,8 @@ static_assert(sizeof(FirstBlock) == 2 * kUnitBytes && sizeof(LaterBlock) == kUni
 }
 static_assert(block_units(63) <= Arena::kMaxUnits);
 [[nodiscard]] constexpr int edge_units(int edges) noexcept { return (edges + 1) / 2; }
+static_assert(kMaxActions <= std::numeric_limits<decltype(Node::num_edges)>::max());
+static_assert(edge_units(kMaxActions) <= Arena::kMaxUnits);
 
 /// The nodes of block `block`.
 [[nodiscard]] inline Node* block_nodes(const Arena& arena, int block, BlockIndex index) noexcept {

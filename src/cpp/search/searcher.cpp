@@ -216,7 +216,8 @@ namespace {
 StopReason reason_of(const TreeSearch& search, RunEnd end) {
   if (search.proven()) return StopReason::proven;
   if (search.completed.load(std::memory_order_relaxed) >= search.budget()) {
-    return StopReason::simulations;
+    const bool cut = search.budget() < budget_of(search.config());
+    return cut ? StopReason::visits : StopReason::simulations;
   }
   switch (end) {
     case RunEnd::completed:

@@ -16,14 +16,29 @@ void give_up(Node& node) noexcept {
   node.state.store(NodeState::fresh, std::memory_order_release);
 }
 
-/// Number of the first leaf of a search: each search has 2^39 of its own. An evaluator knows the
-/// engine's seed alone, so the seed of the call is in the numbers.
+constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;  ///< 2^64 / golden ratio, odd
+constexpr int kFirstSearches = 24;                      ///< bits: these have wide ranges of numbers
+
+/// Number of the first leaf of a search. A leaf takes one, and a search has at most 2^32 leaves:
+/// the ranges of the first 2^24 searches are 2^39 wide, and those of 63 times as many lie in the
+/// gaps. An evaluator knows the engine's seed alone, so the seed of the call is in the numbers.
 std::uint64_t first_number(std::uint64_t seed, std::uint64_t search) noexcept {
-  return (search << 39) + seed * 0x9E3779B97F4A7C15U;
+  const std::uint64_t turn = search >> kFirstSearches;
+  const std::uint64_t gap = (turn % 64) << 33;
+  return (search << 40 >> 1) + gap + (seed + turn / 64) * kGolden;
 }
 
 /// Beside the streams of leaves, which are even.
-Rng noise_stream(std::uint64_t seed, std::uint64_t search) { return Rng(seed, (search << 40) + 1); }
+Rng noise_stream(std::uint64_t seed, std::uint64_t search) {
+  return Rng(seed + (search >> kFirstSearches) * kGolden, (search << 40) + 1);
+}
+
+/// Simulations until a root with so many visits has all that can be counted. The first visit of a
+/// fresh root is none.
+std::uint64_t room_for_visits(const Node& root) noexcept {
+  const std::uint32_t visits = root.visits.load(std::memory_order_relaxed);
+  return kMaxVisits - std::max(visits, 1U);
+}
 
 }  // namespace
 
@@ -43,7 +58,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       config_(config),
       evaluator_(evaluator),
       traits_(evaluator.traits()),
-      budget_(budget),
+      budget_(std::min(budget, room_for_visits(tree.root()))),
       stream_(stream),
       symmetries_(traits_.reads_planes ? root.game()->symmetries().count() : 1),
       numbers_(first_number(config.seed, stream)) {

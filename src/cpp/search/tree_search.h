@@ -39,7 +39,8 @@ struct Turn {
 /// Cache lines of its own: with many trees each is worked on by another core.
 class alignas(kCacheLine) TreeSearch {
  public:
-  /// `root` is the position of the tree's root, not over; `stream` names the random numbers.
+  /// `root` is the position of the tree's root, not over; `stream` names the random numbers. The
+  /// budget is cut to what the root's visits can count.
   TreeSearch(Tree& tree, const State& root, const SearchConfig& config, std::uint64_t budget,
              std::uint64_t stream, BoundEvaluator& evaluator);
 

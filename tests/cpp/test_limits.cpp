@@ -1,0 +1,333 @@
+/// Where memory and counters end: caps over trees and cache, shares of trees, visits, streams.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "base/janitor.h"
+#include "base/memory.h"
+#include "eval/simple.h"
+#include "search_fixtures.h"
+
+namespace pyengine {
+namespace {
+
+using namespace search_test;
+
+constexpr std::uint64_t kMiB = 1U << 20;
+
+SearchConfig config_of(int threads, std::uint64_t simulations, std::uint64_t memory_limit) {
+  SearchConfig config;
+  config.threads = threads;
+  config.simulations = simulations;
+  config.cache_entries = 0;
+  config.memory_limit = memory_limit;
+  config.solver = false;
+  return config;
+}
+
+/// A mock that holds a cache of a size.
+class CachingMock final : public Evaluator {
+ public:
+  explicit CachingMock(std::uint64_t bytes) : bytes_(bytes) {}
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                       const BindOptions& options) override {
+    class Bound final : public BoundEvaluator {
+     public:
+      Bound(std::unique_ptr<BoundEvaluator> inner, std::uint64_t bytes)
+          : inner_(std::move(inner)), bytes_(bytes) {}
+      [[nodiscard]] EvaluatorTraits traits() const noexcept override { return inner_->traits(); }
+      void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
+        inner_->open(batch, leaf, position);
+      }
+      void request(EvalBatch& batch, int leaf, int symmetry) override {
+        inner_->request(batch, leaf, symmetry);
+      }
+      void finish(EvalLeaf& leaf) override { inner_->finish(leaf); }
+      void evaluate(EvalBatch& batch) override { inner_->evaluate(batch); }
+      [[nodiscard]] EvaluatorStats stats() const noexcept override {
+        EvaluatorStats stats;
+        stats.cache_bytes = bytes_;
+        return stats;
+      }
+
+     private:
+      std::unique_ptr<BoundEvaluator> inner_;
+      std::uint64_t bytes_;
+    };
+    return std::make_unique<Bound>(
+        MockEvaluator(Mock{.immediate = true}).bind(std::move(game), options),
+        std::min(bytes_, options.cache_bytes));
+  }
+
+ private:
+  std::uint64_t bytes_;
+};
+
+std::shared_ptr<const AnyGame> small_go() { return load_game("go", {{"board_size", 9LL}}); }
+
+// --- memory
+
+TEST_CASE("pieces of a pool are apart from each other, and their chunks go back") {
+  const auto pool = std::make_shared<ChunkPool>(2 * kChunkBytes);
+  {
+    PiecePool pieces(pool, 8192);
+    CHECK(pieces.available() == 64);
+    std::set<std::byte*> found;
+    while (std::byte* piece = pieces.take()) found.insert(piece);
+    CHECK(found.size() == 64);
+    std::byte* last = nullptr;
+    for (std::byte* piece : found) {
+      if (last != nullptr) CHECK(piece - last >= 65536);
+      last = piece;
+    }
+    CHECK(pool->available() == 0);
+  }
+  CHECK(pool->available() == 2);
+}
+
+TEST_CASE("an arena on a share takes its pieces and no more, whoever else takes some") {
+  const auto pool = std::make_shared<ChunkPool>(kChunkBytes);
+  const auto pieces = std::make_shared<PiecePool>(pool, 8192);
+  Allocator one(std::make_shared<Arena>(pieces, 3));
+  Allocator other(std::make_shared<Arena>(pieces, 29));
+  int found = 0;
+  while (one.take(100) != 0) {
+    ++found;
+    static_cast<void>(other.take(700));
+  }
+  CHECK(found == 3 * 81);
+  CHECK(pool->refusals() >= 1);
+}
+
+TEST_CASE("a pool whose limit is lowered gives what it keeps back to the system") {
+  ChunkPool pool(4 * kChunkBytes);
+  std::vector<std::byte*> chunks;
+  for (int i = 0; i < 4; ++i) chunks.push_back(pool.take());
+  pool.give_back({chunks[0]});
+  pool.set_limit(2 * kChunkBytes);
+  CHECK(pool.bytes() == 3 * kChunkBytes);
+  pool.give_back({chunks[1], chunks[2]});
+  CHECK(pool.bytes() == 2 * kChunkBytes);
+  pool.give_back({chunks[3]});
+  CHECK(pool.take() != nullptr);
+}
+
+TEST_CASE("trees and a cache that is there stay under the limit, in a call without cache too") {
+  SearchConfig config = config_of(1, 100000, 32 * kMiB);
+  config.cache_entries = 1000;
+  Searcher searcher(small_go(), std::make_shared<CachingMock>(8 * kMiB), config);
+  Patient host;
+  const State state(searcher.game());
+  for (const std::uint64_t limit : {32 * kMiB, 24 * kMiB, 16 * kMiB}) {
+    SearchConfig call = config;
+    call.memory_limit = limit;
+    call.cache_entries = 0;
+    call.reuse_tree = false;
+    CAPTURE(limit);
+    CHECK(searcher.search(state, call, host).simulations == 100000);
+    CHECK(searcher.stats().bytes <= limit);
+    const State* const both[] = {&state, &state};
+    searcher.search_many(both, call, host);
+    CHECK(searcher.stats().bytes <= limit);
+  }
+  CHECK(searcher.stats().refusals > 0);
+  SearchConfig call = config;
+  call.memory_limit = 9 * kMiB;
+  CHECK_THROWS_WITH_AS(searcher.search(state, call, host),
+                       "memory_limit: expected at least 12582912 bytes, since the engine's cache "
+                       "keeps 8388608, found 9437184",
+                       ConfigError);
+}
+
+TEST_CASE("a mix of two evaluators with caches has the memory of one cache") {
+  const auto mixed = std::make_shared<MixedEvaluator>(std::make_shared<CachingMock>(5 * kMiB),
+                                                      std::make_shared<CachingMock>(5 * kMiB), 0.5);
+  BindOptions options;
+  options.cache_entries = 1000;
+  options.cache_bytes = 8 * kMiB;
+  CHECK(mixed->bind(small_go(), options)->stats().cache_bytes == 8 * kMiB);
+}
+
+TEST_CASE("what search_many took of the memory is there for the tree that goes on afterwards") {
+  const auto game = small_go();
+  for (const bool deterministic : {false, true}) {
+    SearchConfig config = config_of(4, 500, 16 * kMiB);
+    config.deterministic = deterministic;
+    Searcher searcher(game, std::make_shared<MockEvaluator>(), config);
+    Patient host;
+    const State state(game);
+    searcher.search(state, config, host);
+    const std::vector<State> states = random_states(game, 8, 5);
+    const std::vector<const State*> pointers = pointers_to(states);
+    config.simulations = 2500;
+    searcher.search_many(pointers, config, host);
+    const std::uint64_t refusals = searcher.stats().refusals;
+    config.simulations = 30000;
+    config.threads = 1;
+    const SearchResult result = searcher.search(state, config, host);
+    CHECK(searcher.stats().refusals == refusals);
+    CHECK(result.nodes > 29000);  // a visit of a game that is over makes none
+  }
+}
+
+TEST_CASE("deterministic trees that have no share of the memory are refused by name") {
+  const auto game = small_go();
+  SearchConfig config = config_of(2, 10, kLeastMemory);
+  config.deterministic = true;
+  Searcher searcher(game, std::make_shared<MockEvaluator>(), config);
+  Patient host;
+  const std::vector<State> states = random_states(game, 129, 5);
+  std::vector<const State*> pointers = pointers_to(states);
+  CHECK_THROWS_WITH_AS(searcher.search_many(pointers, config, host),
+                       "memory_limit: expected room for 129 trees of at least 65536 bytes each, as "
+                       "deterministic=True gives each a share of its own, found room for 128 under "
+                       "8388608 bytes",
+                       ConfigError);
+  pointers.pop_back();
+  for (const SearchResult& result : searcher.search_many(pointers, config, host)) {
+    CHECK(result.nodes == 11);
+  }
+}
+
+// --- visits
+
+TEST_CASE("a search ends where the root has as many visits as can be counted") {
+  const auto game = load_game("connect_four");
+  for (const int threads : {1, 4}) {
+    SearchConfig config = config_of(threads, 1000, 64 * kMiB);
+    Searcher searcher(game, std::make_shared<MockEvaluator>(), config);
+    Patient host;
+    const State state(game);
+    const SearchResult before = searcher.search(state, config, host);
+    auto& root = const_cast<Tree*>(searcher.tree())->root();
+    constexpr std::uint32_t kLeft = 100;
+    const std::uint32_t added = 0xFFFFFFFFU - kLeft - root.visits.load();
+    Node* child = child_at(searcher.tree()->arena(), root, 0);
+    for (Node* node : {&root, child}) node->visits += added;
+    const SearchResult result = searcher.search(state, config, host);
+    CHECK(result.simulations == kLeft);
+    CHECK(result.stop_reason == StopReason::visits);
+    CHECK(root.visits.load() == 0xFFFFFFFFU);
+    CHECK(total(result.visits) == 0xFFFFFFFEU);
+    const SearchResult full = searcher.search(state, config, host);
+    CHECK(full.simulations == 0);
+    CHECK(full.stop_reason == StopReason::visits);
+    CHECK(full.action == result.action);
+    config.simulations.reset();
+    config.seconds = 60.0;
+    CHECK(searcher.search(state, config, host).stop_reason == StopReason::visits);
+    config.seconds.reset();
+    config.simulations = 50;
+    const int other = child->action == 0 ? 1 : 0;
+    State next = state;
+    next.apply_action(other);
+    searcher.advance(other);
+    CHECK(searcher.search(next, config, host).stop_reason == StopReason::simulations);
+    CHECK(before.stop_reason == StopReason::simulations);
+  }
+}
+
+// --- streams of random numbers
+
+/// The root's priors under noise, in the search of this number.
+std::vector<float> noisy_priors(const State& state, std::uint64_t search) {
+  SearchConfig config = config_of(1, 1, 64 * kMiB);
+  config.dirichlet_fraction = 1.0;
+  const auto bound = MockEvaluator(Mock{.immediate = true}).bind(state.game(), {});
+  Tree tree(std::make_shared<ChunkPool>(kChunkBytes));
+  TreeSearch first(tree, state, config, 1, 0, *bound);
+  Pipeline pipeline(*bound, 8);
+  Patient host;
+  const std::atomic<bool> stop{false};
+  RunOptions options;
+  options.stop = &stop;
+  TreeSearch* const one[] = {&first};
+  pipeline.run(one, options, host);
+  const TreeSearch numbered(tree, state, config, 1, search, *bound);
+  return read_tree(tree, 7, config, Rng(), 0).priors;
+}
+
+/// The number of the first leaf of the search of this number: what an evaluator sees of it.
+std::uint64_t first_leaf(const State& state, std::uint64_t search) {
+  SearchConfig config = config_of(1, 1, 64 * kMiB);
+  const auto bound = MockEvaluator().bind(state.game(), {});
+  Tree tree(std::make_shared<ChunkPool>(kChunkBytes));
+  TreeSearch numbered(tree, state, config, 1, search, *bound);
+  Slot slot;
+  slot.batch = bound->make_batch(1);
+  slot.flights.resize(1);
+  Worker worker;
+  const std::atomic<bool> stop{false};
+  numbered.gather<Sharing::exclusive>(worker, slot, {1, 1, &stop});
+  return slot.batch->leaves[0].number;
+}
+
+TEST_CASE("searches have random numbers of their own beyond the first 2^24") {
+  const State state(load_game("connect_four"));
+  const std::vector<std::uint64_t> searches{
+      0, 1, 1U << 24, (1U << 24) + 1, 1U << 25, (1U << 30) + 1, std::uint64_t{1} << 40};
+  std::set<std::vector<float>> priors;
+  std::set<std::uint64_t> streams;
+  for (const std::uint64_t search : searches) {
+    priors.insert(noisy_priors(state, search));
+    streams.insert(2 * first_leaf(state, search));  // as the stream of a leaf's symmetry is named
+  }
+  CHECK(priors.size() == searches.size());
+  CHECK(streams.size() == searches.size());
+  CHECK(first_leaf(state, 5) == std::uint64_t{5} << 39);  // small numbers stay what they were
+}
+
+// --- the choice of a move
+
+TEST_CASE("rounding does not let a draw fall through to a move of no probability") {
+  CHECK(draw({0.25, 0.75, 0.0}, 0.1) == 0);
+  CHECK(draw({0.25, 0.75, 0.0}, 0.25) == 1);
+  CHECK(draw({0.25, 0.7499, 0.0}, 0.99999) == 1);
+  CHECK(draw({0.0, 0.0, 1.0 - 1e-16, 0.0}, std::nextafter(1.0, 0.0)) == 2);
+}
+
+SearchResult result_of(std::vector<std::uint32_t> visits, std::vector<std::int8_t> proofs) {
+  SearchResult result;
+  result.visits = std::move(visits);
+  result.proofs = std::move(proofs);
+  result.priors = {0.5F, 0.25F, 0.125F};
+  return result;
+}
+
+TEST_CASE("without visits a move is drawn by the priors, and a known loss never") {
+  constexpr std::int8_t kOpen = TreeNode::kNotProven;
+  using Weights = std::vector<double>;
+  CHECK(choice_weights(result_of({1, 2, 3}, {kOpen, kOpen, kOpen})) == Weights{1, 2, 3});
+  CHECK(choice_weights(result_of({0, 0, 0}, {kOpen, kOpen, kOpen})) == Weights{0.5, 0.25, 0.125});
+  CHECK(choice_weights(result_of({4, 0, 0}, {-1, kOpen, kOpen})) == Weights{0, 0.25, 0.125});
+  CHECK(choice_weights(result_of({4, 1, 0}, {-1, kOpen, kOpen})) == Weights{0, 1, 0});
+  CHECK(choice_weights(result_of({4, 1, 0}, {-1, -1, -1})) == Weights{4, 1, 0});
+  CHECK(visits_of_good_moves(result_of({4, 0, 0}, {-1, kOpen, kOpen})) ==
+        std::vector<std::uint32_t>{0, 0, 0});
+}
+
+TEST_CASE("a search that ends before its first visit is played by the priors") {
+  SearchConfig config;
+  config.temperature = 1.0;
+  Tree tree(std::make_shared<ChunkPool>(kChunkBytes));
+  EvalLeaf leaf;
+  for (int a = 0; a < 7; ++a) leaf.legal.push_back(a);
+  leaf.priors = {0.9F, 0.1F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F};
+  Allocator allocator(tree.shared_arena());
+  REQUIRE(tree.expand(allocator, tree.root(), leaf));
+  tree.root().visits = 1;
+  int first = 0;
+  for (std::uint64_t stream = 0; stream < 200; ++stream) {
+    const SearchResult result = read_tree(tree, 7, config, Rng(1, stream), 0);
+    CHECK(result.action <= 1);
+    first += result.action == 0 ? 1 : 0;
+  }
+  CHECK(first > 160);
+}
+
+}  // namespace
+}  // namespace pyengine

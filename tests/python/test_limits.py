@@ -1,0 +1,129 @@
+"""Where counters and memory end: actions of a game, bytes of trees and cache, no visits at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import ConfigError, Engine
+from toy_games import ToyGame, ToyState
+
+
+def one_ply(actions: int) -> ToyGame:
+    """Return a game of one move: the last action wins, all others lose."""
+
+    class OnePly(ToyState):
+        def is_terminal(self) -> bool:
+            return len(self.moves) == 1
+
+        def current_player(self) -> int:
+            return -4 if self.moves else 0
+
+        def returns(self) -> list[float]:
+            return [1.0, -1.0] if self.moves[0] == actions - 1 else [-1.0, 1.0]
+
+    OnePly.actions = actions
+    return ToyGame(OnePly)
+
+
+def prefer_the_last(states: list[Any]) -> tuple[Any, Any]:
+    policy = np.zeros((len(states), 65535), np.float32)
+    policy[:, 65534] = 1.0
+    return policy, np.zeros(len(states), np.float32)
+
+
+def test_a_game_of_65535_actions_is_searched() -> None:
+    game = one_ply(65535)
+    for evaluator in ("uniform", "rollout"):
+        result = Engine(game, evaluator).search(game.new_initial_state(), simulations=50)
+        assert (len(result.actions), result.visits.sum()) == (65535, 50)
+    engine = Engine(game, pyengine.StateEvaluator(prefer_the_last))
+    result = engine.search(game.new_initial_state(), simulations=50, temperature=1.0)
+    assert (result.action, result.proven) == (65534, 1)
+
+
+@pytest.mark.parametrize("actions", [65536, 65537, 2**31 - 1])
+def test_a_game_of_more_actions_is_refused_by_name(actions: int) -> None:
+    expected = f"num_distinct_actions must be in 1..65535, found {actions}"
+    with pytest.raises(ConfigError, match=expected):
+        Engine(one_ply(actions), "uniform")
+
+
+@pytest.mark.parametrize("actions", [2**31, 10**30, -(2**31)])
+def test_numbers_that_no_int_holds_are_refused_by_name(actions: int) -> None:
+    with pytest.raises(ConfigError, match=f"num_distinct_actions must be .*, found {actions}"):
+        Engine(one_ply(actions), "uniform")
+
+
+def test_legal_actions_beyond_those_that_the_game_has_are_refused_by_name() -> None:
+    game = one_ply(3)
+
+    class TooMany(game.kind):  # type: ignore[name-defined, misc]
+        def legal_actions(self) -> list[int]:
+            return list(range(70_000))
+
+    class Twice(game.kind):  # type: ignore[name-defined, misc]
+        def legal_actions(self) -> list[int]:
+            return [0, 1, 2] * 30_000
+
+    for kind, expected in ((TooMany, "must lie in 0..2"), (Twice, "twice")):
+        with pytest.raises(ConfigError, match=expected):
+            Engine(game, "uniform").search(kind())
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_call_without_cache_leaves_the_cache_its_memory(many: bool) -> None:
+    game = pyengine.load_game("go", board_size=9)
+    limit = 32 << 20
+    evaluator = pyengine.CallbackEvaluator(
+        lambda planes: (np.zeros((len(planes), 82)), np.zeros(len(planes))), pyengine.ModelSpec()
+    )
+    engine = Engine(game, evaluator, memory_limit=limit, solver=False, batch_size=64)
+    state = game.new_initial_state()
+    cache = engine.stats()["bytes"]
+    assert 7 << 20 < cache <= 8 << 20
+    if many:
+        engine.search_many([state] * 4, simulations=20_000, cache_entries=0)
+    else:
+        engine.search(state, simulations=80_000, cache_entries=0)
+    assert engine.stats()["memory_refusals"] > 0
+    assert engine.stats()["bytes"] <= limit
+    with pytest.raises(ConfigError, match=f"memory_limit: .* the engine's cache keeps {cache}"):
+        engine.search(state, memory_limit=8 << 20)
+
+
+def test_deterministic_trees_are_the_same_at_the_memory_cap() -> None:
+    game = pyengine.load_game("go", board_size=9)
+    states = [game.new_initial_state([i]) for i in range(24)]
+    found = set()
+    for threads in (1, 2, 4, 4):
+        engine = Engine(game, "uniform", deterministic=True, memory_limit=8 << 20)
+        results = engine.search_many(
+            states, simulations=8000, threads=threads, dirichlet_fraction=0.25
+        )
+        visits = tuple(tuple(r.visits.tolist()) for r in results)
+        found.add((visits, engine.stats()["memory_refusals"]))
+        assert engine.stats()["memory_refusals"] > 0
+    assert len(found) == 1
+    with pytest.raises(ConfigError, match="memory_limit: expected room for 500 trees"):
+        engine.search_many([game.new_initial_state()] * 500)
+
+
+def test_without_visits_policy_at_is_made_of_the_priors() -> None:
+    game = pyengine.load_game("connect_four")
+    evaluator = pyengine.StateEvaluator(
+        lambda states: (np.tile(np.arange(1.0, 8.0), (len(states), 1)), np.zeros(len(states)))
+    )
+    for threads in (1, 2):
+        engine = Engine(game, evaluator, threads=threads, temperature=1.0)
+        result = engine.search(game.new_initial_state(), seconds=1e-9)
+        if result.visits.any():  # who is late may have made one
+            continue
+        priors = result.priors.astype(np.float64)
+        assert result.policy_at(1.0) == pytest.approx(priors / priors.sum(), rel=1e-5)
+        squares = priors**2
+        assert result.policy_at(0.5) == pytest.approx(squares / squares.sum(), rel=1e-5)
+        assert result.policy_at(0.0).argmax() == 6
