@@ -352,7 +352,7 @@ def test_returns_that_cannot_be_are_refused_with_the_reason(returns: Any, reason
     ("members", "reason"),
     [
         ({"num_distinct_actions": 0}, "num_distinct_actions"),
-        ({"num_distinct_actions": 70_000}, "65536"),
+        ({"num_distinct_actions": 65_536}, "1..65535"),
         ({"num_distinct_actions": "three"}, "num_distinct_actions"),
         ({"num_players": 3}, "two players, found 3"),
         ({"num_players": 1}, "two players, found 1"),
