@@ -9,6 +9,7 @@
 
 #include "base/janitor.h"
 #include "base/memory.h"
+#include "eval/mixed.h"
 #include "eval/simple.h"
 #include "search_fixtures.h"
 
@@ -238,9 +239,10 @@ std::vector<float> noisy_priors(const State& state, std::uint64_t search) {
   SearchConfig config = config_of(1, 1, 64 * kMiB);
   config.dirichlet_fraction = 1.0;
   const auto bound = MockEvaluator(Mock{.immediate = true}).bind(state.game(), {});
-  Tree tree(std::make_shared<ChunkPool>(kChunkBytes));
+  const auto pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
+  Tree tree(pool);
   TreeSearch first(tree, state, config, 1, 0, *bound);
-  Pipeline pipeline(*bound, 8);
+  Pipeline pipeline(*bound, 8, pool);
   Patient host;
   const std::atomic<bool> stop{false};
   RunOptions options;
