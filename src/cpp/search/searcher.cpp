@@ -169,13 +169,14 @@ void Searcher::make_room() {
   if (pool_->available() < pool_->limit_chunks() / 2) wait_for_background();
 }
 
+/// Makes the pipeline outside the mutex: a device prepares for a batch's size, perhaps for minutes.
 Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
   const int rows = batch_rows(config, *game_, bound_->traits());
-  if (!pipeline_ || pipeline_->batch_rows() != rows) {
-    const std::lock_guard lock(stats_mutex_);
-    if (pipeline_) old_waited_ns_ += pipeline_->waited_ns();
-    pipeline_ = std::make_unique<Pipeline>(*bound_, rows, pool_);
-  }
+  if (pipeline_ && pipeline_->batch_rows() == rows) return *pipeline_;
+  auto made = std::make_unique<Pipeline>(*bound_, rows, pool_);
+  const std::lock_guard lock(stats_mutex_);  // the old one goes after it is released
+  if (pipeline_) old_waited_ns_ += pipeline_->waited_ns();
+  pipeline_.swap(made);
   return *pipeline_;
 }
 

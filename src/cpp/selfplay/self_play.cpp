@@ -52,7 +52,7 @@ void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
   auto pipeline =
       std::make_unique<Pipeline>(*bound, batch_rows(search, *table_.game, bound->traits()), pool_);
   for (const auto& game : games_) game->drop_tree();
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);  // what is swapped out goes after it is released
   if (bound_) {
     const EvaluatorStats judged = bound_->stats();
     judged_before_.rows += judged.rows;
@@ -61,9 +61,9 @@ void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
     judged_before_.cache_hits += judged.cache_hits;
     waited_before_ += static_cast<double>(pipeline_->waited_ns()) * 1e-9;
   }
-  pipeline_ = std::move(pipeline);  // each before what the old one refers to
-  bound_ = std::move(bound);
-  evaluator_ = std::move(evaluator);
+  pipeline_.swap(pipeline);
+  bound_.swap(bound);
+  evaluator_.swap(evaluator);
 }
 
 void SelfPlay::replace_evaluator(std::shared_ptr<Evaluator> evaluator) {
