@@ -24,6 +24,15 @@ TEST_CASE("call plan: a device's batch is padded to the least of its sizes that 
   }
 }
 
+TEST_CASE("call plan: the batch itself is a size, and the others are those of every batch") {
+  CHECK(CallPlan{768, false, true}.sizes() == std::vector<int>{768, 512, 256, 128, 64, 32, 16, 8});
+  CHECK(CallPlan{768, false, true}.padded(768) == 768);
+  CHECK(CallPlan{768, false, true}.padded(513) == 768);
+  CHECK(CallPlan{768, false, true}.padded(200) == 256);
+  CHECK(CallPlan{64, false, true}.sizes() == std::vector<int>{64, 32, 16, 8});
+  CHECK(CallPlan{5, false, true}.sizes() == std::vector<int>{5});
+}
+
 TEST_CASE("call plan: on a processor nothing is padded, and a fixed batch always is") {
   CHECK(CallPlan{64, false, false}.padded(5) == 5);
   CHECK(CallPlan{64, true, false}.padded(5) == 64);

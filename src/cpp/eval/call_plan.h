@@ -11,7 +11,8 @@ struct CallPlan {
   bool few = false;      ///< few sizes, since each one is prepared for: a device
   /// Rows that a call for `rows` rows computes.
   [[nodiscard]] int padded(int rows) const noexcept;
-  /// Sizes that a device is prepared for, the largest first: the limit, and by halves down to 5..8.
+  /// Sizes that a device is prepared for, the largest first: the limit, and the powers of two below
+  /// it down to 8, which the batches of all limits have in common.
   [[nodiscard]] std::vector<int> sizes() const;
 };
 
