@@ -112,6 +112,8 @@ void bind_model(py::module_& m) {
   model.def_property_readonly(
       "outputs", [](const OrtModel& self) { return to_string(self.outputs()); },
       "For people, as `inputs`.");
+  model.def_property_readonly("sessions", &OrtModel::num_sessions,
+                              "Sessions of the library that are open.");
   model.def("metadata", &OrtModel::metadata, py::arg("key"),
             "An entry of the file's metadata, or None.");
   model.def("infer_spec", &inferred,
@@ -120,17 +122,23 @@ void bind_model(py::module_& m) {
       "open_onnx",
       [](const std::filesystem::path& path, const std::filesystem::path& library,
          const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& providers,
-         int device_id, int max_batch, int threads, bool as_device) {
+         int device_id, int max_batch, int threads,
+         const std::optional<std::filesystem::path>& engine_cache, bool as_device,
+         bool one_session) {
         const py::gil_scoped_release released;
-        OrtOptions options{library, {}, device_id, max_batch, threads, as_device};
+        OrtOptions options{library, {},        device_id,   max_batch,
+                           threads, as_device, one_session, engine_cache.value_or("")};
         for (const auto& [name, own] : providers) options.providers.push_back({name, own});
         return open_onnx(path, options);
       },
       py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
-      py::arg("device_id"), py::arg("max_batch"), py::arg("threads"), py::arg("as_device") = false,
+      py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
+      py::arg("engine_cache") = py::none(), py::arg("as_device") = false,
+      py::arg("one_session") = false,
       "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none "
       "=\n"
-      "the best that works. as_device calls the CPU as a GPU is called: for tests.");
+      "the best that works. engine_cache: folder of TensorRT's engines of this model. as_device\n"
+      "calls the CPU as a GPU is called, one_session as TensorRT is: for tests.");
 }
 
 void bind_spec(py::module_& m) {
@@ -231,7 +239,10 @@ void bind_runtime(py::module_& m) {
   m.def(
       "ort_report",
       [](const std::filesystem::path& library) {
-        const OrtReport report = ort_report(library);
+        const OrtReport report = [&] {
+          const py::gil_scoped_release released;  // loads the library
+          return ort_report(library);
+        }();
         return py::make_tuple(report.version, report.build_info, report.available);
       },
       py::arg("library"), "Version, build and the providers it was built with.");

@@ -252,6 +252,11 @@ class OnnxModel:
         """
         "named", or why the GPU is used or is not.
         """
+    @property
+    def sessions(self) -> int:
+        """
+        Sessions of the library that are open.
+        """
 
 class Evaluator:
     """
@@ -408,11 +413,14 @@ def open_onnx(
     device_id: typing.SupportsInt | typing.SupportsIndex,
     max_batch: typing.SupportsInt | typing.SupportsIndex,
     threads: typing.SupportsInt | typing.SupportsIndex,
+    engine_cache: os.PathLike | str | bytes | None = None,
     as_device: bool = False,
+    one_session: bool = False,
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none =
-    the best that works. as_device calls the CPU as a GPU is called: for tests.
+    the best that works. engine_cache: folder of TensorRT's engines of this model. as_device
+    calls the CPU as a GPU is called, one_session as TensorRT is: for tests.
     """
 
 def ort_provider_problem(

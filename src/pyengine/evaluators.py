@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine import _core, runtime
+from pyengine import _core, engine_cache, runtime
 from pyengine.errors import ConfigError
 from pyengine.games import State, as_game
 from pyengine.spec import ModelSpec, spec_of_model
@@ -186,6 +186,9 @@ class OnnxEvaluator(Evaluator):
             ``"cpu"``), the most wanted first, or pairs of a name and its options as ONNX Runtime
             takes them: ``("CUDAExecutionProvider", {"use_tf32": 0})``. CUDA's own defaults but for
             ``cudnn_conv_algo_search = HEURISTIC`` and ``prefer_nhwc = 1``, which are faster.
+            TensorRT gets one engine for batches of all sizes (``trt_profile_*_shapes``), kept with
+            its timings in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``) for the 32 networks
+            used last; ``trt_engine_cache_enable = 0`` keeps none. What is named here wins.
             None = CUDA when it works, else the CPU; the choice is logged (logger ``pyengine``). A
             provider that is named is used or an error.
         device_id: which GPU, where a provider's options do not say.
@@ -217,14 +220,19 @@ class OnnxEvaluator(Evaluator):
         wanted = _provider_list(providers)
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
+        library = runtime.find_library()
+        engines = _engine_folder(file, library, wanted)
         model = _core.open_onnx(
             file,
-            library=runtime.find_library(),
+            library=library,
             providers=wanted,
             device_id=_natural("device_id", device_id, 0),
             max_batch=0 if max_batch is None else _natural("max_batch", max_batch, 1),
             threads=0 if threads is None else _natural("threads", threads, 1),
+            engine_cache=engines,
         )
+        if engines is not None:
+            engine_cache.keep(engines)
         found = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(model, found), found)
         self.path = file
@@ -235,6 +243,13 @@ class OnnxEvaluator(Evaluator):
     def __repr__(self) -> str:
         """Show the file and the provider."""
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
+
+
+def _engine_folder(model: Path, library: Path, providers: list[tuple[str, Any]]) -> Path | None:
+    """Return where TensorRT keeps this network's engines; None where it does not."""
+    if not any("tensorrt" in name.lower() for name, _ in providers):
+        return None
+    return engine_cache.engine_folder(model, _core.ort_report(library)[0])
 
 
 def _natural(name: str, value: Any, least: int) -> int:

@@ -29,18 +29,30 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return model.write(tmp_path_factory.mktemp("models") / "m.onnx")
 
 
-def on_device(path: Path, max_batch: int = 0) -> Evaluator:
-    """Return the network of a file, called as a GPU's would be."""
-    model = _core.open_onnx(
+def open_model(path: Path, *, one_session: bool = False, max_batch: int = 0) -> _core.OnnxModel:
+    """Open a file as on a GPU; with one session for all batches, as TensorRT has it."""
+    return _core.open_onnx(
         path, library=runtime.find_library(), providers=[("cpu", {})], device_id=0,
-        max_batch=max_batch, threads=0, as_device=True,
+        max_batch=max_batch, threads=0, as_device=True, one_session=one_session,
     )  # fmt: skip
+
+
+def evaluator_of(model: _core.OnnxModel) -> Evaluator:
     return Evaluator(_core.onnx_evaluator(model, SPEC), SPEC)
 
 
+def on_device(path: Path, max_batch: int = 0) -> Evaluator:
+    """Return the network of a file, called as a GPU's would be."""
+    return evaluator_of(open_model(path, max_batch=max_batch))
+
+
 @pytest.mark.parametrize("max_batch", [0, 1, 24])
-def test_a_device_judges_as_the_cpu_does_at_any_number_of_rows(path: Path, max_batch: int) -> None:
-    device, cpu = on_device(path, max_batch), OnnxEvaluator(path, SPEC, providers=["cpu"])
+@pytest.mark.parametrize("one_session", [False, True], ids=["a session a size", "one session"])
+def test_a_device_judges_as_the_cpu_does_at_any_number_of_rows(
+    path: Path, max_batch: int, one_session: bool
+) -> None:
+    device = evaluator_of(open_model(path, one_session=one_session, max_batch=max_batch))
+    cpu = OnnxEvaluator(path, SPEC, providers=["cpu"])
     states = random_states(GAME, 100)
     for rows in (1, 2, 7, 8, 9, 33, 64, 65, 100):
         for batch in (8, 64, 100):
@@ -66,6 +78,74 @@ def test_a_fixed_batch_is_the_only_size(tmp_path: Path) -> None:
     expected = OnnxEvaluator(fixed, SPEC, providers=["cpu"]).evaluate(states)
     for found, right in zip(on_device(fixed).evaluate(states), expected, strict=True):
         np.testing.assert_allclose(found, right, atol=1e-6)
+
+
+def test_a_batch_that_is_no_power_of_two_is_not_padded(path: Path) -> None:
+    states = random_states(GAME, 24, plies=4)
+    with Engine(GAME, on_device(path), batch_size=24, cache_entries=0, threads=1) as engine:
+        engine.search_many(states, simulations=1)
+        stats = engine.stats()
+    assert (stats["evaluations"], stats["padding"]) == (48, 0)  # each root and a child of it
+
+
+def test_sessions_are_few_whatever_the_sizes_of_batches(path: Path) -> None:
+    model = open_model(path)
+    device = evaluator_of(model)
+    states = random_states(GAME, 100)
+    for count in range(1, 100):
+        device.evaluate(states[:count])
+    assert model.sessions == 7  # 1, 2, 4, 8, 16, 32, 64
+    for batch_size in range(1, 100):
+        device.evaluate(states, batch_size=batch_size)
+    assert model.sessions == 7 + 1 + 8  # 128, and as many others as may have their own
+
+
+def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:
+    """TensorRT builds an engine for each session, which takes minutes."""
+    model = open_model(path, one_session=True)
+    device = evaluator_of(model)
+    assert model.sessions == 1  # of the file, before a game and a batch are known
+    states = random_states(GAME, 64)
+    for count in (1, 3, 64):
+        device.evaluate(states[:count])
+    for batch_size in (1, 24, 64):
+        with Engine(GAME, device, batch_size=batch_size) as engine:
+            engine.search_many(states[:8], simulations=20)
+    assert model.sessions == 2
+    with Engine(GAME, device, batch_size=65):
+        assert model.sessions == 3
+    with Engine(GAME, device, batch_size=128):  # as many rows as the last one can take
+        assert model.sessions == 3
+
+
+def test_one_session_of_a_fixed_shape_is_the_first(tmp_path: Path) -> None:
+    fixed = TinyModel(planes=PLANES, actions=7, batch=4).write(tmp_path / "m.onnx")
+    model = open_model(fixed, one_session=True)
+    states = random_states(GAME, 11)
+    expected = OnnxEvaluator(fixed, SPEC, providers=["cpu"]).evaluate(states)
+    for found, right in zip(evaluator_of(model).evaluate(states), expected, strict=True):
+        np.testing.assert_allclose(found, right, atol=1e-6)
+    assert model.sessions == 1
+
+
+def test_one_session_whose_rows_cannot_be_told_beforehand_sees_one_size(tmp_path: Path) -> None:
+    named = TinyModel(planes=PLANES, actions=7, names=("planes:0", "policy", "value"))
+    model = open_model(named.write(tmp_path / "m.onnx"), one_session=True)
+    with Engine(GAME, evaluator_of(model), batch_size=24, cache_entries=0) as engine:
+        engine.search(GAME.new_initial_state(), simulations=1)
+        stats = engine.stats()
+    assert stats["evaluations"] + stats["padding"] == 24 * stats["batches"]
+    assert model.sessions == 2
+
+
+def test_one_session_refuses_outputs_that_do_not_fit_when_the_batch_is_known(
+    tmp_path: Path,
+) -> None:
+    wrong = TinyModel(planes=PLANES, actions=8).write(tmp_path / "m.onnx")
+    device = evaluator_of(open_model(wrong, one_session=True))
+    for _ in range(2):
+        with pytest.raises(pyengine.ModelError, match="7 numbers a row of output 'policy'"):
+            Engine(GAME, device)
 
 
 def test_searches_of_several_networks_share_the_device(path: Path, tmp_path: Path) -> None:

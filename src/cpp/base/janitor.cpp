@@ -93,15 +93,18 @@ class Owner {
   std::unique_ptr<Janitor> current_;
 };
 
-Janitor& janitor() {
-  static Owner owner;
-  return owner.get();
+Janitor& janitor(Background where) {
+  static Owner memory;
+  static Owner devices;
+  return (where == Background::memory ? memory : devices).get();
 }
 
 }  // namespace
 
-void run_in_background(std::function<void()> task) { janitor().add(std::move(task)); }
+void run_in_background(std::function<void()> task, Background where) {
+  janitor(where).add(std::move(task));
+}
 
-void wait_for_background() { janitor().wait(); }
+void wait_for_background(Background where) { janitor(where).wait(); }
 
 }  // namespace pyengine

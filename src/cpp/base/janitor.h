@@ -5,11 +5,15 @@
 
 namespace pyengine {
 
+/// Which thread runs a task: those that wait for a device have one of their own, so that nobody who
+/// waits for memory waits for a device.
+enum class Background { memory, devices };
+
 /// Runs `task` soon, on one thread of the process, in the order given. The task must not throw.
 /// What is left at exit is run then. After fork() the child has a thread of its own.
-void run_in_background(std::function<void()> task);
+void run_in_background(std::function<void()> task, Background where = Background::memory);
 
-/// Returns when everything given so far has run.
-void wait_for_background();
+/// Returns when everything given so far has run there.
+void wait_for_background(Background where = Background::memory);
 
 }  // namespace pyengine

@@ -29,6 +29,11 @@ struct OrtOptions {
   int max_batch = 0;  ///< most rows of one call of the library; 0 = the whole batch
   int threads = 0;    ///< within one call on the CPU; 0 = 1, since every search thread makes calls
   bool as_device = false;  ///< the CPU is called as a GPU is: for tests where there is none
+  /// One session serves batches of all sizes, as TensorRT's does; else each size has its own.
+  bool one_session = false;
+  /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
+  /// What is known of all models' layers goes to the folder that it is in.
+  std::filesystem::path engine_cache;
 };
 
 /// A model file opened by ONNX Runtime.
@@ -41,6 +46,8 @@ class OrtModel : public NetworkSource {
   /// An entry of the file's metadata.
   [[nodiscard]] virtual std::optional<std::string> metadata(const std::string& key) const = 0;
   [[nodiscard]] virtual const std::string& provider() const noexcept = 0;
+  /// Sessions of the library that are open.
+  [[nodiscard]] virtual int num_sessions() const = 0;
   /// Why that provider: "named", or what kept the GPU from being used.
   [[nodiscard]] virtual const std::string& provider_reason() const noexcept = 0;
 };

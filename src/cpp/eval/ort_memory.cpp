@@ -111,7 +111,7 @@ OrtMemory::Call& OrtMemory::call(int start, int rows) {
   made.policy = tensor(policy_.row(start), plan_->policy.shape, plan_->policy.type);
   made.value = tensor(value_.row(start), plan_->value.shape, plan_->value.type);
   if (model_->on_device()) {
-    made.session = model_->session_for(with_rows(plan_->input_shape, rows),
+    made.session = model_->session_for({plan_->input, plan_->input_shape, rows, calls_.limit},
                                        [&](OrtSession* opened) { run(opened, made); });
   } else {
     made.binding = bind(made);

@@ -32,6 +32,8 @@ struct Plan {
   OutputPlan policy;
   OutputPlan value;
   int fixed_batch = 0;  ///< 0 = free
+  /// Whether the outputs' shapes are known.
+  [[nodiscard]] bool probed() const noexcept { return !policy.shape.empty(); }
 };
 
 [[nodiscard]] std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows);
@@ -66,7 +68,7 @@ class Output {
 /// Buffers of a batch with the calls over each part of it that was run.
 class OrtMemory final : public RawMemory {
  public:
-  /// On a device the session of each size is opened and run once here, not in the search.
+  /// On a device the sessions of all sizes are opened and run once here, not in the search.
   OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan, CallPlan calls,
             int capacity);
   OrtMemory(const OrtMemory&) = delete;

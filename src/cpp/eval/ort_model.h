@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <vector>
 
 #include "eval/ort_session.h"
+#include "eval/ort_tensorrt.h"
 
 namespace pyengine::ort {
 
@@ -19,6 +21,12 @@ class FairSharedMutex {
   void lock() {
     turn_.lock();
     gate_.lock();
+  }
+  bool try_lock() {
+    if (!turn_.try_lock()) return false;
+    if (gate_.try_lock()) return true;
+    turn_.unlock();
+    return false;
   }
   void unlock() {
     gate_.unlock();
@@ -41,6 +49,18 @@ class FairSharedMutex {
 /// threads that it does not have may hold the parent's.
 FairSharedMutex& device_gate() noexcept;
 
+/// Closes sessions of a device, alone on it. Where somebody else is there (a model that is opened
+/// may take minutes), in the background: the caller may hold Python's lock.
+void close_on_device(std::vector<Handle<OrtSession>> sessions);
+
+/// Calls that a session on a device is wanted for.
+struct DeviceCall {
+  std::string input;                ///< name of the tensor
+  std::vector<std::int64_t> shape;  ///< of the input; [0] is ignored
+  int rows = 0;                     ///< of the call at hand
+  int limit = 0;                    ///< most rows of the batch's calls
+};
+
 /// An open model file, shared by the networks made of it.
 struct LoadedModel {
   using FirstRun = std::function<void(OrtSession*)>;
@@ -54,14 +74,23 @@ struct LoadedModel {
   OrtSession* acquire();
   /// Gives back what acquire() returned.
   void release(OrtSession* session);
-  /// On a device: the session for inputs of this shape, which no other shape runs on. Opened at the
-  /// first call and run by `first_run`, alone on the device; what that throws is passed on.
-  OrtSession* session_for(const std::vector<std::int64_t>& shape, const FirstRun& first_run);
+  /// On a device: the session for inputs of this shape, which no other number of rows runs on,
+  /// unless one_session(). Opened at the first call and run by `first_run`, alone on the device;
+  /// what that throws is passed on, and the session closed.
+  OrtSession* session_for(const DeviceCall& call, const FirstRun& first_run);
+  /// On a device: most rows of a call in batches of `capacity`: all of them, as long as few sizes
+  /// are wanted that are no powers of two, since each is a session; then the next power of two.
+  int rows_of_largest_call(int capacity);
+  [[nodiscard]] int num_sessions() const;
 
   [[nodiscard]] bool forked() const noexcept { return forks() != forks_at_load; }
   [[nodiscard]] bool on_gpu() const noexcept { return provider != kCpu; }
   /// Batches wait for a device that serves few at once.
   [[nodiscard]] bool on_device() const noexcept { return on_gpu() || options.as_device; }
+  /// On a device: a session serves batches of all sizes, since it takes minutes to open another.
+  [[nodiscard]] bool one_session() const noexcept {
+    return provider == kTensorRt || options.one_session;
+  }
 
   const Library& library;
   std::filesystem::path path;
@@ -74,18 +103,33 @@ struct LoadedModel {
   std::vector<TensorInfo> outputs;
 
  private:
+  /// A session on a device.
+  struct Prepared {
+    std::vector<std::int64_t> shape;  ///< [0]: rows; the most, where it serves all sizes
+    OrtSession* session = nullptr;
+  };
+
   void open_on_best();
-  void open(const std::vector<OrtProvider>& providers);
-  OrtSession* another();
-  [[nodiscard]] OrtSession* known(const std::vector<std::int64_t>& shape);
+  void open(std::vector<OrtProvider> providers);
+  OrtSession* take_idle();
+  void give_idle(OrtSession* given);
+  void check_unchanged() const;
+  [[nodiscard]] bool serves(const Prepared& session, const DeviceCall& call) const;
+  [[nodiscard]] OrtSession* known(const DeviceCall& call) const;
+  [[nodiscard]] bool first_may_serve() const;
+  [[nodiscard]] Handle<OrtSession> open_for(const DeviceCall& call) const;
+  [[nodiscard]] Handle<OrtSession> open_with_engine(
+      const std::optional<EngineProfile>& profile) const;
 
   int forks_at_load = forks();
   bool private_sessions_ = false;
-  std::mutex mutex_;
-  std::vector<Handle<OrtSession>> more_;  ///< guarded by mutex_; sessions beside the first
-  std::vector<OrtSession*> idle_;         ///< guarded by mutex_; sessions that nobody holds
-  std::map<std::vector<std::int64_t>, OrtSession*> by_shape_;  ///< guarded by mutex_
-  std::filesystem::file_time_type written_;                    ///< the file, as it was opened
+  std::vector<OrtProvider> providers_;  ///< that the first session was opened with
+  mutable std::mutex mutex_;
+  std::vector<Handle<OrtSession>> more_;     ///< guarded by mutex_; sessions beside the first
+  std::vector<OrtSession*> idle_;            ///< guarded by mutex_; sessions that nobody holds
+  std::vector<Prepared> prepared_;           ///< guarded by mutex_
+  std::set<int> odd_sizes_;                  ///< guarded by mutex_; rows, no powers of two
+  std::filesystem::file_time_type written_;  ///< the file, as it was opened
 };
 
 }  // namespace pyengine::ort

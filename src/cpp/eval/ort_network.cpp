@@ -1,7 +1,7 @@
 #include "eval/ort_network.h"
 
 #include <algorithm>
-#include <bit>
+#include <mutex>
 #include <numeric>
 #include <shared_mutex>
 #include <utility>
@@ -11,45 +11,6 @@
 
 namespace pyengine::ort {
 namespace {
-
-class OrtNetwork final : public RawNetwork {
- public:
-  OrtNetwork(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan)
-      : model_(std::move(model)), plan_(std::move(plan)) {}
-
-  [[nodiscard]] ElementType input_type() const noexcept override { return plan_->input_type; }
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    EvaluatorTraits traits;
-    traits.device_batches = model_->on_device() ? 2 : 0;
-    return traits;
-  }
-  [[nodiscard]] std::string provider() const override { return model_->provider; }
-  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
-    check_usable();
-    CallPlan calls{capacity, false, model_->on_device()};
-    if (calls.few) {  // sizes that other batches have as well: each is a session
-      calls.limit = static_cast<int>(std::bit_ceil(static_cast<unsigned>(capacity)));
-    }
-    if (model_->options.max_batch > 0) {
-      calls.limit = std::min(calls.limit, model_->options.max_batch);
-    }
-    if (plan_->fixed_batch > 0) calls = {plan_->fixed_batch, true, false};
-    return std::make_unique<OrtMemory>(model_, plan_, calls, capacity);
-  }
-  int run(RawMemory& memory, int rows) override {
-    return static_cast<OrtMemory&>(memory).run(rows);
-  }
-  void check_usable() const override {
-    if (!model_->forked()) return;
-    throw EvaluationError("the process was forked after the network " + model_->path.string() +
-                          " was loaded; make the evaluator in the new process (or start it with "
-                          "multiprocessing's 'spawn')");
-  }
-
- private:
-  std::shared_ptr<LoadedModel> model_;
-  std::shared_ptr<const Plan> plan_;
-};
 
 ElementType element_type(const LoadedModel& model, const TensorInfo& tensor) {
   if (tensor.type == kTypeFloat32) return ElementType::float32;
@@ -139,12 +100,44 @@ void plan_input(const LoadedModel& model, const ModelSpec& spec, const PlaneShap
   plan.input_shape = wanted;
 }
 
+/// How batches of `capacity` rows are cut into calls.
+CallPlan calls_for(LoadedModel& model, const Plan& plan, int capacity) {
+  if (plan.fixed_batch > 0) return {plan.fixed_batch, true, false};
+  if (model.on_device()) {
+    // An engine whose shapes cannot be told beforehand is built for the first it sees.
+    const bool exactly = model.one_session() && !profile_can_name(plan.input);
+    return {model.rows_of_largest_call(capacity), exactly, true};
+  }
+  const int most = model.options.max_batch;
+  return {most > 0 ? std::min(capacity, most) : capacity, false, false};
+}
+
+void check_output(const LoadedModel& model, const OutputPlan& output, int rows) {
+  const auto expected = static_cast<std::int64_t>(output.row) * rows;
+  if (!output.shape.empty() && output.shape[0] == rows && product(output.shape) == expected) return;
+  throw ModelError("the model " + model.path.string() + " does not fit the game: expected " +
+                   std::to_string(output.row) + " numbers a row of output '" + output.name +
+                   "', found for a batch of " + std::to_string(rows) + " " +
+                   to_string(TensorInfo{output.name, kTypeFloat32, output.shape}));
+}
+
+/// Calls `run` with a session that takes `rows` rows.
+void run_probe(LoadedModel& model, const Plan& plan, int rows, int limit,
+               const LoadedModel::FirstRun& run) {
+  if (!model.on_device()) return run(model.session.get());
+  bool opened = false;
+  OrtSession* session =
+      model.session_for({plan.input, plan.input_shape, rows, limit}, [&](auto* fresh) {
+        run(fresh);
+        opened = true;
+      });
+  const std::shared_lock shared(device_gate());
+  if (!opened) run(session);
+}
+
 /// Runs zeros through the network: its outputs' true shapes are seen before a search trusts them.
-void probe(LoadedModel& model, Plan& plan) {
+void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   const Api& api = model.library.api();
-  int rows = model.on_device() ? 8 : 2;  // 8: a size that batches have
-  if (model.options.max_batch > 0) rows = std::min(rows, model.options.max_batch);
-  if (plan.fixed_batch > 0) rows = plan.fixed_batch;
   std::vector<std::byte> zeros(static_cast<std::size_t>(rows) * plan.input_row *
                                size_of(plan.input_type));
   const auto memory = cpu_memory(api);
@@ -154,36 +147,65 @@ void probe(LoadedModel& model, Plan& plan) {
   const OrtValue* values[] = {input.get()};
   const char* outputs[] = {plan.policy.name.c_str(), plan.value.name.c_str()};
   OrtValue* made[] = {nullptr, nullptr};
-  const auto run = [&](OrtSession* session) {
+  run_probe(model, plan, rows, limit, [&](OrtSession* session) {
     check<ModelError>(api, api.Run(session, nullptr, inputs, values, 1, outputs, 2, made),
                       "the model " + model.path.string() + " does not fit the game: a batch of " +
                           std::to_string(rows) + " fails");
-  };
-  if (!model.on_device()) {
-    run(model.session.get());
-  } else {
-    bool opened = false;
-    OrtSession* session = model.session_for(with_rows(plan.input_shape, rows), [&](auto* fresh) {
-      run(fresh);
-      opened = true;
-    });
-    const std::shared_lock shared(device_gate());
-    if (!opened) run(session);
-  }
+  });
   const Handle<OrtValue> owned[] = {{made[0], {api.ReleaseValue}}, {made[1], {api.ReleaseValue}}};
-  OutputPlan* plans[] = {&plan.policy, &plan.value};
-  for (std::size_t i = 0; i < 2; ++i) {
-    plans[i]->shape = shape_of(api, owned[i].get());
-    const auto& shape = plans[i]->shape;
-    const auto expected = static_cast<std::int64_t>(plans[i]->row) * rows;
-    if (shape.empty() || shape[0] != rows || product(shape) != expected) {
-      throw ModelError("the model " + model.path.string() + " does not fit the game: expected " +
-                       std::to_string(plans[i]->row) + " numbers a row of output '" +
-                       plans[i]->name + "', found for a batch of " + std::to_string(rows) + " " +
-                       to_string(TensorInfo{plans[i]->name, kTypeFloat32, shape}));
-    }
-  }
+  plan.policy.shape = shape_of(api, owned[0].get());
+  plan.value.shape = shape_of(api, owned[1].get());
+  check_output(model, plan.policy, rows);
+  check_output(model, plan.value, rows);
 }
+
+/// Where each size has a session, a size that batches have. Else the engine is built for a batch,
+/// which is not known here: the first batch's memory is what probes.
+void probe_now(LoadedModel& model, Plan& plan) {
+  if (model.on_device() && model.one_session()) return;
+  const CallPlan calls = calls_for(model, plan, model.on_device() ? 8 : 2);
+  probe(model, plan, calls.limit, calls.limit);
+}
+
+class OrtNetwork final : public RawNetwork {
+ public:
+  OrtNetwork(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan)
+      : model_(std::move(model)), input_type_(plan->input_type), plan_(std::move(plan)) {}
+
+  [[nodiscard]] ElementType input_type() const noexcept override { return input_type_; }
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    EvaluatorTraits traits;
+    traits.device_batches = model_->on_device() ? 2 : 0;
+    return traits;
+  }
+  [[nodiscard]] std::string provider() const override { return model_->provider; }
+  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
+    check_usable();
+    const std::lock_guard lock(mutex_);
+    const CallPlan calls = calls_for(*model_, *plan_, capacity);
+    if (!plan_->probed()) {
+      auto probed = std::make_shared<Plan>(*plan_);
+      probe(*model_, *probed, calls.padded(1), calls.limit);
+      plan_ = std::move(probed);
+    }
+    return std::make_unique<OrtMemory>(model_, plan_, calls, capacity);
+  }
+  int run(RawMemory& memory, int rows) override {
+    return static_cast<OrtMemory&>(memory).run(rows);
+  }
+  void check_usable() const override {
+    if (!model_->forked()) return;
+    throw EvaluationError("the process was forked after the network " + model_->path.string() +
+                          " was loaded; make the evaluator in the new process (or start it with "
+                          "multiprocessing's 'spawn')");
+  }
+
+ private:
+  std::shared_ptr<LoadedModel> model_;
+  const ElementType input_type_;
+  std::mutex mutex_;                  ///< only batches that are made wait for it
+  std::shared_ptr<const Plan> plan_;  ///< guarded by mutex_; replaced once, when it is probed
+};
 
 }  // namespace
 
@@ -205,7 +227,7 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
       policy->name, element_type(*model, *policy), {}, static_cast<std::size_t>(shape.policy)};
   plan.value = {
       value->name, element_type(*model, *value), {}, static_cast<std::size_t>(shape.value)};
-  probe(*model, plan);
+  probe_now(*model, plan);
   return std::make_shared<OrtNetwork>(std::move(model),
                                       std::make_shared<const Plan>(std::move(plan)));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "base/error.h"
 #include "games/state.h"
@@ -155,8 +156,9 @@ void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> st
   const EvaluatorTraits traits = evaluator.traits();
   const int symmetries = average_symmetries && traits.reads_planes ? game.symmetries().count() : 1;
   const auto per_batch = static_cast<std::size_t>(std::max(1, batch_rows / symmetries));
-  auto batch =
-      evaluator.make_batch(static_cast<int>(std::min(per_batch, states.size())) * symmetries);
+  // A device is prepared for each size of a batch: not for every number of states.
+  const std::size_t room = std::min(per_batch, std::bit_ceil(states.size()));
+  auto batch = evaluator.make_batch(static_cast<int>(room) * symmetries);
   for (std::size_t start = 0; start < states.size(); start += per_batch) {
     const std::size_t count = std::min(per_batch, states.size() - start);
     batch->rows.clear();
