@@ -319,6 +319,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   std::vector<SearchResult> results;
   if (states.empty()) return results;
   limit_memory(config);
+  pipeline_for(config);  // its first batch takes memory, before that is shared out
   const MemoryGoesBack afterwards{*this};
   const std::vector<std::unique_ptr<Tree>> trees = make_trees(states.size(), config);
   std::vector<std::unique_ptr<TreeSearch>> searches;
