@@ -22,3 +22,12 @@ endfunction()
 pyengine_suite(unit --test-suite-exclude=concurrent,slow)
 pyengine_suite(concurrent --test-suite=concurrent)
 pyengine_suite(slow --test-suite=slow)
+
+# Searches under an operator new that fails: a program of its own, since it replaces everybody's.
+file(GLOB failing_sources CONFIGURE_DEPENDS tests/cpp/failing_allocator/*.cpp)
+add_executable(pyengine_failing_allocator tests/cpp/main.cpp ${failing_sources})
+target_include_directories(pyengine_failing_allocator PRIVATE tests/cpp)
+target_include_directories(pyengine_failing_allocator SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
+target_link_libraries(pyengine_failing_allocator PRIVATE pyengine_core)
+add_test(NAME failing_allocator COMMAND pyengine_failing_allocator)
+set_tests_properties(failing_allocator PROPERTIES LABELS "unit;concurrent" TIMEOUT 3600)

@@ -29,5 +29,5 @@ if [ "$preset" != release ]; then
 fi
 
 echo "C++ tests ($preset): building"
-cmake --build "build/$preset" --target pyengine_tests
+cmake --build "build/$preset" --target pyengine_tests pyengine_failing_allocator
 $launcher ctest --test-dir "build/$preset" --output-on-failure "$@"

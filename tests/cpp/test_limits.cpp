@@ -108,12 +108,12 @@ TEST_CASE("a pool whose limit is lowered gives what it keeps back to the system"
   ChunkPool pool(4 * kChunkBytes);
   std::vector<std::byte*> chunks;
   for (int i = 0; i < 4; ++i) chunks.push_back(pool.take());
-  pool.give_back({chunks[0]});
+  pool.give_back(std::span(chunks).first(1));
   pool.set_limit(2 * kChunkBytes);
   CHECK(pool.bytes() == 3 * kChunkBytes);
-  pool.give_back({chunks[1], chunks[2]});
+  pool.give_back(std::span(chunks).subspan(1, 2));
   CHECK(pool.bytes() == 2 * kChunkBytes);
-  pool.give_back({chunks[3]});
+  pool.give_back(std::span(chunks).subspan(3));
   CHECK(pool.take() != nullptr);
 }
 

@@ -39,6 +39,16 @@ void set_next(const Arena& arena, BlockIndex index, BlockIndex next) {
   std::memcpy(arena.at(index), &next, sizeof next);
 }
 
+/// Whether the system had the memory for what `verb` does.
+bool succeeds(auto&& verb) noexcept {
+  try {
+    verb();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 ChunkPool::~ChunkPool() {
@@ -82,6 +92,13 @@ void ChunkPool::trim() noexcept {
   }
 }
 
+/// Whether one more chunk could be kept when it comes back. Under the mutex.
+bool ChunkPool::reserve_place() noexcept {
+  const std::size_t needed = allocated_.load(std::memory_order_relaxed) + 1;
+  if (needed <= free_.capacity()) return true;
+  return succeeds([&] { free_.reserve(2 * needed); });
+}
+
 std::byte* ChunkPool::take() {
   const std::lock_guard lock(mutex_);
   if (used() < limit_chunks()) {
@@ -90,7 +107,8 @@ std::byte* ChunkPool::take() {
       free_.pop_back();
       return chunk;
     }
-    if (std::byte* chunk = new_chunk()) {
+    std::byte* chunk = reserve_place() ? new_chunk() : nullptr;
+    if (chunk != nullptr) {
       allocated_.fetch_add(1, std::memory_order_relaxed);
       return chunk;
     }
@@ -104,7 +122,7 @@ std::size_t ChunkPool::available() const {
   return limit_chunks() - std::min(used(), limit_chunks());
 }
 
-void ChunkPool::give_back(std::vector<std::byte*> chunks) {
+void ChunkPool::give_back(std::span<std::byte* const> chunks) noexcept {
   const std::lock_guard lock(mutex_);
   free_.insert(free_.end(), chunks.begin(), chunks.end());
   trim();
@@ -113,7 +131,7 @@ void ChunkPool::give_back(std::vector<std::byte*> chunks) {
 PiecePool::PiecePool(std::shared_ptr<ChunkPool> pool, std::uint32_t units)
     : pool_(std::move(pool)), units_(units) {}
 
-PiecePool::~PiecePool() { pool_->give_back(std::move(chunks_)); }
+PiecePool::~PiecePool() { pool_->give_back(chunks_); }
 
 std::size_t PiecePool::bytes() const noexcept { return std::size_t{units_} * kUnitBytes; }
 
@@ -122,7 +140,7 @@ std::size_t PiecePool::available() const { return pool_->available() * (kChunkBy
 std::byte* PiecePool::take() {
   const std::lock_guard lock(mutex_);
   if (left_ == 0) {
-    chunks_.reserve(chunks_.size() + 1);
+    if (!succeeds([&] { chunks_.reserve(chunks_.size() + 1); })) return nullptr;
     std::byte* chunk = pool_->take();
     if (chunk == nullptr) return nullptr;
     chunks_.push_back(chunk);
@@ -173,12 +191,12 @@ Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
   return span;
 }
 
-void Arena::give_span(Span rest) {
+void Arena::give_span(Span rest) noexcept {
   const std::lock_guard lock(mutex_);
   if (rest.end == open_.begin) {
     open_.begin = rest.begin;
   } else {
-    rests_.push_back(rest);
+    succeeds([&] { rests_.push_back(rest); });
   }
 }
 
@@ -191,11 +209,14 @@ Arena::List Arena::take_free(int units) {
   return list;
 }
 
-void Arena::give_free(int units, List list) {
+void Arena::give_free(int units, List list) noexcept {
   const std::lock_guard lock(mutex_);
   const auto size = static_cast<std::size_t>(units);
-  if (size >= free_.size()) free_.resize(size + 1);
-  free_[size].push_back(list);
+  const bool noted = succeeds([&] {
+    if (size >= free_.size()) free_.resize(size + 1);
+    free_[size].push_back(list);
+  });
+  if (!noted) return;
   largest_free_ = std::max(largest_free_, size);
   has_free_.store(true, std::memory_order_relaxed);
 }
@@ -215,9 +236,9 @@ Arena::Span Arena::take_larger(int units) {
   return {};
 }
 
-void Allocator::give(BlockIndex index, int units) {
+void Allocator::give(BlockIndex index, int units) noexcept {
   const auto size = static_cast<std::size_t>(units);
-  if (size >= free_.size()) free_.resize(size + 1);
+  if (size >= free_.size() && !succeeds([&] { free_.resize(size + 1); })) return;
   Arena::List& list = free_[size];
   set_next(*arena_, index, list.head);
   if (list.head == 0) list.tail = index;
@@ -244,23 +265,23 @@ void Allocator::give_span() noexcept {
   }
 }
 
-BlockIndex Allocator::pop(int units) {
+BlockIndex Allocator::pop(int units) noexcept {
   Arena::List& list = free_[static_cast<std::size_t>(units)];
   const BlockIndex index = list.head;
   list.head = next_of(*arena_, index);
   return index;
 }
 
-BlockIndex Allocator::reuse_from_arena(int units) {
+BlockIndex Allocator::reuse_from_arena(int units) noexcept {
+  const auto size = static_cast<std::size_t>(units);
+  if (size >= free_.size() && !succeeds([&] { free_.resize(size + 1); })) return 0;
   const Arena::List list = arena_->take_free(units);
   if (list.head == 0) return 0;
-  const auto size = static_cast<std::size_t>(units);
-  if (size >= free_.size()) free_.resize(size + 1);
   free_[size] = list;
   return pop(units);
 }
 
-bool Allocator::refill(std::uint32_t units) {
+bool Allocator::refill(std::uint32_t units) noexcept {
   give_span();
   span_ = arena_->take_span(units, kSpanUnits);
   if (span_.end != 0) return true;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,7 +32,8 @@ class ChunkPool {
   void set_limit(std::uint64_t bytes) noexcept;
   /// nullptr at the cap.
   [[nodiscard]] std::byte* take();
-  void give_back(std::vector<std::byte*> chunks);
+  /// Cannot fail: every chunk that was taken has a place among those that are kept.
+  void give_back(std::span<std::byte* const> chunks) noexcept;
   /// Counts memory that somebody else holds against the cap, from now on; false, and nothing is
   /// counted, where the cap has no room for it, unless it is `forced`.
   bool charge(std::uint64_t bytes, bool forced = false);
@@ -56,6 +58,7 @@ class ChunkPool {
   /// Chunks in use and those that the charged memory amounts to. Under the mutex.
   [[nodiscard]] std::size_t used() const noexcept;
   void trim() noexcept;
+  [[nodiscard]] bool reserve_place() noexcept;
 
   std::atomic<std::size_t> limit_{0};  ///< written under the mutex
   mutable std::mutex mutex_;
@@ -136,7 +139,8 @@ class Arena {
   /// Room for `units` at least, `wanted` if it can be; empty at the cap.
   Span take_span(std::uint32_t units, std::uint32_t wanted);
   /// What a thread has left of a span; the next one goes on there.
-  void give_span(Span rest);
+  /// It is lost, until the arena dies, where the system has no memory to note it.
+  void give_span(Span rest) noexcept;
   /// Free blocks of one size, linked through their first word.
   struct List {
     BlockIndex head = 0;
@@ -146,7 +150,7 @@ class Arena {
   List take_free(int units);
   /// A free block of `units` at least, as a span; empty when there is none.
   Span take_larger(int units);
-  void give_free(int units, List list);
+  void give_free(int units, List list) noexcept;  ///< as give_span()
 
   /// Indices are 32 bits: beyond so many chunks (32 GiB) an arena is full whatever the cap.
   static constexpr std::size_t kMostChunks = std::size_t{1} << (32 - kUnitBits);
@@ -185,7 +189,7 @@ class Allocator {
 
   [[nodiscard]] const std::shared_ptr<Arena>& arena() const noexcept { return arena_; }
   /// 0 at the memory cap. 1 <= units <= Arena::kMaxUnits.
-  [[nodiscard]] BlockIndex take(int units) {
+  [[nodiscard]] BlockIndex take(int units) noexcept {
     const auto size = static_cast<std::uint32_t>(units);
     if (BlockIndex index = reuse(units)) return index;
     if (span_.end - span_.begin < size && !refill(size)) return 0;
@@ -193,21 +197,22 @@ class Allocator {
     span_.begin += size;
     return index;
   }
-  /// Makes a block of this size available again.
-  void give(BlockIndex index, int units);
+  /// Makes a block of this size available again; it is lost, until the arena dies, where the system
+  /// has no memory to note it.
+  void give(BlockIndex index, int units) noexcept;
   /// Hands all free memory of this allocator to the arena, for other threads.
   void flush() noexcept;
 
  private:
-  BlockIndex reuse(int units) {
+  BlockIndex reuse(int units) noexcept {
     const auto size = static_cast<std::size_t>(units);
     if (size < free_.size() && free_[size].head != 0) return pop(units);
     if (!arena_->has_free_.load(std::memory_order_relaxed)) return 0;
     return reuse_from_arena(units);
   }
-  BlockIndex pop(int units);
-  BlockIndex reuse_from_arena(int units);
-  bool refill(std::uint32_t units);
+  BlockIndex pop(int units) noexcept;
+  BlockIndex reuse_from_arena(int units) noexcept;
+  bool refill(std::uint32_t units) noexcept;
   void give_span() noexcept;
 
   std::shared_ptr<Arena> arena_;

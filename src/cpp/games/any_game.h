@@ -29,11 +29,11 @@ class AnyPosition {
 
   [[nodiscard]] virtual int to_move() const noexcept = 0;
   [[nodiscard]] virtual std::optional<Outcome> outcome() const noexcept = 0;
-  virtual void legal_actions(ActionList& moves) const noexcept = 0;
+  virtual void legal_actions(ActionList& moves) const = 0;
   /// The same as a set; false where the game does not keep it so.
   virtual bool legal_bits(BoardBits& bits) const noexcept = 0;
   [[nodiscard]] virtual bool is_legal(Action action) const noexcept = 0;
-  virtual void play(Action action) noexcept = 0;
+  virtual void play(Action action) = 0;
   [[nodiscard]] virtual std::uint64_t hash() const noexcept = 0;
   [[nodiscard]] virtual bool equals(const AnyPosition& other) const = 0;
   [[nodiscard]] virtual std::string to_string() const = 0;
@@ -47,7 +47,7 @@ class AnyPosition {
   virtual bool observation(std::span<float> planes) const = 0;
 
   /// Plays this position to its end, uniformly or by the game's playout policy.
-  virtual Outcome play_out(Rng& rng, ActionList& scratch) noexcept = 0;
+  virtual Outcome play_out(Rng& rng, ActionList& scratch) = 0;
   /// Throws what the code of a user's game threw in a verb that cannot.
   virtual void rethrow_if_failed() const = 0;
 };
@@ -94,7 +94,7 @@ class PositionOf final : public AnyPosition {
   }
   [[nodiscard]] int to_move() const noexcept override { return value.to_move(); }
   [[nodiscard]] std::optional<Outcome> outcome() const noexcept override { return value.outcome(); }
-  void legal_actions(ActionList& moves) const noexcept override { value.legal_actions(moves); }
+  void legal_actions(ActionList& moves) const override { value.legal_actions(moves); }
   bool legal_bits(BoardBits& bits) const noexcept override {
     if constexpr (HasLegalBits<G>) bits = value.legal_bits();
     return HasLegalBits<G>;
@@ -102,7 +102,7 @@ class PositionOf final : public AnyPosition {
   [[nodiscard]] bool is_legal(Action action) const noexcept override {
     return value.is_legal(action);
   }
-  void play(Action action) noexcept override { value.play(action); }
+  void play(Action action) override { value.play(action); }
   [[nodiscard]] std::uint64_t hash() const noexcept override { return value.hash(); }
   [[nodiscard]] bool equals(const AnyPosition& other) const override {
     const auto* same = dynamic_cast<const PositionOf*>(&other);
@@ -128,7 +128,7 @@ class PositionOf final : public AnyPosition {
     }
     return false;
   }
-  Outcome play_out(Rng& rng, ActionList& scratch) noexcept override {
+  Outcome play_out(Rng& rng, ActionList& scratch) override {
     for (;;) {
       if (const auto outcome = value.outcome()) return *outcome;
       if constexpr (HasPlayoutMove<G>) {

@@ -44,7 +44,7 @@ class ConnectFour {
   [[nodiscard]] BoardBits legal_bits() const noexcept {
     return {{status_ == Status::playing ? open_columns() : 0}};
   }
-  void legal_actions(ActionList& moves) const noexcept { list_bits(legal_bits().words[0], moves); }
+  void legal_actions(ActionList& moves) const { list_bits(legal_bits().words[0], moves); }
   [[nodiscard]] bool is_legal(Action action) const noexcept {
     return status_ == Status::playing && action >= 0 && action < params_.columns &&
         ((open_columns() >> action) & 1U) != 0;

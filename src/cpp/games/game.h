@@ -37,8 +37,8 @@ struct GameShape {
 /// Copying a G copies the position and shares nothing: one G per thread needs no lock. Assigning a
 /// G to one of the same game allocates nothing in the steady state (the search does it every time
 /// it walks down from the root). play() assumes a legal action and a game that is not over;
-/// legality is checked once, at the API edge. A default-constructed G exists only to be assigned
-/// to.
+/// legality is checked once, at the API edge. What allocates may throw std::bad_alloc, and then
+/// leaves the position as it was. A default-constructed G exists only to be assigned to.
 ///
 /// Two positions are equal when every future of theirs is: board, mover and what the rules remember
 /// (ko, superko history, passes, ply where it ends the game). hash() covers all of that but history
@@ -68,10 +68,10 @@ concept Game = std::regular<G> &&
       /// nullopt while the game goes on.
       { position.outcome() } noexcept -> std::same_as<std::optional<Outcome>>;
       /// Clears `moves` and fills it, ascending. At least one when outcome() is nullopt.
-      { position.legal_actions(moves) } noexcept -> std::same_as<void>;
+      { position.legal_actions(moves) } -> std::same_as<void>;
       /// False for anything outside 0..num_actions-1 and when the game is over.
       { position.is_legal(action) } noexcept -> std::same_as<bool>;
-      { g.play(action) } noexcept -> std::same_as<void>;
+      { g.play(action) } -> std::same_as<void>;
       { position.hash() } noexcept -> std::same_as<std::uint64_t>;
 
       /// Stones of both players t plies ago, 0 <= t <= 7; empty where that is before the start.

@@ -42,7 +42,9 @@ PointSet<Words> reached(const PointSet<Words>& stones, const PointSet<Words>& em
 template <int MaxSide>
 BasicGo<MaxSide>::BasicGo(const GoParams& params)
     : params_(params), geometry_(go_geometry(params.rows, params.columns)) {
-  if (params_.superko != Superko::simple) history_.add(history_key(), 0);
+  if (params_.superko == Superko::simple) return;
+  history_.make_room(0);
+  history_.add(history_key(), 0);
 }
 
 template <int MaxSide>
@@ -62,6 +64,7 @@ BasicGo<MaxSide> BasicGo<MaxSide>::from_setup(const GoParams& params, const Boar
   go.to_move_ = static_cast<std::uint8_t>(setup.to_move);
   if (setup.ko != kNoAction) go.set_up_ko(setup.ko);
   if (params.superko != Superko::simple) {
+    go.history_.make_room(go.board_.num_stones());
     go.history_.add(go.history_key(), go.board_.num_stones());
   }
   return go;
@@ -88,6 +91,7 @@ void BasicGo<MaxSide>::set_up_ko(Action ko) {
   taken_[to_move_].set(point);
   if (params_.superko == Superko::simple) return;
   const bool second_moved = to_move_ == 0 && params_.superko == Superko::situational;
+  history_.make_room(before.stones);
   history_.add(before.key ^ (second_moved ? kGoKeys.second_to_move : 0), before.stones);
 }
 
@@ -108,7 +112,7 @@ GoArea BasicGo<MaxSide>::area() const noexcept {
 }
 
 template <int MaxSide>
-void BasicGo<MaxSide>::legal_actions(ActionList& moves) const noexcept {
+void BasicGo<MaxSide>::legal_actions(ActionList& moves) const {
   moves.clear();
   if (over()) return;
   const Points legal = legal_points();
@@ -167,7 +171,9 @@ bool BasicGo<MaxSide>::repeats(unsigned point, bool lives) const noexcept {
 }
 
 template <int MaxSide>
-void BasicGo<MaxSide>::play(Action action) noexcept {
+void BasicGo<MaxSide>::play(Action action) {
+  // What may fail comes first.
+  if (params_.superko != Superko::simple) history_.make_room(board_.num_stones() + 1);
   const auto point = static_cast<unsigned>(action);
   Ply& ply = plies_[slot(ply_)];
   ply.move = static_cast<std::int16_t>(action);

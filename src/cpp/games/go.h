@@ -57,10 +57,10 @@ class BasicGo {
     return over() ? std::optional(score()) : std::nullopt;
   }
   /// Empty when the game is over.
-  void legal_actions(ActionList& moves) const noexcept;
+  void legal_actions(ActionList& moves) const;
   [[nodiscard]] BoardBits legal_bits() const noexcept;
   [[nodiscard]] bool is_legal(Action action) const noexcept;
-  void play(Action action) noexcept;
+  void play(Action action);
   /// Of board, mover, ko point and passes: what decides on the next two moves. Superko's history is
   /// left out, and the ply: else no position would be met again by another way.
   [[nodiscard]] std::uint64_t hash() const noexcept {

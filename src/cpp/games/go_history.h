@@ -28,11 +28,15 @@ class GoHistory {
     return i != kNone;
   }
 
-  /// Assumes that the position is not there yet.
-  void add(std::uint64_t key, int stones) {
-    const auto count = static_cast<std::size_t>(stones);
-    const std::size_t needed = std::max<std::size_t>(count, used_) + 1;
+  /// Room for one more position with at most `stones` stones.
+  void make_room(int stones) {
+    const std::size_t needed = std::max<std::size_t>(static_cast<std::size_t>(stones), used_) + 1;
     if (slots_.size() < needed) slots_.resize(needed);
+  }
+
+  /// Assumes that the position is not there yet, and that there is room.
+  void add(std::uint64_t key, int stones) noexcept {
+    const auto count = static_cast<std::size_t>(stones);
     slots_[used_].key = key;
     slots_[used_].previous = slots_[count].latest;
     slots_[count].latest = used_++;

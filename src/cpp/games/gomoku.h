@@ -50,9 +50,7 @@ class Gomoku {
     if (status_ != Status::playing) return {};
     return black_is_bound() ? permitted() : board_.empty();
   }
-  void legal_actions(ActionList& moves) const noexcept {
-    list_points(legal_bits(), board_.points(), moves);
-  }
+  void legal_actions(ActionList& moves) const { list_points(legal_bits(), board_.points(), moves); }
   [[nodiscard]] bool is_legal(Action action) const noexcept {
     return status_ == Status::playing && board_.is_free(action) &&
         !(black_is_bound() && is_forbidden(action));

@@ -41,9 +41,7 @@ class Mnk {
   [[nodiscard]] BoardBits legal_bits() const noexcept {
     return status_ == Status::playing ? board_.empty() : BoardBits{};
   }
-  void legal_actions(ActionList& moves) const noexcept {
-    list_points(legal_bits(), board_.points(), moves);
-  }
+  void legal_actions(ActionList& moves) const { list_points(legal_bits(), board_.points(), moves); }
   [[nodiscard]] bool is_legal(Action action) const noexcept {
     return status_ == Status::playing && board_.is_free(action);
   }

@@ -52,7 +52,7 @@ class OthelloGame {
     if (own_moves == Word{} && moves_of(1 - to_move_) != Word{}) bits.set(pass());
     return bits;
   }
-  void legal_actions(ActionList& moves) const noexcept {
+  void legal_actions(ActionList& moves) const {
     const Word own_moves = moves_of(to_move_);
     if (own_moves == Word{}) {
       moves.clear();

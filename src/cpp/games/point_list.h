@@ -13,7 +13,7 @@
 namespace pyengine {
 
 /// Replaces `moves` by the points of a small set; `bits` of one word.
-inline void list_bits(std::uint64_t bits, ActionList& moves) noexcept {
+inline void list_bits(std::uint64_t bits, ActionList& moves) {
   moves.clear();
   ActionId* const start = moves.extend(64);
   ActionId* out = start;
@@ -23,7 +23,7 @@ inline void list_bits(std::uint64_t bits, ActionList& moves) noexcept {
 
 /// Replaces `moves` by the points of a large and mostly full set, eight points a step: each step
 /// stores eight actions and keeps as many as the byte has bits. `points` = size of the board.
-inline void list_points(const BoardBits& set, int points, ActionList& moves) noexcept {
+inline void list_points(const BoardBits& set, int points, ActionList& moves) {
   moves.clear();
   ActionId* const start = moves.extend(points + 8);
   ActionId* out = start;

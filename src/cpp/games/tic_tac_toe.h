@@ -37,7 +37,7 @@ class TicTacToe {
   [[nodiscard]] BoardBits legal_bits() const noexcept {
     return {{status_ == Status::playing ? empty() : 0U}};
   }
-  void legal_actions(ActionList& moves) const noexcept { list_bits(legal_bits().words[0], moves); }
+  void legal_actions(ActionList& moves) const { list_bits(legal_bits().words[0], moves); }
   [[nodiscard]] bool is_legal(Action action) const noexcept {
     return status_ == Status::playing && action >= 0 && action < kPoints &&
         ((empty() >> action) & 1U) != 0;

@@ -12,7 +12,7 @@ namespace pyengine {
 /// The search may be gathered from, as far as its queue knows: under the mutex.
 bool Pipeline::open(const Place& place) const noexcept {
   // The search of a held place may be in the making.
-  return !place.held && place.search->may_gather(most_gatherers_);
+  return place.search != nullptr && !place.held && place.search->may_gather(most_gatherers_);
 }
 
 /// Puts a search that may be gathered from where the next worker finds it. Under the mutex.
@@ -96,11 +96,12 @@ bool Pipeline::over() noexcept {
   const auto at = [&](int place) -> Place& { return places_[static_cast<std::size_t>(place)]; };
   if (ending_.load(std::memory_order_relaxed)) {
     for (int i = 0; i < unfinished_; ++i) {
-      if (!at(i).held) at(i).search->close();
+      if (at(i).search != nullptr && !at(i).held) at(i).search->close();
     }
   }
   const bool awaits_report = hands_over();
   const auto done = [&](const Place& place) {
+    if (place.search == nullptr) return true;
     return !place.held && place.search->finished() && (place.reported || !awaits_report);
   };
   while (unfinished_ != 0 && done(at(unfinished_ - 1))) --unfinished_;
@@ -158,8 +159,7 @@ void Pipeline::hand_over(Place& place) noexcept {
   } catch (...) {
     fail(std::current_exception());  // and go on: the slot in hand is to be given back
     const std::lock_guard lock(mutex_);
-    place.search->close();
-    place.held = false;
+    place.search = nullptr;  // which may be gone, and another could not be made
   }
 }
 

@@ -257,7 +257,7 @@ bool Pipeline::end_early(RunEnd end) {
   bool ready = true;
   for (int i = 0; i < num_places_; ++i) {
     const Place& place = places_[static_cast<std::size_t>(i)];
-    if (place.held) continue;  // whoever holds it closes what follows
+    if (place.search == nullptr || place.held) continue;  // whoever holds it closes what follows
     if (place.search->root_ready()) place.search->close();
     ready = ready && (place.search->root_ready() || place.search->closed());
   }

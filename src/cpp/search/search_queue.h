@@ -18,9 +18,9 @@ enum class Load : std::uint8_t { idle, busy };
 /// A search in a run, and what the run knows of it, under the run's mutex. Another search may take
 /// the place of one that is finished.
 struct Place {
-  TreeSearch* search = nullptr;
-  bool reported = false;  ///< as finished
-  bool held = false;      ///< it is decided what follows: nobody else looks at the search
+  TreeSearch* search = nullptr;  ///< none where what follows could not be made
+  bool reported = false;         ///< as finished
+  bool held = false;             ///< it is decided what follows: nobody else looks at the search
 
   Slot* round = nullptr;           ///< deterministic: the first slot of the round under way
   std::atomic<int> round_open{0};  ///< slots of the round that are not evaluated yet

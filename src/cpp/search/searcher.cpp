@@ -102,12 +102,15 @@ Searcher::~Searcher() {
   }
   pipeline_.reset();
   // Returning gigabytes to the system takes a while, and nobody needs to wait for it.
-  auto tree = std::shared_ptr<Tree>(std::move(tree_));
-  if (tree) tree->abandon();
-  run_in_background([tree = std::move(tree), pool = std::move(pool_)]() mutable {
-    tree.reset();
-    pool.reset();
-  });
+  if (tree_) tree_->abandon();
+  try {
+    run_in_background(
+        [tree = std::shared_ptr<Tree>(std::move(tree_)), pool = std::move(pool_)]() mutable {
+          tree.reset();
+          pool.reset();
+        });
+  } catch (const std::exception&) {  // no memory for a task: it happens here
+  }
 }
 
 void Searcher::check_alive() const {

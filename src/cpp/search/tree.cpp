@@ -18,13 +18,13 @@ class Sweep {
   Sweep(std::shared_ptr<Arena> arena, const Node* kept)
       : allocator_(std::move(arena)), kept_(kept) {}
 
-  /// Number of nodes below `top` that are gone, `kept` included (its content moved).
-  std::uint64_t run(const Node& top) {
-    drop_content(top);
-    while (!pending_.empty() && !arena().abandoned.load(std::memory_order_relaxed)) {
-      const Block block = pending_.back();
-      pending_.pop_back();
-      drop_block(block);
+  /// Number of nodes below `top` that are gone, `kept` included (its content moved). Without memory
+  /// to note them the rest is lost until the arena dies.
+  std::uint64_t run(const Node& top) noexcept {
+    try {
+      sweep(top);
+    } catch (const std::bad_alloc&) {
+      pending_.clear();
     }
     allocator_.flush();
     return dropped_;
@@ -36,6 +36,15 @@ class Sweep {
     int number;
     int used;
   };
+
+  void sweep(const Node& top) {
+    drop_content(top);
+    while (!pending_.empty() && !arena().abandoned.load(std::memory_order_relaxed)) {
+      const Block block = pending_.back();
+      pending_.pop_back();
+      drop_block(block);
+    }
+  }
 
   Arena& arena() { return *allocator_.arena(); }
 
@@ -117,7 +126,7 @@ bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& le
   return true;
 }
 
-Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) {
+Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) noexcept {
   if (parent.creating.exchange(true, std::memory_order_acquire)) return nullptr;
   const int place = parent.num_children.load(std::memory_order_relaxed);
   Node* child = nullptr;
@@ -137,7 +146,7 @@ Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) {
   return child;
 }
 
-Node* Tree::make_place(Allocator& allocator, Node& parent, int place) {
+Node* Tree::make_place(Allocator& allocator, Node& parent, int place) noexcept {
   int block = 0;
   BlockIndex* link = &parent.children;
   for (; place >= block_capacity(block); ++block) {
@@ -209,12 +218,12 @@ void Tree::clear() {
 void Tree::sweep_root(const Node* kept) {
   auto old_root = std::make_shared<Node>();
   copy_node(root_, *old_root);
-  clean_.clear();
-  root_sorted_ = true;
   run_in_background([arena = arena_, old_root, kept, nodes = nodes_] {
     const std::uint64_t dropped = Sweep(arena, kept).run(*old_root);
     nodes->fetch_sub(dropped, std::memory_order_relaxed);
   });
+  clean_.clear();
+  root_sorted_ = true;
 }
 
 }  // namespace pyengine

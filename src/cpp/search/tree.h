@@ -66,7 +66,7 @@ class alignas(kCacheLine) Tree {
   }
   /// The child for the next edge, claimed by the caller; nullptr when another worker is creating
   /// one, and with `full` set when memory is at its cap.
-  Node* create_child(Allocator& allocator, Node& parent, bool& full);
+  Node* create_child(Allocator& allocator, Node& parent, bool& full) noexcept;
 
   /// Mixes `noise` (per edge of the root, in their order) into the root's priors:
   /// (1 - fraction) * prior + fraction * noise. Children keep their places, edges without a child
@@ -87,9 +87,10 @@ class alignas(kCacheLine) Tree {
 
  private:
   /// Memory for the child at `place`, in a new block where one begins; nullptr at the cap.
-  Node* make_place(Allocator& allocator, Node& parent, int place);
+  Node* make_place(Allocator& allocator, Node& parent, int place) noexcept;
   void set_root_priors(std::span<const Edge> priors);
-  /// Moves the root's content out, to be swept in the background but for `kept`.
+  /// Moves the root's content out, to be swept in the background but for `kept`. Where that fails
+  /// nothing has changed.
   void sweep_root(const Node* kept);
 
   std::shared_ptr<Arena> arena_;

@@ -245,10 +245,10 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
 
 template <Sharing S>
 bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
-  if (root_asked_.exchange(true, std::memory_order_relaxed)) return false;
   Node& node = tree_.root();
-  node.state.store(NodeState::claimed, std::memory_order_relaxed);
   worker.path.assign(1, &node);
+  if (root_asked_.exchange(true, std::memory_order_relaxed)) return false;
+  node.state.store(NodeState::claimed, std::memory_order_relaxed);
   worker.drawn = 0;
   in_flight_.fetch_add(1, std::memory_order_relaxed);
   bool waits = false;

@@ -1,5 +1,6 @@
 #include "search/walker.h"
 
+#include <optional>
 #include <tuple>
 
 #include "base/error.h"
@@ -121,18 +122,17 @@ class WalkerOf final : public Walker {
 
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
 
-  /// A new node: is the game over there?
+  /// A new node: is the game over there? The node is nobody's where that cannot be said.
   static Walk arrive(Tree& tree, Node& child, G& position) {
-    position.play(child.action);
-    const auto outcome = position.outcome();
-    if constexpr (CanFail<G>) {
-      try {
-        position.rethrow_if_failed();
-      } catch (...) {
-        child.state.store(NodeState::fresh, std::memory_order_release);
-        tree.add_nodes(1);
-        throw;
-      }
+    std::optional<Outcome> outcome;
+    try {
+      position.play(child.action);
+      outcome = position.outcome();
+      if constexpr (CanFail<G>) position.rethrow_if_failed();
+    } catch (...) {
+      child.state.store(NodeState::fresh, std::memory_order_release);
+      tree.add_nodes(1);
+      throw;
     }
     if (!outcome) return {WalkEnd::leaf, 0.0F, false, 1};
     child.value = outcome->first;

@@ -37,6 +37,23 @@ void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes, const
     throw ConfigError("expected games of at most " + std::to_string(kMostPly) +
                       " plies, as training data counts, found a longer one");
   }
+  try {
+    append(shape, planes, judged, num_actions);
+  } catch (...) {
+    const auto cut = [&](auto& column, std::size_t width) { column.resize(positions * width); };
+    cut(bits, shape.bits());
+    cut(fill, static_cast<std::size_t>(shape.values));
+    cut(dense, shape.numbers());
+    cut(visits, static_cast<std::size_t>(num_actions));
+    const auto cut_all = [&](auto&... columns) { (cut(columns, 1), ...); };
+    cut_all(root_value, network_value, ply, action, to_move, full);
+    throw;
+  }
+  ++positions;
+}
+
+void FinishedGame::append(const PackedShape& shape, const PlaneStack& planes, const Judged& judged,
+                          int num_actions) {
   pack_planes(shape, planes, grow(bits, shape.bits()),
               grow(fill, static_cast<std::size_t>(shape.values)), grow(dense, shape.numbers()));
   write_visits(judged, grow(visits, static_cast<std::size_t>(num_actions)));
@@ -46,7 +63,6 @@ void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes, const
   action.push_back(static_cast<std::uint16_t>(judged.action));
   to_move.push_back(static_cast<std::uint8_t>(judged.to_move));
   full.push_back(judged.full ? 1 : 0);
-  ++positions;
 }
 
 }  // namespace pyengine

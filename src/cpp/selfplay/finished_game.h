@@ -42,9 +42,13 @@ struct FinishedGame {
   std::vector<std::uint8_t> to_move;
   std::vector<std::uint8_t> full;
 
-  /// Appends a position.
+  /// Appends a position; where that fails the record is as it was.
   void add(const PackedShape& shape, const PlaneStack& planes, const Judged& judged,
            int num_actions);
+
+ private:
+  void append(const PackedShape& shape, const PlaneStack& planes, const Judged& judged,
+              int num_actions);
 };
 
 }  // namespace pyengine

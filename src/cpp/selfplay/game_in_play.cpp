@@ -74,17 +74,17 @@ Table::Table(std::shared_ptr<const AnyGame> game_in, const SelfPlayConfig& confi
 GameInPlay::GameInPlay(Table& table, const std::shared_ptr<Arena>& arena)
     : table_(table), tree_(arena) {}
 
-void GameInPlay::begin(std::uint64_t number) {
-  rng_ = game_stream(table_.config.seed, number);
+void GameInPlay::begin(std::uint64_t number) noexcept {
   record_ = {};
   record_.number = number;
-  record_.resignation_off = rng_.uniform() < table_.config.resign_off_fraction;
-  lowest_ = {1.0, 1.0};
-  play_opening();
+  stage_ = Stage::opening;
 }
 
 /// At random, and again where it ended the game.
 void GameInPlay::play_opening() {
+  rng_ = game_stream(table_.config.seed, record_.number);
+  record_.resignation_off = rng_.uniform() < table_.config.resign_off_fraction;
+  lowest_ = {1.0, 1.0};
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
     State state(table_.game);
@@ -99,6 +99,7 @@ void GameInPlay::play_opening() {
     }
     if (state.position().outcome()) continue;
     state_.emplace(std::move(state));
+    stage_ = Stage::playing;
     return;
   }
   if (table_.config.opening_random_moves == 0) {
@@ -111,6 +112,9 @@ void GameInPlay::play_opening() {
 }
 
 void GameInPlay::begin_search(BoundEvaluator& evaluator) {
+  if (stage_ == Stage::opening) play_opening();
+  if (tree_is_old_) tree_.clear();
+  tree_is_old_ = false;
   const SelfPlayConfig& config = table_.config;
   full_ = config.full_search_fraction >= 1.0 || rng_.uniform() < config.full_search_fraction;
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
@@ -120,7 +124,7 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
 }
 
 void GameInPlay::continue_search(BoundEvaluator& evaluator) {
-  if (!searching_) return begin_search(evaluator);
+  if (!searching_ || !search_) return begin_search(evaluator);
   const SearchConfig& settings = search_->config();
   const std::uint64_t done = search_->completed.load(std::memory_order_relaxed);
   const std::uint64_t left = search_->budget() - std::min(done, search_->budget());
@@ -130,11 +134,11 @@ void GameInPlay::continue_search(BoundEvaluator& evaluator) {
 void GameInPlay::drop_tree() {
   search_.reset();
   searching_ = false;
-  tree_.clear();
+  clear_tree();
 }
 
+/// What may fail comes first: then the search can be read again.
 bool GameInPlay::move() {
-  searching_ = false;
   const SearchConfig& settings = search_->config();
   const SearchResult result = read_tree(tree_, table_.game->shape().num_actions, settings,
                                         choice_stream(table_.config.seed, search_->stream()), 0);
@@ -144,22 +148,42 @@ bool GameInPlay::move() {
                       std::to_string(table_.config.concurrent_games) + " games");
   }
   if (resigns(result)) {
+    auto moves = state_->history();
     record_.resigned = state_->position().to_move();
-    finish(record_.resigned == 0 ? std::array{-1.0F, 1.0F} : std::array{1.0F, -1.0F});
+    finish(record_.resigned == 0 ? std::array{-1.0F, 1.0F} : std::array{1.0F, -1.0F},
+           std::move(moves));
     return false;
   }
   State next = *state_;
-  next.apply_action(
-      result.action);  // may throw what a user's game throws: nothing is recorded then
+  next.apply_action(result.action);
+  const auto outcome = next.position().outcome();
+  auto moves = outcome ? next.history() : std::vector<ActionId>();
   record(result);
+  searching_ = false;
   *state_ = std::move(next);
-  if (const auto outcome = state_->position().outcome()) {
-    finish(returns_of(*outcome));
+  if (outcome) {
+    finish(returns_of(*outcome), std::move(moves));
     return false;
   }
-  const bool kept = settings.reuse_tree && tree_.advance(static_cast<ActionId>(result.action));
-  if (!kept) tree_.clear();
+  advance_tree(static_cast<ActionId>(result.action));
   return true;
+}
+
+void GameInPlay::advance_tree(ActionId action) noexcept {
+  try {
+    if (search_->config().reuse_tree && tree_.advance(action)) return;
+  } catch (const std::exception&) {  // without memory a tree that begins anew does as well
+  }
+  clear_tree();
+}
+
+void GameInPlay::clear_tree() noexcept {
+  try {
+    tree_.clear();
+    tree_is_old_ = false;
+  } catch (const std::exception&) {
+    tree_is_old_ = true;
+  }
 }
 
 bool GameInPlay::resigns(const SearchResult& result) {
@@ -191,9 +215,9 @@ void GameInPlay::record(const SearchResult& result) {
   record_.add(table_.packed, planes_, judged, table_.game->shape().num_actions);
 }
 
-void GameInPlay::finish(std::array<float, 2> returns) {
+void GameInPlay::finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept {
   record_.returns = returns;
-  record_.moves = state_->history();
+  record_.moves = std::move(moves);
   if (record_.resignation_off) {
     double lowest = 1.0;
     for (const std::size_t player : {0U, 1U}) {
@@ -201,10 +225,15 @@ void GameInPlay::finish(std::array<float, 2> returns) {
     }
     table_.resignation.add(lowest);
   }
+  searching_ = false;
   state_.reset();
-  tree_.clear();
+  stage_ = Stage::over;
+  clear_tree();
 }
 
-FinishedGame GameInPlay::take() { return std::exchange(record_, {}); }
+void GameInPlay::end() noexcept {
+  record_ = {};
+  stage_ = Stage::none;
+}
 
 }  // namespace pyengine

@@ -44,10 +44,13 @@ class GameInPlay {
   /// Trees of all games share an arena.
   GameInPlay(Table& table, const std::shared_ptr<Arena>& arena);
 
-  /// Begins the game of this number from the start, its opening played.
-  void begin(std::uint64_t number);
-  [[nodiscard]] bool begun() const noexcept { return state_.has_value(); }
-  /// The next search, in the place of the last one. `evaluator` outlives it.
+  /// Begins the game of this number; its opening is played before its first search.
+  void begin(std::uint64_t number) noexcept;
+  /// It has a number, and its record was not taken yet.
+  [[nodiscard]] bool begun() const noexcept { return stage_ != Stage::none; }
+  [[nodiscard]] bool over() const noexcept { return stage_ == Stage::over; }
+  /// The next search, in the place of the last one. `evaluator` outlives it. Where that fails it
+  /// can be tried again, and the same holds for what follows.
   void begin_search(BoundEvaluator& evaluator);
   /// The search that a run left open goes on, with what is left of its budget; else the next one.
   void continue_search(BoundEvaluator& evaluator);
@@ -55,21 +58,28 @@ class GameInPlay {
   /// Forgets the tree, not the game: before another network goes on with it.
   void drop_tree();
 
-  /// After a search: records the position and plays. Whether the game goes on; if not, it is ready
-  /// to be taken.
+  /// After a search: records the position and plays. Whether the game goes on; if not, it is over.
   bool move();
-  /// The record; another game may then begin.
-  FinishedGame take();
+  /// Of a game that is over.
+  [[nodiscard]] FinishedGame& record() noexcept { return record_; }
+  /// The record was taken: another game may begin.
+  void end() noexcept;
 
  private:
+  enum class Stage : std::uint8_t { none, opening, playing, over };
+
   void play_opening();
   void record(const SearchResult& result);
   [[nodiscard]] bool resigns(const SearchResult& result);
-  void finish(std::array<float, 2> returns);
+  void finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept;
+  void advance_tree(ActionId action) noexcept;
+  void clear_tree() noexcept;
 
   Table& table_;
   Tree tree_;
-  std::optional<State> state_;
+  bool tree_is_old_ = false;  ///< it could not be cleared yet
+  Stage stage_ = Stage::none;
+  std::optional<State> state_;  ///< while it is played
   std::optional<TreeSearch> search_;
   Rng rng_;
   bool searching_ = false;          ///< a search has not had its budget yet

@@ -6,14 +6,17 @@
 namespace pyengine {
 
 Resignation::Resignation(std::optional<double> highest, double false_positives)
-    : highest_(highest), false_positives_(false_positives), threshold_(highest) {}
+    : highest_(highest), false_positives_(false_positives), threshold_(highest) {
+  lowest_.reserve(kKept);
+  sorted_.reserve(kKept);
+}
 
 std::optional<double> Resignation::threshold() const {
   const std::lock_guard lock(mutex_);
   return threshold_;
 }
 
-void Resignation::add(double lowest) {
+void Resignation::add(double lowest) noexcept {
   const std::lock_guard lock(mutex_);
   if (lowest_.size() < kKept) {
     lowest_.push_back(lowest);
@@ -25,16 +28,16 @@ void Resignation::add(double lowest) {
 }
 
 /// To the largest value that gives up no more games in vain than may be.
-void Resignation::lower() {
-  std::vector<double> sorted = lowest_;
+void Resignation::lower() noexcept {
+  sorted_.assign(lowest_.begin(), lowest_.end());
   const auto may_be =
-      static_cast<std::size_t>(false_positives_ * static_cast<double>(sorted.size()));
-  if (may_be >= sorted.size()) {
+      static_cast<std::size_t>(false_positives_ * static_cast<double>(sorted_.size()));
+  if (may_be >= sorted_.size()) {
     threshold_ = highest_;
     return;
   }
-  const auto place = sorted.begin() + static_cast<std::ptrdiff_t>(may_be);
-  std::nth_element(sorted.begin(), place, sorted.end());
+  const auto place = sorted_.begin() + static_cast<std::ptrdiff_t>(may_be);
+  std::nth_element(sorted_.begin(), place, sorted_.end());
   threshold_ = std::min(*highest_, *place);  // `below` it are `may_be` games at most
 }
 

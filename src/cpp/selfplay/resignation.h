@@ -20,7 +20,7 @@ class Resignation {
   [[nodiscard]] std::optional<double> threshold() const;
   /// A game played on is over. `lowest`: the smallest of all that a side which did not lose thought
   /// of its best chance (the larger of the values of root and best child).
-  void add(double lowest);
+  void add(double lowest) noexcept;
   /// Games played on, and those of them in which the threshold as it stands is a false positive.
   struct Measured {
     std::size_t games = 0;
@@ -29,7 +29,7 @@ class Resignation {
   [[nodiscard]] Measured measured() const;
 
  private:
-  void lower();
+  void lower() noexcept;
 
   static constexpr std::size_t kKept = 1000;  ///< newest games that count
   static constexpr std::size_t kEnough = 20;  ///< before, a share says little
@@ -37,7 +37,8 @@ class Resignation {
   const std::optional<double> highest_;
   const double false_positives_;
   mutable std::mutex mutex_;
-  std::vector<double> lowest_;  ///< a ring of the newest
+  std::vector<double> lowest_;  ///< a ring of the newest; kKept are reserved
+  std::vector<double> sorted_;  ///< of lower(); likewise
   std::size_t next_ = 0;
   std::optional<double> threshold_;
 };

@@ -95,7 +95,11 @@ RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
 /// Games that are open, then new ones, each with a search of its own.
 std::vector<TreeSearch*> SelfPlay::fill_tables() {
   std::vector<TreeSearch*> searches;
+  searches.reserve(games_.size());
   game_of_.clear();
+  for (const auto& game : games_) {
+    if (game->over()) count(*game);  // a run without memory left it
+  }
   for (const bool open : {true, false}) {
     for (const auto& game : games_) {
       if (game->begun() != open || (!open && !begin_another(*game))) continue;
@@ -107,40 +111,41 @@ std::vector<TreeSearch*> SelfPlay::fill_tables() {
   return searches;
 }
 
-bool SelfPlay::begin_another(GameInPlay& game) {
-  std::uint64_t number = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (games_left_ == 0) return false;
-    --games_left_;
-    number = done_.begun++;
-  }
-  game.begin(number);
+bool SelfPlay::begin_another(GameInPlay& game) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (games_left_ == 0) return false;
+  --games_left_;
+  game.begin(done_.begun++);
   return true;
 }
 
 bool SelfPlay::ended(TreeSearch& search) {
   GameInPlay& game = *game_of_.at(&search);
+  const std::uint64_t simulations = search.completed.load(std::memory_order_relaxed);
+  const bool goes_on = game.move();
   {
     const std::lock_guard lock(mutex_);
-    done_.simulations += search.completed.load(std::memory_order_relaxed);
+    done_.simulations += simulations;
   }
-  if (game.move()) return true;
-  count(game.take());
+  if (goes_on) return true;
+  count(game);
   return begin_another(game);
 }
 
 void SelfPlay::restart(TreeSearch& search) { game_of_.at(&search)->begin_search(*bound_); }
 
-void SelfPlay::count(FinishedGame game) {
+/// Hands the record of a game that is over out.
+void SelfPlay::count(GameInPlay& game) {
   const std::lock_guard lock(mutex_);
+  finished_.push_back(std::move(game.record()));
+  const FinishedGame& record = finished_.back();
   ++done_.finished;
-  done_.positions += game.positions;
-  done_.plies += game.moves.size();
-  if (game.returns[0] > 0.0F) ++done_.first_wins;
-  if (game.returns[0] == 0.0F) ++done_.draws;
-  if (game.resigned >= 0) ++done_.resigned;
-  finished_.push_back(std::move(game));
+  done_.positions += record.positions;
+  done_.plies += record.moves.size();
+  if (record.returns[0] > 0.0F) ++done_.first_wins;
+  if (record.returns[0] == 0.0F) ++done_.draws;
+  if (record.resigned >= 0) ++done_.resigned;
+  game.end();
 }
 
 std::vector<FinishedGame> SelfPlay::take_finished() {

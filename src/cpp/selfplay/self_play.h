@@ -65,8 +65,8 @@ class SelfPlay final : private Succession {
   void restart(TreeSearch& search) override;
   void bind(std::shared_ptr<Evaluator> evaluator);
   std::vector<TreeSearch*> fill_tables();
-  [[nodiscard]] bool begin_another(GameInPlay& game);
-  void count(FinishedGame game);
+  [[nodiscard]] bool begin_another(GameInPlay& game) noexcept;
+  void count(GameInPlay& game);
 
   const long process_;  ///< that made this object
   Table table_;
