@@ -246,10 +246,12 @@ void Pipeline::complete(Worker& worker, Slot& slot) noexcept {
 }
 
 void Pipeline::finish_round(Worker& worker, Place& place) noexcept {
-  for (Slot* slot = place.round; slot != nullptr; slot = slot->next_of_round) {
+  // With the last leaf another worker may begin the next round here.
+  Slot* const first = std::exchange(place.round, nullptr);
+  for (Slot* slot = first; slot != nullptr; slot = slot->next_of_round) {
     complete_leaves(worker, *slot);
   }
-  for (Slot* slot = std::exchange(place.round, nullptr); slot != nullptr;) {
+  for (Slot* slot = first; slot != nullptr;) {
     release(*std::exchange(slot, slot->next_of_round));
   }
 }
