@@ -360,35 +360,41 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE(
-      "many deterministic trees are the same at any number of threads, at the memory cap too") {
+  TEST_CASE("many deterministic trees are the same by any threads, at the memory cap too") {
     const auto game = load_game("go", {{"board_size", 9LL}});
     const std::vector<State> states = random_states(game, 24, 6);
     const std::vector<const State*> pointers = pointers_to(states);
-    std::vector<std::vector<std::uint64_t>> found;
-    for (const int threads : {1, 2, 4, 4, 16}) {
-      SearchConfig config = config_of({threads, {}, SymmetryMode::random, true}, 1200);
-      config.memory_limit = kLeastMemory;
-      config.dirichlet_fraction = 0.25;
-      Searcher searcher(
-          game, std::make_shared<MockEvaluator>(Mock{.reads_planes = true, .delay = {}}), config);
-      Patient host;
-      std::vector<std::uint64_t> all;
-      for (int round = 0; round < 2; ++round) {
-        const SearchResult own = searcher.search(states[0], config, host);  // holds memory besides
-        all.push_back(own.nodes);
-        for (const SearchResult& result : searcher.search_many(pointers, config, host)) {
+    for (const int batch : {8, 4096}) {  // large ones take memory, the more the more threads
+      std::vector<std::vector<std::uint64_t>> found;
+      for (const int threads : {1, 2, 4, 4, 16}) {
+        SearchConfig config = config_of({threads, {}, SymmetryMode::random, true}, 1200);
+        config.batch_size = batch;
+        config.memory_limit = kLeastMemory;
+        config.dirichlet_fraction = 0.25;
+        SearchConfig own = config;
+        own.simulations = 12000;
+        Searcher searcher(game, std::make_shared<MockEvaluator>(Mock{.reads_planes = true}),
+                          config);
+        Patient host;
+        std::vector<std::uint64_t> all;
+        const auto keep = [&](const SearchResult& result) {
           all.insert(all.end(), result.visits.begin(), result.visits.end());
           all.push_back(result.nodes);
           all.push_back(result.evaluations);
+        };
+        for (int round = 0; round < 2; ++round) {
+          for (const auto& result : searcher.search_many(pointers, config, host)) keep(result);
+          all.push_back(searcher.stats().refusals);
+          CHECK(all.back() > 0);
+          keep(searcher.search(states[0], own, host));
+          all.push_back(searcher.stats().refusals);
         }
-        all.push_back(searcher.stats().refusals);
+        CHECK(searcher.stats().bytes <= kLeastMemory);
+        found.push_back(all);
       }
-      CHECK(all.back() > 0);
-      CHECK(searcher.stats().bytes <= kLeastMemory);
-      found.push_back(all);
+      CAPTURE(batch);
+      for (const auto& other : found) CHECK(other == found[0]);
     }
-    for (const auto& other : found) CHECK(other == found[0]);
   }
 }
 
