@@ -1,5 +1,7 @@
 """Whether leaves in flight cost playing strength, and what settings cost throughput.
 
+Many trees that share batches: see ``many_trees.py``.
+
 A search with many leaves in flight plays the serial search (one leaf in flight) with equal
 simulations. The parallel side searches one tree at a time on each core, with batches as large as
 its leaves in flight: all rows of a batch are leaves of one tree, chosen before any of them was
@@ -25,11 +27,12 @@ import pyengine
 from pyengine import MatchInterrupted, MatchResult, Openings, SearchConfig, machine
 
 if TYPE_CHECKING or __package__:
-    from . import common, networks, variants
+    from . import common, many_trees, networks, variants
     from .common import Options, Report, check
     from .networks import Network
 else:  # run as a file
     import common
+    import many_trees
     import networks
     import variants
     from common import Options, Report, check
@@ -317,6 +320,24 @@ def cost_rows(report: Report, network: Network, options: Options, wanted: Wanted
                 row.update(variants.measure(network, variant, threads, options))
 
 
+def tree_rows(report: Report, quick: bool, wanted: Wanted) -> None:
+    """Compare the moves of many trees that share batches with those of the serial search."""
+    simulations = 40 if quick else many_trees.SIMULATIONS
+    for subject in many_trees.QUICK if quick else many_trees.SUBJECTS:
+        names = {
+            threads: f"{NAME}/{many_trees.GAME}/{subject.evaluator}/{subject.knob(threads)}"
+            for threads in many_trees.THREADS
+        }
+        if not any(wanted.has(name) for name in names.values()):
+            continue
+        states = many_trees.positions(subject.trees)
+        serial = many_trees.serial_moves(subject, states, simulations)
+        for threads, name in names.items():
+            if wanted.has(name):
+                with report.row(name) as row:
+                    row.update(many_trees.measure(subject, threads, states, serial, simulations))
+
+
 def find_networks(options: Options) -> list[Network]:
     """Return the user's network, else those of the suite, else bundled ones."""
     found = networks.find_networks(options)
@@ -334,6 +355,7 @@ def run(options: Options, wanted: Wanted | None = None) -> Report:
     report = Report(NAME, DESCRIPTION, BASE.fingerprint())
     report.notes.append(_explanation(wanted))
     try:
+        tree_rows(report, options.quick, wanted)
         for network in find_networks(options):
             strength_rows(report, network, options.quick, wanted)
             cost_rows(report, network, options, wanted)
@@ -349,7 +371,8 @@ def _explanation(wanted: Wanted) -> str:
     kept = "nowhere (--records, PYENGINE_RECORDS)" if wanted.records is None else wanted.records
     return (
         "score: of the search with leaves in flight against in_flight=1, equal simulations, every"
-        " opening with both colours, 95 % interval from pairs; fill: rows of a batch, all of one"
+        " opening with both colours, 95 % interval from pairs; same %: trees of one search_many"
+        " whose move is that of the serial search; fill: rows of a batch, all of one"
         " tree; deterministic: simulations/s, fill: rows/s, both against the default settings;"
         f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured in"
         f" turns; records of the matches: {kept}"

@@ -161,7 +161,9 @@ void bind_evaluators(py::module_& m) {
   using Pointer = std::shared_ptr<Evaluator>;
   py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.evaluators.")
       .def(py::init([](const Pointer& made) { return made; }), py::arg("made"),
-           "For subclasses: becomes what one of the functions below made.");
+           "For subclasses: becomes what one of the functions below made.")
+      .def_property_readonly("device_batches", &Evaluator::device_batches,
+                             "Batches that its device serves at once; 0 = no device.");
   m.def("uniform_evaluator", [] { return Pointer(std::make_shared<UniformEvaluator>()); });
   m.def(
       "rollout_evaluator",

@@ -105,6 +105,39 @@ def test_the_first_moves_vary_and_the_later_ones_are_the_most_visited() -> None:
         assert np.array_equal(best, chosen)
 
 
+@pytest.mark.parametrize(
+    ("games", "rows", "expected"),
+    [
+        (None, 8, (768, 128)),  # neither is given
+        (192, 8, (192, 32)),
+        (10, 8, (10, 8)),
+        (10_000, 8, (10_000, 256)),
+        (None, 64, (384, 64)),
+        (32, 64, (32, 64)),
+    ],
+)
+def test_on_a_device_games_and_rows_of_a_batch_follow_from_each_other(
+    games: int | None, rows: int, expected: tuple[int, int]
+) -> None:
+    config = small(concurrent_games=games, search=small().search.replace(batch_size=rows))
+    sized = config.sized(2)
+    assert (sized.concurrent_games, sized.search.batch_size) == expected
+    without = config.sized(0)
+    assert (without.concurrent_games, without.search.batch_size) == (games or 64, rows)
+    assert sized.sized(2) == sized
+
+
+def test_self_play_on_a_device_fills_its_batches_by_default() -> None:
+    modelled = pytest.importorskip("pyengine.benchmarks.modelled")
+    device = modelled.ModelledDevice(latency=0.0, per_row=0.0)
+    config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=2))
+    player = SelfPlayer("connect_four", device, config)
+    assert player.config.concurrent_games == 768
+    player.run(768, lambda found: [None for _ in found])
+    assert player.report().batch_fill > 64
+    assert SelfPlayer("connect_four", "uniform", config).config.concurrent_games == 64
+
+
 def test_a_user_game_plays_itself(tmp_path: Path) -> None:
     pyspiel = pytest.importorskip("pyspiel")
     game = pyspiel.load_game("tic_tac_toe")

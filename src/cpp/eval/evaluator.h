@@ -178,6 +178,8 @@ class Evaluator {
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
   virtual ~Evaluator() = default;
+  /// Batches that its device serves at once, known before there is a game; 0 = no device.
+  [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
   [[nodiscard]] virtual std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                                              const BindOptions& options) = 0;
 };

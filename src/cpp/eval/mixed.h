@@ -1,6 +1,7 @@
 /// AlphaGo's leaf evaluation: a network's value mixed with another evaluator's.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "eval/evaluator.h"
@@ -13,6 +14,9 @@ class MixedEvaluator final : public Evaluator {
   /// Throws ConfigError unless 0 <= mix <= 1.
   MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> rollout,
                  double mix);
+  [[nodiscard]] int device_batches() const noexcept override {
+    return std::max(network_->device_batches(), rollout_->device_batches());
+  }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 

@@ -216,6 +216,8 @@ ModelledDevice::ModelledDevice(const DeviceModel& model) {
 
 ModelledDevice::~ModelledDevice() = default;
 
+int ModelledDevice::device_batches() const noexcept { return streams_->model.streams; }
+
 std::shared_ptr<RawNetwork> ModelledDevice::fit(const ModelSpec& spec, const NetworkShape& shape) {
   return std::make_shared<Network>(streams_, spec, shape);
 }

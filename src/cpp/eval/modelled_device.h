@@ -39,6 +39,7 @@ class ModelledDevice final : public NetworkSource {
   explicit ModelledDevice(const DeviceModel& model);
   ~ModelledDevice() override;
 
+  [[nodiscard]] int device_batches() const noexcept override;
   std::shared_ptr<RawNetwork> fit(const ModelSpec& spec, const NetworkShape& shape) override;
   /// At any time, from any thread.
   [[nodiscard]] DeviceCounters counters() const;

@@ -56,6 +56,8 @@ class NetworkSource {
   NetworkSource(const NetworkSource&) = delete;
   NetworkSource& operator=(const NetworkSource&) = delete;
   virtual ~NetworkSource() = default;
+  /// See Evaluator::device_batches().
+  [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
   /// Throws ModelError saying what was expected and what was found.
   [[nodiscard]] virtual std::shared_ptr<RawNetwork> fit(const ModelSpec& spec,
                                                         const NetworkShape& shape) = 0;
@@ -66,6 +68,7 @@ class NetworkEvaluator final : public Evaluator {
   /// Throws ConfigError for a bad spec.
   NetworkEvaluator(std::shared_ptr<NetworkSource> source, ModelSpec spec);
   [[nodiscard]] const ModelSpec& spec() const noexcept { return spec_; }
+  [[nodiscard]] int device_batches() const noexcept override { return source_->device_batches(); }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 

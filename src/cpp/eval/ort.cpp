@@ -24,6 +24,7 @@ class OpenModel final : public OrtModel {
   }
   [[nodiscard]] const std::string& provider() const noexcept override { return model_->provider; }
   [[nodiscard]] int num_sessions() const override { return model_->num_sessions(); }
+  [[nodiscard]] int device_batches() const noexcept override { return model_->device_batches(); }
   [[nodiscard]] const std::string& provider_reason() const noexcept override {
     return model_->reason;
   }

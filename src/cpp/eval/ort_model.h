@@ -87,6 +87,8 @@ struct LoadedModel {
   [[nodiscard]] bool on_gpu() const noexcept { return provider != kCpu; }
   /// Batches wait for a device that serves few at once.
   [[nodiscard]] bool on_device() const noexcept { return on_gpu() || options.as_device; }
+  /// Two, so that one is copied while the other is computed.
+  [[nodiscard]] int device_batches() const noexcept { return on_device() ? 2 : 0; }
   /// On a device: a session serves batches of all sizes, since it takes minutes to open another.
   [[nodiscard]] bool one_session() const noexcept {
     return provider == kTensorRt || options.one_session;

@@ -175,7 +175,7 @@ class OrtNetwork final : public RawNetwork {
   [[nodiscard]] ElementType input_type() const noexcept override { return input_type_; }
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
     EvaluatorTraits traits;
-    traits.device_batches = model_->on_device() ? 2 : 0;
+    traits.device_batches = model_->device_batches();
     return traits;
   }
   [[nodiscard]] std::string provider() const override { return model_->provider; }

@@ -15,6 +15,11 @@ from pyengine.games import as_game, load_game
 __all__ = ["SelfPlayConfig", "as_config"]
 
 
+_GAMES = 64  # at once
+_DEVICE_ROWS = 128  # of a device's batch, where nothing is given: small networks gain up to 256
+_MOST_DEVICE_ROWS = 256
+_DEFAULT_ROWS = SearchConfig().batch_size
+_MOST_GAMES_AT_ONCE = 65535
 _SIMULATIONS = 800  # where the search names no budget
 _DIRICHLET_FRACTION = 0.25  # of the noise, where it names none [AlphaGo Zero]
 _TEMPERATURE = 1.0  # of the first moves, where it names none [AlphaGo Zero]
@@ -33,7 +38,10 @@ class SelfPlayConfig:
     #: is in simulations; its seed is not read.
     search: SearchConfig = dataclasses.field(default_factory=SearchConfig)
     noise: bool = True  #: at the root of full searches; False: ``dirichlet_fraction`` is 0
-    concurrent_games: int = 64  #: whose searches share batches, 1..65535
+    #: Whose searches share batches, 1..65535. None: 64; on a device as many as its batches want,
+    #: so that each waits for one leaf, and ``search.batch_size``, where it is left at its default,
+    #: follows from the games (128 rows and 768 games, with neither given).
+    concurrent_games: int | None = None
     temperature_moves: int = 30  #: plies, >= 0; then the most visited move [AlphaGo Zero]
     resign_threshold: float | None = -0.9  #: highest, in [-1, 1]; None = nobody resigns
     resign_off_fraction: float = 0.1  #: of games that are played on, in [0, 1] [AlphaGo Zero]
@@ -106,7 +114,28 @@ class SelfPlayConfig:
         """Return the fields as the C++ engine takes them."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         del fields["noise"]  # the search says it
+        if self.concurrent_games is None:
+            fields["concurrent_games"] = _GAMES
         return fields | {"search": self.search.as_core()}
+
+    def sized(self, device_batches: int) -> Self:
+        """Return the settings with games and rows of a batch chosen for an evaluator.
+
+        ``device_batches``: those that its device serves at once, 0 where it has none. As many more
+        wait for it, one is handed over and one is being filled; with a game for each of their
+        rows no tree has two leaves in flight.
+        """
+        if device_batches == 0:
+            games = _GAMES if self.concurrent_games is None else self.concurrent_games
+            return self.replace(concurrent_games=games)
+        under_way = 2 * device_batches + 2
+        rows, games = self.search.batch_size, self.concurrent_games
+        if rows == _DEFAULT_ROWS:
+            fitting = _DEVICE_ROWS if games is None else max(1, games // under_way)
+            rows = min(_MOST_DEVICE_ROWS, max(_DEFAULT_ROWS, 1 << (fitting.bit_length() - 1)))
+        if games is None:
+            games = min(_MOST_GAMES_AT_ONCE, max(_GAMES, under_way * rows))
+        return self.replace(search=self.search.replace(batch_size=rows), concurrent_games=games)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed; raises ConfigError for an unknown one."""

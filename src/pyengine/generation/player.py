@@ -50,7 +50,7 @@ class SelfPlayer:
         """Set the tables up."""
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
         self.evaluator = as_evaluator(evaluator)
-        self.config = as_config(config)
+        self.config = as_config(config).sized(self.evaluator.device_batches)
         self.spec = spec or self.evaluator.spec or ModelSpec()
         self._first_number = first_number
         self._seconds = 0.0

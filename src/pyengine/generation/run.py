@@ -78,9 +78,9 @@ def selfplay(
     """
     if not isinstance(games, Integral) or not 1 <= games <= _MOST_GAMES:
         raise ConfigError(f"games: expected an int in 1..{_MOST_GAMES}, found {games!r}")
-    settings = as_config(config)
     found = load_game(game) if isinstance(game, str) else as_game(game)
     judge = as_evaluator(evaluator)
+    settings = as_config(config).sized(judge.device_batches)
     recorded = spec or judge.spec or ModelSpec()
     SelfPlayer(found, judge, settings, spec=recorded)  # what does not fit leaves no directory
     with ShardWriter(
