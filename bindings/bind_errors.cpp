@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "bindings.h"
+#include "interpreter.h"
 #include "python_error.h"
 
 namespace pyengine::bindings {
@@ -41,6 +42,10 @@ void translate(std::exception_ptr thrown) {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const PythonError& error) {
     error.restore();
+  } catch (const ProgramEnds& error) {
+    // The thread that ends the program is not to end: it has met one that did not let go.
+    if (!thread_ends()) return raise("EngineError", error);
+    PyErr_SetNone(PyExc_SystemExit);
   } catch (const ConfigError& error) {
     raise("ConfigError", error);
   } catch (const IllegalActionError& error) {

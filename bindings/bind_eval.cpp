@@ -16,6 +16,7 @@
 #include "eval/ort.h"
 #include "eval/simple.h"
 #include "games/state.h"
+#include "interpreter.h"
 #include "spec_cast.h"
 
 namespace pyengine::bindings {
@@ -63,7 +64,7 @@ class AskedEvaluator {
  public:
   AskedEvaluator(const std::shared_ptr<Evaluator>& evaluator, const py::object& game)
       : game_(game_from(game)) {
-    const py::gil_scoped_release released;
+    const WithoutGil released;
     bound_ = evaluator->bind(game_, {});
   }
   [[nodiscard]] std::shared_ptr<AnyGame> game() const { return game_holder(game_); }
@@ -81,7 +82,7 @@ class AskedEvaluator {
                                       static_cast<std::size_t>(policy.size()));
     const std::span<float> value_out(value.mutable_data(), static_cast<std::size_t>(count));
     {
-      const py::gil_scoped_release released;
+      const WithoutGil released;
       evaluate_states(*bound_, pointers, policy_out, value_out, average, batch_rows);
     }
     return py::make_tuple(policy, value);
@@ -125,7 +126,7 @@ void bind_model(py::module_& m) {
          int device_id, int max_batch, int threads,
          const std::optional<std::filesystem::path>& engine_cache, bool as_device,
          bool one_session) {
-        const py::gil_scoped_release released;
+        const WithoutGil released;
         OrtOptions options{library, {},        device_id,   max_batch,
                            threads, as_device, one_session, engine_cache.value_or("")};
         for (const auto& [name, own] : providers) options.providers.push_back({name, own});
@@ -249,7 +250,7 @@ void bind_runtime(py::module_& m) {
       },
       py::arg("library"), "Version, build and the providers it was built with.");
   m.def("ort_provider_problem", &ort_provider_problem, py::arg("library"), py::arg("provider"),
-        py::arg("device_id") = 0, py::call_guard<py::gil_scoped_release>(),
+        py::arg("device_id") = 0, py::call_guard<WithoutGil>(),
         "Why a provider cannot be had here; empty when it can.");
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "bindings.h"
 #include "casts.h"
+#include "interpreter.h"
 #include "python_error.h"
 #include "search/searcher.h"
 #include "search_config.h"
@@ -60,17 +61,18 @@ class PythonHost final : public Host {
         every_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(every))) {}
 
   bool poll() override {
+    throw_if_ending();
     const auto now = Clock::now();
     const bool report = !on_progress_.is_none() && now - last_report_ >= every_;
     if (!report && !on_main_thread_) return true;  // signals are handled on the main thread alone
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     return calling_python([&] {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       if (!report) return true;
       const SearchResult result = searcher_.progress();
       if (result.actions.empty()) return true;  // the root is not judged yet
       last_report_ = now;
-      const py::object answer = on_progress_(result_to(result));
+      const py::object answer = call_object(on_progress_, result_to(result));
       return !(py::isinstance<py::bool_>(answer) && !answer.cast<bool>());
     });
   }
@@ -94,7 +96,7 @@ py::dict search(Searcher& self, const py::object& state, const py::dict& config,
   const State root = state_from(self.game(), state);
   PythonHost host(self, on_progress, progress_every);
   const SearchResult result = [&] {
-    const py::gil_scoped_release release;
+    const WithoutGil release;
     return self.search(root, settings, host);
   }();
   return result_to(result);
@@ -110,7 +112,7 @@ std::vector<py::dict> search_many(Searcher& self, const std::vector<py::object>&
   for (const State& root : roots) pointers.push_back(&root);
   PythonHost host(self, py::none(), 0.0);
   const std::vector<SearchResult> results = [&] {
-    const py::gil_scoped_release release;
+    const WithoutGil release;
     return self.search_many(pointers, settings, host);
   }();
   std::vector<py::dict> dicts;
@@ -156,7 +158,7 @@ void bind_search(py::module_& m) {
       .def(py::init([](const std::shared_ptr<AnyGame>& game,
                        const std::shared_ptr<Evaluator>& evaluator, const py::dict& config) {
              const SearchConfig settings = config_from(config);
-             const py::gil_scoped_release release;
+             const WithoutGil release;
              return std::make_unique<Searcher>(game, evaluator, settings);
            }),
            py::arg("game"), py::arg("evaluator"), py::arg("config"))
@@ -164,13 +166,13 @@ void bind_search(py::module_& m) {
            py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
       .def("search_many", &search_many, py::arg("states"), py::arg("config"))
       .def("advance", &Searcher::advance, py::arg("action"),
-           py::call_guard<py::gil_scoped_release>())
-      .def("clear", &Searcher::clear, py::call_guard<py::gil_scoped_release>())
+           py::call_guard<WithoutGil>())
+      .def("clear", &Searcher::clear, py::call_guard<WithoutGil>())
       // Both wait for a lock under which a search may need the interpreter's: see stats_mutex_.
-      .def("stop", &Searcher::stop, py::call_guard<py::gil_scoped_release>())
+      .def("stop", &Searcher::stop, py::call_guard<WithoutGil>())
       .def("stats", [](const Searcher& self) {
         const SearchStats stats = [&] {
-          const py::gil_scoped_release release;
+          const WithoutGil release;
           return self.stats();
         }();
         return stats_to(stats);

@@ -14,6 +14,7 @@
 #include "casts.h"
 #include "eval/encoder.h"
 #include "games/state.h"
+#include "interpreter.h"
 #include "python_error.h"
 #include "selfplay/self_play.h"
 #include "selfplay_config.h"
@@ -153,13 +154,13 @@ class PollingHost final : public Host {
         every_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(every))) {}
 
   bool poll() override {
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     return calling_python([&] {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       const auto now = Clock::now();
       if (now - last_ < every_) return true;
       last_ = now;
-      const py::object answer = on_poll_();
+      const py::object answer = call_object(on_poll_);
       return !(py::isinstance<py::bool_>(answer) && !answer.cast<bool>());
     });
   }
@@ -178,24 +179,24 @@ class PySelfPlay {
       : game_(game_from(game)), planes_(packed_shape(Encoder(spec_from(spec), *game_))) {
     const SelfPlayConfig settings = selfplay_config_from(config);
     const ModelSpec recorded = spec_from(spec);
-    const py::gil_scoped_release release;
+    const WithoutGil release;
     self_play_ = std::make_unique<SelfPlay>(game_, evaluator, settings, recorded);
   }
 
   /// Whether all games that were begun have ended.
   bool run(std::uint64_t games, const py::object& on_poll, double every) {
     PollingHost host(on_poll, every);
-    const py::gil_scoped_release release;
+    const WithoutGil release;
     return self_play_->run(games, host) == RunEnd::completed;
   }
   void replace_evaluator(const std::shared_ptr<Evaluator>& evaluator) {
-    const py::gil_scoped_release release;
+    const WithoutGil release;
     self_play_->replace_evaluator(evaluator);
   }
   void stop() { self_play_->stop(); }
   std::vector<py::dict> take_finished() {
     std::vector<FinishedGame> games = [&] {
-      const py::gil_scoped_release release;
+      const WithoutGil release;
       return self_play_->take_finished();
     }();
     std::vector<py::dict> found;
@@ -206,7 +207,7 @@ class PySelfPlay {
   }
   py::dict counters() {
     const SelfPlayCounters counters = [&] {
-      const py::gil_scoped_release release;
+      const WithoutGil release;
       return self_play_->counters();
     }();
     return counters_to(counters);

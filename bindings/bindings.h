@@ -9,6 +9,8 @@ namespace py = pybind11;
 
 /// C++ errors become the classes of pyengine.errors; Python's own pass through unchanged.
 void bind_errors(py::module_& m);
+/// Ends searches as the program ends; see interpreter.h.
+void bind_exit(py::module_& m);
 /// Game, State, load_game, wrap_game, perft.
 void bind_games(py::module_& m);
 /// Evaluators and ModelSpec.

@@ -12,13 +12,6 @@
 namespace pyengine::bindings {
 namespace {
 
-void drop(PyObject* object) {
-  if (Py_IsInitialized() == 0) return;
-  const PyGILState_STATE state = PyGILState_Ensure();
-  Py_DECREF(object);
-  PyGILState_Release(state);
-}
-
 std::string type_name(const py::handle& object) {
   return py::str(py::type::of(object).attr("__name__")).cast<std::string>();
 }
@@ -78,7 +71,8 @@ CallbackFunction::CallbackFunction(py::object fn) {
 void CallbackFunction::call_locked(const py::object& argument, const AnswerShape& shape,
                                    float* policy, float* value) const {
   try {
-    const py::object answer = py::reinterpret_borrow<py::object>(fn_.get())(argument);
+    const py::object answer =
+        call_object(py::reinterpret_borrow<py::object>(fn_.get()), argument);
     if (!(py::isinstance<py::tuple>(answer) || py::isinstance<py::list>(answer)) ||
         py::len(answer) != 2) {
       throw EvaluationError(

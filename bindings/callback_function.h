@@ -4,8 +4,10 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <optional>
 
 #include "callback_lock.h"
+#include "interpreter.h"
 
 namespace pyengine::bindings {
 
@@ -29,24 +31,14 @@ class CallbackFunction {
   template <class MakeArgument>
   void call(MakeArgument&& make_argument, const AnswerShape& shape, float* policy, float* value) {
     // The lock before the GIL: whoever has the lock may let go of the GIL and want it back.
-    const WithoutGil released;
+    std::optional<WithoutGil> released;
+    if (has_gil()) released.emplace();
     const auto held = lock_->lock();
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     call_locked(make_argument(), shape, policy, value);
   }
 
  private:
-  /// Lets go of the GIL if this thread has it.
-  class WithoutGil {
-   public:
-    WithoutGil() {
-      if (PyGILState_Check() != 0) released_ = std::make_unique<py::gil_scoped_release>();
-    }
-
-   private:
-    std::unique_ptr<py::gil_scoped_release> released_;
-  };
-
   void call_locked(const py::object& argument, const AnswerShape& shape, float* policy,
                    float* value) const;
 

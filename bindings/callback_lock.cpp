@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/process.h"
+#include "interpreter.h"
 #include "python_error.h"
 
 namespace pyengine::bindings {
@@ -59,7 +60,8 @@ CallbackLock::Mutex& CallbackLock::mutex() {
 std::unique_lock<CallbackLock::Mutex> CallbackLock::lock() {
   std::unique_lock held(mutex(), std::try_to_lock);
   while (!held.owns_lock() && !held.try_lock_for(kSignalPeriod)) {
-    const py::gil_scoped_acquire gil;
+    if (program_ends()) throw ProgramEnds();  // who has it may never let go
+    const WithGil gil;
     if (PyErr_CheckSignals() != 0) throw PythonError(py::error_already_set());
   }
   return held;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "interpreter.h"
 #include "python_error.h"
 
 namespace pyengine::bindings {
@@ -37,14 +38,16 @@ const Names& names() {
 }
 
 py::object call(const py::object& object, const py::object& method) {
-  PyObject* answer = PyObject_CallMethodNoArgs(object.ptr(), method.ptr());
+  PyObject* answer =
+      surviving_exit([&] { return PyObject_CallMethodNoArgs(object.ptr(), method.ptr()); });
   if (answer == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(answer);
 }
 
 py::object call(const py::object& object, const py::object& method, Action action) {
   const py::int_ argument(action);
-  PyObject* answer = PyObject_CallMethodOneArg(object.ptr(), method.ptr(), argument.ptr());
+  PyObject* answer = surviving_exit(
+      [&] { return PyObject_CallMethodOneArg(object.ptr(), method.ptr(), argument.ptr()); });
   if (answer == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(answer);
 }
@@ -84,24 +87,14 @@ class PythonRules final : public ForeignRules {
         !py::type::of(state).attr("__hash__").is_none();
   }
   ~PythonRules() override {
-    if (Py_IsInitialized() == 0) {
-      game_.release();
-      state_type_.release();
-      return;
-    }
-    const py::gil_scoped_acquire gil;
-    game_ = {};
-    state_type_ = {};
+    drop(game_.release().ptr());
+    drop(state_type_.release().ptr());
   }
 
   [[nodiscard]] std::unique_ptr<ForeignState> initial_state() const override;
   [[nodiscard]] bool same_as(const ForeignRules& other) const override;
-  [[nodiscard]] int enter() const noexcept override {
-    return static_cast<int>(PyGILState_Ensure());
-  }
-  void leave(int token) const noexcept override {
-    PyGILState_Release(static_cast<PyGILState_STATE>(token));
-  }
+  [[nodiscard]] int enter() const noexcept override { return take_gil(); }
+  void leave(int token) const noexcept override { give_gil(token); }
 
   [[nodiscard]] const py::object& game() const noexcept { return game_; }
   [[nodiscard]] bool has_history() const noexcept { return has_history_; }
@@ -126,26 +119,19 @@ class PythonState final : public ForeignState {
  public:
   PythonState(const PythonRules* rules, py::object state)
       : rules_(rules), state_(std::move(state)) {}
-  ~PythonState() override {
-    if (Py_IsInitialized() == 0) {
-      state_.release();
-      return;
-    }
-    const py::gil_scoped_acquire gil;
-    state_ = {};
-  }
+  ~PythonState() override { drop(state_.release().ptr()); }
 
   [[nodiscard]] std::unique_ptr<ForeignState> clone() const override {
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     return calling_python(
         [&] { return std::make_unique<PythonState>(rules_, call(state_, names().clone)); });
   }
   [[nodiscard]] bool is_terminal() const override {
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     return calling_python([&] { return truth(call(state_, names().is_terminal)); });
   }
   [[nodiscard]] long long current_player() const override {
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     return calling_python([&] {
       return answer_as<long long>(game(), "current_player", "an int",
                                   call(state_, names().current_player));
@@ -154,7 +140,7 @@ class PythonState final : public ForeignState {
   [[nodiscard]] std::array<double, 2> returns() const override;
   void legal_actions(std::vector<long long>& actions) const override;
   void apply_action(Action action) override {
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     calling_python([&] {
       call(state_, names().apply_action, action);
       // A game in C++ (pyspiel) never looks: Ctrl-C would wait for the end of the search.
@@ -162,12 +148,12 @@ class PythonState final : public ForeignState {
     });
   }
   [[nodiscard]] std::string to_string() const override {
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     return calling_python([&] { return std::string(py::str(state_)); });
   }
   [[nodiscard]] std::string action_to_string(Action action) const override {
     if (!rules_->has_action_names()) return std::to_string(action);
-    const py::gil_scoped_acquire gil;
+    const WithGil gil;
     return calling_python(
         [&] { return std::string(py::str(call(state_, names().action_to_string, action))); });
   }
@@ -192,7 +178,7 @@ class PythonState final : public ForeignState {
 };
 
 std::array<double, 2> PythonState::returns() const {
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   return calling_python([&] {
     const auto both = answer_as<std::vector<double>>(game(), "returns", "two numbers",
                                                      call(state_, names().returns));
@@ -205,7 +191,7 @@ std::array<double, 2> PythonState::returns() const {
 }
 
 void PythonState::legal_actions(std::vector<long long>& actions) const {
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   calling_python([&] {
     actions = answer_as<std::vector<long long>>(game(), "legal_actions", "a sequence of ints",
                                                 call(state_, names().legal_actions));
@@ -213,7 +199,7 @@ void PythonState::legal_actions(std::vector<long long>& actions) const {
 }
 
 void PythonState::observation(std::span<float> planes) const {
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   calling_python([&] {
     using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
     const py::object answer = call(state_, names().observation_tensor);
@@ -231,7 +217,7 @@ void PythonState::observation(std::span<float> planes) const {
 /// Equal pasts. By history() and, where there is one, the text (games may start anywhere); else by
 /// the state's own ==; else nothing is known.
 bool PythonState::equals(const ForeignState& other) const {
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   return calling_python([&] {
     const auto* that = dynamic_cast<const PythonState*>(&other);
     if (that == nullptr) return false;
@@ -244,7 +230,7 @@ bool PythonState::equals(const ForeignState& other) const {
 }
 
 std::optional<std::uint64_t> PythonState::hash() const {
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   return calling_python([&]() -> std::optional<std::uint64_t> {
     if (rules_->has_history()) {
       return static_cast<std::uint64_t>(py::hash(py::tuple(past())));
@@ -256,7 +242,7 @@ std::optional<std::uint64_t> PythonState::hash() const {
 }
 
 std::unique_ptr<ForeignState> PythonRules::initial_state() const {
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   return calling_python(
       [&] { return std::make_unique<PythonState>(this, game_.attr("new_initial_state")()); });
 }
@@ -264,7 +250,7 @@ std::unique_ptr<ForeignState> PythonRules::initial_state() const {
 bool PythonRules::same_as(const ForeignRules& other) const {
   const auto* that = dynamic_cast<const PythonRules*>(&other);
   if (that == nullptr || info().text != that->info().text) return false;
-  const py::gil_scoped_acquire gil;
+  const WithGil gil;
   return calling_python([&] {
     // pyspiel's games have no ==, but their text holds all parameters.
     return game_.is(that->game_) || info().text.starts_with("pyspiel:") ||
@@ -289,6 +275,7 @@ void PythonRules::check_state(const py::object& state) const {
 }  // namespace
 
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
+  const WithGil gil;
   return calling_python([&] {
     return std::make_shared<ForeignGame>(
         std::make_shared<PythonRules>(std::move(game), std::move(info)));
@@ -303,6 +290,7 @@ std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const A
                       type_name(state));
   }
   const auto* rules = dynamic_cast<const PythonRules*>(foreign->rules().get());
+  const WithGil gil;
   return calling_python([&] {
     rules->check_state(state);
     return foreign->wrap(PythonState(rules, state).clone());

@@ -9,6 +9,7 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "The C++ engine. Private: use the package pyengine.";
   m.attr("__version__") = PYENGINE_VERSION;
   pyengine::bindings::bind_errors(m);
+  pyengine::bindings::bind_exit(m);
   pyengine::bindings::bind_games(m);
   pyengine::bindings::bind_eval(m);
   pyengine::bindings::bind_search(m);

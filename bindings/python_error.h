@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "interpreter.h"
+
 namespace pyengine::bindings {
 
 namespace py = pybind11;
@@ -35,22 +37,26 @@ class PythonError final : public std::exception {
   }
 
  private:
-  static void drop(PyObject* value) {
-    if (Py_IsInitialized() == 0) return;
-    const PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(value);
-    PyGILState_Release(state);
-  }
   std::shared_ptr<PyObject> value_;
   std::string what_;
 };
+
+/// callable(arguments...). The GIL must be held.
+template <class... Arguments>
+py::object call_object(const py::object& callable, const Arguments&... arguments) {
+  // Nothing that would be destroyed stands between this and the interpreter: see surviving_exit().
+  PyObject* answer = surviving_exit(
+      [&] { return PyObject_CallFunctionObjArgs(callable.ptr(), arguments.ptr()..., nullptr); });
+  if (answer == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(answer);
+}
 
 /// Runs code that calls Python: what Python raised is thrown as a PythonError. The GIL must be
 /// held.
 template <class Verb>
 decltype(auto) calling_python(Verb&& verb) {
   try {
-    return std::forward<Verb>(verb)();
+    return surviving_exit(std::forward<Verb>(verb));
   } catch (const py::error_already_set& error) {
     throw PythonError(error);
   }

@@ -40,9 +40,11 @@ __all__: list[str] = [
     "plane_kinds",
     "plane_names",
     "preset_planes",
+    "program_ends",
     "registered_games",
     "rollout_evaluator",
     "state_evaluator",
+    "throw_at_exit",
     "uniform_evaluator",
     "unwrap_game",
     "unwrap_state",
@@ -464,6 +466,11 @@ def preset_planes(name: str) -> list[str]:
     Planes of "alphago_zero", "leela_zero" or "gomoku17".
     """
 
+def program_ends() -> bool:
+    """
+    Whether the program is ending: searches of threads end.
+    """
+
 def registered_games() -> tuple[str, ...]:
     """
     Names of the games, in alphabetical order.
@@ -471,6 +478,11 @@ def registered_games() -> tuple[str, ...]:
 
 def rollout_evaluator(rollouts: typing.SupportsInt | typing.SupportsIndex) -> Evaluator: ...
 def state_evaluator(fn: typing.Any) -> Evaluator: ...
+def throw_at_exit() -> None:
+    """
+    Raises SystemExit when the program is ending, EngineError in the thread that ends it.
+    """
+
 def uniform_evaluator() -> Evaluator: ...
 def unwrap_game(game: Game) -> typing.Any:
     """

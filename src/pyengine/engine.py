@@ -128,6 +128,7 @@ class Engine:
         return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: dict[str, Any]) -> Iterator[SearchResult]:
+        _core.throw_at_exit()  # no thread can search any more
         news: queue.Queue[SearchResult | BaseException] = queue.Queue()
         latest: list[SearchResult] = []
         leaving = threading.Event()
@@ -150,10 +151,13 @@ class Engine:
                 try:
                     final = news.get(timeout=every)
                 except queue.Empty:
+                    _core.throw_at_exit()
                     if latest:
                         yield latest.pop()
                     continue
                 ended = True
+                if isinstance(final, SystemExit):
+                    _core.throw_at_exit()
                 if isinstance(final, BaseException):
                     raise final
                 yield final
@@ -162,7 +166,8 @@ class Engine:
             leaving.set()
             if not ended:  # the engine may be searching for somebody else by now
                 self.stop()
-            worker.join()
+            while worker.is_alive() and not _core.program_ends():  # which may be its end for good
+                worker.join(timeout=_PROGRESS_EVERY)
 
     def advance(self, action: int) -> None:
         """Make the state after ``action`` the root and keep its subtree.
