@@ -4,6 +4,7 @@
 #include "bindings.h"
 #include "interpreter.h"
 #include "python_error.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
@@ -27,7 +28,7 @@ py::object cause_of(const std::exception& error) {
 void raise(const char* name, const std::exception& error) {
   try {
     const py::object type = py::module_::import("pyengine.errors").attr(name);
-    const py::object value = type(error.what());
+    const py::object value = type(text_of(error.what()));
     if (py::object cause = cause_of(error)) {
       PyException_SetCause(value.ptr(), cause.release().ptr());
     }

@@ -18,12 +18,13 @@
 #include "games/state.h"
 #include "interpreter.h"
 #include "spec_cast.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
 
-std::vector<std::string> plane_names(const ModelSpec& spec) {
-  std::vector<std::string> written;
+std::vector<Text> plane_names(const ModelSpec& spec) {
+  std::vector<Text> written;
   for (const Plane& plane : parse_planes(spec.planes)) written.push_back(to_string(plane));
   return written;
 }
@@ -33,7 +34,7 @@ py::dict inferred(const OrtModel& model) {
   const ModelSpec spec = infer_spec(model.inputs(), model.outputs());
   py::dict fields;
   fields["planes"] = py::tuple(py::cast(plane_names(spec)));
-  fields["layout"] = spec.layout;
+  fields["layout"] = text_of(spec.layout);
   return fields;
 }
 
@@ -68,7 +69,7 @@ class AskedEvaluator {
     bound_ = evaluator->bind(game_, {});
   }
   [[nodiscard]] std::shared_ptr<AnyGame> game() const { return game_holder(game_); }
-  [[nodiscard]] std::string provider() const { return bound_->provider(); }
+  [[nodiscard]] Text provider() const { return bound_->provider(); }
 
   py::tuple evaluate(const py::sequence& asked, bool average, int batch_rows) {
     std::vector<State> states;  // copies: other threads may go on playing while we think
@@ -104,32 +105,41 @@ class AskedEvaluator {
 void bind_model(py::module_& m) {
   py::class_<OrtModel, std::shared_ptr<OrtModel>> model(m, "OnnxModel",
                                                         "A file opened by ONNX Runtime.");
-  model.def_property_readonly("provider", &OrtModel::provider, "The provider that runs it.");
-  model.def_property_readonly("provider_reason", &OrtModel::provider_reason,
-                              "\"named\", or why the GPU is used or is not.");
   model.def_property_readonly(
-      "inputs", [](const OrtModel& self) { return to_string(self.inputs()); },
+      "provider", [](const OrtModel& self) { return Text(self.provider()); },
+      "The provider that runs it.");
+  model.def_property_readonly(
+      "provider_reason", [](const OrtModel& self) { return Text(self.provider_reason()); },
+      "\"named\", or why the GPU is used or is not.");
+  model.def_property_readonly(
+      "inputs", [](const OrtModel& self) { return Text(to_string(self.inputs())); },
       "For people: \"planes float32[N,3,9,9]\".");
   model.def_property_readonly(
-      "outputs", [](const OrtModel& self) { return to_string(self.outputs()); },
+      "outputs", [](const OrtModel& self) { return Text(to_string(self.outputs())); },
       "For people, as `inputs`.");
   model.def_property_readonly("sessions", &OrtModel::num_sessions,
                               "Sessions of the library that are open.");
-  model.def("metadata", &OrtModel::metadata, py::arg("key"),
-            "An entry of the file's metadata, or None.");
+  model.def(
+      "metadata",
+      [](const OrtModel& self, const Text& key) -> std::optional<Text> {
+        if (auto found = self.metadata(key)) return Text(std::move(*found));
+        return std::nullopt;
+      },
+      py::arg("key"), "An entry of the file's metadata, or None.");
   model.def("infer_spec", &inferred,
             "The fields of a ModelSpec that the shapes tell. Raises ModelError.");
   m.def(
       "open_onnx",
       [](const std::filesystem::path& path, const std::filesystem::path& library,
-         const std::vector<std::pair<std::string, std::map<std::string, std::string>>>& providers,
-         int device_id, int max_batch, int threads,
-         const std::optional<std::filesystem::path>& engine_cache, bool as_device,
-         bool one_session) {
+         const std::vector<std::pair<Text, std::map<Text, Text>>>& providers, int device_id,
+         int max_batch, int threads, const std::optional<std::filesystem::path>& engine_cache,
+         bool as_device, bool one_session) {
         const WithoutGil released;
         OrtOptions options{library, {},        device_id,   max_batch,
                            threads, as_device, one_session, engine_cache.value_or("")};
-        for (const auto& [name, own] : providers) options.providers.push_back({name, own});
+        for (const auto& [name, own] : providers) {
+          options.providers.push_back({name, {own.begin(), own.end()}});
+        }
         return open_onnx(path, options);
       },
       py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
@@ -147,8 +157,8 @@ void bind_spec(py::module_& m) {
       "plane_names", [](const py::object& spec) { return plane_names(spec_from(spec)); },
       py::arg("spec"), "Checks a ModelSpec; its planes with ranges written out.");
   m.def(
-      "preset_planes", [](const std::string& name) { return plane_names(preset(name)); },
-      py::arg("name"), "Planes of \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
+      "preset_planes", [](const Text& name) { return plane_names(preset(name)); }, py::arg("name"),
+      "Planes of \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
   m.def(
       "check_fit",
       [](const py::object& spec, const py::object& game) {
@@ -243,15 +253,20 @@ void bind_runtime(py::module_& m) {
       "ort_report",
       [](const std::filesystem::path& library) {
         const OrtReport report = [&] {
-          const py::gil_scoped_release released;  // loads the library
+          const WithoutGil released;  // loads the library
           return ort_report(library);
         }();
-        return py::make_tuple(report.version, report.build_info, report.available);
+        const std::vector<Text> available(report.available.begin(), report.available.end());
+        return py::make_tuple(text_of(report.version), text_of(report.build_info), available);
       },
       py::arg("library"), "Version, build and the providers it was built with.");
-  m.def("ort_provider_problem", &ort_provider_problem, py::arg("library"), py::arg("provider"),
-        py::arg("device_id") = 0, py::call_guard<WithoutGil>(),
-        "Why a provider cannot be had here; empty when it can.");
+  m.def(
+      "ort_provider_problem",
+      [](const std::filesystem::path& library, const Text& provider, int device_id) {
+        return Text(ort_provider_problem(library, provider, device_id));
+      },
+      py::arg("library"), py::arg("provider"), py::arg("device_id") = 0,
+      py::call_guard<WithoutGil>(), "Why a provider cannot be had here; empty when it can.");
 }
 
 }  // namespace

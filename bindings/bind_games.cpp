@@ -15,6 +15,7 @@
 #include "games/perft.h"
 #include "games/registry.h"
 #include "games/state.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
@@ -31,7 +32,7 @@ std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'
 
 /// "go(board_size=9)" and keyword parameters together; a parameter given twice is refused by the
 /// game.
-GamePtr load(const std::string& text, const py::kwargs& params) {
+GamePtr load(const Text& text, const py::kwargs& params) {
   NamedParams named = parse_named_params(text);
   for (auto& param : params_from(params)) named.params.push_back(std::move(param));
   return game_holder(load_game(named.name, named.params));
@@ -62,15 +63,20 @@ State new_state(const GamePtr& game, const std::vector<long long>& moves) {
 
 /// A list of rows, or one text with a row a line.
 std::vector<std::string> rows_from(const py::object& rows) {
-  if (!py::isinstance<py::str>(rows)) return py::list(rows).cast<std::vector<std::string>>();
+  const py::object list = py::isinstance<py::str>(rows) ? rows.attr("split")() : rows;
   std::vector<std::string> lines;
-  for (const auto& line : rows.attr("split")()) lines.push_back(line.cast<std::string>());
+  for (const auto& line : list) {
+    if (!py::isinstance<py::str>(line)) {
+      throw ConfigError("state_from_board: rows: expected strings, found " + repr_of(line));
+    }
+    lines.push_back(utf8_of(line));
+  }
   return lines;
 }
 
 State board_state(const GamePtr& game, const py::typing::Iterable<py::str>& rows, int player,
-                  const std::optional<std::string>& ko) {
-  return State(game, read_board(*game, rows_from(rows), player, ko.value_or("")));
+                  const std::optional<Text>& ko) {
+  return State(game, read_board(*game, rows_from(rows), player, ko.value_or(Text())));
 }
 
 Recipe reduce_game(const py::object& self) {
@@ -78,11 +84,12 @@ Recipe reduce_game(const py::object& self) {
   const py::module_ games = py::module_::import("pyengine.games");
   const py::object foreign = unwrap_foreign_game(game);
   if (!foreign.is_none()) return py::make_tuple(games.attr("as_game"), py::make_tuple(foreign));
-  return py::make_tuple(games.attr("load_game"), py::make_tuple(game.to_string()));
+  return py::make_tuple(games.attr("load_game"), py::make_tuple(text_of(game.to_string())));
 }
 
 void bind_game(py::class_<AnyGame, GamePtr>& game) {
-  game.def_property_readonly("name", &AnyGame::name, "For example \"go\".");
+  game.def_property_readonly(
+      "name", [](const AnyGame& self) { return Text(self.name()); }, "For example \"go\".");
   game.def_property_readonly(
       "params", [](const AnyGame& self) { return params_to(self.params()); },
       "All parameters by name, defaults included.");
@@ -111,16 +118,16 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
       "No game lasts longer, in plies.");
   game.def("num_players", [](const AnyGame&) { return 2; }, "Always 2.");
   game.def("__repr__", [](const AnyGame& self) {
-    return "Game(" + std::string(py::repr(py::str(self.to_string()))) + ")";
+    return Text("Game(" + repr_of(text_of(self.to_string())) + ")");
   });
-  game.def("__str__", &AnyGame::to_string);
+  game.def("__str__", [](const AnyGame& self) { return Text(self.to_string()); });
   game.def(
       "__eq__",
       [](const AnyGame& self, const py::object& other) {
         return py::isinstance<AnyGame>(other) && same_game(self, other.cast<const AnyGame&>());
       },
       py::is_operator(), "Same game and same parameters.");
-  game.def("__hash__", [](const AnyGame& self) { return py::hash(py::str(self.to_string())); });
+  game.def("__hash__", [](const AnyGame& self) { return py::hash(text_of(self.to_string())); });
   game.def("__reduce__", &reduce_game);
 }
 
@@ -137,7 +144,7 @@ void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
       "Raises ConfigError with the reason when it is no position of the game.");
   game.def(
       "deserialize_state",
-      [](const GamePtr& self, const std::string& text) { return State::deserialize(self, text); },
+      [](const GamePtr& self, const Text& text) { return State::deserialize(self, text); },
       py::arg("text"), "Reads back State.serialize(). Raises ConfigError on anything else.");
   game.def(
       "symmetry_action",
@@ -188,7 +195,7 @@ std::vector<float> returns(const State& state) {
   return {outcome->for_player(0), outcome->for_player(1)};
 }
 
-std::string action_to_string(const State& state, long long action) {
+Text action_to_string(const State& state, long long action) {
   check_action(*state.game(), action);
   const auto number = static_cast<Action>(action);
   if (const ForeignState* foreign = foreign_state(state)) return foreign->action_to_string(number);
@@ -208,7 +215,7 @@ Action find_foreign_action(const State& state, const ForeignState& foreign, std:
                                                                                 : kNoAction;
 }
 
-Action string_to_action(const State& state, const std::string& text) {
+Action string_to_action(const State& state, const Text& text) {
   const ForeignState* foreign = foreign_state(state);
   const Action action = foreign != nullptr ? find_foreign_action(state, *foreign, text)
                                            : state.game()->string_to_action(text);
@@ -242,7 +249,7 @@ std::vector<std::string> board_rows(const State& state) {
   return rows;
 }
 
-std::string describe(const State& state) {
+Text describe(const State& state) {
   const int player = current_player(state);
   return "<State of " + state.game()->to_string() + ", ply " +
       std::to_string(state.history().size()) +
@@ -252,7 +259,7 @@ std::string describe(const State& state) {
 
 Recipe reduce_state(const State& state) {
   return py::make_tuple(py::module_::import("pyengine.games").attr("_read_state"),
-                        py::make_tuple(game_holder(state.game()), state.serialize()));
+                        py::make_tuple(game_holder(state.game()), text_of(state.serialize())));
 }
 
 void bind_state(py::class_<State>& state) {
@@ -302,14 +309,15 @@ void bind_state_value(py::class_<State>& state) {
   state.def("__hash__", [](const State& self) {
     return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Python wants it signed
   });
-  state.def("__str__", [](const State& self) { return self.position().to_string(); });
+  state.def("__str__", [](const State& self) { return Text(self.position().to_string()); });
   state.def("__repr__", &describe);
   state.def(
       "board_rows", &board_rows,
       "The stones as H strings of W characters, top row first: X of player 0, O of player 1,\n"
       ". empty; what Game.state_from_board reads. Raises ConfigError for a user's game.");
-  state.def("serialize", &State::serialize,
-            "One line of text, read back by Game.deserialize_state().");
+  state.def(
+      "serialize", [](const State& self) { return Text(self.serialize()); },
+      "One line of text, read back by Game.deserialize_state().");
   state.def("__reduce__", &reduce_state);
 }
 
@@ -331,7 +339,7 @@ SymmetryGroup symmetry_group(const std::string& game, int count) {
   }
 }
 
-GamePtr wrap_game(const py::object& game, const std::string& name, const std::string& text,
+GamePtr wrap_game(const py::object& game, const Text& name, const Text& text,
                   const ParamDict& params, int num_actions, std::pair<int, int> board_shape,
                   int num_symmetries, int max_game_length, std::array<int, 3> observation_shape,
                   double max_utility) {

@@ -14,6 +14,7 @@
 #include "python_error.h"
 #include "search/searcher.h"
 #include "search_config.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
@@ -132,7 +133,7 @@ py::dict stats_to(const SearchStats& stats) {
   fields["bytes"] = stats.bytes;
   fields["memory_refusals"] = stats.refusals;
   fields["waiting_seconds"] = stats.waiting_seconds;
-  fields["provider"] = stats.provider;
+  fields["provider"] = text_of(stats.provider);
   return fields;
 }
 
@@ -165,8 +166,7 @@ void bind_search(py::module_& m) {
       .def("search", &search, py::arg("state"), py::arg("config"),
            py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
       .def("search_many", &search_many, py::arg("states"), py::arg("config"))
-      .def("advance", &Searcher::advance, py::arg("action"),
-           py::call_guard<WithoutGil>())
+      .def("advance", &Searcher::advance, py::arg("action"), py::call_guard<WithoutGil>())
       .def("clear", &Searcher::clear, py::call_guard<WithoutGil>())
       // Both wait for a lock under which a search may need the interpreter's: see stats_mutex_.
       .def("stop", &Searcher::stop, py::call_guard<WithoutGil>())

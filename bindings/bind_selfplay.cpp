@@ -19,6 +19,7 @@
 #include "selfplay/self_play.h"
 #include "selfplay_config.h"
 #include "spec_cast.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
@@ -139,7 +140,7 @@ py::dict counters_to(const SelfPlayCounters& counters) {
   fields["waiting_seconds"] = counters.waiting_seconds;
   fields["bytes"] = counters.bytes;
   fields["memory_refusals"] = counters.refusals;
-  fields["provider"] = counters.provider;
+  fields["provider"] = text_of(counters.provider);
   fields["resign_threshold"] = py::cast(counters.resign_threshold);
   fields["played_on"] = counters.resignation.games;
   fields["in_vain"] = counters.resignation.in_vain;

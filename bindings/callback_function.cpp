@@ -8,16 +8,13 @@
 
 #include "base/error.h"
 #include "python_error.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
 
-std::string type_name(const py::handle& object) {
-  return py::str(py::type::of(object).attr("__name__")).cast<std::string>();
-}
-
 std::string shape_text(const py::array& array) {
-  std::string text = py::str(array.dtype()).cast<std::string>() + "[";
+  std::string text = str_of(array.dtype()) + "[";
   for (py::ssize_t i = 0; i < array.ndim(); ++i) {
     text += (i > 0 ? "," : "") + std::to_string(array.shape(i));
   }
@@ -49,7 +46,7 @@ void read(const py::object& part, const char* name, int rows, int width, bool fl
 [[noreturn]] void rethrow(const py::error_already_set& error) {
   if (!error.matches(PyExc_Exception)) throw PythonError(error);
   std::string message = type_name(error.value());
-  const auto text = py::str(error.value()).cast<std::string>();
+  const auto text = str_of(error.value());
   if (!text.empty()) message += ": " + text;
   try {
     throw PythonError(error);
@@ -71,8 +68,7 @@ CallbackFunction::CallbackFunction(py::object fn) {
 void CallbackFunction::call_locked(const py::object& argument, const AnswerShape& shape,
                                    float* policy, float* value) const {
   try {
-    const py::object answer =
-        call_object(py::reinterpret_borrow<py::object>(fn_.get()), argument);
+    const py::object answer = call_object(py::reinterpret_borrow<py::object>(fn_.get()), argument);
     if (!(py::isinstance<py::tuple>(answer) || py::isinstance<py::list>(answer)) ||
         py::len(answer) != 2) {
       throw EvaluationError(

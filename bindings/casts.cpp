@@ -5,25 +5,29 @@
 #include "base/error.h"
 #include "foreign_game.h"
 #include "games/state.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
 
-std::string type_name(const py::handle& object) { return Py_TYPE(object.ptr())->tp_name; }
-
 ParamValue param_from(const std::string& name, const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
-  if (py::isinstance<py::str>(value)) return value.cast<std::string>();
+  if (py::isinstance<py::str>(value)) return utf8_of(value);
   try {
     if (PyIndex_Check(value.ptr()) != 0) return value.cast<long long>();
     if (py::hasattr(value, "__float__")) return value.cast<double>();
   } catch (const py::cast_error&) {
-    throw ConfigError("parameter \"" + name +
-                      "\": the value is out of range: " + std::string(py::repr(value)));
+    throw ConfigError("parameter \"" + name + "\": the value is out of range: " + repr_of(value));
   }
   throw ConfigError("parameter \"" + name +
-                    "\": expected a bool, an int, a float or a str, found " +
-                    std::string(py::repr(value)) + " (" + type_name(value) + ")");
+                    "\": expected a bool, an int, a float or a str, found " + repr_of(value) +
+                    " (" + type_name(value) + ")");
+}
+
+py::object to_python(const std::string& value) { return text_of(value); }
+template <class T>
+py::object to_python(const T& value) {
+  return py::cast(value);
 }
 
 }  // namespace
@@ -31,7 +35,7 @@ ParamValue param_from(const std::string& name, const py::handle& value) {
 ParamMap params_from(const py::dict& dict) {
   ParamMap params;
   for (const auto& [key, value] : dict) {
-    const auto name = py::str(key).cast<std::string>();
+    const auto name = utf8_of(py::str(key));
     params.emplace_back(name, param_from(name, value));
   }
   return params;
@@ -39,7 +43,9 @@ ParamMap params_from(const py::dict& dict) {
 
 ParamDict params_to(const ParamMap& params) {
   ParamDict dict;
-  for (const auto& [name, value] : params) dict[py::str(name)] = py::cast(value);
+  for (const auto& [name, value] : params) {
+    dict[text_of(name)] = std::visit([](const auto& own) { return to_python(own); }, value);
+  }
   return dict;
 }
 

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 
@@ -23,8 +24,7 @@ template <class E>
 struct Names;
 [[noreturn]] inline void refuse(const char* name, const std::string& expected,
                                 const py::handle& found) {
-  throw ConfigError(std::string(name) + ": expected " + expected + ", found " +
-                    std::string(py::repr(found)));
+  throw ConfigError(std::string(name) + ": expected " + expected + ", found " + repr_of(found));
 }
 
 inline void read(const char* name, const py::handle& value, bool& field) {
@@ -63,7 +63,7 @@ void read(const char* name, const py::handle& value, E& field) {
   std::string expected = "one of";
   for (std::size_t i = 0; i < Names<E>::values.size(); ++i) {
     const char* option = Names<E>::values[i];
-    if (py::isinstance<py::str>(value) && value.cast<std::string>() == option) {
+    if (py::isinstance<py::str>(value) && utf8_of(value) == option) {
       field = static_cast<E>(i);
       return;
     }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "interpreter.h"
 #include "python_error.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
@@ -52,8 +53,6 @@ py::object call(const py::object& object, const py::object& method, Action actio
   return py::reinterpret_steal<py::object>(answer);
 }
 
-std::string type_name(const py::object& object) { return Py_TYPE(object.ptr())->tp_name; }
-
 /// The answer of a user's method as a T; a ConfigError says what was expected.
 template <class T>
 T answer_as(const std::string& game, const char* method, const char* expected,
@@ -62,7 +61,7 @@ T answer_as(const std::string& game, const char* method, const char* expected,
     return answer.cast<T>();
   } catch (const py::cast_error&) {
     throw ConfigError("game \"" + game + "\": " + method + "() must return " + expected +
-                      ", found " + std::string(py::repr(answer)) + " (" + type_name(answer) + ")");
+                      ", found " + repr_of(answer) + " (" + type_name(answer) + ")");
   }
 }
 
@@ -149,13 +148,13 @@ class PythonState final : public ForeignState {
   }
   [[nodiscard]] std::string to_string() const override {
     const WithGil gil;
-    return calling_python([&] { return std::string(py::str(state_)); });
+    return calling_python([&] { return utf8_of(py::str(state_)); });
   }
   [[nodiscard]] std::string action_to_string(Action action) const override {
     if (!rules_->has_action_names()) return std::to_string(action);
     const WithGil gil;
     return calling_python(
-        [&] { return std::string(py::str(call(state_, names().action_to_string, action))); });
+        [&] { return utf8_of(py::str(call(state_, names().action_to_string, action))); });
   }
   void observation(std::span<float> planes) const override;
   [[nodiscard]] bool equals(const ForeignState& other) const override;
@@ -261,13 +260,12 @@ bool PythonRules::same_as(const ForeignRules& other) const {
 void PythonRules::check_state(const py::object& state) const {
   const std::string where = "game \"" + info().name + "\": ";
   if (!py::isinstance(state, state_type_)) {
-    throw ConfigError(where + "expected a state of type " +
-                      std::string(py::str(state_type_.attr("__name__"))) + ", found " +
-                      type_name(state));
+    throw ConfigError(where + "expected a state of type " + str_of(state_type_.attr("__name__")) +
+                      ", found " + type_name(state));
   }
   if (!info().text.starts_with("pyspiel:")) return;
-  const std::string own = py::str(game_);
-  const std::string found = py::str(state.attr("get_game")());
+  const std::string own = utf8_of(py::str(game_));
+  const std::string found = utf8_of(py::str(state.attr("get_game")()));
   if (own != found)
     throw ConfigError(where + "expected a state of " + own + ", found one of " + found);
 }

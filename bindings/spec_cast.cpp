@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "text.h"
 
 namespace pyengine::bindings {
 namespace {
@@ -18,19 +19,19 @@ T field(const py::handle& spec, const char* name, const char* expected) {
   try {
     return value.cast<T>();
   } catch (const py::cast_error&) {
-    throw ConfigError(std::string(name) + " must be " + expected + ", found " +
-                      py::repr(value).cast<std::string>());
+    throw ConfigError(std::string(name) + " must be " + expected + ", found " + repr_of(value));
   }
 }
 
 /// A text field; None is empty.
 std::string text(const py::handle& spec, const char* name) {
-  return field<std::optional<std::string>>(spec, name, "a string").value_or("");
+  return field<std::optional<Text>>(spec, name, "a string").value_or(Text());
 }
 
 std::vector<std::string> names(const py::handle& spec, const char* name) {
   if (py::isinstance<py::str>(spec.attr(name))) return {text(spec, name)};
-  return field<std::vector<std::string>>(spec, name, "a tuple of names");
+  const auto found = field<std::vector<Text>>(spec, name, "a tuple of names");
+  return {found.begin(), found.end()};
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ ModelSpec spec_from(const py::object& spec) {
   ModelSpec made;
   if (spec.is_none()) return made;
   if (!py::hasattr(spec, "planes") || !py::hasattr(spec, "value_kind")) {
-    throw ConfigError("spec must be a ModelSpec, found " + py::repr(spec).cast<std::string>());
+    throw ConfigError("spec must be a ModelSpec, found " + repr_of(spec));
   }
   made.planes = names(spec, "planes");
   made.layout = text(spec, "layout");

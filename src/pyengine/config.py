@@ -13,6 +13,7 @@ import numpy as np
 
 from pyengine import _core
 from pyengine.errors import ConfigError
+from pyengine.settings import Settings
 
 __all__ = ["SearchConfig"]
 
@@ -20,7 +21,7 @@ SymmetryMode: TypeAlias = Literal["none", "random", "average", "root_average", "
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class SearchConfig:
+class SearchConfig(Settings):
     """The settings of a search; see the field comments for unit, range and source.
 
     Immutable and validated: a value of another type or out of range raises
@@ -75,12 +76,6 @@ class SearchConfig:
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed; raises ConfigError for an unknown one."""
-        known = {f.name for f in dataclasses.fields(self)}
-        for name in changes:
-            if name not in known:
-                raise ConfigError(
-                    f"{name}: no field of SearchConfig; the fields are {', '.join(sorted(known))}"
-                )
         return dataclasses.replace(self, **changes) if changes else self
 
     def fingerprint(self) -> str:
@@ -103,10 +98,10 @@ class SearchConfig:
     @classmethod
     def from_toml(cls, source: str | Path) -> Self:
         """Read TOML text, or a file by its Path; fields left out have their defaults."""
-        text = source.read_text("utf-8") if isinstance(source, Path) else source
         try:
+            text = source.read_text("utf-8") if isinstance(source, Path) else source
             fields = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"a search configuration: not TOML: {error}") from error
         optional = {f.name for f in dataclasses.fields(cls) if "None" in str(f.type)}
         for name in optional & fields.keys():

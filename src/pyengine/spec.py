@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pyengine import _core
 from pyengine.errors import ConfigError, ModelError
 from pyengine.games import as_game
+from pyengine.settings import Settings
 
 __all__ = ["ModelSpec"]
 
@@ -18,7 +19,7 @@ METADATA_KEY = "pyengine.spec"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelSpec:
+class ModelSpec(Settings):
     """How a network reads a position and what its outputs mean.
 
     Attributes:
@@ -73,7 +74,7 @@ class ModelSpec:
 
     def __post_init__(self) -> None:
         """Check all fields and write ranges out."""
-        if not isinstance(self.value, str):
+        if isinstance(self.value, list):
             object.__setattr__(self, "value", tuple(self.value))
         if isinstance(self.planes, str):
             object.__setattr__(self, "planes", (self.planes,))
@@ -137,10 +138,6 @@ class ModelSpec:
         """Return the spec of :meth:`to_dict`. Raises ConfigError naming what is unknown."""
         if not isinstance(values, dict):
             raise ConfigError(f"a spec must be a JSON object, found {values!r}")
-        known = [field.name for field in fields(cls)]
-        unknown = [name for name in values if name not in known]
-        if unknown:
-            raise ConfigError(f"a spec has no field {unknown[0]!r}; its fields are {known}")
         given = dict(values)
         for name in ("planes", "value"):
             if isinstance(given.get(name), list):
@@ -187,7 +184,11 @@ def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -
         return _read(text, f"the metadata '{METADATA_KEY}' of {path}")
     for beside in (path.with_suffix(".spec.json"), path.with_name(path.name + ".spec.json")):
         if beside.is_file():
-            return _read(beside.read_text(encoding="utf-8"), str(beside))
+            try:
+                text = beside.read_text(encoding="utf-8")
+            except UnicodeDecodeError as error:
+                raise ModelError(f"{beside} is no ModelSpec: {error}") from error
+            return _read(text, str(beside))
     return ModelSpec(**model.infer_spec())
 
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "games/foreign.h"
 
 namespace pyengine {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::string_view kStart = ";start=";
 constexpr std::string_view kMoves = ";moves=";
+constexpr std::size_t kShownBytes = 200;  ///< of a text that is refused
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
@@ -103,7 +105,7 @@ std::string_view after_game(const AnyGame& game, std::string_view text) {
     return text.substr(name.size());
   }
   throw ConfigError("a serialised state: expected one of the game " + quoted(name) + ", found " +
-                    quoted(text.substr(0, std::min<std::size_t>(text.find(';'), 200))));
+                    quoted(shortened(text.substr(0, text.find(';')), kShownBytes)));
 }
 
 }  // namespace
@@ -233,7 +235,7 @@ State State::deserialize(std::shared_ptr<const AnyGame> game, std::string_view t
   }
   if (!rest.starts_with(kMoves)) {
     throw ConfigError("a serialised state: expected \"" + std::string(kMoves.substr(1)) +
-                      "\" with the actions, found " + quoted(rest.substr(0, 200)));
+                      "\" with the actions, found " + quoted(shortened(rest, kShownBytes)));
   }
   State state(std::move(game), start);
   for (const std::string& action : split(rest.substr(kMoves.size()), ',')) {

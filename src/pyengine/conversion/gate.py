@@ -17,6 +17,7 @@ from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator
 from pyengine.games import Game, State
 from pyengine.match import MatchResult, Openings, match
+from pyengine.settings import Settings
 
 __all__ = ["Check", "Comparison", "Limits", "compare", "play_match", "turned"]
 
@@ -24,7 +25,7 @@ OnResult = Callable[[MatchResult], object]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(Settings):
     """What a converted network may lose.
 
     Policies are compared by total variation: half the sum of the differences of all probabilities,

@@ -11,6 +11,7 @@ from pyengine import _core
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.games import as_game, load_game
+from pyengine.settings import Settings
 
 __all__ = ["SelfPlayConfig", "as_config"]
 
@@ -26,7 +27,7 @@ _TEMPERATURE = 1.0  # of the first moves, where it names none [AlphaGo Zero]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class SelfPlayConfig:
+class SelfPlayConfig(Settings):
     """The settings of self-play; see the field comments for unit, range and source.
 
     Immutable and validated: a value of another type or out of range raises
@@ -139,12 +140,6 @@ class SelfPlayConfig:
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed; raises ConfigError for an unknown one."""
-        known = {f.name for f in dataclasses.fields(self)}
-        for name in changes:
-            if name not in known:
-                raise ConfigError(
-                    f"{name}: no field of SelfPlayConfig; the fields are {', '.join(sorted(known))}"
-                )
         return dataclasses.replace(self, **changes) if changes else self
 
     def to_dict(self) -> dict[str, Any]:

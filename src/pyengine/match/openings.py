@@ -13,6 +13,7 @@ from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, as_evaluator
 from pyengine.games import Game, State
+from pyengine.settings import Settings
 
 __all__ = ["Book", "Openings"]
 
@@ -21,7 +22,7 @@ _NEW_TRIES = 100  # of them, before a position that was there already is taken
 
 
 @dataclass(frozen=True, kw_only=True)
-class Openings:
+class Openings(Settings):
     """How openings are made. Each leaves the game open: not over, and no win in one.
 
     Positions are distinct as long as there are others. A sharp game is often decided by random

@@ -14,6 +14,7 @@ from statistics import NormalDist
 from typing import Literal
 
 from pyengine.errors import ConfigError
+from pyengine.settings import Settings
 
 __all__ = ["PAIR_SCORES", "Sprt", "SprtState", "elo_of_score", "score_interval", "score_of_elo"]
 
@@ -90,7 +91,7 @@ class SprtState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sprt:
+class Sprt(Settings):
     """A sequential probability ratio test: is a player ``elo1`` stronger, or only ``elo0``?
 
     The likelihoods are those of the five results of a pair of games (0, 1/2, 1, 1 1/2, 2 points),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
+from pyengine.settings import Settings
 from pyengine.train.section import (
     MOST_SEED,
     Section,
@@ -154,7 +155,7 @@ class LearnerConfig(Section):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainConfig:
+class TrainConfig(Settings):
     """All that decides what a network learns from given data."""
 
     network: NetworkConfig = field(default_factory=NetworkConfig)

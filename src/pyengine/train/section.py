@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from pyengine.errors import ConfigError
+from pyengine.settings import Settings
 
 __all__ = [
     "MOST_SEED",
@@ -29,7 +30,7 @@ MOST_SEED = 2**62
 Check = Callable[[Any], str | None]
 
 
-class Section:
+class Section(Settings):
     """Base of a frozen, keyword-only dataclass of settings, each made by one of the functions here.
 
     Raises ConfigError that names ``section.field``, what was expected and what was found.
@@ -49,6 +50,16 @@ class Section:
                 self.refuse(field.name, expected, value)
 
     @classmethod
+    def check_names(cls, given: Mapping[str, Any]) -> None:
+        """Raise ConfigError for a name that is none of the settings."""
+        known = cls.names()
+        for name in given:
+            if name not in known:
+                raise ConfigError(
+                    f"{cls.section}.{name}: no such setting; expected one of {', '.join(known)}"
+                )
+
+    @classmethod
     def refuse(cls, name: str, expected: str, found: Any) -> None:
         """Raise the error of a field."""
         raise ConfigError(f"{cls.section}.{name}: expected {expected}, found {found!r}")
@@ -56,12 +67,6 @@ class Section:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
         """Return the settings of a table; those left out have their defaults."""
-        known = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
-        for name in table:
-            if name not in known:
-                raise ConfigError(
-                    f"{cls.section}.{name}: no such setting; expected one of {', '.join(known)}"
-                )
         return cls(**table)
 
     def to_dict(self) -> dict[str, Any]:

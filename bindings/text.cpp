@@ -1,0 +1,55 @@
+#include "text.h"
+
+namespace pyengine::bindings {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+/// UTF-8 in which surrogates are written as if they were characters: ED A0..BF xx, all that can be
+/// wrong with it.
+std::string without_surrogates(std::string_view bytes) {
+  std::string valid;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] == '\xED' && static_cast<unsigned char>(bytes[i + 1]) >= 0xA0) {
+      valid += kReplacement;
+      i += 2;
+    } else {
+      valid += bytes[i];
+    }
+  }
+  return valid;
+}
+
+/// What an object's own code says of it; where that fails, its type.
+std::string said(const py::handle& object, PyObject* (*say)(PyObject*)) noexcept {
+  const auto text = py::reinterpret_steal<py::object>(say(object.ptr()));
+  if (text) return utf8_of(text);
+  PyErr_Clear();
+  return "<" + type_name(object) + " that has no text>";
+}
+
+}  // namespace
+
+py::str text_of(std::string_view bytes) {
+  PyObject* text =
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace");
+  if (text == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(text);
+}
+
+std::string utf8_of(const py::handle& text) {
+  py::ssize_t size = 0;
+  if (const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) {
+    return {bytes, static_cast<std::size_t>(size)};
+  }
+  PyErr_Clear();
+  const auto bytes = py::reinterpret_steal<py::bytes>(
+      PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass"));
+  if (!bytes) throw py::error_already_set();
+  return without_surrogates(std::string_view(bytes));
+}
+
+std::string repr_of(const py::handle& object) noexcept { return said(object, &PyObject_Repr); }
+std::string str_of(const py::handle& object) noexcept { return said(object, &PyObject_Str); }
+
+}  // namespace pyengine::bindings

@@ -1,0 +1,196 @@
+"""Texts that are no text: surrogates from Python, bytes of a damaged file, half a character."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import (
+    ConfigError,
+    EngineError,
+    EvaluationError,
+    IllegalActionError,
+    ModelError,
+    ModelSpec,
+    OnnxEvaluator,
+    SearchConfig,
+    load_game,
+)
+from tiny_models import TinyModel
+from toy_games import Matches, ToyGame
+
+LONE = "\udcff"  # a surrogate without its other half: no character
+REPLACEMENT = "\ufffd"
+
+GO = load_game("go", board_size=9)
+START = GO.new_initial_state()
+
+
+class Unprintable:
+    """Says of itself what is no text."""
+
+    def __repr__(self) -> str:
+        return LONE
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: load_game(LONE), ConfigError),
+        (lambda: load_game(f"go({LONE}=9)"), ConfigError),
+        (lambda: load_game("go", **{LONE: 9}), ConfigError),
+        (lambda: load_game("go", board_size=LONE), ConfigError),
+        (lambda: load_game("go", board_size=Unprintable()), ConfigError),
+        (lambda: START.string_to_action(LONE), IllegalActionError),
+        (lambda: GO.deserialize_state(LONE), ConfigError),
+        (lambda: GO.state_from_board([LONE] * 9), ConfigError),
+        (lambda: GO.state_from_board(["." * 9] * 9, ko=LONE), ConfigError),
+        (lambda: ModelSpec(planes=(LONE,)), ConfigError),
+        (lambda: ModelSpec(policy=LONE), ConfigError),
+        (lambda: ModelSpec(value_kind=LONE), ConfigError),
+        (lambda: ModelSpec(pass_index=Unprintable()), ConfigError),  # type: ignore[arg-type]
+        (lambda: SearchConfig(seed=Unprintable()), ConfigError),  # type: ignore[arg-type]
+        (lambda: OnnxEvaluator(LONE), ModelError),
+    ],
+)
+def test_a_surrogate_is_refused_as_a_character_that_is_unknown(
+    call: Callable[[], object], error: type[Exception]
+) -> None:
+    with pytest.raises(error) as refused:
+        call()
+    assert REPLACEMENT in str(refused.value)
+
+
+def test_an_options_word_may_be_no_text() -> None:
+    with pytest.raises(ConfigError, match="fpu: expected one of"):
+        SearchConfig(fpu=LONE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rows", [[1, 2], [b"X"], [None]])
+def test_a_board_of_anything_but_strings_is_refused(rows: list[Any]) -> None:
+    with pytest.raises(ConfigError, match="rows: expected strings"):
+        GO.state_from_board(rows)
+
+
+@pytest.mark.parametrize("letter", ["ж", "€", "😀"])
+def test_a_text_that_is_too_long_is_cut_between_two_characters(letter: str) -> None:
+    for shift in range(4):
+        text = "a" * shift + letter * 300
+        for serialised in (text, f"{GO};{text}", f"{START.serialize()}{text}"):
+            with pytest.raises(ConfigError) as refused:
+                GO.deserialize_state(serialised)
+            assert REPLACEMENT not in str(refused.value)
+
+
+class Odd(Matches):
+    """Names that are no text."""
+
+    def __str__(self) -> str:
+        return LONE
+
+    def action_to_string(self, action: int) -> str:
+        return f"{action}{LONE}"
+
+
+def test_a_python_games_names_are_texts_of_the_engine() -> None:
+    state = pyengine.as_game(ToyGame(Odd)).new_initial_state()
+    assert str(state) == REPLACEMENT
+    assert state.action_to_string(1) == "1" + REPLACEMENT
+    assert state.string_to_action("1" + LONE) == 1
+    with pytest.raises(IllegalActionError, match=REPLACEMENT):
+        state.string_to_action("nothing")
+
+
+def test_what_a_game_answers_may_have_no_text() -> None:
+    class Bad(Matches):
+        def current_player(self) -> Any:
+            return Unprintable()
+
+    with pytest.raises(ConfigError, match=REPLACEMENT):
+        pyengine.Engine(ToyGame(Bad), "uniform")
+
+
+class SilentError(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
+@pytest.mark.parametrize("raised", [RuntimeError(LONE), SilentError()])
+def test_what_a_callable_raises_may_have_no_text(raised: Exception) -> None:
+    def fail(planes: Any) -> Any:
+        raise raised
+
+    with pytest.raises(EvaluationError, match=type(raised).__name__) as failed:
+        pyengine.Engine(GO, fail).search(START, simulations=4)
+    assert failed.value.__cause__ is raised
+
+
+def damaged(path: Path, name: bytes, model: TinyModel | None = None) -> Path:
+    """Write a model in which a name of eight letters is no UTF-8."""
+    (model or TinyModel()).write(path)
+    content = path.read_bytes()
+    assert name in content
+    path.write_bytes(content.replace(name, b"\xff\xfe\x80" + name[3:]))
+    return path
+
+
+@pytest.mark.parametrize("name", ["the_input", "the_policy", "the_value"])
+def test_a_tensors_name_may_be_no_text(name: str, tmp_path: Path) -> None:
+    names = ("the_input", "the_policy", "the_value")
+    file = damaged(tmp_path / "model.onnx", name.encode(), TinyModel(names=names))
+    game = load_game("tic_tac_toe")
+    try:
+        evaluator = OnnxEvaluator(file)
+        evaluator.evaluate([game.new_initial_state()])
+        pyengine.Engine(game, evaluator)
+        repr(evaluator)
+    except EngineError as error:
+        str(error).encode()
+
+
+@pytest.mark.parametrize("name", ["Flatten", "MatMul", "before_tanh", "flat"])
+def test_an_operators_name_may_be_no_text(name: str, tmp_path: Path) -> None:
+    file = damaged(tmp_path / "model.onnx", name.encode())
+    try:
+        OnnxEvaluator(file).evaluate([load_game("tic_tac_toe").new_initial_state()])
+    except EngineError as error:
+        str(error).encode()
+
+
+def test_a_models_metadata_may_be_no_text(tmp_path: Path) -> None:
+    model = TinyModel(metadata={"pyengine.spec": '{"layout": "abcdefgh"}'})
+    with pytest.raises(EngineError):
+        OnnxEvaluator(damaged(tmp_path / "model.onnx", b"abcdefgh", model))
+
+
+def test_a_spec_beside_a_model_may_be_no_text(tmp_path: Path) -> None:
+    file = TinyModel().write(tmp_path / "model.onnx")
+    file.with_suffix(".spec.json").write_bytes(b'{"layout": "\xff"}')
+    with pytest.raises(ModelError, match="is no ModelSpec"):
+        OnnxEvaluator(file)
+
+
+def test_a_model_may_have_any_single_byte_of_its_file_made_0xff(tmp_path: Path) -> None:
+    content = TinyModel().write(tmp_path / "model.onnx").read_bytes()
+    state = load_game("tic_tac_toe").new_initial_state()
+    rng = np.random.default_rng(1)
+    letters = [i for i, byte in enumerate(content) if chr(byte).isalpha()]
+    for place in rng.choice(letters, 100, replace=False):
+        (tmp_path / "bad.onnx").write_bytes(content[:place] + b"\xff" + content[place + 1 :])
+        try:
+            OnnxEvaluator(tmp_path / "bad.onnx").evaluate([state])
+        except EngineError as error:
+            str(error).encode()
+
+
+def test_a_file_of_settings_may_be_no_text(tmp_path: Path) -> None:
+    (tmp_path / "search.toml").write_bytes(b'fpu = "\xff"')
+    with pytest.raises(ConfigError, match="not TOML"):
+        SearchConfig.from_toml(tmp_path / "search.toml")
