@@ -268,6 +268,11 @@ class Evaluator:
         """
         For subclasses: becomes what one of the functions below made.
         """
+    @property
+    def device_batches(self) -> int:
+        """
+        Batches that its device serves at once; 0 = no device.
+        """
 
 class BoundEvaluator:
     """
