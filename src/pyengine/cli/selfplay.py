@@ -41,7 +41,8 @@ def selfplay(
     threads: common.ThreadsOption = None,
     batch_size: common.BatchOption = None,
     concurrent: Annotated[
-        int | None, typer.Option("--concurrent", min=1, help="Games at once; default 64, on a GPU more.")
+        int | None,
+        typer.Option("--concurrent", min=1, help="Games at once; default 64, on a GPU more."),
     ] = None,
     spec: common.SpecOption = None,
     provider: common.ProviderOption = None,

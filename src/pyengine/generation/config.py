@@ -126,11 +126,10 @@ class SelfPlayConfig(Settings):
         wait for it, one is handed over and one is being filled; with a game for each of their
         rows no tree has two leaves in flight.
         """
-        if device_batches == 0:
-            games = _GAMES if self.concurrent_games is None else self.concurrent_games
-            return self.replace(concurrent_games=games)
-        under_way = 2 * device_batches + 2
         rows, games = self.search.batch_size, self.concurrent_games
+        if device_batches == 0:
+            return self.replace(concurrent_games=_GAMES if games is None else games)
+        under_way = 2 * device_batches + 2
         if rows == _DEFAULT_ROWS:
             fitting = _DEVICE_ROWS if games is None else max(1, games // under_way)
             rows = min(_MOST_DEVICE_ROWS, max(_DEFAULT_ROWS, 1 << (fitting.bit_length() - 1)))
