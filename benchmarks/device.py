@@ -60,6 +60,37 @@ SUBJECTS = [
 ]
 
 
+#: Workers of one tree with the default settings, each of which evaluates in this time a row.
+WORKERS = 16
+WORKER_ROW = 1e-3  # seconds
+WORKERS_ASKED = 14.0
+WORKER_GAMES = ("connect_four", "gomoku")
+
+
+def busy_workers(game: str, options: Options) -> dict[str, float | None]:
+    """Return how many of the workers of one tree are inside an evaluation, on average."""
+    network = ModelledDevice(latency=0.0, per_row=WORKER_ROW, streams=0, buckets=False)
+    config = pyengine.SearchConfig(threads=WORKERS, cache_entries=0)
+    state = pyengine.load_game(game).new_initial_state()
+    busy = []
+    with pyengine.Engine(game, network, config=config) as engine:
+        for _ in range(1 if options.quick else REPEATS):
+            engine.clear()
+            before, begun = network.counters(), time.perf_counter()
+            engine.search(state, seconds=0.2 if options.quick else options.seconds)
+            seconds = time.perf_counter() - begun
+            busy.append((network.counters()["busy"] - before["busy"]) / seconds)
+        stats = engine.stats()
+    return {
+        "asked": WORKERS_ASKED,
+        "busy": median(busy),
+        "best": max(busy),
+        "fill": stats["evaluations"] / stats["batches"],
+        "collisions/row": stats["collisions"] / stats["evaluations"],
+        "threads": WORKERS,
+    }
+
+
 def config_for(trees: int) -> pyengine.SearchConfig:
     """Return what a user would choose for such a device: as many threads as cores."""
     in_flight = ONE_TREE if trees == 1 else MANY_TREES // trees
@@ -148,6 +179,9 @@ def run(options: Options) -> Report:
         knobs = f"trees={subject.trees},in_flight={config.in_flight}"
         with report.row(f"device/{subject.name}/modelled/{knobs}") as row:
             row.update(measure(subject, options))
+    for game in WORKER_GAMES:
+        with report.row(f"device/{game}/1ms_a_row_on_the_cpu/trees=1,threads={WORKERS}") as row:
+            row.update(busy_workers(game, options))
     device = ModelledDevice()
     report.notes += [
         f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us a row, batches of"

@@ -39,7 +39,11 @@ def rows_of(suite: str, folder: Path) -> dict[str, dict[str, Any]]:
 def test_the_device_suite_says_what_share_of_the_device_is_used(tmp_path: Path) -> None:
     rows = rows_of("device", tmp_path)
     assert {name.split("/")[1] for name in rows} >= {"connect_four", "go19"}
+    workers = [row for row in rows.values() if "busy" in row]
+    assert [0 < row["busy"] <= row["threads"] for row in workers] == [True, True]
     for row in rows.values():
+        if "busy" in row:
+            continue
         assert 0 < row["utilisation"] <= 1.0
         assert row["utilisation"] <= row["in service"] <= 1.05
         assert 0 <= row["padding"] < 0.5

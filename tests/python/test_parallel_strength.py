@@ -57,6 +57,9 @@ def test_the_suite_plays_matches_and_states_costs(tiny_model: list[str], tmp_pat
     assert not [row for row in report["rows"] if "failed" in row]
     played = [row for row in report["rows"] if "games" in row]
     assert [row["name"].split("/")[-1] for row in played] == [c.knob for c in suite.QUICK]
+    many = [row for row in report["rows"] if "same_move" in row["name"]]
+    assert len(many) == 8
+    assert all(row["same %"] >= 50 for row in many)
     assert all(row["won"] + row["drawn"] + row["lost"] == row["games"] for row in played)
     costs = [bars.bar_of(row) for row in report["rows"] if "ratio" in row]
     asked = {(bar.row.split("/")[-1].split(",")[0], bar.title, bar.asked) for bar in costs}
