@@ -129,7 +129,7 @@ def test_on_a_device_games_and_rows_of_a_batch_follow_from_each_other(
 
 def test_self_play_on_a_device_fills_its_batches_by_default() -> None:
     modelled = pytest.importorskip("pyengine.benchmarks.modelled")
-    device = modelled.ModelledDevice(latency=0.0, per_row=0.0)
+    device = modelled.ModelledDevice(latency=5e-3)  # long enough to gather a batch in
     config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=2))
     player = SelfPlayer("connect_four", device, config)
     assert player.config.concurrent_games == 768
