@@ -95,7 +95,11 @@ def config_for(trees: int) -> pyengine.SearchConfig:
     """Return what a user would choose for such a device: as many threads as cores."""
     in_flight = ONE_TREE if trees == 1 else MANY_TREES // trees
     return pyengine.SearchConfig(
-        batch_size=BATCH, in_flight=in_flight, threads=machine.cores(), memory_limit=4 << 30
+        batch_size=BATCH,
+        in_flight=in_flight,
+        threads=machine.cores(),
+        cache_entries=0,  # equal trees would answer each other
+        memory_limit=4 << 30,
     )
 
 

@@ -44,7 +44,9 @@ TOO_SMALL = {"tic_tac_toe"}
 def config_for(game: pyengine.Game, batch: int, threads: int) -> pyengine.SelfPlayConfig:
     """Return AlphaGo Zero's settings with a smaller budget, so that games end within a row."""
     preset = pyengine.SelfPlayConfig.alphago_zero(game)
-    search = preset.search.replace(simulations=SIMULATIONS, batch_size=batch, threads=threads)
+    search = preset.search.replace(
+        simulations=SIMULATIONS, batch_size=batch, threads=threads, cache_entries=0
+    )
     return preset.replace(search=search, concurrent_games=GAMES)
 
 
