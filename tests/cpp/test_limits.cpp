@@ -245,6 +245,7 @@ std::vector<float> noisy_priors(const State& state, std::uint64_t search) {
   Tree tree(pool);
   TreeSearch first(tree, state, config, 1, 0, *bound);
   Pipeline pipeline(*bound, 8, pool);
+  pipeline.prepare(config, 1);
   Patient host;
   const std::atomic<bool> stop{false};
   RunOptions options;

@@ -55,37 +55,28 @@ ChunkPool::~ChunkPool() {
   for (std::byte* chunk : free_) delete_chunk(chunk);
 }
 
-std::size_t ChunkPool::used() const noexcept {
-  const std::uint64_t charged = charged_.load(std::memory_order_relaxed);
-  return allocated_.load(std::memory_order_relaxed) - free_.size() +
-      (charged + kChunkBytes - 1) / kChunkBytes;
-}
-
-bool ChunkPool::charge(std::uint64_t bytes, bool forced) {
-  const std::lock_guard lock(mutex_);
-  charged_.fetch_add(bytes, std::memory_order_relaxed);
-  if (used() > limit_chunks() && !forced) {
-    charged_.fetch_sub(bytes, std::memory_order_relaxed);
-    return false;
-  }
-  trim();
-  return true;
-}
-
-void ChunkPool::discharge(std::uint64_t bytes) noexcept {
-  const std::lock_guard lock(mutex_);
-  charged_.fetch_sub(bytes, std::memory_order_relaxed);
-}
-
 void ChunkPool::set_limit(std::uint64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  limit_.store(static_cast<std::size_t>(bytes / kChunkBytes), std::memory_order_relaxed);
+  limit_bytes_ = bytes;
+  update_limit();
+}
+
+void ChunkPool::reserve(std::uint64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  reserved_ = bytes;
+  update_limit();
+}
+
+/// Under the mutex.
+void ChunkPool::update_limit() noexcept {
+  const std::uint64_t left = limit_bytes_ - std::min(reserved_, limit_bytes_);
+  limit_.store(static_cast<std::size_t>(left / kChunkBytes), std::memory_order_relaxed);
   trim();
 }
 
 /// Returns to the system what is kept beyond the limit. Under the mutex.
 void ChunkPool::trim() noexcept {
-  while (!free_.empty() && used() + free_.size() > limit_chunks()) {
+  while (!free_.empty() && allocated_.load(std::memory_order_relaxed) > limit_chunks()) {
     delete_chunk(free_.back());
     free_.pop_back();
     allocated_.fetch_sub(1, std::memory_order_relaxed);
@@ -101,7 +92,8 @@ bool ChunkPool::reserve_place() noexcept {
 
 std::byte* ChunkPool::take() {
   const std::lock_guard lock(mutex_);
-  if (used() < limit_chunks()) {
+  const std::uint64_t allocated = allocated_.load(std::memory_order_relaxed);
+  if (allocated - free_.size() < limit_chunks()) {
     if (!free_.empty()) {
       std::byte* chunk = free_.back();
       free_.pop_back();
@@ -119,7 +111,8 @@ std::byte* ChunkPool::take() {
 
 std::size_t ChunkPool::available() const {
   const std::lock_guard lock(mutex_);
-  return limit_chunks() - std::min(used(), limit_chunks());
+  const std::size_t held = allocated_.load(std::memory_order_relaxed) - free_.size();
+  return limit_chunks() - std::min(held, limit_chunks());
 }
 
 void ChunkPool::give_back(std::span<std::byte* const> chunks) noexcept {

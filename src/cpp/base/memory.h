@@ -34,10 +34,9 @@ class ChunkPool {
   [[nodiscard]] std::byte* take();
   /// Cannot fail: every chunk that was taken has a place among those that are kept.
   void give_back(std::span<std::byte* const> chunks) noexcept;
-  /// Counts memory that somebody else holds against the cap, from now on; false, and nothing is
-  /// counted, where the cap has no room for it, unless it is `forced`.
-  bool charge(std::uint64_t bytes, bool forced = false);
-  void discharge(std::uint64_t bytes) noexcept;
+  /// Leaves so much of the cap to memory that others hold: instead of what was left before.
+  void reserve(std::uint64_t bytes) noexcept;
+  /// Of the cap, those that are not reserved.
   [[nodiscard]] std::size_t limit_chunks() const noexcept {
     return limit_.load(std::memory_order_relaxed);
   }
@@ -48,20 +47,20 @@ class ChunkPool {
     return refusals_.load(std::memory_order_relaxed);
   }
   void count_refusal() noexcept { refusals_.fetch_add(1, std::memory_order_relaxed); }
-  /// Chunks obtained from the system and what was charged, in bytes.
+  /// Chunks obtained from the system, in bytes.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
-    return allocated_.load(std::memory_order_relaxed) * kChunkBytes +
-        charged_.load(std::memory_order_relaxed);
+    return allocated_.load(std::memory_order_relaxed) * kChunkBytes;
   }
 
  private:
-  /// Chunks in use and those that the charged memory amounts to. Under the mutex.
-  [[nodiscard]] std::size_t used() const noexcept;
+  void update_limit() noexcept;
   void trim() noexcept;
   [[nodiscard]] bool reserve_place() noexcept;
 
-  std::atomic<std::size_t> limit_{0};  ///< written under the mutex
+  std::atomic<std::size_t> limit_{0};  ///< chunks; written under the mutex
   mutable std::mutex mutex_;
+  std::uint64_t limit_bytes_ = 0;
+  std::uint64_t reserved_ = 0;  ///< bytes of the limit
   std::vector<std::byte*> free_;
   std::atomic<std::uint64_t> allocated_{0};
   std::atomic<std::uint64_t> charged_{0};  ///< bytes; written under the mutex

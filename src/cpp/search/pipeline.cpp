@@ -111,7 +111,7 @@ void Pipeline::gather_turns(Worker& worker, Slot* slot) {
   int leaves = 0;
   for (int visits = 1; place != nullptr; ++visits) {
     try {
-      if (slot == nullptr) slot = make_slot(true);
+      if (slot == nullptr) slot = make_slot();
       if (visits == 1) leaves = slot->batch->num_leaves;
       gather_turn(worker, *place->search, slot);
     } catch (...) {
@@ -134,7 +134,7 @@ void Pipeline::gather_turns(Worker& worker, Slot* slot) {
 void Pipeline::gather_turn(Worker& worker, TreeSearch& search, Slot*& slot) {
   while (slot->batch->num_leaves != 0 && !search.fits(*slot)) {
     close(*std::exchange(slot, nullptr));  // no room for all symmetries of this search's leaf
-    slot = take_slot(false);
+    slot = take_slot();
     if (slot == nullptr) return;
   }
   const Turn turn{turn_leaves_, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
@@ -174,10 +174,11 @@ void Pipeline::gather_round(Worker& worker, Place& place) {
   Slot** end = &place.round;
   int slots = 0;
   std::exception_ptr error;
-  for (bool more = true; more;) {
+  for (bool more = true; more && slots < round_slots_;) {
     Slot* slot = nullptr;
     try {
-      slot = take_slot(true);
+      slot = take_slot();
+      if (slot == nullptr) break;
       more = call_gather(worker, search, *slot, turn) && !search.fits(*slot);
       if (search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
     } catch (...) {
@@ -203,7 +204,12 @@ void Pipeline::gather_round(Worker& worker, Place& place) {
     for (Slot* slot = place.round; slots != 0; slot = slot->next_of_round, --slots) {
       ready_.push_back(*slot);
     }
-    wake_all();
+    if (traits_.calling_thread) {
+      ++events_;
+      called_.notify_one();
+    } else {
+      wake_all();
+    }
   }
   served_.notify_all();
   if (error) std::rethrow_exception(error);

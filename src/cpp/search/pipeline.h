@@ -82,21 +82,28 @@ struct Ahead {
 
 class Pipeline {
  public:
-  /// `pool` pays for the memory of batches.
+  /// Batches take their memory within the limit of `pool`.
   Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<ChunkPool> pool);
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
   ~Pipeline();
 
+  /// Before each run: plans how many batches it has, by its configuration and the number of
+  /// searches alone, and reserves their memory in the pool, a quarter of its limit at most. Throws
+  /// ConfigError where one batch and a tree are too much.
+  void prepare(const SearchConfig& config, std::size_t searches);
   /// Searches all trees, which share an arena, until each has its budget. Rethrows the first
-  /// failure, with every mark taken back: the trees are as good as before. Throws ConfigError where
-  /// the pool's limit has no room for a batch and a tree.
+  /// failure, with every mark taken back: the trees are as good as before.
   RunEnd run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host);
 
   /// Lets go of the memory of the trees searched last; not during a run.
   void release_memory();
 
   [[nodiscard]] int batch_rows() const noexcept { return batch_rows_; }
+  /// Memory of the batches that there are.
+  [[nodiscard]] std::uint64_t batch_bytes() const noexcept {
+    return batch_bytes_.load(std::memory_order_relaxed);
+  }
   /// Nanoseconds that workers had nothing to do but wait for evaluations, over all runs.
   [[nodiscard]] std::uint64_t waited_ns() const noexcept {
     return waited_ns_.load(std::memory_order_relaxed);
@@ -104,7 +111,6 @@ class Pipeline {
 
  private:
   // --- threads
-  void keep_within_limit();
   void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host,
                  int workers);
   void plan_turns(const SearchConfig& config, int searches, int workers);
@@ -157,10 +163,10 @@ class Pipeline {
   // --- slots
   [[nodiscard]] bool evaluates(bool caller) const noexcept;
   [[nodiscard]] Slot* idle_slot() noexcept;
-  [[nodiscard]] bool charge_slot() noexcept;
-  void discharge(std::uint64_t bytes) noexcept;
-  Slot* take_slot(bool for_round);
-  Slot* make_slot(bool charged);
+  [[nodiscard]] int wanted_slots(const SearchConfig& config, int searches) const noexcept;
+  [[nodiscard]] int free_slots() const noexcept;
+  Slot* take_slot();
+  Slot* make_slot();
   void put_back(Slot* slot) noexcept;
   void release(Slot& slot) noexcept;
 
@@ -184,7 +190,9 @@ class Pipeline {
   std::condition_variable served_;   ///< a batch is ready for a device's thread
   std::condition_variable ended_;    ///< a worker has left the run
   std::vector<std::unique_ptr<Slot>> slots_;
-  std::uint64_t charged_ = 0;  ///< bytes of slots that the pool pays for
+  int slots_begun_ = 0;  ///< those and the ones that are being made
+  int most_slots_ = 1;   ///< of the run
+  int round_slots_ = 1;  ///< most of a round of a deterministic search
   SlotList free_;
   SlotList partial_;
   SlotList ready_;
@@ -207,7 +215,8 @@ class Pipeline {
   int most_gatherers_ = 1;  ///< of one tree
   int batch_leaves_ = 1;    ///< with which a batch goes
   int turn_leaves_ = 1;
-  int visits_ = 1;  ///< searches that a worker gathers from with one slot
+  int visits_ = 1;     ///< searches that a worker gathers from with one slot
+  bool many_ = false;  ///< searches: enough for two batches with a leaf of each
   bool use_cache_ = false;
   bool finishes_trees_ = false;  ///< a worker goes on with its tree as long as it can
   Host* host_ = nullptr;
@@ -228,6 +237,7 @@ class Pipeline {
   bool running_ = false;
   bool closing_ = false;
   std::atomic<std::uint64_t> waited_ns_{0};
+  std::atomic<std::uint64_t> batch_bytes_{0};
 };
 
 }  // namespace pyengine

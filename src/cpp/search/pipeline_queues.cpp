@@ -27,7 +27,9 @@ bool Pipeline::may_gather(Load load, int others) const noexcept {
   if (load == Load::idle) return true;
   // What a callable has evaluated makes searches idle at once, and a device waits for nobody.
   const int completing = traits_.calling_thread ? completing_ : 0;
-  return evaluating_ + ready_.size() + completing + others < ahead_.busy;
+  // The idle searches of many may be in batches that wait to be filled.
+  const int begun = many_ && !partial_.empty() ? 1 : 0;
+  return evaluating_ + ready_.size() + begun + completing + others < ahead_.busy;
 }
 
 /// Somebody may begin to gather. Under the mutex.
@@ -62,19 +64,20 @@ Place* Pipeline::enter_next(Worker& worker, int others) noexcept {
 }
 
 /// The search that is gathered from next, and the slot for its leaves: nullptr where one is to be
-/// made. nullptr when there is nothing to do.
+/// made, or for a round, which takes slots as it needs them. nullptr when there is nothing to do.
 Place* Pipeline::begin_gathering(Worker& worker, Slot*& slot) noexcept {
   const std::lock_guard lock(mutex_);
   Place* place = enter_next(worker, gathering_);
   if (place == nullptr) return nullptr;
-  if (!place->search->config().deterministic) {  // whose rounds take slots as they need them
-    slot = idle_slot();
-    if (slot == nullptr && !charge_slot()) {  // whoever releases one comes by
-      place->search->leave();
-      queue(*place);
-      return nullptr;
-    }
+  const bool round = place->search->config().deterministic;
+  if (!round) slot = idle_slot();
+  const int needed = round ? (gathering_ + 1) * round_slots_ : 1;
+  if (slot == nullptr && free_slots() < needed) {  // whoever releases one comes by
+    place->search->leave();
+    queue(*place);
+    return nullptr;
   }
+  if (slot == nullptr && !round) ++slots_begun_;
   ++gathering_;
   wake_gatherer();
   return place;
@@ -188,32 +191,22 @@ Slot* Pipeline::idle_slot() noexcept {
   return slot;
 }
 
-/// Whether the memory has room for one more slot, which is then charged. Under the mutex.
-bool Pipeline::charge_slot() noexcept {
-  if (!pool_->charge(slot_bytes_)) return false;
-  charged_ += slot_bytes_;
-  return true;
-}
+/// Slots without leaves, those included that may still be made. Under the mutex.
+int Pipeline::free_slots() const noexcept { return free_.size() + most_slots_ - slots_begun_; }
 
-/// Under the mutex.
-void Pipeline::discharge(std::uint64_t bytes) noexcept {
-  pool_->discharge(bytes);
-  charged_ -= bytes;
-}
-
-/// Another slot for a worker that gathers already; nullptr where the memory has no room for one. A
-/// round of a deterministic search gets its slots for nothing: how much memory trees have may not
-/// depend on how many rounds are under way.
-Slot* Pipeline::take_slot(bool for_round) {
+/// Another slot for a worker that gathers already; nullptr where the run has no more.
+Slot* Pipeline::take_slot() {
   {
     const std::lock_guard lock(mutex_);
     if (Slot* slot = idle_slot()) return slot;
-    if (!for_round && !charge_slot()) return nullptr;
+    if (free_slots() <= 0) return nullptr;
+    ++slots_begun_;
   }
-  return make_slot(!for_round);
+  return make_slot();
 }
 
-Slot* Pipeline::make_slot(bool charged) {
+/// It is counted as begun already.
+Slot* Pipeline::make_slot() {
   try {
     auto slot = std::make_unique<Slot>();
     slot->batch = evaluator_.make_batch(batch_rows_);
@@ -221,10 +214,11 @@ Slot* Pipeline::make_slot(bool charged) {
     slot->batch->use_cache = use_cache_;
     const std::lock_guard lock(mutex_);
     slots_.push_back(std::move(slot));
+    batch_bytes_.fetch_add(slots_.back()->batch->bytes, std::memory_order_relaxed);
     return slots_.back().get();
   } catch (...) {
     const std::lock_guard lock(mutex_);
-    if (charged) discharge(slot_bytes_);
+    --slots_begun_;
     throw;
   }
 }

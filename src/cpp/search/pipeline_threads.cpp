@@ -16,6 +16,10 @@ constexpr int kMostVisits = 8;
 /// Workers that gather for a device at once. They outrun it, and the more batches are begun at a
 /// time the emptier they go: with 16 on a modelled device 131,000 rows/s, with 1 to 4 some 230,000.
 constexpr int kMostGathering = 4;
+constexpr int kMostSlots = 1 << 16;
+/// Rounds of deterministic searches under way at once. Fixed, as the memory that is left for trees
+/// may not depend on the number of workers.
+constexpr int kMostRounds = 16;
 /// Batches for which a second worker gathers from the same tree: below, what the two write in turns
 /// costs more than it brings.
 constexpr int kRowsForTwoGatherers = 256;
@@ -23,7 +27,7 @@ constexpr int kRowsForTwoGatherers = 256;
 Ahead ahead_of(const EvaluatorTraits& traits) noexcept {
   const int served = traits.device_batches;
   if (served > 0) return {served, served + 1, kMostGathering};
-  if (traits.calling_thread) return {1, 2, kMostGathering};
+  if (traits.calling_thread) return {1, 2, 1};  // several would spread leaves over as many batches
   constexpr int kAny = std::numeric_limits<int>::max() / 4;
   return {kAny, kAny, kAny};
 }
@@ -58,11 +62,10 @@ Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<Ch
       pool_(std::move(pool)) {
   workers_.push_back(std::make_unique<Worker>());
   // The first slot is made now: a device prepares for a batch's sizes when its memory is made.
-  Slot* slot = make_slot(false);
+  slots_begun_ = 1;
+  Slot* slot = make_slot();
   free_.push_front(*slot);
   slot_bytes_ = slot->batch->bytes;
-  charged_ = slot_bytes_;
-  pool_->charge(slot_bytes_, true);
 }
 
 Pipeline::~Pipeline() {
@@ -74,13 +77,11 @@ Pipeline::~Pipeline() {
   served_.notify_all();
   for (std::thread& thread : threads_) thread.join();
   for (std::thread& thread : device_threads_) thread.join();
-  discharge(charged_);
 }
 
 RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
   const bool single_worker = options.foreign || (traits_.immediate && searches.size() == 1);
   const int workers = single_worker ? 1 : options.workers;
-  keep_within_limit();
   start_threads(workers);
   for (int i = 0; i < workers; ++i) {
     prepare_worker(*workers_[static_cast<std::size_t>(i)], *searches.front());
@@ -102,22 +103,41 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   return end_;
 }
 
-/// Slots of earlier runs make room for trees. Throws ConfigError where even one is too many.
-void Pipeline::keep_within_limit() {
-  const auto least = 2 * kChunkBytes;  // of trees
-  const auto limit = std::uint64_t{pool_->limit_chunks()} * kChunkBytes;
-  if (limit < charged_ + least) {
-    free_ = {};
-    discharge(charged_ - slot_bytes_);
-    slots_.resize(1);
-    free_.push_front(*slots_.front());
+/// Slots with which nobody waits for one.
+int Pipeline::wanted_slots(const SearchConfig& config, int searches) const noexcept {
+  if (config.deterministic) return round_slots_ * std::min(searches, kMostRounds);
+  if (traits_.device_batches > 0 || traits_.calling_thread) {
+    const int evaluating = traits_.calling_thread ? 1 : traits_.device_batches + 1;
+    return evaluating + ahead_.ready + 2 * ahead_.gatherers + 1;
   }
-  if (limit < slot_bytes_ + least) {
+  return 2 * num_workers(config);
+}
+
+void Pipeline::prepare(const SearchConfig& config, std::size_t searches) {
+  constexpr std::uint64_t kLeastTree = 2 * kChunkBytes;
+  pool_->reserve(0);
+  const auto limit = std::uint64_t{pool_->limit_chunks()} * kChunkBytes;
+  if (limit < slot_bytes_ + kLeastTree) {
     throw ConfigError("memory_limit: expected room for a tree and a batch of " +
                       std::to_string(batch_rows_) + " rows, which takes " +
                       std::to_string(slot_bytes_) + " bytes; found " + std::to_string(limit) +
                       " bytes for both: raise memory_limit, or lower batch_size");
   }
+  const std::uint64_t share =
+      std::max(limit / 4, slot_bytes_) / std::max<std::uint64_t>(slot_bytes_, 1);
+  const int fitting = static_cast<int>(std::min<std::uint64_t>(share, kMostSlots));
+  const int leaves = config.symmetry == SymmetryMode::average ? 1 : batch_rows_;
+  round_slots_ = std::min((max_in_flight(config) + leaves - 1) / leaves, fitting);
+  const int count = static_cast<int>(std::min<std::size_t>(searches, kMostRounds));
+  most_slots_ = std::clamp(wanted_slots(config, count), 1, fitting);
+  if (slots_begun_ > most_slots_) {  // all of them are free between runs
+    slots_.resize(static_cast<std::size_t>(most_slots_));
+    slots_begun_ = most_slots_;
+    free_ = {};
+    for (const auto& slot : slots_) free_.push_front(*slot);
+    batch_bytes_.store(slot_bytes_ * slots_.size(), std::memory_order_relaxed);
+  }
+  pool_->reserve(slot_bytes_ * static_cast<std::uint64_t>(most_slots_));
 }
 
 void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
@@ -146,6 +166,7 @@ void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions
 
 /// Who gathers how much from which search.
 void Pipeline::plan_turns(const SearchConfig& config, int searches, int workers) {
+  many_ = searches >= 2 * batch_rows_;
   const bool worker_for_each = searches >= workers;
   const bool by_one = worker_for_each || config.deterministic;
   most_gatherers_ = by_one ? 1 : gatherers_of_tree(traits_, batch_rows_, workers);

@@ -202,9 +202,11 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
 
 SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point begun,
                                  bool keep_tree) const {
-  if (keep_tree && !search.root_ready()) {
-    throw EngineError("memory_limit: " + std::to_string(config_.memory_limit) +
-                      " bytes leave no room for the root of a tree");
+  const bool has_moves = search.tree().root().num_children.load(std::memory_order_acquire) != 0 ||
+      search.completed.load(std::memory_order_relaxed) == 0;
+  if (keep_tree && !(search.root_ready() && has_moves)) {
+    throw EngineError("memory_limit: " + std::to_string(search.config().memory_limit) +
+                      " bytes leave no room for the root of a tree and its moves");
   }
   SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
                                   choice_stream(search.config(), search.stream()),
@@ -242,6 +244,7 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   validate(config);
   check(state);
   limit_memory(config);
+  pipeline_for(config).prepare(config, 1);
   if (!config.reuse_tree || !continues(state)) {
     start_tree(state);
   } else if (tree_->nodes() == 1) {  // of an advance to a move without a child
@@ -322,7 +325,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   std::vector<SearchResult> results;
   if (states.empty()) return results;
   limit_memory(config);
-  pipeline_for(config);  // its first batch takes memory, before that is shared out
+  pipeline_for(config).prepare(config, states.size());
   const MemoryGoesBack afterwards{*this};
   const std::vector<std::unique_ptr<Tree>> trees = make_trees(states.size(), config);
   std::vector<std::unique_ptr<TreeSearch>> searches;
@@ -391,7 +394,7 @@ SearchStats Searcher::stats() const {
   stats.batches = judged.batches;
   stats.padding = judged.padding;
   stats.cache_hits = judged.cache_hits;
-  stats.bytes = pool_->bytes() + judged.cache_bytes;
+  stats.bytes = pool_->bytes() + judged.cache_bytes + (pipeline_ ? pipeline_->batch_bytes() : 0);
   stats.refusals = pool_->refusals();
   stats.provider = bound_->provider();
   const std::uint64_t waited = old_waited_ns_ + (pipeline_ ? pipeline_->waited_ns() : 0);

@@ -78,6 +78,7 @@ RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
     const std::lock_guard lock(mutex_);
     games_left_ = games;
   }
+  pipeline_->prepare(table_.config.search, games_.size());
   const std::vector<TreeSearch*> searches = fill_tables();
   if (searches.empty()) return RunEnd::completed;
   RunOptions options;
@@ -162,7 +163,7 @@ SelfPlayCounters SelfPlay::counters() const {
   counters.padding = judged_before_.padding + judged.padding;
   counters.cache_hits = judged_before_.cache_hits + judged.cache_hits;
   counters.waiting_seconds = waited_before_ + static_cast<double>(pipeline_->waited_ns()) * 1e-9;
-  counters.bytes = pool_->bytes() + judged.cache_bytes;
+  counters.bytes = pool_->bytes() + judged.cache_bytes + pipeline_->batch_bytes();
   counters.refusals = pool_->refusals();
   counters.provider = bound_->provider();
   counters.searches = table_.searches.load(std::memory_order_relaxed);
