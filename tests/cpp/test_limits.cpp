@@ -196,6 +196,36 @@ TEST_CASE("deterministic trees that have no share of the memory are refused by n
   }
 }
 
+TEST_CASE("however large its batches are, a call leaves trees the same memory") {
+  const auto game = small_go();
+  const Mock greedy{.device_batches = 2, .batch_bytes = 2 * kMiB};
+  const auto nodes_and_refusals = [&](int searches_before, int threads, bool deterministic) {
+    SearchConfig config = config_of(threads, 400, 16 * kMiB);
+    Searcher searcher(game, std::make_shared<MockEvaluator>(greedy), config);
+    Patient host;
+    const std::vector<State> states = random_states(game, 24, 5);
+    const std::vector<const State*> pointers = pointers_to(states);
+    for (int i = 0; i < searches_before; ++i) {
+      for (const SearchResult& result : searcher.search_many(pointers, config, host)) {
+        CHECK(total(result.visits) == 400);
+      }
+    }
+    CHECK(searcher.stats().bytes <= config.memory_limit);
+    config.deterministic = deterministic;
+    std::vector<std::uint64_t> found;
+    for (const SearchResult& result : searcher.search_many(pointers, config, host)) {
+      found.push_back(result.nodes);
+    }
+    return found;
+  };
+  const auto alone = nodes_and_refusals(0, 1, true);
+  for (const int threads : {1, 4, 16}) {
+    CHECK(nodes_and_refusals(0, threads, true) == alone);
+    CHECK(nodes_and_refusals(2, threads, true) == alone);
+    nodes_and_refusals(2, threads, false);
+  }
+}
+
 // --- visits
 
 TEST_CASE("a search ends where the root has as many visits as can be counted") {

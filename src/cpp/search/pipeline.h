@@ -75,8 +75,11 @@ enum class RunEnd : std::uint8_t { completed, deadline, stopped };
 
 /// How far gathering may run ahead of evaluating.
 struct Ahead {
-  int ready;      ///< batches: with so many waiting nothing is gathered
-  int busy;       ///< batches: with so many waiting or in evaluation no busy search is deepened
+  int ready;  ///< batches: with so many waiting nothing is gathered
+  /// Batches: with so many waiting or in evaluation no busy search is deepened, where searches are
+  /// many and where they are few.
+  int busy_many;
+  int busy_few;
   int gatherers;  ///< workers at once
 };
 

@@ -27,9 +27,10 @@ bool Pipeline::may_gather(Load load, int others) const noexcept {
   if (load == Load::idle) return true;
   // What a callable has evaluated makes searches idle at once, and a device waits for nobody.
   const int completing = traits_.calling_thread ? completing_ : 0;
+  const int waiting = evaluating_ + ready_.size() + completing + others;
+  if (!many_) return waiting < ahead_.busy_few;
   // The idle searches of many may be in batches that wait to be filled.
-  const int begun = many_ && !partial_.empty() ? 1 : 0;
-  return evaluating_ + ready_.size() + begun + completing + others < ahead_.busy;
+  return waiting + (partial_.empty() ? 0 : 1) < ahead_.busy_many;
 }
 
 /// Somebody may begin to gather. Under the mutex.

@@ -26,10 +26,11 @@ constexpr int kRowsForTwoGatherers = 256;
 
 Ahead ahead_of(const EvaluatorTraits& traits) noexcept {
   const int served = traits.device_batches;
-  if (served > 0) return {served, served + 1, kMostGathering};
-  if (traits.calling_thread) return {1, 2, 1};  // several would spread leaves over as many batches
+  if (served > 0) return {served, served + 1, served + 3, kMostGathering};
+  if (traits.calling_thread)
+    return {1, 2, 2, 1};  // several would spread leaves over as many batches
   constexpr int kAny = std::numeric_limits<int>::max() / 4;
-  return {kAny, kAny, kAny};
+  return {kAny, kAny, kAny, kAny};
 }
 
 /// Workers that gather from one tree at once, where workers are more than trees. The more there are

@@ -202,11 +202,9 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
 
 SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point begun,
                                  bool keep_tree) const {
-  const bool has_moves = search.tree().root().num_children.load(std::memory_order_acquire) != 0 ||
-      search.completed.load(std::memory_order_relaxed) == 0;
-  if (keep_tree && !(search.root_ready() && has_moves)) {
+  if (keep_tree && !search.root_ready()) {
     throw EngineError("memory_limit: " + std::to_string(search.config().memory_limit) +
-                      " bytes leave no room for the root of a tree and its moves");
+                      " bytes leave no room for the root of a tree");
   }
   SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
                                   choice_stream(search.config(), search.stream()),

@@ -40,8 +40,8 @@ class SelfPlayConfig(Settings):
     search: SearchConfig = dataclasses.field(default_factory=SearchConfig)
     noise: bool = True  #: at the root of full searches; False: ``dirichlet_fraction`` is 0
     #: Whose searches share batches, 1..65535. None: 64; on a device as many as its batches want,
-    #: so that each waits for one leaf, and ``search.batch_size``, where it is left at its default,
-    #: follows from the games (128 rows and 768 games, with neither given).
+    #: so that each waits for one leaf, and a ``search.batch_size`` of 8, the default, follows from
+    #: the games (128 rows and 768 games, with neither given).
     concurrent_games: int | None = None
     temperature_moves: int = 30  #: plies, >= 0; then the most visited move [AlphaGo Zero]
     resign_threshold: float | None = -0.9  #: highest, in [-1, 1]; None = nobody resigns
