@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/memory.h"
 #include "search/slot.h"
 
 namespace pyengine {
@@ -16,8 +17,8 @@ class TreeSearch;
 enum class Load : std::uint8_t { idle, busy };
 
 /// A search in a run, and what the run knows of it, under the run's mutex. Another search may take
-/// the place of one that is finished.
-struct Place {
+/// the place of one that is finished. A cache line of its own, as the search has them.
+struct alignas(kCacheLine) Place {
   TreeSearch* search = nullptr;  ///< none where what follows could not be made
   bool reported = false;         ///< as finished
   bool held = false;             ///< it is decided what follows: nobody else looks at the search
