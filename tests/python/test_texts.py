@@ -97,6 +97,12 @@ class Odd(Matches):
         return f"{action}{LONE}"
 
 
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b", LONE])
+def test_a_name_that_no_file_can_have_is_no_evaluator(name: str) -> None:
+    with pytest.raises(ConfigError, match="is neither a file nor one of"):
+        pyengine.Engine(GO, name)
+
+
 def test_a_python_games_names_are_texts_of_the_engine() -> None:
     state = pyengine.as_game(ToyGame(Odd)).new_initial_state()
     assert str(state) == REPLACEMENT
