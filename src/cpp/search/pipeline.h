@@ -92,8 +92,8 @@ class Pipeline {
   ~Pipeline();
 
   /// Before each run: plans how many batches it has, by its configuration and the number of
-  /// searches alone, and reserves their memory in the pool, a quarter of its limit at most. Throws
-  /// ConfigError where one batch and a tree are too much.
+  /// searches alone, and reserves their memory in the pool: a quarter of its limit at most, or one
+  /// batch. Throws ConfigError where one batch and a tree are too much.
   void prepare(const SearchConfig& config, std::size_t searches);
   /// Searches all trees, which share an arena, until each has its budget. Rethrows the first
   /// failure, with every mark taken back: the trees are as good as before.
