@@ -155,7 +155,8 @@ TEST_CASE("a mix of two evaluators with caches has the memory of one cache") {
   CHECK(mixed->bind(small_go(), options)->stats().cache_bytes == 8 * kMiB);
 }
 
-TEST_CASE("what search_many took of the memory is there for the tree that goes on afterwards") {
+TEST_CASE("what search_many took of the memory is there for the tree that goes on afterwards" *
+          doctest::test_suite("concurrent")) {
   const auto game = small_go();
   for (const bool deterministic : {false, true}) {
     SearchConfig config = config_of(4, 500, 16 * kMiB);
@@ -196,7 +197,8 @@ TEST_CASE("deterministic trees that have no share of the memory are refused by n
   }
 }
 
-TEST_CASE("however large its batches are, a call leaves trees the same memory") {
+TEST_CASE("however large its batches are, a call leaves trees the same memory" *
+          doctest::test_suite("concurrent")) {
   const auto game = small_go();
   const Mock greedy{.device_batches = 2, .batch_bytes = 2 * kMiB};
   const auto nodes_and_refusals = [&](int searches_before, int threads, bool deterministic) {

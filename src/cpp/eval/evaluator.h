@@ -147,7 +147,7 @@ class BoundEvaluator {
   /// Completes a leaf without pending rows: the mean over its answers. conclude() has done it for
   /// the leaves that had rows.
   virtual void finish(EvalLeaf& leaf) = 0;
-  /// Judges all rows; called when a leaf waits, which in a mixed batch it may do without a row.
+  /// Evaluates all rows; called when a leaf waits, which in a mixed batch it may do without a row.
   /// Throws EvaluationError; the batch is then to be dropped or cleared by the caller.
   virtual void evaluate(EvalBatch& batch) = 0;
   /// Reads the judgements and completes the leaves that have rows; after evaluate(), once, on any
