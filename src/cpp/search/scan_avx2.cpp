@@ -106,7 +106,7 @@ struct Four {
 }  // namespace
 
 ScanChildren avx2_scan_children() noexcept {
-  static const bool has = __builtin_cpu_supports("avx2");
+  static const bool has = cpu_vectors().avx2;
   return has ? &scan_wide<Four> : nullptr;
 }
 

@@ -89,7 +89,7 @@ struct Eight {
 }  // namespace
 
 ScanChildren avx512_scan_children() noexcept {
-  static const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+  static const bool has = cpu_vectors().avx512;
   return has ? &scan_wide<Eight> : nullptr;
 }
 

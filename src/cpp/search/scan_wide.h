@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/cpu.h"
 #include "search/scan.h"
 
 // ThreadSanitizer would see vectors read what other threads write as atomics.

@@ -1,0 +1,34 @@
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+
+#include "base/cpu.h"
+
+using namespace pyengine;
+
+namespace {
+
+/// The words after "flags" of the first processor; empty where the system does not tell.
+std::string flags() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("flags", 0) == 0) return line.substr(line.find(':') + 1) + " ";
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the vectors of the processor are those that the system reports") {
+  const std::string known = flags();
+  if (known.empty()) {
+    MESSAGE("SKIPPED: this system does not tell the flags of its processor");
+    return;
+  }
+  const auto has = [&](const std::string& flag) {
+    return known.find(" " + flag + " ") != std::string::npos;
+  };
+  CHECK(cpu_vectors().avx2 == has("avx2"));
+  CHECK(cpu_vectors().avx512 == (has("avx512f") && has("avx512dq")));
+}
