@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import sys
 from pathlib import Path
+
+from pyengine.model_files import model_digest
 
 __all__ = ["engine_folder", "keep"]
 
 #: Networks whose engines are kept; those used longest ago go first. A training makes hundreds.
 MOST_NETWORKS = 32
 
-#: In an ONNX file: the key that says in which other file a tensor's numbers are.
-_ELSEWHERE = b"\x0a\x08location"
-
 
 def engine_folder(model: Path, version: str) -> Path | None:
     """Return the folder for a network's engines, which may not exist; None where there is none.
 
     ONNX Runtime names an engine by the file's name and the graph's names, not by the weights: so
-    the folder's name is a digest of the whole file. A file whose weights are in another one has no
-    folder.
+    the folder's name is a digest of the file, and of the files of its weights where it has such.
 
     Args:
         model: the ONNX file.
@@ -31,12 +28,10 @@ def engine_folder(model: Path, version: str) -> Path | None:
 
     """
     try:
-        content, root = model.read_bytes(), _root()
-    except (OSError, RuntimeError):  # the latter: the user has no home
+        digest, root = model_digest(model), _root()
+    except (OSError, ValueError, RuntimeError):  # the last: the user has no home
         return None
-    if _ELSEWHERE in content:
-        return None
-    return root / f"{hashlib.sha256(content).hexdigest()[:32]}-{version}"
+    return root / f"{digest[:32]}-{version}"
 
 
 def keep(folder: Path) -> None:

@@ -40,15 +40,18 @@ def test_networks_with_other_weights_or_versions_have_other_folders(
     assert engine_folder(file, "1.31.1") != folder
 
 
-def test_a_network_whose_weights_are_in_another_file_has_no_folder(
-    caches: Path, tmp_path: Path
-) -> None:
+def test_weights_in_another_file_decide_the_folder_too(caches: Path, tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
-    model = onnx.load(TinyModel().write(tmp_path / "m.onnx"))
-    onnx.save(
-        model, tmp_path / "m.onnx", save_as_external_data=True, location="weights", size_threshold=0
-    )
-    assert engine_folder(tmp_path / "m.onnx", "1.31.1") is None
+    file, weights = tmp_path / "m.onnx", tmp_path / "weights"
+    model = onnx.load(TinyModel().write(file))
+    onnx.save(model, file, save_as_external_data=True, location="weights", size_threshold=0)
+    folder = engine_folder(file, "1.31.1")
+    assert folder is not None
+    assert engine_folder(file, "1.31.1") == folder
+    weights.write_bytes(bytes(weights.stat().st_size))
+    assert engine_folder(file, "1.31.1") not in (None, folder)
+    weights.unlink()
+    assert engine_folder(file, "1.31.1") is None
     assert engine_folder(tmp_path / "absent.onnx", "1.31.1") is None
     assert not caches.exists()
 
@@ -59,8 +62,7 @@ def test_the_folders_used_longest_ago_are_removed(
     monkeypatch.setattr(engine_cache, "MOST_NETWORKS", 2)
     folders = []
     for name in ("a", "b", "c"):
-        file = tmp_path / name
-        file.write_text(name)
+        file = TinyModel(metadata={"name": name}).write(tmp_path / name)
         folder = engine_folder(file, "1")
         assert folder is not None
         (folder / "rows").mkdir(parents=True)
