@@ -236,6 +236,7 @@ class OnnxEvaluator(Evaluator):
         found = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(model, found), found)
         self.path = file
+        self.written = file.stat().st_mtime_ns
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
@@ -304,6 +305,7 @@ class CallbackEvaluator(Evaluator):
             raise ConfigError(f"spec must be a ModelSpec or None, found {spec!r}")
         given = ModelSpec() if spec is None else spec
         super().__init__(_core.callback_evaluator(fn, given), given)
+        self.fn = fn
 
 
 class StateEvaluator(Evaluator):
@@ -320,6 +322,7 @@ class StateEvaluator(Evaluator):
     def __init__(self, fn: StatesFunction) -> None:
         """Make one; ConfigError when ``fn`` cannot be called."""
         super().__init__(_core.state_evaluator(fn))
+        self.fn = fn
 
 
 def _model_folders() -> list[Path]:

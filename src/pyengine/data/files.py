@@ -6,18 +6,12 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedRandom
 from pathlib import Path
 from typing import Any
 
-from pyengine.errors import ConfigError, DataError
+from pyengine.errors import DataError
 
-try:
-    import fcntl
-except ImportError:  # Windows: nothing keeps two writers apart there
-    fcntl = None  # type: ignore[assignment]
-
-__all__ = ["TEMPORARY", "lock", "replacing", "sha256_of", "write_durably"]
+__all__ = ["TEMPORARY", "replacing", "sha256_of", "write_durably"]
 
 #: What a file's name ends with while it is written.
 TEMPORARY = ".tmp"
@@ -96,22 +90,3 @@ def sha256_of(path: Path) -> str:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def lock(path: Path) -> BufferedRandom:
-    """Hold a lock file until the result is closed or the process ends, however it ends.
-
-    Raises ConfigError when somebody else holds it.
-    """
-    file = path.open("a+b")
-    if fcntl is not None:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            file.close()
-            raise ConfigError(
-                f"{path.parent} must have one writer at a time, found another at work"
-            ) from error
-        except OSError:  # a file system without locks
-            pass
-    return file

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.data.files import TEMPORARY, lock, write_durably
+from pyengine.data.files import TEMPORARY, write_durably
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
+from pyengine.data.locks import lock
 from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, shard_name
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
@@ -85,10 +86,10 @@ class ShardWriter:
             if model_sha256 is not None:
                 self.set_model(model_sha256)
         except OSError as error:
-            self._lock.close()
+            self._lock.discard()
             raise DataError(f"{self.directory} cannot be tidied up: {error}") from error
         except BaseException:
-            self._lock.close()
+            self._lock.discard()
             raise
 
     @property

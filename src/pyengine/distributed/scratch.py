@@ -8,7 +8,7 @@ import time
 import weakref
 from pathlib import Path
 
-from pyengine.data.files import lock
+from pyengine.data.locks import lock
 from pyengine.errors import ConfigError
 
 __all__ = ["Scratch"]

@@ -114,6 +114,30 @@ class Book:
             + f"; expected one, found {self._rules}"
         )
 
+    def check(self, number: int, moves: tuple[int, ...]) -> None:
+        """Raise ValueError for moves that cannot be the opening of a number.
+
+        What a judge or the openings before it rejected is not looked at again.
+        """
+        if self._given is not None:
+            expected = self._given[number] if number < len(self._given) else None
+            if moves != expected:
+                raise ValueError(
+                    f"expected the opening {expected} of pair {number}, found {list(moves)}"
+                )
+        elif len(moves) != self._rules.plies or not self._is_drawn(number, moves):
+            raise ValueError(
+                f"expected an opening of pair {number} by {self._rules} and seed {self._seed}, "
+                f"found {list(moves)}"
+            )
+
+    def _is_drawn(self, number: int, moves: tuple[int, ...]) -> bool:
+        """Whether a number's stream comes to these moves; those by a policy are believed."""
+        if self._rules.moves == "policy" or not moves:
+            return True
+        rng = np.random.default_rng((self._seed, number))
+        return any(moves == tuple(self._drawn(rng).history()) for _ in range(_TRIES))
+
     def close(self) -> None:
         """Free what the judge needed."""
         if self._engine is not None:
@@ -122,12 +146,17 @@ class Book:
 
     def _candidate(self, rng: np.random.Generator) -> State | None:
         """A position after some moves, None where the game is not open any more."""
+        state = self._drawn(rng)
+        return None if state.is_terminal() or _wins_at_once(state) else state
+
+    def _drawn(self, rng: np.random.Generator) -> State:
+        """A position after some moves, or where they ended the game."""
         state = self._game.new_initial_state()
         for _ in range(self._rules.plies):
             state.apply_action(self._move(state, rng))
             if state.is_terminal():
-                return None
-        return None if _wins_at_once(state) else state
+                break
+        return state
 
     def _move(self, state: State, rng: np.random.Generator) -> int:
         legal = state.legal_actions()

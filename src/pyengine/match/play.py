@@ -12,8 +12,9 @@ from typing import Any
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import Game, State, as_game, load_game
+from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
-from pyengine.match.players import Player, describe_evaluator, player_of
+from pyengine.match.players import Player, player_of
 from pyengine.match.record import Record, replay
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
 from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState
@@ -81,7 +82,7 @@ def match(
     players = (player_of(a, "a"), player_of(b, "b"))
     chosen = Openings() if openings is None else openings
     terms = _Terms(_game_of(players, game), players, names, seed, chosen, games, sprt, confidence)
-    with closing(terms.book()) as book, closing(terms.record(record)) as kept:
+    with closing(terms.book()) as book, closing(terms.record(record, book)) as kept:
         table = _Table(terms, book, kept)
         return table.play(concurrent_games or _concurrent(players), on_progress)
 
@@ -142,27 +143,29 @@ class _Terms:
             )
         return book
 
-    def record(self, file: str | os.PathLike[str] | None) -> Record:
+    def record(self, file: str | os.PathLike[str] | None, book: Book) -> Record:
         """Open the record. Raises ConfigError where it is another match's."""
-        return Record(file, self.game, self._arguments())
+        return Record(file, self.game, self._arguments, book)
 
     def _arguments(self) -> dict[str, Any]:
         """What must be equal for a match to go on."""
         book: Any
         if isinstance(self.openings, Openings):
             judge = self.openings.judge
-            named = None if judge is None else describe_evaluator(as_evaluator(judge))
+            named = None if judge is None else identity_of(as_evaluator(judge), "openings: judge")
             book = {**vars(self.openings), "judge": named}
         else:
             book = [list(map(int, moves)) for moves in self.openings]
-        return {
+        arguments = {
             "game": str(self.game),
             "names": list(self.names),
-            "a": self.players[0].description,
-            "b": self.players[1].description,
+            "a": identity_of(self.players[0].given, "a"),
+            "b": identity_of(self.players[1].given, "b"),
             "seed": self.seed,
             "openings": book,
         }
+        rules = rules_of(self.game)
+        return arguments if rules is None else {**arguments, "rules": rules}
 
 
 @dataclass

@@ -5,87 +5,94 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from io import BufferedRandom, TextIOWrapper
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from pyengine.data.files import lock
+from pyengine.data.checked import check, whole, wholes
+from pyengine.data.locks import Lock, lock
 from pyengine.errors import ConfigError, DataError
 from pyengine.games import Game, State
+from pyengine.match.openings import Book
 from pyengine.match.result import GameRecord
 
 __all__ = ["Record", "replay"]
 
 _VERSION = 1
+_MARK = "pyengine_match"
+_MOST_BYTES = 1 << 26  # of a line
+_MOST_PAIRS = 2**31 - 1
+_HEADER_BEGINS = f'{{"{_MARK}": '.encode()
+_GAME_BEGINS = b'{"pair": '
 
 
 class Record:
     """Games that are finished, read from a file and added to it as they end.
 
+    The file is read as a whole before a byte of it changes, and the first byte changes when the
+    first new game ends. Until then a file that is absent is empty, and is removed where no game
+    ends.
+
     Args:
         path: the file; None keeps nothing. A match goes on where its file ends; what a crash left
-            of a last line is cut off.
+            of a last line is written over.
         game: of the match; the games of the file are replayed.
-        arguments: of the match, plain values.
+        arguments: returns those of the match, plain values; called when the file is known to be
+            absent, empty or a record.
+        book: the openings, which those of the file must be among.
 
     Raises:
         ConfigError: the file is that of a match with other arguments, which are told, or another
             match is writing it.
-        DataError: a line is damaged; says which.
+        DataError: it is no record, a line is damaged, which is told, or it cannot be opened.
 
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, game: Game, arguments: dict[str, Any]
+        self,
+        path: str | os.PathLike[str] | None,
+        game: Game,
+        arguments: Callable[[], dict[str, Any]],
+        book: Book,
     ) -> None:
-        """Read the file, or begin it."""
+        """Read the file; see the class."""
         self.games: list[GameRecord] = []
-        self._file: TextIOWrapper | None = None
-        self._lock: BufferedRandom | None = None
+        self._lock: Lock | None = None
         if path is None:
             return
         file = Path(path)
+        self._lock = _locked(file)
         try:
-            self._lock = lock(file)
-        except ConfigError as error:
-            raise ConfigError(f"{file}: another match is writing this record") from error
-        try:
-            self._open(
-                file, game, {"pyengine_match": _VERSION, **json.loads(json.dumps(arguments))}
-            )
+            reader = _Reader(file, self._lock, game, book)
+            self._begin, self._end = reader.read(arguments, self.games)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, file: Path, game: Game, header: dict[str, Any]) -> None:
-        """Read what is there and make ready for more."""
-        lines = _whole_lines(file)
-        if lines:
-            _compare(file, _parsed(file, 1, lines[0]), header)
-            for number, line in enumerate(lines[1:], 2):
-                self.games.append(_game_of(file, number, line, game))
-        self._file = file.open("a", encoding="utf-8")
-        if not lines:
-            self._write(header)
-
     def add(self, game: GameRecord) -> None:
-        """Keep a finished game, at once."""
+        """Keep a finished game, at once. Raises DataError when the file cannot be written."""
         self.games.append(game)
-        self._write(dataclasses.asdict(game))
+        if self._lock is None:
+            return
+        line = self._begin + _line(dataclasses.asdict(game))
+        file = self._lock.file
+        try:
+            file.seek(self._end)
+            file.truncate()
+            file.write(line)
+            file.flush()
+        except OSError as error:
+            raise DataError(f"{file.name} cannot be written: {error}") from error
+        self._begin = b""
+        self._end += len(line)
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
         if self._lock is not None:
-            self._lock.close()
+            with suppress(OSError):  # what could not be written was told by add()
+                self._lock.discard()
             self._lock = None
-
-    def _write(self, line: dict[str, Any]) -> None:
-        if self._file is not None:
-            self._file.write(json.dumps(line) + "\n")
-            self._file.flush()
 
 
 def replay(game: Game, moves: tuple[int, ...]) -> State:
@@ -96,63 +103,182 @@ def replay(game: Game, moves: tuple[int, ...]) -> State:
     return state
 
 
-def _whole_lines(file: Path) -> list[str]:
-    """The lines of a file that ends with a whole one, which it does afterwards."""
-    if not file.exists():
-        return []
-    data = file.read_bytes()
-    end = data.rfind(b"\n") + 1
-    if end < len(data):
-        with file.open("r+b") as half:
-            half.truncate(end)
+def _line(value: dict[str, Any]) -> bytes:
+    return (json.dumps(value) + "\n").encode()
+
+
+def _locked(file: Path) -> Lock:
     try:
-        return data[:end].decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{file}: expected the record of a match, found no text: {error}"
-        ) from error
+        if file.exists() and not file.is_file():
+            raise DataError(f"{file}: expected the record of a match, found no regular file")
+        return lock(file)
+    except ConfigError as error:
+        raise ConfigError(f"{file}: another match is writing this record") from error
+    except (OSError, ValueError) as error:  # the latter: no file can have such a name
+        raise DataError(f"{file} cannot be opened as the record of a match: {error}") from error
 
 
-def _parsed(file: Path, number: int, line: str) -> dict[str, Any]:
+class _Reader:
+    """Reads the file of a match and changes nothing of it."""
+
+    def __init__(self, path: Path, held: Lock, game: Game, book: Book) -> None:
+        self._path = path
+        self._held = held
+        self._game = game
+        self._book = book
+        self._number = 0  # of the line that is read, from 1
+        self._lines: dict[tuple[int, int], int] = {}  # of each game
+        self._openings: dict[int, tuple[int, ...]] = {}
+
+    def read(
+        self, arguments: Callable[[], dict[str, Any]], games: list[GameRecord]
+    ) -> tuple[bytes, int]:
+        """Add the games of the file.
+
+        Returns:
+            What comes before the next game, and the position in the file where that goes.
+
+        """
+        lines = self._whole_lines()
+        first = next(lines, b"")
+        found = self._header(first)
+        header = {_MARK: _VERSION, **json.loads(json.dumps(arguments()))}
+        if found is None:
+            if not _line(header).startswith(first):
+                raise self._no_record(first)
+            return _line(header), 0
+        self._compare(found, header)
+        end = len(first)
+        for line in lines:
+            if not line.endswith(b"\n") and _cut_off(line):
+                break
+            games.append(self._game_of(line))
+            end += len(line)
+            if not line.endswith(b"\n"):
+                return b"\n", end
+        return b"", end
+
+    def _whole_lines(self) -> Iterator[bytes]:
+        """Lines, each but the last with its end."""
+        try:
+            while line := self._held.file.readline(_MOST_BYTES + 1):
+                self._number += 1
+                if len(line) > _MOST_BYTES:
+                    raise self._damaged(f"expected at most {_MOST_BYTES:,} bytes, found more")
+                yield line
+        except OSError as error:
+            raise DataError(f"{self._path} cannot be read: {error}") from error
+
+    def _header(self, line: bytes) -> dict[str, Any] | None:
+        """The header in the first line; None where that may be what a crash left of one."""
+        if not line.endswith(b"\n") and _is_start(line, _HEADER_BEGINS):
+            return None
+        try:
+            header = _parsed(line)
+        except ValueError as error:
+            raise self._no_record(line) from error
+        if not isinstance(header, dict) or _MARK not in header:
+            raise self._no_record(line)
+        return header
+
+    def _compare(self, found: dict[str, Any], expected: dict[str, Any]) -> None:
+        different = [
+            f"{key}: expected {expected.get(key)}, found {found.get(key)}"
+            for key in sorted(found.keys() | expected.keys())
+            if found.get(key) != expected.get(key)
+        ]
+        if different:
+            raise ConfigError(
+                f"{self._path} is the record of another match: {'; '.join(different)}"
+            )
+
+    def _game_of(self, line: bytes) -> GameRecord:
+        """The game of a line, replayed: its moves are legal and end with its result."""
+        try:
+            fields = _parsed(line)
+            actions = wholes(0, self._game.num_distinct_actions() - 1)
+            check(
+                fields,
+                {
+                    "pair": whole(0, _MOST_PAIRS),
+                    "a_plays": whole(0, 1),
+                    "opening": actions,
+                    "moves": actions,
+                    "result": whole(-1, 1),
+                },
+            )
+            record = GameRecord(
+                pair=fields["pair"],
+                a_plays=fields["a_plays"],
+                opening=tuple(fields["opening"]),
+                moves=tuple(fields["moves"]),
+                result=fields["result"],
+            )
+            self._check_place(record)
+            self._check_end(record)
+        except ValueError as error:  # IllegalActionError is one
+            raise self._damaged(str(error)) from error
+        return record
+
+    def _check_place(self, record: GameRecord) -> None:
+        """Raise ValueError unless the game is the only one of its place, with its opening."""
+        place = (record.pair, record.a_plays)
+        if place in self._lines:
+            raise ValueError(
+                f"expected each game once, found that of line {self._lines[place]} again"
+            )
+        self._lines[place] = self._number
+        known = self._openings.get(record.pair)
+        if known is None:
+            self._book.check(record.pair, record.opening)
+            self._openings[record.pair] = record.opening
+        elif known != record.opening:
+            raise ValueError(
+                f"expected the opening {list(known)} of pair {record.pair}, "
+                f"found {list(record.opening)}"
+            )
+
+    def _check_end(self, record: GameRecord) -> None:
+        """Raise ValueError unless the moves are legal and end with the result."""
+        state = replay(self._game, record.opening)
+        if state.is_terminal():
+            raise ValueError(f"expected an open game, found {list(record.opening)}, which ends")
+        for move in record.moves:
+            state.apply_action(move)
+        if not state.is_terminal():
+            raise ValueError("expected moves that end the game, found an open one")
+        points = state.returns()[record.a_plays]
+        if (points > 0) - (points < 0) != record.result:
+            raise ValueError(
+                f"expected moves that end with the result {record.result}, found {points}"
+            )
+
+    def _no_record(self, line: bytes) -> DataError:
+        return self._damaged(f"expected the record of a match, found {line[:60]!r}")
+
+    def _damaged(self, how: str) -> DataError:
+        return DataError(f"{self._path}, line {self._number}: {how}")
+
+
+def _parsed(line: bytes) -> Any:
+    """The value of a line of JSON. Raises ValueError."""
     try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{file}, line {number}: expected JSON, found {line[:60]!r}") from error
-    if not isinstance(value, dict):
-        raise DataError(f"{file}, line {number}: expected an object, found {line[:60]!r}")
-    return value
+        return json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"expected JSON, found {line[:60]!r} ({error})") from error
 
 
-def _compare(file: Path, found: dict[str, Any], expected: dict[str, Any]) -> None:
-    if "pyengine_match" not in found:
-        raise DataError(f"{file}, line 1: expected the record of a match, found {str(found)[:60]}")
-    different = [
-        f"{key}: expected {expected.get(key)}, found {found.get(key)}"
-        for key in sorted(found.keys() | expected.keys())
-        if found.get(key) != expected.get(key)
-    ]
-    if different:
-        raise ConfigError(f"{file} is the record of another match: {'; '.join(different)}")
+def _is_start(line: bytes, begins: bytes) -> bool:
+    """Whether a line begins so, as far as it goes."""
+    return begins.startswith(line[: len(begins)])
 
 
-def _game_of(file: Path, number: int, line: str, game: Game) -> GameRecord:
-    """The game of a line, replayed: its moves are legal and end with its result."""
-    fields = _parsed(file, number, line)
+def _cut_off(line: bytes) -> bool:
+    """Whether a last line without an end is what a crash left of a game's."""
+    if not _is_start(line, _GAME_BEGINS):
+        return False
     try:
-        record = GameRecord(
-            pair=int(fields["pair"]),
-            a_plays=int(fields["a_plays"]),
-            opening=tuple(map(int, fields["opening"])),
-            moves=tuple(map(int, fields["moves"])),
-            result=int(fields["result"]),
-        )
-        state = replay(game, record.opening + record.moves)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{file}, line {number}: not a game of this match: {error!r}") from error
-    points = state.returns()[record.a_plays] if state.is_terminal() else None
-    if points is None or (points > 0) - (points < 0) != record.result:
-        raise DataError(
-            f"{file}, line {number}: expected moves that end with the result {record.result}, "
-            f"found {'an open game' if points is None else points}"
-        )
-    return record
+        _parsed(line)
+    except ValueError:
+        return True
+    return False

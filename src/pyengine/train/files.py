@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pyengine.data.files import lock as hold
 from pyengine.data.files import write_durably
+from pyengine.data.locks import lock as hold
 from pyengine.errors import ConfigError, DataError, EngineError
 
 __all__ = ["append_line", "lock", "read_json", "read_lines", "write_json", "writing"]
