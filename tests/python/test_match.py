@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pyengine
-from pyengine import ConfigError, DataError, IllegalActionError, MatchResult, Openings, Sprt
-from pyengine.match.statistics import elo_of_score, score_interval, score_of_elo
+from pyengine import (
+    ConfigError,
+    DataError,
+    GameRecord,
+    IllegalActionError,
+    MatchResult,
+    Openings,
+    Sprt,
+)
+from pyengine.match.statistics import (
+    PAIR_SCORES,
+    elo_of_score,
+    score_interval,
+    score_of_elo,
+)
 
 Z = 1.959963984540054  # 97.5 % of the normal distribution
 
@@ -63,23 +78,32 @@ def test_elo_of_nothing_lost_is_infinite_and_of_no_game_unknown() -> None:
     assert math.isnan(elo_of_score(math.nan))
 
 
-def test_ten_pairs_all_won_prove_what_ten_trials_prove() -> None:
+def test_groups_won_or_lost_as_a_whole_give_the_exact_interval_of_a_share() -> None:
     low, high = score_interval([2.0] * 10, [2] * 10)
-    assert low == pytest.approx(10 / (10 + Z * Z))  # Wilson's lower end at 10 of 10: 0.722
+    assert low == pytest.approx(0.025**0.1)  # where ten wins of ten have a probability of 2.5 %
     assert high == pytest.approx(1.0)
     assert score_interval([0.0] * 10, [2] * 10) == pytest.approx((1 - high, 1 - low))
+    assert score_interval([1.0] * 7 + [0.0] * 3, [1] * 10) == pytest.approx((0.347547, 0.933260))
+    for groups in (1, 50, 500, 20_000):
+        low, _ = score_interval([2.0] * groups, [2] * groups)
+        assert low == pytest.approx(0.025 ** (1 / groups), abs=1e-7)
 
 
 def test_a_row_of_draws_is_no_proof_of_equality() -> None:
-    # variance: ten pairs without any, and one of 1/4: a tenth of that of ten trials
-    assert score_interval([1.0] * 10, [2] * 10) == pytest.approx((0.403831, 0.596169), abs=1e-5)
+    end = 0.025**0.1 / 2  # one loss in 1 / 0.69 pairs would still leave ten draws in a row at times
+    assert score_interval([1.0] * 10, [2] * 10) == pytest.approx((end, 1 - end))
 
 
-def test_the_interval_comes_from_the_variance_of_the_pairs() -> None:
-    # 20, 60, 20 pairs of 0, 1, 2 points: squares 10, a share (10 + 1/4) / (99/4 + 1/4) = 0.41 of a
-    # single trial's variance; Wilson's interval for 100 / 0.41 trials
-    points = [0.0] * 20 + [1.0] * 60 + [2.0] * 20
-    assert score_interval(points, [2] * 100) == pytest.approx((0.437739, 0.562261), abs=1e-5)
+def test_the_interval_is_that_of_random_weights_of_all_groups_and_one_more() -> None:
+    points = [0.0] * 3 + [0.5] * 2 + [1.0] * 9 + [1.5] * 4 + [2.0] * 2 + [1.0]
+    games = [2] * 20 + [1]
+    rng = np.random.default_rng(3)
+    weights = rng.exponential(size=(200_000, 22)) * [*games, 2]
+    means = [
+        (weights @ [*np.divide(points, games), extra]) / weights.sum(axis=1) for extra in (0, 1)
+    ]
+    expected = np.quantile(means[0], 0.025), np.quantile(means[1], 0.975)
+    assert score_interval(points, games) == pytest.approx(expected, abs=1e-3)
 
 
 def test_pairs_that_agree_prove_less_than_pairs_that_differ() -> None:
@@ -92,15 +116,52 @@ def test_without_a_game_nothing_is_known() -> None:
     assert score_interval([], []) == (0.0, 1.0)
 
 
+def true_scores() -> Iterator[tuple[float, ...]]:
+    """Yield shares of the five results of a pair: one-sided, drawish, and far apart."""
+    for low, high in itertools.combinations(range(5), 2):
+        for share in (0.005, 0.02, 0.07, 0.15, 0.3, 0.5):
+            shares = [0.0] * 5
+            shares[low], shares[high] = share, 1 - share
+            yield tuple(shares)
+    for win, draw in ((0.9, 0.1), (0.95, 0.0), (0.99, 0.01), (0.5, 0.45), (0.05, 0.9)):
+        game = (1 - win - draw, draw, win)
+        yield tuple(np.convolve(game, game))
+
+
+@pytest.mark.parametrize("pairs", [1, 2, 3, 5, 6])
+def test_the_interval_holds_for_few_pairs_whatever_their_scores(pairs: int) -> None:
+    """The probability of all results of all pairs is summed: nothing is drawn."""
+    results = [c for c in itertools.product(range(pairs + 1), repeat=5) if sum(c) == pairs]
+    ends = {}
+    for counts in results:
+        points = [2 * s for s, n in zip(PAIR_SCORES, counts, strict=True) for _ in range(n)]
+        ends[counts] = score_interval(points, [2] * pairs)
+    for shares in true_scores():
+        score = float(np.dot(shares, PAIR_SCORES))
+        held = sum(
+            math.factorial(pairs)
+            * math.prod(p**n / math.factorial(n) for p, n in zip(shares, counts, strict=True))
+            for counts, (low, high) in ends.items()
+            if low - 1e-9 <= score <= high + 1e-9
+        )
+        assert held >= 0.95, shares
+
+
+def test_many_pairs_are_hardly_wider_than_a_normal_interval() -> None:
+    points = [0.0] * 100 + [1.0] * 300 + [2.0] * 100
+    low, high = score_interval(points, [2] * 500)
+    assert high - low < 1.06 * 2 * Z * math.sqrt(0.1 / 500)
+
+
 def test_95_of_100_intervals_hold_the_true_score() -> None:
     rng = random.Random(1)
     shares = (0.05, 0.15, 0.3, 0.3, 0.2)  # of 0, 1/2 .. 2 points: a mean of 0.6125
     held = 0
-    for _ in range(1000):
+    for _ in range(300):
         points = rng.choices((0.0, 0.5, 1.0, 1.5, 2.0), shares, k=60)
         low, high = score_interval(points, [2] * 60)
         held += low <= 0.6125 <= high
-    assert 930 <= held <= 970
+    assert 280 <= held <= 296
 
 
 def test_the_bounds_of_the_sequential_test_are_walds() -> None:
@@ -250,6 +311,47 @@ def test_progress_is_told_and_may_end_the_match() -> None:
     assert result.stop_reason == "stopped"
     assert 5 <= result.games < 20
     assert told == sorted(told)
+
+
+def test_an_interval_says_what_the_end_of_the_match_leaves_open() -> None:
+    whole = play(lowest, highest, games=6)
+    assert whole.interval_note is None
+    stopped = play(lowest, highest, games=60, on_progress=lambda result: result.games < 3)
+    assert stopped.to_dict()["interval_note"] == stopped.interval_note
+    assert "fixed beforehand" in str(stopped)
+    tested = play(lowest, highest, games=6, sprt=Sprt())
+    assert "wider" in str(tested)
+    assert tested.score_interval[0] < whole.score_interval[0]
+    assert tested.score_interval[1] > whole.score_interval[1]
+
+
+def test_the_interval_holds_after_a_test_has_ended_the_match() -> None:
+    rng = random.Random(5)
+    test = Sprt(elo0=0, elo1=200, alpha=0.1, beta=0.1)
+    held, known = 0, {}
+    for _ in range(300):
+        counts = [0] * 5
+        while test.state(counts).accepted is None:
+            counts[rng.choices((0, 2, 4), (0.16, 0.48, 0.36))[0]] += 1  # a score of 0.6
+        ended = tuple(counts)
+        if ended not in known:
+            known[ended] = result_of(counts, test).score_interval
+        held += known[ended][0] <= 0.6 <= known[ended][1]
+    assert held >= 285
+
+
+def result_of(counts: Sequence[int], test: Sprt) -> MatchResult:
+    """Return the result of a match with so many pairs of each score, ended by the test."""
+    pairs = [p for p, n in zip(((-1, -1), (-1, 0), (0, 0), (0, 1), (1, 1)), counts, strict=True)
+             for _ in range(n)]  # fmt: skip
+    records = [
+        GameRecord(pair=pair, a_plays=a_plays, opening=(), moves=(), result=result)
+        for pair, results in enumerate(pairs)
+        for a_plays, result in enumerate(results)
+    ]
+    return MatchResult(
+        names=("a", "b"), records=tuple(records), sprt=test.state(counts), stop_reason="sprt"
+    )
 
 
 def test_ctrl_c_keeps_what_was_finished() -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
 
 from pyengine.errors import ConfigError
+from pyengine.match.interval import score_interval
 from pyengine.settings import Settings
 
 __all__ = ["PAIR_SCORES", "Sprt", "SprtState", "elo_of_score", "score_interval", "score_of_elo"]
@@ -22,7 +22,6 @@ __all__ = ["PAIR_SCORES", "Sprt", "SprtState", "elo_of_score", "score_interval",
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 _ELO_SCALE = 400.0  # Elo: ten times the odds
-_WORST_VARIANCE = 0.25  # of a score in [0, 1]: all or nothing
 _EMPTY = 1e-3  # pairs that a result counts for that was never seen
 _STEPS = 100  # of a bisection: more than a double has bits
 
@@ -39,44 +38,6 @@ def elo_of_score(score: float) -> float:
 def score_of_elo(elo: float) -> float:
     """Return the expected score in [0, 1] of a player who is ``elo`` stronger."""
     return 1 / (1 + 10 ** (-elo / _ELO_SCALE))
-
-
-def score_interval(
-    points: Sequence[float], games: Sequence[int], confidence: float = 0.95
-) -> tuple[float, float]:
-    """Return the interval of the score from independent groups of games, as a rule pairs.
-
-    Wilson's interval for as many independent games as have the variance that the groups show. That
-    variance is the groups' own together with one group of the greatest variance there is, so that
-    neither 100 % nor a row of draws counts as proof: n groups that all were won give what Wilson
-    gives for n trials.
-
-    Args:
-        points: of each group, 0 to its number of games.
-        games: of each group.
-        confidence: in (0, 1).
-
-    Returns:
-        Lower and upper end, in [0, 1]; that is (0, 1) without a game.
-
-    """
-    groups, total = len(points), sum(games)
-    if total == 0:
-        return (0.0, 1.0)
-    score = sum(points) / total
-    size = total / groups
-    squares = sum(((p - score * g) / size) ** 2 for p, g in zip(points, games, strict=True))
-    single = score * (1 - score)  # variance of a group that is won or lost as a whole
-    share = (squares + _WORST_VARIANCE) / ((groups - 1) * single + _WORST_VARIANCE)
-    return _wilson(score, groups / share, NormalDist().inv_cdf((1 + confidence) / 2))
-
-
-def _wilson(share: float, trials: float, z: float) -> tuple[float, float]:
-    """Where a share that is the true one would still be thought to give the one found."""
-    middle = share + z * z / (2 * trials)
-    half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    scale = 1 + z * z / trials
-    return (max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale))
 
 
 @dataclass(frozen=True, kw_only=True)
