@@ -1,10 +1,6 @@
 /// The extension module pyengine._core: a list of calls.
 #include "bindings.h"
 
-#ifndef PYENGINE_VERSION
-#define PYENGINE_VERSION "0.0.0"
-#endif
-
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The C++ engine. Private: use the package pyengine.";
   m.attr("__version__") = PYENGINE_VERSION;

@@ -18,7 +18,7 @@ find_package(pybind11 2.13 CONFIG REQUIRED)
 # NO_EXTRAS: optimisation is decided in compiler.cmake, the installer strips.
 pybind11_add_module(_core MODULE NO_EXTRAS ${binding_sources})
 target_link_libraries(_core PRIVATE pyengine_core)
-target_compile_definitions(_core PRIVATE PYENGINE_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(_core PRIVATE PYENGINE_VERSION="${pyengine_version}")
 
 install(TARGETS _core LIBRARY DESTINATION pyengine)
 install(DIRECTORY models/ DESTINATION pyengine/models OPTIONAL
