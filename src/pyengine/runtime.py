@@ -15,6 +15,7 @@ import functools
 import importlib.metadata
 import importlib.util
 import os
+import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,18 @@ from pathlib import Path
 from pyengine import _core
 from pyengine.errors import ModelError
 
-__all__ = ["DoctorReport", "doctor", "driver_problem", "find_library", "preload_cuda"]
+__all__ = [
+    "OLDEST",
+    "DoctorReport",
+    "doctor",
+    "driver_problem",
+    "find_library",
+    "is_too_old",
+    "preload_cuda",
+]
+
+#: The first ONNX Runtime that keeps a network's external data inside the network's folder.
+OLDEST = "1.24.1"
 
 #: Names another ONNX Runtime than the installed package's: the path of the shared library.
 LIBRARY_VARIABLE = "PYENGINE_ORT_LIBRARY"
@@ -33,7 +45,7 @@ TENSORRT = "TensorrtExecutionProvider"
 
 _PATTERNS = {
     "linux": "libonnxruntime.so*",
-    "darwin": "libonnxruntime*.dylib",
+    "darwin": "libonnxruntime.*dylib",
     "win32": "onnxruntime.dll",
 }
 _DRIVERS = {"linux": "libcuda.so.1", "win32": "nvcuda.dll"}
@@ -47,6 +59,10 @@ _CUDA_FOLDERS = (
 def find_library() -> Path:
     """Return the path of ONNX Runtime's shared library.
 
+    Packages of ONNX Runtime share one folder, so that several libraries may lie there. The choice
+    is that of ``onnxruntime-gpu``, which has the CPU's provider as well, else the newest: a process
+    loads one alone, and whatever provider is asked for later has to be in it.
+
     Raises:
         ModelError: no ONNX Runtime is installed; says where it was looked for.
 
@@ -57,15 +73,49 @@ def find_library() -> Path:
     spec = importlib.util.find_spec("onnxruntime")  # does not import it
     folders = list(spec.submodule_search_locations or []) if spec is not None else []
     pattern = _PATTERNS.get(sys.platform, "libonnxruntime.so*")
-    for folder in folders:
-        found = sorted((Path(folder) / "capi").glob(pattern))
-        if found:
-            return found[-1]
+    found = [path for folder in folders for path in (Path(folder) / "capi").glob(pattern)]
+    if len(found) > 1:
+        gpu = _recorded_names("onnxruntime-gpu")
+        return max(found, key=lambda path: (path.name in gpu, _numbers(path.name)))
+    if found:
+        return found[0]
     raise ModelError(
         "ONNX Runtime is needed to run a network: expected the package onnxruntime-gpu or "
-        f"onnxruntime (1.20 or later) with {pattern}, found {folders or 'no such package'}. "
-        "Install one with pip"
+        f"onnxruntime ({OLDEST} or later) with {pattern}, found {folders or 'no such package'}. "
+        f"{_advice(_packages()) or 'Install one with pip'}"
     )
+
+
+def is_too_old(version: str) -> bool:
+    """Return whether a network's external data may name any file, as before :data:`OLDEST`."""
+    return _numbers(version) < _numbers(OLDEST)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return the numbers of a version, or of a file's name that has one."""
+    return tuple(int(digits) for digits in re.findall(r"\d+", text))
+
+
+def _recorded_names(package: str) -> frozenset[str]:
+    """Return the names of the files that a package installed; none where it is not there."""
+    try:
+        files = importlib.metadata.files(package)
+    except importlib.metadata.PackageNotFoundError:
+        return frozenset()
+    return frozenset(file.name for file in files or ())
+
+
+def _packages() -> list[str]:
+    """Return the packages that have files in the folder ``onnxruntime``."""
+    return sorted(set(importlib.metadata.packages_distributions().get("onnxruntime", [])))
+
+
+def _advice(packages: list[str]) -> str:
+    """Return the commands that leave one whole ONNX Runtime; none where there is no package."""
+    if not packages:
+        return ""
+    one = "onnxruntime-gpu" if driver_problem() is None else "onnxruntime"
+    return f"Mend it with `pip uninstall -y {' '.join(packages)}` and then `pip install {one}`"
 
 
 def driver_problem() -> str | None:
@@ -170,16 +220,9 @@ def doctor(device_id: int = 0) -> DoctorReport:
 
 
 def _package_warnings() -> tuple[str, ...]:
-    """Both wheels of ONNX Runtime in one environment overwrite each other's files."""
-    installed = []
-    for name in ("onnxruntime", "onnxruntime-gpu"):
-        try:
-            installed.append(f"{name} {importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    if len(installed) < 2:
+    """Say that packages of ONNX Runtime lie in one folder, where there are several."""
+    packages = _packages()
+    if len(packages) < 2:
         return ()
-    return (
-        f"{' and '.join(installed)} are both installed and overwrite each other: uninstall both, "
-        "then install one",
-    )
+    each = [f"{name} {importlib.metadata.version(name)}" for name in packages]
+    return (f"{' and '.join(each)} overwrite each other's files. {_advice(packages)}",)

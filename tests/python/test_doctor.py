@@ -271,11 +271,19 @@ def test_providers_that_do_not_work_are_listed_with_the_reason() -> None:
         assert checks[name].detail == problem
 
 
-def test_two_wheels_of_onnx_runtime_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime.importlib.metadata, "version", lambda _name: "1.30.0")
-    found = pyengine.doctor()
-    assert not found.ok
-    assert any("overwrite each other" in check.detail for check in found.checks)
+def test_what_the_runtime_warns_of_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = dataclasses.replace(runtime.doctor(), warnings=("two packages overwrite each other",))
+    monkeypatch.setattr(runtime, "doctor", lambda _device: found)
+    examined = pyengine.doctor()
+    assert not examined.ok
+    assert any("overwrite each other" in check.detail for check in examined.checks)
+
+
+def test_an_onnx_runtime_that_reads_any_file_as_weights_fails() -> None:
+    old = dataclasses.replace(runtime.doctor(), version="1.23.2")
+    first = next(report.runtime_checks(old))
+    assert (first.name, first.verdict) == ("ONNX Runtime", "FAIL")
+    assert "expected 1.24.1 or later" in first.detail
 
 
 def test_no_onnx_runtime_fails_and_the_search_still_works(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def runtime_checks(found: runtime.DoctorReport) -> Iterator[Check]:
     if not found.library:
         yield failed("ONNX Runtime", found.reason)
         return
-    yield passed("ONNX Runtime", f"{found.version}, {found.library}")
+    yield _version_check(found)
     if found.warnings:
         yield failed("one ONNX Runtime", "; ".join(found.warnings))
     for name in (*found.available, *(n for n in found.problems if n not in found.available)):
@@ -114,6 +114,17 @@ def runtime_checks(found: runtime.DoctorReport) -> Iterator[Check]:
             yield passed(name, "works")
         else:
             yield skipped(name, "is there, but not used by this engine")
+
+
+def _version_check(found: runtime.DoctorReport) -> Check:
+    said = f"{found.version}, {found.library}"
+    if not runtime.is_too_old(found.version):
+        return passed("ONNX Runtime", said)
+    return failed(
+        "ONNX Runtime",
+        f"{said}: expected {runtime.OLDEST} or later; before, a network's file may have any other "
+        "file of this machine read as its weights",
+    )
 
 
 def _versions() -> dict[str, str]:

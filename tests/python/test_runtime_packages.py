@@ -1,0 +1,103 @@
+"""Which ONNX Runtime is used where packages of it overwrite each other; with fake packages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import pyengine
+from pyengine import runtime
+
+Install = Callable[..., None]
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="elsewhere the library's name has no version"
+)
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Return a function that installs a fake package of ONNX Runtime, which hides the real one."""
+    standard = [path for path in sys.path if "-packages" not in path]
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *standard])
+    monkeypatch.setattr(runtime, "find_library", runtime.find_library.__wrapped__)  # no cache
+    monkeypatch.delitem(sys.modules, "onnxruntime", raising=False)
+    monkeypatch.delenv(runtime.LIBRARY_VARIABLE, raising=False)
+    capi = tmp_path / "onnxruntime" / "capi"
+    capi.mkdir(parents=True)
+    (tmp_path / "onnxruntime" / "__init__.py").touch()
+
+    def fake(package: str, version: str, *, library: bool = True) -> None:
+        name = f"onnxruntime/capi/libonnxruntime.so.{version}"
+        if library:
+            (tmp_path / name).write_text(package)
+        info = tmp_path / f"{package.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Name: {package}\nVersion: {version}\n")
+        (info / "RECORD").write_text(f"onnxruntime/__init__.py,,\n{name},,\n")
+
+    return fake
+
+
+def found() -> str:
+    """Return the name of the library that would be used."""
+    return runtime.find_library().name
+
+
+@pytest.mark.parametrize(("cpu", "gpu"), [("1.32.0", "1.31.1"), ("1.24.1", "1.30.0")])
+def test_of_both_packages_the_one_for_gpus_is_used(install: Install, cpu: str, gpu: str) -> None:
+    install("onnxruntime", cpu)
+    install("onnxruntime-gpu", gpu)
+    assert found() == f"libonnxruntime.so.{gpu}"
+
+
+def test_of_several_libraries_the_highest_number_is_used(install: Install) -> None:
+    install("onnxruntime", "1.9.0")
+    install("onnxruntime-qnn", "1.32.0")
+    install("onnxruntime-openvino", "1.4.1")
+    assert found() == "libonnxruntime.so.1.32.0"
+
+
+def commands(text: str) -> list[str]:
+    """Return what a text has in backticks."""
+    return text.split("`")[1::2]
+
+
+@pytest.mark.parametrize(
+    ("problem", "one"), [(None, "onnxruntime-gpu"), ("no libcuda.so.1", "onnxruntime")]
+)
+def test_the_doctor_says_how_to_mend_it(
+    install: Install, monkeypatch: pytest.MonkeyPatch, problem: str | None, one: str
+) -> None:
+    monkeypatch.setattr(runtime, "driver_problem", lambda: problem)
+    install("onnxruntime", "1.30.0")
+    install("onnxruntime-gpu", "1.30.0")
+    (warning,) = runtime.doctor().warnings
+    assert "onnxruntime 1.30.0 and onnxruntime-gpu 1.30.0 overwrite each other's files" in warning
+    assert commands(warning) == [
+        "pip uninstall -y onnxruntime onnxruntime-gpu",
+        f"pip install {one}",
+    ]
+
+
+def test_one_package_is_no_warning(install: Install) -> None:
+    install("onnxruntime", "1.30.0")
+    assert runtime.doctor().warnings == ()
+
+
+def test_a_package_that_lost_its_library_is_told_with_what_mends_it(install: Install) -> None:
+    install("onnxruntime-gpu", "1.30.0", library=False)  # `pip uninstall onnxruntime` took it
+    with pytest.raises(pyengine.ModelError, match=r"1\.24\.1 or later") as error:
+        found()
+    assert "pip uninstall -y onnxruntime-gpu" in commands(str(error.value))
+
+
+@pytest.mark.parametrize(
+    ("version", "old"),
+    [("1.9.0", True), ("1.23.2", True), ("1.24.0", True), ("1.24.1", False), ("1.32.0", False)],
+)
+def test_versions_are_compared_as_numbers(version: str, old: bool) -> None:
+    assert runtime.is_too_old(version) == old
