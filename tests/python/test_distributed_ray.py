@@ -8,9 +8,11 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -24,6 +26,7 @@ from cluster_runs import run_of, text_of
 from pyengine import distributed, train
 from pyengine.data import Dataset
 from pyengine.data.manifest import read_games
+from pyengine.distributed.cluster import connected
 from pyengine.train.files import read_lines
 from pyengine.train.state import RunFolder
 
@@ -127,6 +130,38 @@ def run_in_which_an_actor_dies(actors: int, path: Path) -> None:
 
 
 @needs_ray
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere 127.0.0.2 is no address")
+@pytest.mark.parametrize("imported", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_ray_of_our_own_listens_on_127_0_0_1_alone_and_wants_a_token(imported: bool) -> None:
+    apart(look_at_a_ray_of_our_own, imported)
+
+
+def look_at_a_ray_of_our_own(imported: bool) -> None:
+    """Start a Ray and knock at its ports: what listens on every address answers at 127.0.0.2."""
+    for name in ("RAY_AUTH_MODE", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"):
+        os.environ.pop(name, None)
+    if imported:
+        importlib.import_module("ray")
+    with connected("local", run_of(), {}):
+        ray = importlib.import_module("ray")
+        (node,) = ray.nodes()
+        assert node["NodeManagerAddress"] == "127.0.0.1"
+        head = ray.get_runtime_context().gcs_address.rpartition(":")[2]
+        ports = [int(head), node["NodeManagerPort"], node["ObjectManagerPort"]]
+        assert all(answers("127.0.0.1", port) for port in ports)
+        assert not any(answers("127.0.0.2", port) for port in ports)
+        assert imported or os.environ["RAY_AUTH_MODE"] == "token"
+    assert "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER" not in os.environ
+
+
+def answers(address: str, port: int) -> bool:
+    """Return whether something listens there."""
+    with socket.socket() as knocking:
+        knocking.settimeout(5)
+        return knocking.connect_ex((address, port)) == 0
+
+
+@needs_ray
 @pytest.mark.slow
 def test_a_learner_that_dies_comes_back_though_actors_wait_for_room(tmp_path: Path) -> None:
     apart(run_in_which_the_learner_dies, tmp_path)
@@ -186,12 +221,16 @@ def delivered_in(folder: RunFolder) -> int:
 
 @needs_ray
 @pytest.mark.slow
-def test_a_node_that_joins_plays_and_one_that_vanishes_costs_no_game(tmp_path: Path) -> None:
-    apart(run_in_which_nodes_come_and_go, tmp_path)
+@pytest.mark.parametrize("mode", ["disabled", "token"])
+def test_a_node_that_joins_plays_and_one_that_vanishes_costs_no_game(
+    mode: str, tmp_path: Path
+) -> None:
+    apart(run_in_which_nodes_come_and_go, mode, tmp_path)
 
 
-def run_in_which_nodes_come_and_go(path: Path) -> None:
-    """Run on one node, then on two, then on one again."""
+def run_in_which_nodes_come_and_go(mode: str, path: Path) -> None:
+    """Run on one node, then on two, then on one again; with or without a token."""
+    os.environ |= {"RAY_AUTH_MODE": mode, "RAY_AUTH_TOKEN": uuid.uuid4().hex}
     cluster_utils = importlib.import_module("ray.cluster_utils")
     cluster = cluster_utils.Cluster(
         initialize_head=True,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from pyengine.distributed.extra import need_ray
+from pyengine.distributed.loopback import ask_for_token, on_loopback
 from pyengine.distributed.player import Contract, Order, Player, Reply
 from pyengine.distributed.policy import room
 from pyengine.distributed.workers import LostError
@@ -53,8 +54,9 @@ def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterato
     """Be a driver of a cluster. One that Ray is connected to already is used, and stays.
 
     Args:
-        address: ``"local"`` starts a Ray on this machine, which ends with the block; ``"auto"`` is
-            the one that runs on this machine; else the address of one.
+        address: ``"local"`` starts a Ray on this machine, which listens on 127.0.0.1 alone and ends
+            with the block; ``"auto"`` is the one that runs on this machine; else the address of
+            one.
         run: what a Ray of our own must have room for.
         options: of ``ray.init``.
 
@@ -68,14 +70,18 @@ def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterato
             f"expected to run on a node of the cluster, which holds the run's folder, found the "
             f"client address {address}: start it there (for example with `ray job submit`)"
         )
+    local = address == "local"
+    if local:
+        ask_for_token()
     ray = need_ray()
     if ray.is_initialized():
         yield
         return
-    own = _own_ray(run) if address == "local" else {}
+    own = _own_ray(run) if local else {}
     quiet = {"log_to_driver": False, "logging_level": "error"}
     try:
-        _init(ray, address, {**quiet, **own, **options})
+        with on_loopback() if local else nullcontext():
+            _init(ray, address, {**quiet, **own, **options})
         yield
     finally:
         ray.shutdown()
