@@ -26,12 +26,13 @@ PYTHON_DIRS := src/pyengine tests tools $(wildcard benchmarks examples models)
 CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
-.PHONY: help demo build test test-cpp test-python slow asan tsan instructions lint format stubs tidy bench wheels clean
+.PHONY: help demo build test test-cpp test-python slow oldest newest asan tsan instructions lint format stubs tidy bench wheels clean
 
 help:
 	@echo "make demo    build, install into .venv, and watch a search think"
 	@echo "make test    everything that proves the engine: C++ tests, sanitizers, Python tests"
 	@echo "make slow    the tests that take many minutes"
+	@echo "make oldest  the Python tests with the oldest dependencies allowed   make newest  with the newest"
 	@echo "make lint    style, types, layers, stubs        make format  mend the style"
 	@echo "make bench   the benchmark suites, into $(BENCH)"
 	@echo "make instructions   instructions a simulation, against the committed figures"
@@ -61,6 +62,17 @@ test-python: $(VENV)/.test
 slow: $(VENV)/.test
 	@tools/cpp_tests.sh release -L slow
 	$(PY) -m pytest -m slow -o faulthandler_timeout=0  # some learn for many minutes
+
+# The Python tests on the same wheel with other versions of the dependencies, each set in an
+# environment of its own. Both want TORCH=... to test training; PyTorch's own versions are not varied.
+oldest newest: $(VENV)/.installed
+	rm -rf build/$@
+	$(PYTHON) -m venv build/$@
+	$(PY) tools/lower_bounds.py test > build/oldest.txt
+	build/$@/bin/python -m pip --disable-pip-version-check install -q $(if $(filter oldest,$@),-c build/oldest.txt) \
+	  "$$(echo build/dist/*.whl)[test]" $(TORCH)
+	build/$@/bin/python -m pip list
+	build/$@/bin/python -m pytest
 
 # What guards speed: instructions a simulation within 3 % of benchmarks/instructions.toml.
 # `make instructions UPDATE=1` writes the figures anew.

@@ -229,8 +229,7 @@ def test_ctrl_c_without_a_terminal_is_no_traceback() -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None
-        while "to move" not in process.stdout.readline():
-            continue  # then it thinks
+        assert any("to move" in line for line in process.stdout)  # then it thinks
         start = time.monotonic()
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(30) == 130
