@@ -15,6 +15,7 @@ import numpy.typing as npt
 from pyengine import _core, engine_cache, runtime
 from pyengine.errors import ConfigError
 from pyengine.games import State, as_game
+from pyengine.onnx_files import external_files
 from pyengine.spec import ModelSpec, spec_of_model
 
 __all__ = [
@@ -197,9 +198,10 @@ class OnnxEvaluator(Evaluator):
             makes calls of its own.
 
     Raises:
-        ModelError: the file is missing, damaged, no ONNX or cannot be read without a spec, or a
-            named provider cannot be had, is not known or refuses an option; says what was
-            expected and what was found. Whether it fits a game is checked when the game is known.
+        ModelError: the file is missing, damaged, no ONNX, cannot be read without a spec or names
+            data outside its own folder, or a named provider cannot be had, is not known or refuses
+            an option; says what was expected and what was found. Whether it fits a game is checked
+            when the game is known.
         ConfigError: an argument is out of range.
 
     After ``os.fork`` the child cannot use networks opened before (EvaluationError): it opens its
@@ -218,6 +220,7 @@ class OnnxEvaluator(Evaluator):
         """Open the file; see the class."""
         file = Path(path)
         wanted = _provider_list(providers)
+        external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
         library = runtime.find_library()
