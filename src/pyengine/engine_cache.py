@@ -8,7 +8,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from pyengine.model_files import model_digest
+from pyengine.errors import ModelError
+from pyengine.onnx_files import model_digest
 
 __all__ = ["engine_folder", "keep"]
 
@@ -29,7 +30,7 @@ def engine_folder(model: Path, version: str) -> Path | None:
     """
     try:
         digest, root = model_digest(model), _root()
-    except (OSError, ValueError, RuntimeError):  # the last: the user has no home
+    except (OSError, ModelError, RuntimeError):  # the last: the user has no home
         return None
     return root / f"{digest[:32]}-{version}"
 

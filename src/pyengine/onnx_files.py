@@ -1,4 +1,4 @@
-"""The files that an ONNX model reads its weights from, beside itself.
+"""The files that an ONNX model reads its weights from, beside itself, and a digest of all.
 
 An ONNX file can name other files that hold its tensors ("external data"). ONNX Runtime before
 1.24.1 opens whatever is named, ``/etc/passwd`` for one, and hands it to the network as numbers. The
@@ -11,6 +11,7 @@ https://protobuf.dev/programming-guides/encoding/.
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import os
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from typing import TypeAlias
 
 from pyengine.errors import ModelError
 
-__all__ = ["external_files"]
+__all__ = ["external_files", "model_digest"]
 
 _MOST_DEPTH = 100  # messages within messages, as protobuf itself has it
 _MOST_FIELDS = 4_000_000  # visited; a graph of 100,000 nodes has about 2 million
@@ -130,6 +131,27 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
     except _BadWireError as error:
         raise ModelError(f"{path} cannot be loaded: expected ONNX, found {error}") from None
     return tuple(dict.fromkeys(_inside(path, tensor, location) for tensor, location in named))
+
+
+def model_digest(model: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a model: of its file, and of the files that it reads weights from.
+
+    Raises:
+        ModelError: as :func:`external_files` does.
+        OSError: one of the files cannot be read.
+
+    """
+    path = Path(model)
+    others = external_files(path)
+    whole = hashlib.sha256(_sha256(path))
+    for other in others:
+        whole.update(os.fsencode(other.relative_to(path.parent)) + b"\0" + _sha256(other))
+    return whole.hexdigest()
+
+
+def _sha256(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
 
 
 def _check_file(path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from pyengine import ModelError, ModelSpec, OnnxEvaluator, bundled_models, onnx_files
-from pyengine.onnx_files import external_files
+from pyengine.onnx_files import external_files, model_digest
 from tiny_models import TinyModel
 
 
@@ -169,3 +171,27 @@ def test_onnx_itself_writes_what_is_found(tmp_path: Path) -> None:
     onnx.save(onnx.load(path), path, save_as_external_data=True, location="w", size_threshold=0)
     assert external_files(path) == (tmp_path / "w",)
     assert OnnxEvaluator(path, ModelSpec()).path == path
+
+
+def test_the_digest_covers_all_files(model: Path) -> None:
+    model.write_bytes(graph(field(5, tensor("weights"))))
+    weights = model.parent / "weights"
+    weights.write_bytes(b"first")
+    first = model_digest(model)
+    weights.write_bytes(b"other")
+    other = model_digest(model)
+    model.write_bytes(model.read_bytes() + b"\x08\x09")
+    assert len({first, other, model_digest(model)}) == 3
+
+
+def test_damaged_models_are_refused_or_read_to_their_end(tmp_path: Path) -> None:
+    rng = random.Random(6)
+    good = bundled_models()["tic_tac_toe"].read_bytes()[:2000]
+    path = tmp_path / "m.onnx"
+    for _ in range(300):
+        bad = bytearray(good)
+        for _ in range(5):
+            bad[rng.randrange(len(bad))] = rng.randrange(256)
+        path.write_bytes(bad)
+        with suppress(ModelError):
+            external_files(path)

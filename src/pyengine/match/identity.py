@@ -15,7 +15,7 @@ import numpy as np
 from pyengine import _core
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, ModelError
 from pyengine.evaluators import (
     CallbackEvaluator,
     Evaluator,
@@ -28,7 +28,7 @@ from pyengine.evaluators import (
 from pyengine.games import Game
 from pyengine.match.code import NoDigestError, digest_of
 from pyengine.match.simple import RandomPlayer, ValuePlayer
-from pyengine.model_files import model_digest
+from pyengine.onnx_files import model_digest
 
 __all__ = ["identity_of", "rules_of"]
 
@@ -136,6 +136,6 @@ def _content(network: OnnxEvaluator) -> str:
     try:
         if path.stat().st_mtime_ns == network.written:
             return model_digest(path)[:_DIGITS]
-    except (OSError, ValueError) as error:
+    except (OSError, ModelError) as error:
         raise ConfigError(f"{path}: a record needs to read the network again: {error}") from error
     raise ConfigError(f"{path}: expected the network as it was opened, found it written since")
