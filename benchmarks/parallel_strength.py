@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import MatchInterrupted, MatchResult, Openings, SearchConfig, machine
+from pyengine.match.identity import identity_of
 
 if TYPE_CHECKING or __package__:
     from . import common, many_trees, networks, variants
@@ -184,9 +185,10 @@ class OneTreeAtATime:
         for engine in self._engines:
             engine.close()
 
-    def __repr__(self) -> str:
-        """Name the settings: a record of the match is one of these."""
-        return f"OneTreeAtATime({self._config.fingerprint()})"
+    @property
+    def identity(self) -> str:
+        """Tell network and settings: a record of the match is one of these."""
+        return f"one tree at a time: {json.dumps(identity_of(self._engines[0], 'player'))}"
 
 
 class Progress:

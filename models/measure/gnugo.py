@@ -91,8 +91,9 @@ class GnuGo:
         """End it."""
         self.close()
 
-    def __repr__(self) -> str:
-        """Return what the record of a match says of it."""
+    @property
+    def identity(self) -> str:
+        """What the record of a match says of it."""
         return f"GNU Go {self._version}, level {self._level}"
 
 

@@ -205,6 +205,7 @@ def test_a_match_goes_on_where_it_was_stopped(context: Any) -> None:
         asked.append(state)
         return state.legal_actions()[0]
 
+    other.identity = "the first cell"  # type: ignore[attr-defined]
     game = pyengine.load_game("tic_tac_toe")
     with context.engine(game, "uniform", 20) as engine:
         first = context.play("against the first cell", engine, other, 40, plies=2)

@@ -68,13 +68,17 @@ def match(
             seconds, which would be for all games together.
         record: a file of JSON lines, one a finished game. Where it exists the match goes on; a file
             of other arguments is refused (``games``, ``sprt`` and ``concurrent_games`` may differ).
+            A network is told by its content, Python by code and values. What cannot be told, such
+            as a random generator, needs a player, evaluator, function or game with an attribute
+            ``identity``: a text that changes whenever its moves do.
         names: of the players, for the report.
         confidence: of the intervals, in (0, 1).
         on_progress: called with the result so far after each round; returning ``False`` ends all.
 
     Raises:
-        ConfigError: an argument out of range, engines of different games, another match's record.
-        DataError: a damaged record.
+        ConfigError: an argument out of range, engines of different games, another match's record,
+            or a player that no record can tell from others.
+        DataError: a file that is no record, is damaged or cannot be opened; it is left as it was.
         IllegalActionError: a function chose an action that is not legal.
         MatchInterrupted: Ctrl-C (a KeyboardInterrupt); its ``result`` has the finished games.
     """

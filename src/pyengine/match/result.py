@@ -10,9 +10,10 @@ from pyengine.match.statistics import PAIR_SCORES, SprtState, elo_of_score, scor
 
 __all__ = ["GameRecord", "MatchEnd", "MatchResult"]
 
-# How much less often the true score is outside an interval, for the test to end the match when it
-# likes: 95 % become 97.5 %. Of 150 simulated tests the worst had ??? % then.
-_OUTSIDE_AFTER_TEST = 0.5
+# Share of the usual probability that the true score is outside, so that the interval holds although
+# a test ended the match. Of tests with alpha = beta = 0.01, 0.05 and 0.1, simulated as Brownian
+# motions of ten drifts, an interval of 95 % held in 86 % at worst, one with this share in 95.5 %.
+_OUTSIDE_AFTER_TEST = 0.25
 
 MatchEnd: TypeAlias = Literal["games", "sprt", "stopped", "interrupted"]
 
@@ -74,9 +75,9 @@ class MatchResult:
     def score_interval(self) -> tuple[float, float]:
         """Interval of the score; pairs of games are the independent samples.
 
-        With a sequential test, whose results decide how many games there are, the true score is
-        outside half as often as ``confidence`` alone would let it. That makes up for the end by the
-        test, as far as was simulated; :attr:`interval_note` says what is left.
+        With a sequential test, whose results decide how many games there are, it is wider, so that
+        it holds although the test may end at a lucky moment; by simulation, not by proof.
+        :attr:`interval_note` says what is left.
         """
         groups = list(self._points().values())
         outside = (1 - self.confidence) * (1.0 if self.sprt is None else _OUTSIDE_AFTER_TEST)
