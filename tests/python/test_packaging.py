@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import venv
 from importlib import metadata
 from pathlib import Path
 
@@ -173,6 +174,29 @@ def test_the_readme_has_no_link_that_the_index_cannot_follow() -> None:
     text = (ROOT / PROJECT["readme"]).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)\s]+)", text) + re.findall(r"(?:href|src)=\"([^\"]+)", text)
     assert [one for one in targets if not one.startswith(("https://", "#"))] == []
+
+
+@pytest.mark.slow
+def test_it_runs_without_the_package_for_gpus(tmp_path: Path) -> None:
+    """The README's way for machines without a GPU, with the wheel of this checkout."""
+    wheels = sorted((ROOT / "build" / "dist").glob("*.whl"))
+    if not wheels:
+        pytest.skip("no wheel in build/dist")
+    venv.create(tmp_path, with_pip=True)
+    python = tmp_path / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+    def said(*arguments: str) -> str:
+        command = [str(python), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    said("-m", "pip", "install", "numpy", f"onnxruntime>={runtime.OLDEST}")
+    said("-m", "pip", "install", "--no-deps", str(wheels[-1]))
+    assert said("-c", "import pyengine; print(pyengine.doctor().ok)") == "True\n"
+    missed = said("-m", "pip", "check").splitlines()
+    assert [line.split()[3:] for line in missed] in (
+        [],
+        [["onnxruntime-gpu,", "which", "is", "not", "installed."]],
+    )
 
 
 # --- the source distribution ---------------------------------------------------------------------
