@@ -61,13 +61,13 @@ def test_a_network_that_loses_too_much_ends_with_1_and_a_table(
     network = tmp_path / "net.onnx"
     main(["convert", "--random", "1x4", "--board-size", "4", "-o", str(network)])
     checks = (
-        Check("policy, mean", 0.5, 0.04, False, "total variation"),
-        Check("first choice", 0.95, 0.9, True),
+        Check("policy, mean", 0.5, 0.04, "failed", "total variation"),
+        Check("first choice", 0.95, 0.9, "passed"),
     )
     unlike = Comparison(64, 0.5, 0.9, 1.0, 0.0, 0.1, 0.95, 0.0)
 
     def fail(*_: Any, **__: Any) -> Int8Report:
-        return Int8Report(None, checks, unlike, None, 2, 3, 3.0)
+        return Int8Report(None, checks, 64, unlike, None, 2, 3, 3.0)
 
     monkeypatch.setattr("pyengine.cli.convert.quantise", fail)
     capsys.readouterr()
@@ -78,6 +78,28 @@ def test_a_network_that_loses_too_much_ends_with_1_and_a_table(
     assert "nothing written" in said
 
 
+@pytest.mark.parametrize(("path", "status"), [(None, 1), (Path("net.int8.onnx"), 0)])
+def test_a_match_that_does_not_tell_is_said_to_be_open(
+    capsys: Output, monkeypatch: pytest.MonkeyPatch, path: Path | None, status: int
+) -> None:
+    alike = Comparison(64, 0, 0, 0, 0, 0, 1, 0)
+    checks = (Check("match, evidence", 0.4, 2.944, "undecided", "2 won"),)
+    asked: dict[str, Any] = {}
+
+    def note(*_: Any, **options: Any) -> Int8Report:
+        asked.update(options)
+        return Int8Report(path, checks, 64, alike, None, 2, 3, 3.0)
+
+    monkeypatch.setattr("pyengine.cli.convert.quantise", note)
+    options = [] if path is None else ["--write-undecided", "--margin", "80"]
+    assert main(["convert", "--int8", "connect4", *options]) == status
+    said = capsys.readouterr().out
+    assert "OPEN  match, evidence" in said
+    assert f"undecided: {'nothing written' if path is None else 'written: net'}" in said
+    assert asked["write_undecided"] == (path is not None)
+    assert asked["limits"].margin == (50 if path is None else 80)
+
+
 def test_a_bundled_network_knows_its_game_and_is_written_here(
     tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,7 +107,7 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
 
     def note(*arguments: Any, **_: Any) -> Int8Report:
         asked.extend(arguments)
-        return Int8Report(None, (), Comparison(1, 0, 0, 0, 0, 0, 1, 0), None, 1, 1, 1.0)
+        return Int8Report(None, (), 64, Comparison(1, 0, 0, 0, 0, 0, 1, 0), None, 1, 1, 1.0)
 
     monkeypatch.setattr("pyengine.cli.convert.quantise", note)
     monkeypatch.chdir(tmp_path)
@@ -112,6 +134,7 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("--int8 FILE", "--game"),
         ("--int8 no.onnx --game go", "no.onnx is no file"),
         ("--int8 FILE --game go --positions 3", "--positions"),
+        ("--int8 FILE --game go --margin 0", "--margin: expected"),
         ("FILE", "ONNX already"),
     ],
 )

@@ -13,11 +13,16 @@ import numpy as np
 import pytest
 
 import pyengine
+from pyengine.bundled import game_of_model
 from pyengine.conversion import Limits, leela_to_onnx, quantise, random_leela
-from pyengine.conversion.gate import Comparison, compare, turned
+from pyengine.conversion.gate import Comparison, _match_check, _openings, compare, turned
 from pyengine.conversion.graph import check_input, float_nodes
-from pyengine.conversion.positions import longest_game, observe, play_positions
+from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
 from pyengine.errors import ConfigError, EngineError, ModelError
+from pyengine.evaluators import Evaluator
+from pyengine.games import State
+from pyengine.match.result import GameRecord, MatchResult
+from pyengine.match.statistics import score_of_elo
 
 onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
 pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
@@ -134,29 +139,93 @@ def test_a_network_that_fails_the_gate_is_not_written(network: Path, tmp_path: P
     assert not any(check.passed for check in report.checks)
 
 
-def test_the_match_is_part_of_the_gate(network: Path, tmp_path: Path) -> None:
-    report = quantise(
-        network, tmp_path / "out.onnx", GAME, limits=ANYTHING, positions=64, games=6, simulations=8
-    )
+def test_a_match_too_short_to_tell_is_undecided(network: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    short: dict[str, Any] = {"positions": 64, "games": 6, "simulations": 8, "limits": ANYTHING}
+    report = quantise(network, out, GAME, **short)
     assert report.match is not None
     assert report.match.games == 6
-    low, high = report.match.score_interval
-    assert report.checks[-1].measured == high
-    assert report.passed == (high >= 0.5)
-    assert low < high
+    assert (report.outcome, report.passed, report.path) == ("undecided", False, None)
+    assert report.to_dict()["checks"][-1]["outcome"] == "undecided"
+    assert not out.exists()
+    report = quantise(network, out, GAME, write_undecided=True, **short)
+    assert (report.outcome, report.path) == ("undecided", out)
+    kept = {entry.key: entry.value for entry in onnx.load(out).metadata_props}
+    assert json.loads(kept["pyengine.int8"])["outcome"] == "undecided"
 
 
-def test_a_match_that_finishes_no_game_is_no_failure(network: Path, tmp_path: Path) -> None:
+def test_a_match_that_finishes_no_game_is_undecided(network: Path, tmp_path: Path) -> None:
     report = quantise(
         network, tmp_path / "out.onnx", GAME, limits=ANYTHING, positions=64, match_seconds=1e-9
     )
-    assert report.passed
-    assert "no game was finished" in report.checks[-1].detail
+    assert report.outcome == "undecided"
+    assert "no game finished" in report.checks[-1].detail
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def result_of(*pairs: tuple[int, int], margin: float = 50.0) -> MatchResult:
+    """Return a match of these results of the games of a pair."""
+    records = [
+        GameRecord(pair=number, a_plays=a, opening=(), moves=(), result=pair[a])
+        for number, pair in enumerate(pairs)
+        for a in (0, 1)
+    ]
+    done = MatchResult(names=("int8", "original"), records=tuple(records))
+    return replace(done, sprt=Limits(margin=margin).test().state(done.pairs))
+
+
+def test_what_the_match_says_is_a_test_against_the_margin() -> None:
+    def outcome(result: MatchResult, margin: float = 50.0) -> str:
+        return _match_check(result, Limits(margin=margin), 32).outcome
+
+    won, lost, even, open_game = (1, 1), (-1, -1), (1, -1), (0, -1)
+    assert outcome(result_of(*[even, even, won, lost] * 8)) == "undecided"
+    assert outcome(result_of(*[even, even, won, lost] * 60)) == "passed"
+    # What the interval's upper end let pass before: 40 games that a network 80 Elo weaker plays.
+    assert outcome(result_of(*[even, even, won, lost] * 4, lost, lost, lost)) != "passed"
+    assert outcome(result_of(*[even, even, won, lost] * 10, *[lost] * 20)) == "failed"
+    assert outcome(result_of(open_game)) == "undecided"
+    assert outcome(result_of(*[even, even, won, lost] * 8, margin=150), 150) == "passed"
+
+
+def test_half_of_equal_networks_pass_soon_and_few_weaker_ones_ever() -> None:
+    """The promise of the gate: 800 games, no draws, 60 matches each."""
+
+    def passed(elo: float) -> int:
+        rng = np.random.default_rng(5)
+        test = Limits().test()
+        count = 0
+        for _ in range(60):
+            pairs = rng.binomial(2, score_of_elo(elo), 400) * 2
+            for end in range(20, 401, 20):
+                accepted = test.state(np.bincount(pairs[:end], minlength=5).tolist()).accepted
+                if accepted:
+                    count += accepted == "elo1"
+                    break
+        return count
+
+    assert passed(0) > 48
+    assert passed(-50) < 9
+    assert passed(-100) == 0
+
+
+@pytest.mark.parametrize("margin", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_margin_out_of_range_is_named(margin: float) -> None:
+    with pytest.raises(ConfigError, match="margin: expected"):
+        Limits(margin=margin)
+
+
+def test_no_opening_is_played_twice() -> None:
+    game = pyengine.load_game("tic_tac_toe")
+    openings = _openings(game, pyengine.RolloutEvaluator(), 2000, seed=0, seconds=60)
+    assert 20 < len(openings) < 2000  # there are no more
+    assert len({game.new_initial_state(o).hash() for o in openings}) == len(openings)
+    assert _openings(game, pyengine.UniformEvaluator(), 5, seed=0, seconds=1e-9)
 
 
 def test_a_network_differs_from_itself_in_nothing(network: Path) -> None:
     evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
-    states = play_positions(pyengine.load_game(GAME), evaluator, 32, seed=0)
+    states = positions(evaluator, 32)
     same = compare(evaluator, evaluator, states)
     assert (same.agreement, same.policy_max, same.value_max, same.regret) == (1, 0, 0, 0)
     assert all(check.passed for check in same.checks(Limits()))
@@ -166,7 +235,7 @@ def test_another_network_fails_every_check(network: Path, tmp_path: Path) -> Non
     leela_to_onnx(random_leela(3, 16, seed=5, board_size=5), tmp_path / "other.onnx")
     mine = pyengine.OnnxEvaluator(network, providers=["cpu"])
     other = pyengine.OnnxEvaluator(tmp_path / "other.onnx", providers=["cpu"])
-    states = play_positions(pyengine.load_game(GAME), mine, 64, seed=0)
+    states = positions(mine, 64)
     checks = compare(mine, other, states).checks(Limits(), turned(mine, states))
     assert not any(check.passed for check in checks)
 
@@ -181,19 +250,58 @@ def test_what_turning_the_board_changes_widens_the_limits() -> None:
 # --- positions -----------------------------------------------------------------------------------
 
 
+def positions(evaluator: Evaluator, count: int, seed: int = 0) -> list[State]:
+    """Return positions of Go 5x5."""
+    spec = evaluator.spec
+    assert spec is not None
+    return play_positions(pyengine.load_game(GAME), evaluator, spec, count, seed)[0]
+
+
 def test_positions_come_from_whole_games_and_repeat_with_the_seed(network: Path) -> None:
     game = pyengine.load_game(GAME)
     evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
-    states = play_positions(game, evaluator, 150, seed=1)
+    states = positions(evaluator, 150, seed=1)
     assert len(states) == 150
     assert not any(state.is_terminal() for state in states)
     plies = [len(state.history()) for state in states]
     assert min(plies) < 3
     assert max(plies) > 0.6 * longest_game(game)
-    again = play_positions(game, evaluator, 150, seed=1)
+    again = positions(evaluator, 150, seed=1)
     assert [s.history() for s in again] == [s.history() for s in states]
-    other = play_positions(game, evaluator, 150, seed=2)
+    other = positions(evaluator, 150, seed=2)
     assert [s.history() for s in other] != [s.history() for s in states]
+
+
+@pytest.mark.parametrize("model", ["tic_tac_toe", "connect4", "go7"])
+def test_calibration_sees_no_position_of_the_comparison(model: str) -> None:
+    evaluator = pyengine.OnnxEvaluator(pyengine.bundled_models()[model], providers=["cpu"])
+    game, spec = game_of_model(model), evaluator.spec
+    assert game is not None
+    assert spec is not None
+    calibration, judge = play_positions(game, evaluator, spec, 400, seed=0)
+    if model == "tic_tac_toe":  # has fewer: 765 even without the end of the game in mind
+        assert 32 < min(len(calibration), len(judge)) < 400
+    else:
+        assert (len(calibration), len(judge)) == (400, 400)
+    read = [
+        {
+            turned.tobytes()
+            for state in states
+            for turned in _turned(state.observation_tensor(spec), spec, game.num_symmetries)
+        }
+        for states in (calibration, judge)
+    ]
+    assert not read[0] & read[1]
+    planes = observe(calibration, spec, game.num_symmetries, seed=0)
+    assert len({plane.tobytes() for plane in planes}) == len(calibration)
+    assert not {plane.tobytes() for plane in planes} & read[1]
+
+
+def test_a_game_of_too_few_positions_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    leela_to_onnx(random_leela(1, 4, board_size=2), path)
+    with pytest.raises(ConfigError, match="at least 32 distinct positions to calibrate on"):
+        quantise(path, tmp_path / "out.onnx", "go(board_size=2)", positions=100, games=0)
 
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])

@@ -17,6 +17,7 @@ from pyengine.cli.convert_data import FORMATS, convert_data
 from pyengine.conversion import (
     Int8Report,
     LeelaWeights,
+    Limits,
     leela_to_onnx,
     quantise,
     random_leela,
@@ -29,6 +30,11 @@ from pyengine.games import Game
 
 __all__ = ["convert"]
 
+_VERDICTS = {
+    "passed": ("PASS", "green"),
+    "failed": ("FAIL", "bold red"),
+    "undecided": ("OPEN", "yellow"),
+}
 _STAGES = ("games", "calibration", "comparison", "match")
 
 
@@ -57,7 +63,19 @@ _GameName: TypeAlias = Annotated[
 _Positions: TypeAlias = Annotated[
     int, typer.Option("--positions", min=32, help="To calibrate on, and as many to compare.")
 ]
-_Games: TypeAlias = Annotated[int, typer.Option("--games", min=0, help="Of the match; 0 = none.")]
+_Games: TypeAlias = Annotated[
+    int, typer.Option("--games", min=0, help="Of the match, at most; 0 = none.")
+]
+_Margin: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--margin", help="Elo; the match must show that int8 costs less (95 %, one-sided)."
+    ),
+]
+_Undecided: TypeAlias = Annotated[
+    bool,
+    typer.Option("--write-undecided", help="Write int8 too where the match has not decided."),
+]
 _Simulations: TypeAlias = Annotated[
     int, typer.Option("--simulations", "-n", min=1, help="A move in the match.")
 ]
@@ -87,9 +105,11 @@ def convert(
     param: common.ParamOption = None,
     spec: common.SpecOption = None,
     positions: _Positions = 1000,
-    games: _Games = 40,
+    games: _Games = 800,
     simulations: _Simulations = 32,
-    match_seconds: _MatchSeconds = 120.0,
+    match_seconds: _MatchSeconds = 600.0,
+    margin: _Margin = Limits.margin,
+    write_undecided: _Undecided = False,
     random: _Random = None,
     board_size: _BoardSize = 19,
     seed: _Seed = 0,
@@ -97,7 +117,8 @@ def convert(
 ) -> None:
     """Convert a network, or training data.
 
-    Exit status 1 when int8 would lose too much; then nothing is written.
+    Exit status 1 when int8 would lose too much, or when the games of the match do not tell; then
+    nothing is written.
     """
     if random is not None:
         if model is not None or int8:
@@ -121,6 +142,8 @@ def convert(
             games=games,
             simulations=simulations,
             match_seconds=match_seconds,
+            limits=_limits(margin),
+            write_undecided=write_undecided,
             seed=seed,
         )
     else:
@@ -135,6 +158,13 @@ def _int8(model: str, output: Path | None, game: Game, as_json: bool, **options:
     with _progress() as on_progress:
         report = quantise(_file(source), target, game, on_progress=on_progress, **options)
     _show(report, as_json)
+
+
+def _limits(margin: float) -> Limits:
+    try:
+        return Limits(margin=margin)
+    except ConfigError as error:
+        raise common.usage(f"--{error}") from error
 
 
 def _file(path: Path) -> Path:
@@ -215,19 +245,29 @@ def _show(report: Int8Report, as_json: bool) -> None:
     else:
         out = common.console()
         for check in report.checks:
-            verdict = ("PASS", "green") if check.passed else ("FAIL", "bold red")
-            sign = ">=" if check.name in ("first choice", "match, at best") else "<="
+            sign = ">=" if check.name in ("first choice", "match, evidence") else "<="
             figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.3g}"
-            out.print(Text.assemble(verdict, f"{figures} {check.detail}"))
+            out.print(Text.assemble(_VERDICTS[check.outcome], f"{figures} {check.detail}"))
         out.print(
             Text(
                 f"\n{report.quantised} convolutions in int8, {report.kept} in float32; "
                 f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
             )
         )
-        out.print(Text("nothing written" if report.path is None else f"written: {report.path}"))
-    if not report.passed:
+        out.print(Text(f"{report.outcome}: {_written_to(report)}"))
+    if report.path is None and not report.passed:
         raise typer.Exit(1)
+
+
+def _written_to(report: Int8Report) -> str:
+    if report.path is not None:
+        return f"written: {report.path}"
+    if report.outcome != "undecided":
+        return "nothing written"
+    return (
+        "nothing written; raise --games, --match-seconds or --margin to decide, "
+        "or give --write-undecided"
+    )
 
 
 @contextmanager

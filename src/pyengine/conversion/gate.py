@@ -1,4 +1,4 @@
-"""What an int8 network must keep of the original: its judgements, its choices, its games."""
+"""What an int8 network must keep of the original: its evaluations, its choices, its games."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,19 @@ from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator
 from pyengine.games import Game, State
-from pyengine.match import MatchResult, Openings, match
+from pyengine.match import MatchResult, Openings, Sprt, match
+from pyengine.match.openings import Book
 from pyengine.settings import Settings
 
-__all__ = ["Check", "Comparison", "Limits", "compare", "play_match", "turned"]
+__all__ = ["Check", "Comparison", "Limits", "Outcome", "compare", "play_match", "turned"]
 
 OnResult = Callable[[MatchResult], object]
+
+#: Undecided: the games do not tell, whatever they look like.
+Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
+
+_RISK = 0.05  # of passing a network that is weaker by the margin, and of failing an equal one
+_OPENINGS_SHARE = 0.2  # of the match's time, at most, goes to its openings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +49,18 @@ class Limits(Settings):
     agreement: float = 0.90  #: least share of positions with the same likeliest move
     regret: float = 0.01  #: mean probability, in the original, lost by the other choice
     turned: float = 0.25  #: share of what turning the board changes; 0: the limits above alone
+    #: > 0, in Elo at equal simulations. The match passes when it shows, at a one-sided level of
+    #: 95 %, that the network is weaker by less than this.
+    margin: float = 50.0
+
+    def __post_init__(self) -> None:
+        """Check the margin."""
+        if not (math.isfinite(self.margin) and self.margin > 0):
+            raise ConfigError(f"margin: expected an Elo difference above 0, found {self.margin!r}")
+
+    def test(self) -> Sprt:
+        """Return the sequential test that the match ends with: weaker by the margin, or equal?"""
+        return Sprt(elo0=-self.margin, elo1=0.0, alpha=_RISK, beta=_RISK)
 
 
 @dataclass(frozen=True)
@@ -51,12 +70,17 @@ class Check:
     name: str
     measured: float
     limit: float
-    passed: bool
+    outcome: Outcome
     detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the figure is shown to be within its limit."""
+        return self.outcome == "passed"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return dict(vars(self))
+        return {**vars(self), "passed": self.passed}
 
 
 @dataclass(frozen=True)
@@ -87,7 +111,7 @@ class Comparison:
             measured = float(getattr(self, field))
             own = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
             limit = max(least_limit, own)
-            return Check(name, measured, limit, measured <= limit, detail)
+            return Check(name, measured, limit, _outcome(measured <= limit), detail)
 
         changed = 0.0 if turned is None else limits.turned * (1 - turned.agreement)
         agreement = min(limits.agreement, 1 - changed)
@@ -99,11 +123,15 @@ class Comparison:
                 "first choice",
                 self.agreement,
                 agreement,
-                self.agreement >= agreement,
+                _outcome(self.agreement >= agreement),
                 f"the same, of {self.positions:,} positions",
             ),
             most("choice, loss", "regret", limits.regret, "probability in the original"),
         ]
+
+
+def _outcome(within: bool) -> Outcome:
+    return "passed" if within else "failed"
 
 
 _Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -152,6 +180,7 @@ def play_match(
     game: Game,
     original: Evaluator,
     converted: Evaluator,
+    limits: Limits,
     *,
     games: int,
     simulations: int,
@@ -159,10 +188,11 @@ def play_match(
     seed: int,
     on_progress: OnResult | None = None,
 ) -> tuple[MatchResult, Check]:
-    """Let both play at equal simulations from varied openings, colours alternated.
+    """Let both play at equal simulations from varied openings, each twice with colours swapped.
 
-    After ``seconds`` the match ends with the games it has. The check fails when the 95 % interval
-    of the converted network's score lies below one half; without a finished game it passes.
+    A sequential test of pairs of games ends the match: it passes or fails the network. Undecided
+    is what it has not decided after ``games``, after ``seconds``, or when the game has no further
+    openings: the players are nearly deterministic, so an opening played again proves nothing.
     """
     end = perf_counter() + seconds
 
@@ -171,39 +201,74 @@ def play_match(
             on_progress(result)
         return perf_counter() < end
 
+    openings = _openings(game, original, (games + 1) // 2, seed, seconds * _OPENINGS_SHARE)
     config = SearchConfig(simulations=simulations, reuse_tree=False, seed=seed)
     with Engine(game, converted, config=config) as a, Engine(game, original, config=config) as b:
-
-        def play(openings: Openings) -> MatchResult:
-            names = ("int8", "original")
-            return match(
-                a, b, games=games, seed=seed, openings=openings, names=names, on_progress=go_on
-            )
-
-        result = _with_openings(play, original)
-    low, high = result.score_interval if result.games else (0.0, 1.0)
-    detail = (
-        f"{result.wins} won, {result.draws} drawn, {result.losses} lost "
-        f"at {simulations} simulations: score {_percent(result.score)} "
-        f"[{_percent(low)}, {_percent(high)}]"
-        if result.games
-        else f"no game was finished within {seconds:.0f} s"
-    )
-    return result, Check("match, at best", high, 0.5, high >= 0.5, detail)
+        result = match(
+            a,
+            b,
+            games=min(games, 2 * len(openings)),
+            openings=openings,
+            sprt=limits.test(),
+            names=("int8", "original"),
+            on_progress=go_on,
+        )
+    return result, _match_check(result, limits, simulations)
 
 
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{share:.1%}"
+def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Check:
+    """Return what a match says of a converted network, from its side."""
+    test = limits.test()
+    state = result.sprt
+    outcome: Outcome = "undecided"
+    if state is not None and state.accepted is not None:
+        outcome = "passed" if state.accepted == "elo1" else "failed"
+    found = "no game finished"
+    if result.games:
+        low, high = result.score_interval
+        found = (
+            f"{result.wins} won, {result.draws} drawn, {result.losses} lost at {simulations} "
+            f"simulations: score {result.score:.1%} [{low:.1%}, {high:.1%}]"
+        )
+    margin = f"{limits.margin:g} Elo"
+    says = {
+        "passed": f"less than {margin} weaker, one-sided 95 %",
+        "failed": f"likelier {margin} weaker than equal, one-sided 95 %",
+        "undecided": f"too few games to tell {margin} weaker from equal",
+    }
+    llr = 0.0 if state is None else state.llr
+    return Check("match, evidence", llr, test.upper, outcome, f"{found}; {says[outcome]}")
 
 
-def _with_openings(play: Callable[[Openings], MatchResult], judge: Evaluator) -> MatchResult:
-    """Play from random moves that leave the game undecided, as far as the network can tell.
+def _openings(
+    game: Game, judge: Evaluator, count: int, seed: int, seconds: float
+) -> list[tuple[int, ...]]:
+    """Return at most ``count`` openings that lead to different positions, at least one.
 
-    Where the game has too few such openings others do.
+    They are random moves that leave the game undecided, as far as the network can tell. Where the
+    game has too few of them, others do.
     """
-    for plies, most in ((4, 0.7), (4, None), (2, None)):
+    most: list[tuple[int, ...]] = [()]
+    end = perf_counter() + seconds
+    for plies, max_value in ((4, 0.7), (4, None), (2, None)):
+        rules = Openings(plies=plies, max_value=max_value, judge=judge)
+        found = _distinct(game, Book(game, rules, seed), count, end)
+        most = max(most, found, key=len)
+        if len(most) == count or perf_counter() >= end:
+            break
+    return most
+
+
+def _distinct(game: Game, book: Book, count: int, end: float) -> list[tuple[int, ...]]:
+    """Return openings of a book until one leads to a known position, or the time is over."""
+    found: dict[int, tuple[int, ...]] = {}
+    while len(found) < count and (perf_counter() < end or not found):
         try:
-            return play(Openings(plies=plies, max_value=most, judge=judge))
-        except ConfigError:
-            continue
-    return play(Openings(plies=0))
+            opening = book.opening(len(found))
+        except ConfigError:  # none is open, or balanced
+            break
+        position = game.new_initial_state(opening).hash()
+        if position in found:
+            break
+        found[position] = opening
+    return list(found.values())

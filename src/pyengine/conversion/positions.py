@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,40 +15,84 @@ from pyengine.spec import ModelSpec
 
 __all__ = ["longest_game", "observe", "play_positions"]
 
-_A_GAME = 64  # positions taken of a game, about
+Floats: TypeAlias = npt.NDArray[np.float32]
+
+_A_GAME = 64  # positions taken of a game, at most
 _OPENING = 8  # a game starts with fewer uniformly random moves than this
 _STRAY = 0.1  # probability of a random move later on: a search sees poor moves too
+
+_FRESH = 0.02  # share of new positions below which further games are not worth playing
 
 OnPosition = Callable[[int], object]
 
 
 def play_positions(
-    game: Game, evaluator: Evaluator, count: int, seed: int, on_ply: OnPosition | None = None
-) -> list[State]:
-    """Return ``count`` positions of games whose moves are drawn from the network's policy.
+    game: Game,
+    evaluator: Evaluator,
+    spec: ModelSpec,
+    count: int,
+    seed: int,
+    on_ply: OnPosition | None = None,
+) -> tuple[list[State], list[State]]:
+    """Return two sets of positions of games whose moves are drawn from the network's policy.
 
-    Whole games are played side by side, none longer than :func:`longest_game`, and the
-    positions are drawn from all their plies: endings are met as often as openings. The same
-    arguments give the same positions.
+    The sets come from different games and have no position in common; within a set none is twice.
+    Positions are the same where the network reads the same planes, turned or mirrored or not.
+    Whole games are played side by side, none longer than :func:`longest_game`, and the positions
+    are drawn from all their plies: endings are met as often as openings. The same arguments give
+    the same positions.
 
     Args:
         game: one of the engine's.
         evaluator: whose policy.
-        count: how many, at least 1.
-        seed: of all choices, with the number of the game.
+        spec: what the network reads of a position.
+        count: how many in each set, at least 1. A set has fewer where further games bring next to
+            nothing new: tic-tac-toe has some hundred positions in all.
+        seed: of all choices, with ``count``.
         on_ply: called with the moves of the longest game so far.
 
     """
     rng = np.random.default_rng((seed, count))
-    lines: list[list[int]] = []
-    found: list[tuple[int, int]] = []  # of a game its first plies
-    while len(found) < count:
-        games = -(-(count - len(found)) // _A_GAME)
-        for line in _play(game, evaluator, max(games, 8), rng, on_ply):
-            lines.append(line)
-            found += [(len(lines) - 1, ply) for ply in range(len(line))]
-    chosen = rng.permutation(len(found))[:count]
-    return [game.new_initial_state(lines[found[i][0]][: found[i][1]]) for i in chosen]
+    known: set[bytes] = set()
+    found: tuple[list[State], list[State]] = ([], [])
+    while (missing := count - min(map(len, found))) > 0:
+        games = max(8, 2 * -(-missing // _A_GAME))
+        met = fresh = 0
+        for number, line in enumerate(_play(game, evaluator, games, rng, on_ply)):
+            for ply in rng.permutation(len(line))[:_A_GAME]:
+                state = game.new_initial_state(line[:ply])
+                met += 1
+                if (key := _key(state, spec)) in known:
+                    continue
+                fresh += 1
+                known.add(key)
+                found[number % 2].append(state)
+        if fresh < _FRESH * met:
+            break
+    first, second = ([states[i] for i in rng.permutation(len(states))[:count]] for states in found)
+    return first, second
+
+
+def _key(state: State, spec: ModelSpec) -> bytes:
+    """Return a digest that a position shares with those that a symmetry makes of it."""
+    plane = state.observation_tensor(spec)
+    return min(
+        hashlib.blake2b(turned.tobytes(), digest_size=16).digest()
+        for turned in _turned(plane, spec, state.game.num_symmetries)
+    )
+
+
+def _turned(plane: Floats, spec: ModelSpec, symmetries: int) -> list[Floats]:
+    """Return planes of one position under all symmetries of the board, itself first."""
+    rows, columns = (1, 2) if spec.layout == "NCHW" else (0, 1)
+    found = [plane]
+    if symmetries > 1:
+        found += [np.flip(one, columns) for one in found]
+    if symmetries > 2:
+        found += [np.flip(one, rows) for one in found]
+    if symmetries > 4:
+        found += [np.swapaxes(one, rows, columns) for one in found]
+    return found
 
 
 def longest_game(game: Game) -> int:
@@ -97,15 +142,8 @@ def observe(
 
     """
     rng = np.random.default_rng((seed, len(states)))
-    rows, columns = (1, 2) if spec.layout == "NCHW" else (0, 1)
     planes = []
     for state in states:
-        plane = state.observation_tensor(spec)
-        if symmetries > 1 and rng.random() < 0.5:
-            plane = np.flip(plane, columns)
-        if symmetries > 2 and rng.random() < 0.5:
-            plane = np.flip(plane, rows)
-        if symmetries > 4 and rng.random() < 0.5:
-            plane = np.swapaxes(plane, rows, columns)
-        planes.append(plane)
+        turned = _turned(state.observation_tensor(spec), spec, symmetries)
+        planes.append(turned[int(rng.integers(len(turned)))])
     return np.ascontiguousarray(np.stack(planes), np.float32)

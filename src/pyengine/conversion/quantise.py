@@ -18,7 +18,15 @@ import numpy.typing as npt
 
 from pyengine import machine
 from pyengine.conversion.extra import need
-from pyengine.conversion.gate import Check, Comparison, Limits, compare, play_match, turned
+from pyengine.conversion.gate import (
+    Check,
+    Comparison,
+    Limits,
+    Outcome,
+    compare,
+    play_match,
+    turned,
+)
 from pyengine.conversion.graph import check_input, float_nodes, name_nodes
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.positions import longest_game, observe, play_positions
@@ -51,7 +59,9 @@ class Int8Report:
     Attributes:
         path: the file; None when the gate kept it from being written.
         checks: each figure and its limit.
-        comparison: both networks on positions that calibration has not seen.
+        calibrated: positions that calibration has seen, under random symmetries of the board.
+        comparison: both networks on positions of other games, none of which calibration has seen,
+            under no symmetry.
         match: the games, from the int8 network's side; None when none were asked for.
         quantised, kept: convolutions in int8, and those left in float32.
         speedup: positions a second, int8 ÷ float32, in bare ONNX Runtime: batches of 8, one
@@ -60,6 +70,7 @@ class Int8Report:
 
     path: Path | None
     checks: tuple[Check, ...]
+    calibrated: int
     comparison: Comparison
     match: MatchResult | None
     quantised: int
@@ -67,16 +78,26 @@ class Int8Report:
     speedup: float
 
     @property
+    def outcome(self) -> Outcome:
+        """Passed: every figure is shown to be within its limit; failed: one is not."""
+        found = {check.outcome for check in self.checks}
+        if "failed" in found:
+            return "failed"
+        return "undecided" if "undecided" in found else "passed"
+
+    @property
     def passed(self) -> bool:
-        """Whether every figure is within its limit."""
-        return all(check.passed for check in self.checks)
+        """Whether the outcome is that the network passed."""
+        return self.outcome == "passed"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {
+            "outcome": self.outcome,
             "passed": self.passed,
             "path": None if self.path is None else str(self.path),
             "checks": [check.to_dict() for check in self.checks],
+            "calibrated": self.calibrated,
             "comparison": asdict(self.comparison),
             "match": None if self.match is None else self.match.to_dict(),
             "quantised": self.quantised,
@@ -92,14 +113,15 @@ def quantise(
     *,
     spec: ModelSpec | None = None,
     positions: int = 1000,
-    games: int = 40,
+    games: int = 800,
     simulations: int = 32,
-    match_seconds: float = 120.0,
+    match_seconds: float = 600.0,
     seed: int = 0,
     limits: Limits | None = None,
+    write_undecided: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Int8Report:
-    """Convert a network to int8; write it if it judges, chooses and plays as the original does.
+    """Convert a network to int8; write it if it evaluates, chooses and plays as the original does.
 
     Weights are signed and scaled per channel, activations unsigned, in ONNX's QDQ form.
     The convolution that reads the planes, the sums of residual blocks and the heads stay in
@@ -110,16 +132,24 @@ def quantise(
         out: the file to write; its interface and metadata are the model's.
         game: one of the engine's games, or its text form.
         spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
-        positions: to calibrate on, and as many others to compare on; at least 32.
-        games, simulations: of the match (0 games = none), and a move in it.
+        positions: to calibrate on, and as many others to compare on; at least 32. Fewer where the
+            game has fewer distinct ones.
+        games: of the match, at most; 0 = none, and the figures alone decide. It ends as soon as
+            they show that the network is weaker by less than ``limits.margin`` (passed), or that
+            it is likelier weaker by the margin than equal (failed). For 50 Elo that takes about
+            270 games on average without draws, fewer with them.
+        simulations: a move in the match.
         match_seconds: after which the match ends with the games it has.
         seed: of all choices.
         limits: of the gate.
+        write_undecided: write the network too where the match has not decided, since it may be
+            weaker by the margin or more.
         on_progress: called with a stage and how much of it is done.
 
     Raises:
         EngineError: the extra ``convert`` is not installed.
-        ConfigError: an argument is out of range.
+        ConfigError: an argument is out of range, ``out`` cannot be written, or the game has too few
+            distinct positions.
         ModelError: the model cannot be loaded, does not fit the game, has no convolution to
             convert, or is not float32.
         KeyboardInterrupt: after Ctrl-C; nothing is written.
@@ -134,7 +164,8 @@ def quantise(
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, "int8.onnx")
         report = job.run(file, samples, limits or Limits(), contest)
-        return _write(file, Path(out), report) if report.passed else report
+        wanted = report.passed or (write_undecided and report.outcome == "undecided")
+        return _write(file, Path(out), report) if wanted else report
 
 
 @dataclass(frozen=True)
@@ -153,7 +184,7 @@ class _Samples:
 
     Attributes:
         planes: to calibrate on, [N,C,H,W].
-        judge: as many others, to compare on.
+        judge: others, to compare on.
     """
 
     planes: npt.NDArray[np.float32]
@@ -182,18 +213,24 @@ class _Job:
         return self.original.spec or ModelSpec()
 
     def samples(self, positions: int, seed: int) -> _Samples:
-        """Let the network play; twice ``positions`` are kept."""
+        """Let the network play; ``positions`` are kept of each kind, or as many as there are."""
         longest = longest_game(self.game)
-        states = play_positions(
+        calibration, judge = play_positions(
             self.game,
             self.original,
-            2 * positions,
+            self.reading,
+            positions,
             seed,
             lambda ply: self.tell("games", min(1.0, ply / longest)),
         )
-        symmetries = self.game.num_symmetries
-        planes = observe(states[:positions], self.reading, symmetries, seed)
-        return _Samples(planes, states[positions:])
+        if min(len(calibration), len(judge)) < _CALIBRATION_BATCH:
+            raise ConfigError(
+                f"{self.game}: expected at least {_CALIBRATION_BATCH} distinct positions to "
+                "calibrate on and as many to compare on, found "
+                f"{len(calibration)} and {len(judge)}"
+            )
+        planes = observe(calibration, self.reading, self.game.num_symmetries, seed)
+        return _Samples(planes, judge)
 
     def run(self, file: Path, samples: _Samples, limits: Limits, contest: _Contest) -> Int8Report:
         """Convert into a file and judge what came of it; the report has no path yet."""
@@ -207,17 +244,21 @@ class _Job:
         self.tell("comparison", 1.0)
         result = None
         if contest.games and all(check.passed for check in checks):
-            result, check = self._match(file, contest)
+            result, check = self._match(file, limits, contest)
             checks.append(check)
-        return Int8Report(None, tuple(checks), comparison, result, quantised, kept, speedup)
+        calibrated = len(samples.planes)
+        return Int8Report(
+            None, tuple(checks), calibrated, comparison, result, quantised, kept, speedup
+        )
 
-    def _match(self, file: Path, contest: _Contest) -> tuple[MatchResult, Check]:
+    def _match(self, file: Path, limits: Limits, contest: _Contest) -> tuple[MatchResult, Check]:
         paths = (self.source, file)
         original, converted = (OnnxEvaluator(p, self.reading, providers=[_CPU]) for p in paths)
         return play_match(
             self.game,
             original,
             converted,
+            limits,
             games=contest.games,
             simulations=contest.simulations,
             seconds=contest.seconds,
@@ -336,13 +377,14 @@ def _free(size: object) -> bool:
 
 
 def _write(file: Path, out: Path, report: Int8Report) -> Int8Report:
-    """Write a network that passed, with what the gate measured; return its report."""
+    """Write a network that passed or may have, with what the gate measured; return its report."""
     onnx = need("onnx")
     model = onnx.load(file)
     entry = model.metadata_props.add()
     entry.key = GATE_KEY
     found = {check.name: round(check.measured, 6) for check in report.checks}
-    entry.value = json.dumps({"positions": report.comparison.positions, **found})
+    positions = report.comparison.positions
+    entry.value = json.dumps({"outcome": report.outcome, "positions": positions, **found})
     save_model(model, out)
     return replace(report, path=out)
 
