@@ -158,8 +158,15 @@ def test_another_game_or_spec_is_refused(rng: random.Random, tmp_path: Path) -> 
         ShardWriter(tmp_path, TIC, ModelSpec(planes=("first[0]",)))
 
 
+def test_a_directory_that_is_refused_has_no_new_file(tmp_path: Path) -> None:
+    foreign = tmp_path / "shard-000003.npy"
+    foreign.write_bytes(b"of somebody else")
+    with pytest.raises(DataError, match="is not in"):
+        ShardWriter(tmp_path, TIC, PLAIN)
+    assert list(tmp_path.iterdir()) == [foreign]
+
+
 def test_two_writers_in_a_directory_are_one_too_many(tmp_path: Path) -> None:
-    pytest.importorskip("fcntl")
     first = ShardWriter(tmp_path, TIC, PLAIN)
     with pytest.raises(ConfigError, match="one writer at a time"):
         ShardWriter(tmp_path, TIC, PLAIN)

@@ -449,7 +449,6 @@ def test_an_actor_pauses_when_nobody_takes_what_it_played() -> None:
 def test_folders_of_killed_actors_are_removed_by_the_next_one_and_others_are_not(
     tmp_path: Path,
 ) -> None:
-    pytest.importorskip("fcntl", reason="locks need fcntl")
     living = Scratch(tmp_path)
     killed = tmp_path / "pyengine-actor-killed"
     killed.mkdir()

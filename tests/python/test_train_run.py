@@ -219,7 +219,6 @@ def test_boards_of_one_game_have_folders_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
-    pytest.importorskip("fcntl", reason="locks need fcntl")
     path = tmp_path / "lock" / "supervisor"
     with (
         lock(path, "a run"),

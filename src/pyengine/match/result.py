@@ -76,7 +76,7 @@ class MatchResult:
         """Interval of the score; pairs of games are the independent samples.
 
         With a sequential test, whose results decide how many games there are, it is wider, so that
-        it holds although the test may end at a lucky moment; by simulation, not by proof.
+        it holds after the end by the test; by simulation, not by proof.
         :attr:`interval_note` says what is left.
         """
         groups = list(self._points().values())
@@ -89,10 +89,12 @@ class MatchResult:
         if self.stop_reason == "stopped":
             return (
                 "the interval is that of a number of games fixed beforehand; "
-                "it holds less often where results decided to stop"
+                "it holds less often where results decided when to stop"
             )
         if self.sprt is not None:
-            return "the interval is wider than without the test, which may end at a lucky moment"
+            return (
+                "the interval is wider than without a test, so that it holds after the end by one"
+            )
         return None
 
     @property
