@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,6 +79,41 @@ def test_what_a_function_reads_belongs_to_it(tmp_path: Path) -> None:
             pyengine.match(by_depth, RandomPlayer(), game="tic_tac_toe", games=2, record=file)
     finally:
         DEPTH[0] = 0
+
+
+def test_code_is_the_same_in_the_next_process(tmp_path: Path) -> None:
+    (tmp_path / "players.py").write_text(
+        "WORDS = {'one', 'two', 'three'}\n"
+        "def first(state, among=frozenset('abc')):\n"
+        "    return state.legal_actions()[0] if 'x' not in {'one', 'two', 'four'} else len(WORDS)\n"
+    )
+    program = (
+        "import players; from pyengine.match.code import digest_of as d; print(d(players.first))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path, env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }  # fmt: skip
+    assert len(found) == 1
+
+
+def test_a_network_that_a_closure_holds_is_looked_at_too(tmp_path: Path) -> None:
+    file = tmp_path / "m.onnx"
+    file.write_bytes(pyengine.bundled_models()["tic_tac_toe"].read_bytes())
+    network = pyengine.OnnxEvaluator(file)
+
+    def player(state: Any) -> int:
+        return int(network.evaluate([state])[0][0].argmax())
+
+    os.utime(file, (1, 1))
+    with pytest.raises(ConfigError, match="found it written since"):
+        pyengine.match(
+            player, RandomPlayer(), game="tic_tac_toe", games=2, record=tmp_path / "games.jsonl"
+        )
 
 
 def test_what_cannot_be_told_needs_an_identity_and_without_a_record_anything_plays(

@@ -81,11 +81,11 @@ class _Reader:
                 yield self.read(value.__func__, where)
             case property():
                 yield from self._all((value.fget, value.fset, value.fdel), where)
-            case partial():
+            case _ if type(value) is partial:
                 yield from self._all((value.func, value.args, value.keywords), where)
             case type():
                 yield from self._class(value)
-            case np.ndarray() if not value.dtype.hasobject:
+            case _ if type(value) is np.ndarray and not value.dtype.hasobject:
                 yield (value.shape, value.dtype.str, hashlib.sha256(value.tobytes()).hexdigest())
             case _ if type(value) in (tuple, list):
                 yield from self._all(value, where)
@@ -106,12 +106,12 @@ class _Reader:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         for name, cell in cells:
             try:
-                yield self.read(cell.cell_contents, f"{name} in {where}")
-            except ValueError as error:
-                if isinstance(error, NoDigestError):
-                    raise
-                yield "empty"  # a name without a value
-        yield from self._all((function.__defaults__, function.__kwdefaults__), where)
+                content = cell.cell_contents
+            except ValueError:  # a name without a value
+                continue
+            yield self.read(content, f"{name} in {where}")
+        own = (function.__defaults__, function.__kwdefaults__, vars(function))
+        yield from self._all(own, where)
         for code in _codes(function.__code__):
             yield (code.co_code, code.co_exceptiontable, code.co_names, code.co_flags)
             yield (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)
