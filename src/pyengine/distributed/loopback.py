@@ -6,6 +6,7 @@ Whoever reaches the ports of a Ray without a token runs code as the user who sta
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ __all__ = ["ask_for_token", "on_loopback"]
 #: machine's address. Processes of the node read the variable; this one has read it at Ray's import.
 _VARIABLE = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 _CONSTANT = "ENABLE_RAY_CLUSTER"
+_LOOPBACK = "127.0.0.1"
+
+_log = logging.getLogger("pyengine")
 
 
 def ask_for_token() -> None:
@@ -33,14 +37,26 @@ def ask_for_token() -> None:
 def on_loopback() -> Iterator[None]:
     """Have a Ray that is started within the block listen on 127.0.0.1 alone."""
     constants = importlib.import_module("ray._private.ray_constants")
-    variable, constant = os.environ.get(_VARIABLE), getattr(constants, _CONSTANT)
+    variable, constant = os.environ.get(_VARIABLE), getattr(constants, _CONSTANT, None)
     os.environ[_VARIABLE] = "0"
     setattr(constants, _CONSTANT, False)
     try:
         yield
+        _warn_elsewhere()
     finally:
         setattr(constants, _CONSTANT, constant)
         if variable is None:
             del os.environ[_VARIABLE]
         else:
             os.environ[_VARIABLE] = variable
+
+
+def _warn_elsewhere() -> None:
+    """Say so where a Ray that has not that switch any more listens on other addresses, too."""
+    address = importlib.import_module("ray").util.get_node_ip_address()
+    if address != _LOOPBACK:
+        _log.warning(
+            "Ray listens on %s, expected %s alone: close its ports to others in the firewall",
+            address,
+            _LOOPBACK,
+        )
