@@ -22,7 +22,7 @@ def search_bundled_networks() -> None:
     import pyengine
     from pyengine.bundled import game_of_model, is_for_search
 
-    assert ROOT not in Path(pyengine.__file__).resolve().parents, "expected the installed package"
+    assert ROOT / "src" not in Path(pyengine.__file__).resolve().parents, "expected a wheel"
     for name, path in pyengine.bundled_models().items():
         game = game_of_model(name)
         if game is None or not is_for_search(name):
@@ -30,7 +30,7 @@ def search_bundled_networks() -> None:
         with pyengine.Engine(game, path) as engine:
             result = engine.search(game.new_initial_state(), simulations=100)
         assert int(result.visits.sum()) == 100, result
-        print(f"  {name}: move {result.action_name} after {result.simulations} simulations")
+        print(f"  {name}: move {result.action_name()} after {result.simulations} simulations")
 
 
 def run(*command: str) -> None:
