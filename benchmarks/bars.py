@@ -1,14 +1,20 @@
-"""What is asked of a figure, and whether it is reached."""
+"""What is asked of a figure, and what its interval says: met, missed, or not decided."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING or __package__:
+    from .intervals import CONFIDENCE, Interval
+else:  # run as a file
+    from intervals import CONFIDENCE, Interval
 
 #: Figures of which less is better; of all others more is.
 AT_MOST = frozenset(
     ("us", "ms", "bytes/visit", "bytes/node", "MiB above the cap", "growth", "padding")
 )
+MET, MISSED, OPEN = "met", "missed", "not decided"
 
 
 class Bar(NamedTuple):
@@ -18,7 +24,8 @@ class Bar(NamedTuple):
         row, title: where the figure stands.
         measured, asked: both in the unit of the title.
         at_most: whether less is better.
-        met: "met", "missed", or "-" where the suite leaves it open.
+        interval: of what is measured; None = the suite states none.
+        verdict: the suite's own, else :func:`verdict_of`.
     """
 
     row: str
@@ -26,13 +33,28 @@ class Bar(NamedTuple):
     measured: float
     asked: float
     at_most: bool
-    met: str
+    interval: Interval | None
+    verdict: str
 
     @property
     def reached(self) -> float:
-        """How much of what is asked is there: 1 and above = met."""
+        """How much of what is asked is there: 1 and above = the figure itself is enough."""
         better, worse = (self.asked, self.measured) if self.at_most else (self.measured, self.asked)
         return better / worse if worse > 0 else float(better >= worse)
+
+
+def verdict_of(interval: Interval | None, asked: float, at_most: bool) -> str:
+    """Return "met" or "missed" where the whole interval is on one side, else "not decided".
+
+    So is a figure without an interval, or whose interval has less than 95 %.
+    """
+    if interval is None or interval.confidence < CONFIDENCE:
+        return OPEN
+    worst, best = (interval.high, interval.low) if at_most else (interval.low, interval.high)
+    sign = -1 if at_most else 1
+    if sign * worst >= sign * asked:
+        return MET
+    return MISSED if sign * best < sign * asked else OPEN
 
 
 def bar_of(row: Mapping[str, Any]) -> Bar | None:
@@ -50,41 +72,38 @@ def bar_of(row: Mapping[str, Any]) -> Bar | None:
     if title is None or not isinstance(measured, int | float):
         return None
     at_most = title in AT_MOST
-    met = measured <= asked if at_most else measured >= asked
-    verdict = str(row.get("bar", "met" if met else "missed"))
-    return Bar(str(row["name"]), title, float(measured), float(asked), at_most, verdict)
+    interval = interval_of(row)
+    verdict = str(row.get("bar", verdict_of(interval, float(asked), at_most)))
+    return Bar(str(row["name"]), title, float(measured), float(asked), at_most, interval, verdict)
+
+
+def interval_of(row: Mapping[str, Any]) -> Interval | None:
+    """Return the interval that a row states."""
+    cells = [row.get(title) for title in ("from", "to", "confidence %")]
+    if None in cells:
+        return None
+    low, high, percent = map(float, cells)  # type: ignore[arg-type]
+    return Interval(low, high, percent / 100)
 
 
 def judge(rows: list[dict[str, Any]]) -> None:
-    """Write "met" or "missed" into the rows of which something is asked, and have not said so."""
+    """Write the verdict into the rows of which something is asked, and have not said so."""
     for row in rows:
         bar = bar_of(row)
         if bar is not None:
-            row.setdefault("bar", bar.met)
+            row.setdefault("bar", bar.verdict)
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return a short row for each bar: asked beside measured."""
-    return [_short(row) for row in rows if bar_of(row) is not None or _own_verdict(row)]
+    """Return a short row for each bar: asked beside measured and its interval."""
+    return [_short(bar) for row in rows if (bar := bar_of(row)) is not None]
 
 
-def _own_verdict(row: Mapping[str, Any]) -> bool:
-    """Whether the suite judged by more than a number; what it asks then stands in its notes."""
-    return row.get("bar") in ("met", "missed") and "failed" not in row
-
-
-def _short(row: Mapping[str, Any]) -> dict[str, Any]:
-    bar = bar_of(row)
-    if bar is not None:
-        asked = f"{'<=' if bar.at_most else '>='} {bar.asked:.4g}"
-        title, measured, verdict = bar.title, bar.measured, bar.met
-    else:
-        title = next((name for name in ("ratio", "score %") if name in row), "-")
-        asked, measured, verdict = "(notes)", row.get(title, "-"), row["bar"]
-    return {
-        "name": row["name"],
-        "figure": title,
-        "asked": asked,
-        "measured": measured,
-        "bar": verdict,
+def _short(bar: Bar) -> dict[str, Any]:
+    cells = {
+        "name": bar.row,
+        "figure": bar.title,
+        "asked": f"{'<=' if bar.at_most else '>='} {bar.asked:.4g}",
+        "measured": bar.measured,
     }
+    return cells | (bar.interval.columns() if bar.interval else {}) | {"bar": bar.verdict}

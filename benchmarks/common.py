@@ -9,17 +9,14 @@ import json
 import os
 import platform
 import re
-import statistics
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import _core, machine
@@ -36,15 +33,6 @@ _COMPILER = re.compile(rb"GCC: \([^)]*\) [\d.]+|clang version [\d.]+")
 
 class CheckError(Exception):
     """An answer is wrong: its rate means nothing and is not printed."""
-
-
-class SuiteInterrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of a suite: ``report`` has the rows so far."""
-
-    def __init__(self, report: Report) -> None:
-        """Keep the report."""
-        super().__init__()
-        self.report = report
 
 
 def check(claim: str, holds: object, found: object = None) -> None:
@@ -82,13 +70,14 @@ class Report:
         description: what the figures mean, one line.
         fingerprint: of the search configuration; empty where none is used.
         rows: each has ``name`` (``layer/game/evaluator/knob``) and figures by title; a row whose
-            answers were wrong has ``failed`` with the reason instead. ``asked`` is what the figure
-            after it (``ratio`` where there is one) should reach; None = for comparison.
+            answers were wrong, or that could not be measured, has ``failed`` with the reason
+            instead. ``asked`` is what the figure after it (``ratio`` where there is one) should
+            reach; None = for comparison. ``from`` and ``to`` are the interval of that figure.
         notes: lines below the table.
     """
 
     name: str
-    description: str
+    description: str = ""
     fingerprint: str = ""
     rows: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -96,28 +85,28 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Whether some answer was wrong."""
+        """Whether some answer was wrong or some row could not be measured."""
         return any("failed" in row for row in self.rows)
 
     @contextmanager
-    def row(self, name: str) -> Iterator[dict[str, Any]]:
-        """Collect the figures of a row; an error inside leaves the reason and no figures.
+    def attempt(self, name: str) -> Iterator[None]:
+        """Leave a failed row of this name where an error is raised inside, whatever it is."""
+        try:
+            yield
+        except Exception as error:  # the other rows go on
+            self.rows.append({"name": name, "failed": _reason(error)})
 
-        Raises SuiteInterrupted for a Ctrl-C: the rows before it are kept.
-        """
+    @contextmanager
+    def row(self, name: str) -> Iterator[dict[str, Any]]:
+        """Collect the figures of a row; an error inside leaves the reason and no figures."""
         figures: dict[str, Any] = {"name": name}
         _announce(name)
         try:
-            yield figures
-        except (CheckError, pyengine.EngineError) as error:
-            figures = {"name": name, "failed": str(error)}
-        except SuiteInterrupted:
-            raise
-        except KeyboardInterrupt:
-            raise SuiteInterrupted(self) from None
+            with self.attempt(name):
+                yield figures
+                self.rows.append(figures)
         finally:
             _announce("")
-        self.rows.append(figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -137,8 +126,16 @@ class Report:
         if self.fingerprint:
             lines.append(f"  config: {self.fingerprint}")
         lines += ["", *columns(self.rows)]
-        lines += [f"{row['name']}: CHECK FAILED: {row['failed']}" for row in _failures(self.rows)]
+        lines += [f"{row['name']}: FAILED: {row['failed']}" for row in _failures(self.rows)]
         return "\n".join([*lines, *self.notes])
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong; of an error that no one expected, also its kind and place."""
+    if isinstance(error, CheckError | pyengine.EngineError):
+        return str(error)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
 
 
 def _announce(name: str) -> None:
@@ -226,55 +223,13 @@ def thread_counts() -> list[int]:
     return [n for n in (1, 2) if n <= machine.cores()]
 
 
-def median(values: Sequence[float]) -> float:
-    """Return the median."""
-    return float(statistics.median(values))
-
-
-class Rate(NamedTuple):
-    """What is counted a second.
-
-    Attributes:
-        wall: a second of the clock.
-        cpu: a second of processor time, all threads together: other programs disturb it less.
-    """
-
-    wall: float
-    cpu: float
-
-
-def rate_of(calls: Sequence[Callable[[], int]], seconds: float) -> Rate:
-    """Make each call again and again on a thread of its own; return what they count together."""
-    over = threading.Event()
-
-    def work(call: Callable[[], int]) -> int:
-        total = 0
-        while not over.is_set():
-            total += call()
-        return total
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        begun, used = time.perf_counter(), time.process_time()
-        counts = [pool.submit(work, call) for call in calls]
-        wait(counts, seconds, FIRST_EXCEPTION)
-        over.set()
-        total = sum(count.result() for count in counts)
-        return Rate(total / (time.perf_counter() - begun), total / (time.process_time() - used))
-
-
-def ratios(ours: Sequence[Rate], theirs: Sequence[Rate]) -> dict[str, float]:
-    """Return the medians of paired ratios, by the clock and by processor time."""
-    pairs = list(zip(ours, theirs, strict=True))
-    return {
-        "ratio": median([a.wall / b.wall for a, b in pairs]),
-        "cpu ratio": median([a.cpu / b.cpu for a, b in pairs]),
-    }
-
-
 def main(
-    name: str, description: str, run: Callable[[Options], Report], arguments: list[str] | None
+    name: str,
+    description: str,
+    run: Callable[[Report, Options], None],
+    arguments: list[str] | None,
 ) -> int:
-    """Run a suite from the command line; exit status 1 when an answer was wrong."""
+    """Run a suite from the command line; exit status 1 when a row failed."""
     parser = argparse.ArgumentParser(prog=name, description=description)
     parser.add_argument("--quick", action="store_true", help="a sign of life, no measurement")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each row, about")
@@ -288,7 +243,11 @@ def main(
     if given["model"] is not None and given["game"] is None:
         parser.error("--model needs --game")
     to_json, to_plot = given.pop("json"), given.pop("plot")
-    report, interrupted = run_kept(run, Options(**given))
+    for file in (to_json, to_plot):
+        if file is not None and (wrong := unwritable(file)) is not None:
+            parser.error(wrong)
+    report = Report(name, description)
+    interrupted = run_kept(report, run, Options(**given))
     print(report.table())
     try:
         if to_json is not None:
@@ -297,25 +256,37 @@ def main(
             plot.draw([report.to_dict()], to_plot)
     except (OSError, pyengine.ConfigError) as error:
         print(error, file=sys.stderr)
-        return 1
+        return 130 if interrupted else 1
     if report.failed:
-        print("some answers were wrong", file=sys.stderr)
+        print("some rows failed", file=sys.stderr)
     return 130 if interrupted else int(report.failed)
 
 
-def run_kept(run: Callable[[Options], Report], options: Options) -> tuple[Report, bool]:
+def unwritable(file: Path) -> str | None:
+    """Return why a file cannot be written, as far as its folder tells; None where it can."""
+    if file.is_dir():
+        return f"expected a file to write, found the folder {file}"
+    if not file.absolute().parent.is_dir():
+        return f"expected a folder to write {file.name} into, found no {file.absolute().parent}"
+    return None
+
+
+def run_kept(report: Report, run: Callable[[Report, Options], None], options: Options) -> bool:
     """Run a suite and say of each row whether its bar is met.
 
-    Returns the report, and whether Ctrl-C ended it before its last row.
+    What is raised outside of a row becomes a failed row of the suite's name.
+
+    Returns whether Ctrl-C ended it before its last row.
     """
     interrupted = False
     try:
-        report = run(options)
-    except SuiteInterrupted as stop:
-        report, interrupted = stop.report, True
+        with report.attempt(report.name):
+            run(report, options)
+    except KeyboardInterrupt:
+        interrupted = True
         report.notes.append("interrupted: the rows so far")
     if options.quick:
         report.notes.append("quick: a sign of life, no measurement")
     else:
         bars.judge(report.rows)
-    return report, interrupted
+    return interrupted

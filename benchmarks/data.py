@@ -21,16 +21,20 @@ from pyengine.data.manifest import read_games
 
 if TYPE_CHECKING or __package__:
     from . import common
-    from .common import Options, Report, check, median
+    from .common import Options, Report, check
+    from .intervals import counted, median, median_columns
+    from .pairs import Rate, pace, samples
 else:  # run as a file
     import common
-    from common import Options, Report, check, median
+    from common import Options, Report, check
+    from intervals import counted, median, median_columns
+    from pairs import Rate, pace, samples
 
 NAME = "data"
 DESCRIPTION = "positions a second of random batches of training data, and its size"
 
 BATCH = 256
-ROUNDS = 5
+ROUNDS = 6
 #: A search's visits, for sizes as they are in self-play: this many, over moves drawn as unevenly
 #: as a network's policy is.
 SIMULATIONS = 800
@@ -144,14 +148,19 @@ def rates(batches: Iterator[int], options: Options) -> dict[str, float]:
     """Return positions a second of the clock and of processor time, medians of some rounds."""
     seconds = 0.02 if options.quick else options.seconds / ROUNDS
     next(batches)
-    walls, cpus = [], []
-    for _ in range(1 if options.quick else ROUNDS):
-        begun, used, total = time.perf_counter(), time.process_time(), 0
+
+    def once() -> Rate:
+        begun, used = time.perf_counter(), time.process_time()
+        total = next(batches)
         while time.perf_counter() - begun < seconds:
             total += next(batches)
-        walls.append(total / (time.perf_counter() - begun))
-        cpus.append(total / (time.process_time() - used))
-    return {"positions/s": median(walls), "cpu positions/s": median(cpus)}
+        return Rate(total / (time.perf_counter() - begun), total / (time.process_time() - used))
+
+    found = samples(pace(options, least=ROUNDS), once)
+    return {
+        **median_columns("positions/s", [rate.wall for rate in found]),
+        "cpu positions/s": median([rate.cpu for rate in found]),
+    }
 
 
 def sizes(files: list[Path], dataset: Dataset) -> dict[str, float]:
@@ -182,7 +191,8 @@ def measure_shards(report: Report, data: Path, dataset: Dataset, options: Option
             row.update(rates(shard_batches(dataset, augment), options))
     with report.row("data/go19/shards/size") as row:
         row["asked"] = SMALLER
-        row.update(sizes(files, dataset))
+        found = sizes(files, dataset)
+        row.update(found | counted(found["smaller"]).columns())
 
 
 def measure_files(report: Report, data: Path, dataset: Dataset, options: Options) -> None:
@@ -205,23 +215,20 @@ def measure_files(report: Report, data: Path, dataset: Dataset, options: Options
             row.update(sizes(files, dataset))
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Measure shards, then the files that they are converted to."""
-    report = Report(NAME, DESCRIPTION)
     game, spec = pyengine.load_game("go"), ModelSpec.alphago_zero()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         make_shards(data, game, spec, 300 if options.quick else POSITIONS)
         dataset = Dataset(data)
         measure_shards(report, data, dataset, options)
-        if not report.failed:
-            measure_files(report, data, dataset, options)
+        measure_files(report, data, dataset, options)
     report.notes.append(
         f"Go 19x19 with AlphaGo Zero's 17 planes, {len(dataset):,} positions, one thread; shards:"
         " random rows of all shards; npz and Parquet: each file read as a whole, then shuffled;"
         " smaller: than the planes alone as float32; npz and Parquet have planes as float32"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

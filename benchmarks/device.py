@@ -14,12 +14,16 @@ from pyengine import ModelSpec, machine
 
 if TYPE_CHECKING or __package__:
     from . import common
-    from .common import Options, Report, check, median
+    from .common import Options, Report, check
+    from .intervals import median, median_columns
     from .modelled import ModelledDevice
+    from .pairs import pace, samples
 else:  # run as a file
     import common
-    from common import Options, Report, check, median
+    from common import Options, Report, check
+    from intervals import median, median_columns
     from modelled import ModelledDevice
+    from pairs import pace, samples
 
 NAME = "device"
 DESCRIPTION = "share of a modelled accelerator's rows that a search fills with leaves"
@@ -29,7 +33,7 @@ BATCH = 256
 #: gathered. Many trees want twice that, since each gives a few leaves a turn.
 ONE_TREE = 4 * BATCH
 MANY_TREES = 8 * BATCH
-REPEATS = 3
+REPEATS = 6
 TREES = 64
 SIMULATIONS = 100_000  # of one tree
 
@@ -67,24 +71,25 @@ WORKERS_ASKED = 14.0
 WORKER_GAMES = ("connect_four", "gomoku")
 
 
-def busy_workers(game: str, options: Options) -> dict[str, float | None]:
+def busy_workers(game: str, options: Options) -> dict[str, Any]:
     """Return how many of the workers of one tree are inside an evaluation, on average."""
     network = ModelledDevice(latency=0.0, per_row=WORKER_ROW, streams=0, buckets=False)
     config = pyengine.SearchConfig(threads=WORKERS, cache_entries=0)
     state = pyengine.load_game(game).new_initial_state()
-    busy = []
+
+    def once() -> float:
+        engine.clear()
+        before, begun = network.counters()["busy"], time.perf_counter()
+        engine.search(state, seconds=0.2 if options.quick else options.seconds)
+        seconds = time.perf_counter() - begun
+        return float(network.counters()["busy"] - before) / seconds
+
     with pyengine.Engine(game, network, config=config) as engine:
-        for _ in range(1 if options.quick else REPEATS):
-            engine.clear()
-            before, begun = network.counters(), time.perf_counter()
-            engine.search(state, seconds=0.2 if options.quick else options.seconds)
-            seconds = time.perf_counter() - begun
-            busy.append((network.counters()["busy"] - before["busy"]) / seconds)
+        busy = samples(pace(options, least=REPEATS), once)
         stats = engine.stats()
     return {
         "asked": WORKERS_ASKED,
-        "busy": median(busy),
-        "best": max(busy),
+        **median_columns("busy", busy),
         "fill": stats["evaluations"] / stats["batches"],
         "collisions/row": stats["collisions"] / stats["evaluations"],
         "threads": WORKERS,
@@ -155,29 +160,26 @@ def check_results(
     check("the engine counts the device's padding", stats["padding"] == done["padding"])
 
 
-def measure(subject: Subject, options: Options) -> dict[str, float | int | None]:
+def measure(subject: Subject, options: Options) -> dict[str, Any]:
     """Search several times; return medians."""
     spec = planes_of(pyengine.load_game(subject.game))
     device = ModelledDevice(spec=spec)
     simulations = simulations_of(subject, device, options)
-    found = [
-        search_once(subject, device, simulations) for _ in range(1 if options.quick else REPEATS)
-    ]
+    found = samples(pace(options, least=REPEATS), lambda: search_once(subject, device, simulations))
     config = config_for(subject.trees)
     check("no more threads than cores", config.threads <= machine.cores(), config.threads)
-    medians = {title: median([one[title] for one in found]) for title in found[0]}
+    columns = {title: [one[title] for one in found] for title in found[0]}
     return {
         "asked": subject.asked,
-        "utilisation": medians.pop("utilisation"),
-        "best": max(one["utilisation"] for one in found),
-        **medians,
+        **median_columns("utilisation", columns.pop("utilisation")),
+        **{title: median(values) for title, values in columns.items()},
         "threads": config.threads,
     }
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Measure every subject."""
-    report = Report(NAME, DESCRIPTION, config_for(1).fingerprint())
+    report.fingerprint = config_for(1).fingerprint()
     for subject in SUBJECTS:
         config = config_for(subject.trees)
         knobs = f"trees={subject.trees},in_flight={config.in_flight}"
@@ -195,7 +197,6 @@ def run(options: Options) -> Report:
         " median of new engines; in service: share of the time; late us: how long after a batch's"
         " end its feeder woke: above some 20, others use the machine and the figures are too low",
     ]
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

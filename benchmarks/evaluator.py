@@ -5,23 +5,27 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
     from . import common, networks
-    from .common import Options, Report, median, rate_of, ratios
+    from .common import Options, Report
+    from .intervals import median, median_columns
     from .networks import Network
+    from .pairs import in_turns, pace, rate_of, ratios, samples
 else:  # run as a file
     import common
     import networks
-    from common import Options, Report, median, rate_of, ratios
+    from common import Options, Report
+    from intervals import median, median_columns
     from networks import Network
+    from pairs import in_turns, pace, rate_of, ratios, samples
 
 NAME = "evaluator"
 DESCRIPTION = "rows per second of the engine's evaluator and of bare ONNX Runtime, and encoding"
 
 BATCHES = (1, 8, 32)
-PAIRS = 5
+PAIRS = 6
 #: States handed over in one call of the engine's evaluator: Python's share is then small.
 STATES = 64
 
@@ -37,13 +41,15 @@ def engine_calls(network: Network, batch: int, threads: int) -> list[Callable[[]
     return [call] * threads
 
 
-def paired_rates(network: Network, batch: int, threads: int, options: Options) -> dict[str, float]:
+def paired_rates(network: Network, batch: int, threads: int, options: Options) -> dict[str, Any]:
     """Measure bare ONNX Runtime and the evaluator in turns; return medians."""
-    pairs = 1 if options.quick else PAIRS
-    seconds = 0.02 if options.quick else options.seconds / (2 * pairs)
+    seconds = 0.02 if options.quick else options.seconds / (2 * PAIRS)
     bare = networks.bare_calls(network, batch, threads)
     engine = engine_calls(network, batch, threads)
-    found = [(rate_of(engine, seconds), rate_of(bare, seconds)) for _ in range(pairs)]
+    rate_of(bare, seconds / 4)  # first calls are slower
+    rate_of(engine, seconds / 4)
+    rounds = pace(options, least=PAIRS)
+    found = in_turns(rounds, lambda: rate_of(engine, seconds), lambda: rate_of(bare, seconds))
     ours, theirs = zip(*found, strict=True)
     return {
         "onnxruntime/s": median([rate.wall for rate in theirs]),
@@ -52,45 +58,43 @@ def paired_rates(network: Network, batch: int, threads: int, options: Options) -
     }
 
 
-def encode_time(network: Network, options: Options) -> float:
-    """Return microseconds to encode a state, Python's call included."""
+def encode_times(network: Network, options: Options) -> list[float]:
+    """Return microseconds to encode a state, Python's call included, of some repeats."""
     states = networks.random_states(network.game, 64)
     spec = network.spec
-    times: list[float] = []
-    for _ in range(3 if options.quick else 50):
+
+    def once() -> float:
         begun = time.perf_counter()
         for state in states:
             state.observation_tensor(spec)
-        times.append((time.perf_counter() - begun) / len(states) * 1e6)
-    return median(times)
+        return (time.perf_counter() - begun) / len(states) * 1e6
+
+    return samples(pace(options, least=50), once)
 
 
-def run(options: Options) -> Report:
-    """Measure every network at every batch size and number of threads."""
-    report = Report(NAME, DESCRIPTION)
-    for network in networks.find_networks(options):
-        game = network.game.name
-        with report.row(f"evaluator/{game}/{network.name}/encode") as row:
-            networks.check_answers(network)
-            row["us"] = encode_time(network, options)
-        if report.failed:
-            break
-        for threads in common.thread_counts():
-            for batch in BATCHES:
-                name = f"evaluator/{game}/{network.name}/batch={batch},threads={threads}"
-                with report.row(name) as row:
-                    row.update(paired_rates(network, batch, threads, options))
-    if not report.rows:
-        report.notes.append(
-            "no network found: none is bundled, and neither --model nor --models (or"
-            " PYENGINE_SHARED) names one"
-        )
+def measure(report: Report, network: Network, options: Options) -> None:
+    """Measure a network at every batch size and number of threads, unless its answers are wrong."""
+    prefix = f"evaluator/{network.game.name}/{network.name}"
+    right = False
+    with report.row(f"{prefix}/encode") as row:
+        networks.check_answers(network)
+        row.update(median_columns("us", encode_times(network, options)))
+        right = True
+    for threads in common.thread_counts() if right else ():
+        for batch in BATCHES:
+            with report.row(f"{prefix}/batch={batch},threads={threads}") as row:
+                row.update(paired_rates(network, batch, threads, options))
+
+
+def run(report: Report, options: Options) -> None:
+    """Measure every network."""
+    for network in networks.find_networks(report, options):
+        measure(report, network, options)
     report.notes.append(
         "onnxruntime/s: the official Python session on planes that are there already, IoBinding, a"
         " session for each thread; engine/s: encoding, network and decoding of states;"
         f" medians of {PAIRS} pairs measured in turns"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING or __package__:
     from . import common, fresh
     from . import latency_probes as probes
-    from .common import Options, Report, check, median
+    from .common import Options, Report, check
+    from .intervals import median, median_columns
+    from .pairs import pace, samples
 else:  # run as a file
     import common
     import fresh
     import latency_probes as probes
-    from common import Options, Report, check, median
+    from common import Options, Report, check
+    from intervals import median, median_columns
+    from pairs import pace, samples
 
 NAME = "latency"
 DESCRIPTION = "milliseconds (and of the smallest search microseconds) that a call blocks its caller"
@@ -54,9 +58,23 @@ def large_rows(report: Report, options: Options) -> None:
     nodes = 200_000 if options.quick else NODES
     for call in ("advance", "clear", "close"):
         with report.row(f"latency/connect_four/uniform/{call},nodes={nodes}") as row:
-            found = fresh.call(probes.__file__, "large", call=call, nodes=nodes)
-            check(f"the tree has {nodes} nodes", found["nodes"] >= 0.95 * nodes, found["nodes"])
-            row.update({"asked": LARGE_MS, "ms": found["ms"], "next search ms": found["next_ms"]})
+            row.update(large_row(call, nodes, options))
+
+
+def large_row(call: str, nodes: int, options: Options) -> dict[str, Any]:
+    """Make a call on several large trees, each in a process of its own."""
+    found = samples(
+        pace(options), lambda: fresh.call(probes.__file__, "large", call=call, nodes=nodes)
+    )
+    for one in found:
+        check(f"the tree has {nodes} nodes", one["nodes"] >= 0.95 * nodes, one["nodes"])
+    times = [one["ms"] for one in found]
+    return {
+        "asked": LARGE_MS,
+        **median_columns("ms", times),
+        "worst ms": max(times),
+        "next search ms": median([one["next_ms"] for one in found]),
+    }
 
 
 def stop_row(subject: Stopped, how: str, options: Options) -> dict[str, Any]:
@@ -73,7 +91,7 @@ def stop_row(subject: Stopped, how: str, options: Options) -> dict[str, Any]:
     times = found["ms"]
     return {
         "asked": STOP_MS + subject.batch_ms,
-        "ms": median(times),
+        **median_columns("ms", times),
         "worst ms": max(times),
     }
 
@@ -85,17 +103,16 @@ def smallest_row(game: str, options: Options) -> dict[str, Any]:
     check("each search made one simulation", found["wrong"] == 0, found["wrong"])
     return {
         "asked": SMALL_US,
-        "us": found["us"],
-        "best us": found["best_us"],
-        "us afresh": found["afresh_us"],
-        "best us afresh": found["best_afresh_us"],
+        **median_columns("us", found["us"]),
+        "best us": min(found["us"]),
+        "us afresh": median(found["afresh_us"]),
+        "best us afresh": min(found["afresh_us"]),
         "us of many moves": found["many_us"],
     }
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Measure everything, each figure in a process of its own."""
-    report = Report(NAME, DESCRIPTION)
     large_rows(report, options)
     for subject in STOPPED:
         for how in ("stop", "interrupt"):
@@ -105,13 +122,13 @@ def run(options: Options) -> Report:
         with report.row(f"latency/{name}/uniform/simulations=1") as row:
             row.update(smallest_row(game, options))
     report.notes.append(
-        "ms of advance, clear, close: the call; next search: one simulation right after it. stop,"
+        "ms of advance, clear, close: the call, median of trees in processes of their own; next"
+        " search: one simulation right after it. stop,"
         " interrupt (SIGINT, as Ctrl-C): until search() has returned or raised, its result read;"
         f" {TRIALS} searches; asked is 10 ms and a batch. us: search(simulations=1) from Python,"
-        " median: the tree goes on; best: of the quietest hundred calls; afresh:"
-        " reuse_tree=False; of many moves: search and advance, median over a game"
+        " median of the medians of a hundred calls: the tree goes on; best: of the quietest"
+        " hundred; afresh: reuse_tree=False; of many moves: search and advance, median over a game"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

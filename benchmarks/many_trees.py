@@ -16,9 +16,11 @@ from pyengine import ModelSpec, SearchConfig
 
 if TYPE_CHECKING or __package__:
     from .common import check
+    from .intervals import Interval, of_share
     from .modelled import ModelledDevice
 else:  # run as a file
     from common import check
+    from intervals import Interval, of_share
     from modelled import ModelledDevice
 
 GAME = "gomoku"
@@ -110,11 +112,12 @@ def measure(
     visits = [int(result.visits.sum()) for result in results]
     check("every simulation is one visit", set(visits) == {simulations}, visits)
     same = sum(result.action == move for result, move in zip(results, serial, strict=True))
-    percent = 100.0 * same / len(states)
+    low, high, confidence = of_share(same, len(states))
     return {
         "trees": len(states),
         "asked": ASKED,
-        "same %": round(percent, 1),
+        "same %": round(100 * same / len(states), 1),
+        **Interval(100 * low, 100 * high, confidence).columns(),
         "fill": stats["evaluations"] / stats["batches"],
         "collisions/row": stats["collisions"] / stats["evaluations"],
     }

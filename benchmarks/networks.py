@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 import pyengine
 from pyengine import ModelSpec
-from pyengine.bundled import game_of_model, is_for_search
+from pyengine.bundled import game_of_model
 
 if TYPE_CHECKING or __package__:
-    from .common import Options, check
+    from .common import Options, Report, check
 else:  # run as a file
-    from common import Options, check
+    from common import Options, Report, check
 
 Floats = npt.NDArray[np.float32]
 
@@ -69,35 +69,68 @@ class Network:
         return spec
 
 
-def find_networks(options: Options) -> list[Network]:
-    """Open the user's network, or the bundled ones and those of the folder of networks."""
-    if options.model is not None:
-        game = pyengine.load_game(options.game or "")
-        return [_open(options.model, game, _read_spec(options.spec))]
+@dataclass(frozen=True)
+class Candidate:
+    """A network that may not open: its file, its game as text, its spec (None = as it says)."""
+
+    path: Path
+    game: str
+    spec: ModelSpec | None = None
+
+    def open(self) -> Network:
+        """Open it with the engine on the CPU."""
+        game = pyengine.load_game(self.game)
+        evaluator = pyengine.OnnxEvaluator(self.path, spec=self.spec, providers=["cpu"])
+        return Network(self.path.stem, self.path, game, evaluator)
+
+
+def find_networks(report: Report, options: Options) -> list[Network]:
+    """Open the user's network, or the bundled ones and those of the folder of networks.
+
+    One that cannot be opened leaves a failed row, a folder without one of ``THIRD_PARTY`` a note.
+    """
     found = []
+    for candidate in _candidates(report, options):
+        with report.attempt(f"{report.name}/{candidate.path.stem}"):
+            found.append(candidate.open())
+    if not found:
+        report.notes.append(
+            "no network to measure: none is bundled that opens, and neither --model nor --models"
+            " (or PYENGINE_SHARED) names one that does"
+        )
+    return found
+
+
+def _candidates(report: Report, options: Options) -> list[Candidate]:
+    if options.model is not None:
+        with report.attempt(f"{report.name}/{options.model.stem}"):
+            return [Candidate(options.model, options.game or "", _read_spec(options.spec))]
+        return []
+    bundled = []
     for name, path in pyengine.bundled_models().items():
-        if (known := game_of_model(name)) is not None and is_for_search(name):
-            found.append(_open(path, known, None))
+        with report.attempt(f"{report.name}/{name}"):
+            if (game := game_of_model(name)) is not None:
+                bundled.append(Candidate(path, str(game)))
+    return bundled + _third_party(report, options)
+
+
+def _third_party(report: Report, options: Options) -> list[Candidate]:
+    """Return what a folder has of the networks known here; name the others in a note."""
     folder = options.models
     if folder is None and "PYENGINE_SHARED" in os.environ:
         folder = Path(os.environ["PYENGINE_SHARED"]) / "nets"
-    if folder is not None:
-        found += [
-            _open(path, pyengine.load_game(game_text), spec)
-            for path in sorted(folder.glob("*.onnx"))
-            if path.stem in THIRD_PARTY
-            for game_text, spec in [THIRD_PARTY[path.stem]]
-        ]
-    return found
+    if folder is None:
+        return []
+    files = {name: folder / f"{name}.onnx" for name in sorted(THIRD_PARTY)}
+    if absent := [name for name, file in files.items() if not file.exists()]:
+        report.notes.append(f"not measured, since {folder} has no such file: {', '.join(absent)}")
+    return [
+        Candidate(file, *THIRD_PARTY[name]) for name, file in files.items() if name not in absent
+    ]
 
 
 def _read_spec(path: Path | None) -> ModelSpec | None:
     return None if path is None else ModelSpec.from_json(path.read_text("utf-8"))
-
-
-def _open(path: Path, game: pyengine.Game, spec: ModelSpec | None) -> Network:
-    evaluator = pyengine.OnnxEvaluator(path, spec=spec, providers=["cpu"])
-    return Network(path.stem, path, game, evaluator)
 
 
 def random_states(game: pyengine.Game, count: int, seed: int = 0) -> list[pyengine.State]:
@@ -142,7 +175,7 @@ def _bare_call(network: Network, batch: int) -> Callable[[], int]:
     session = open_session(network)
     binding = session.io_binding()
     planes = input_planes(network, session, random_states(network.game, batch))
-    binding.bind_cpu_input(session.get_inputs()[0].name, planes)
+    binding.bind_cpu_input(input_of(network, session).name, planes)
     for name in output_names(network, session):
         binding.bind_output(name)
 
@@ -153,20 +186,45 @@ def _bare_call(network: Network, batch: int) -> Callable[[], int]:
     return call
 
 
+def input_of(network: Network, session: Any) -> Any:
+    """Return the input of the planes as the file declares it."""
+    inputs = {given.name: given for given in session.get_inputs()}
+    return inputs[network.spec.input or next(iter(inputs))]
+
+
 def input_planes(network: Network, session: Any, states: Sequence[pyengine.State]) -> Floats:
-    """Return the planes of states in the shape and type that the model declares."""
-    wanted = session.get_inputs()[0]
+    """Return the planes of states, as the model takes them.
+
+    The game and the spec decide their shape and layout, since a file may leave height and width
+    open; the file decides the type of number, and whether a row is flat.
+    """
+    wanted = input_of(network, session)
     planes = np.stack([state.observation_tensor(network.spec) for state in states])
-    row = [size if isinstance(size, int) else -1 for size in wanted.shape[1:]]
-    number = np.float16 if "float16" in wanted.type else np.float32
-    return planes.reshape([len(states), *row]).astype(number)
+    if len(wanted.shape) == 2:
+        planes = planes.reshape(len(states), -1)
+    return planes.astype(np.float16 if "float16" in wanted.type else np.float32)
 
 
 def output_names(network: Network, session: Any) -> list[str]:
-    """Return the names of policy and value: as the spec says, by name, else by size."""
+    """Return the names of policy and value: as the spec says, by name, else by what they hold.
+
+    What they hold is seen in a row that the model computes: a file may leave sizes open.
+    """
     names = [output.name for output in session.get_outputs()]
     wanted = [network.spec.policy_output or "policy", network.spec.value_output or "value"]
-    return wanted if set(wanted) <= set(names) else names[:2]
+    if set(wanted) <= set(names):
+        return wanted
+    planes = input_planes(network, session, [network.game.new_initial_state()])
+    row = session.run(names, {input_of(network, session).name: planes})
+    sizes = {name: np.size(output) for name, output in zip(names, row, strict=True)}
+    numbers = 1 if network.spec.value == "scalar" else len(network.spec.value)
+    return [_only_of_size(sizes, size) for size in (network.game.num_distinct_actions(), numbers)]
+
+
+def _only_of_size(sizes: dict[str, int], wanted: int) -> str:
+    found = [name for name, size in sizes.items() if size == wanted]
+    check(f"one output has {wanted} numbers a row", len(found) == 1, sizes)
+    return found[0]
 
 
 def check_answers(network: Network, count: int = 16) -> None:
@@ -177,7 +235,7 @@ def check_answers(network: Network, count: int = 16) -> None:
     session = open_session(network)
     planes = input_planes(network, session, states)
     raw_policy, raw_value = session.run(
-        output_names(network, session), {session.get_inputs()[0].name: planes}
+        output_names(network, session), {input_of(network, session).name: planes}
     )
     for i, state in enumerate(states):
         expected = decode_policy(network, state, np.asarray(raw_policy[i], np.float64).ravel())

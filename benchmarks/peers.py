@@ -22,24 +22,21 @@ NAME = "peers"
 DESCRIPTION = "simulations or visits a second of other libraries and of this one, in turns"
 
 Peer = Callable[[Report, Options, Path], None]
-PEERS: tuple[Peer, ...] = (openspiel.run, batched.run, leela.run)
+PEERS: dict[str, Peer] = {"openspiel": openspiel.run, "mctx": batched.run, "leela-zero": leela.run}
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Compare with every peer that can be had; the others are named in the notes."""
-    report = Report(NAME, DESCRIPTION, openspiel.CONFIG.fingerprint())
+    report.fingerprint = openspiel.CONFIG.fingerprint()
     folder = environment.cache_folder()
-    try:
-        for peer in PEERS:
+    for name, peer in PEERS.items():
+        with report.attempt(f"{NAME}/{name}"):
             environment.attempt(partial(peer, report, options, folder), report.notes)
-    except KeyboardInterrupt:
-        report.notes.append("interrupted: the rows above are complete, others are missing")
     report.notes.append(
         "peer/s, pyengine/s: simulations (Leela Zero: visits) a second, medians; ratio: median of"
         " the pairs; cpu ratio: by processor time, which other programs disturb less; same formula:"
         " the ratio with PUCT configured exactly like the peer's"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

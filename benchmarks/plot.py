@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyengine.errors import ConfigError
 
 if TYPE_CHECKING or __package__:
-    from .bars import bar_of
+    from .bars import Bar, bar_of
 else:  # run as a file
-    from bars import bar_of
+    from bars import Bar, bar_of
 
-_COLOURS = {"met": "#2a7f62", "missed": "#b8432f", "-": "#8a8f98"}
+_COLOURS = {"met": "#2a7f62", "missed": "#b8432f", "not decided": "#c99a2e", "-": "#8a8f98"}
 _HEIGHT = 0.34  # inches of a row
 
 
@@ -39,16 +39,23 @@ def lines_of(rows: Sequence[dict[str, Any]]) -> tuple[list[Line], str]:
             Line(
                 bar.row,
                 bar.reached,
-                bar.met,
-                f"{bar.measured:.4g} {bar.title} (asked {'≤' if bar.at_most else '≥'}"
-                f" {bar.asked:.4g})",
+                bar.verdict,
+                _label(bar),
             )
             for bar in bars
-        ], "multiple of what is asked (1 = just met)"
+        ], "multiple of what is asked"
     ratios = [row for row in rows if isinstance(row.get("ratio"), int | float)]
     return [
         Line(str(row["name"]), float(row["ratio"]), "-", f"{row['ratio']:.4g}") for row in ratios
     ], "ratio"
+
+
+def _label(bar: Bar) -> str:
+    """Return what stands beside a bar: figure, interval, what is asked."""
+    interval = bar.interval
+    lies = "" if interval is None else f" [{interval.low:.4g}, {interval.high:.4g}]"
+    asked = f"{'≤' if bar.at_most else '≥'} {bar.asked:.4g}"
+    return f"{bar.measured:.4g}{lies} {bar.title} (asked {asked})"
 
 
 def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:

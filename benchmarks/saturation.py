@@ -14,13 +14,17 @@ import pyengine
 
 if TYPE_CHECKING or __package__:
     from . import common, networks
-    from .common import Options, Rate, Report, check, median, rate_of, ratios
+    from .common import Options, Report, check
+    from .intervals import median
     from .networks import Network
+    from .pairs import Rate, in_turns, pace, rate_of, ratios
 else:  # run as a file
     import common
     import networks
-    from common import Options, Rate, Report, check, median, rate_of, ratios
+    from common import Options, Report, check
+    from intervals import median
     from networks import Network
+    from pairs import Rate, in_turns, pace, rate_of, ratios
 
 NAME = "saturation"
 DESCRIPTION = "positions per second judged inside the search over those of bare ONNX Runtime"
@@ -30,9 +34,9 @@ CONFIG = pyengine.SearchConfig(batch_size=8, cache_entries=0)
 SIMULATIONS = 10_000  # of the one tree
 SEARCHES = 64
 EACH = 200  # simulations of each of the concurrent searches
-LEAST_PAIRS, MOST_PAIRS = 5, 25
+LEAST_PAIRS, MOST_PAIRS = 6, 26
 OPENING = 4  # plies before the concurrent searches: else they would share what the cache knows
-#: The whole tree is known before the clock has run: nothing is left to judge.
+#: The whole tree is known before the clock has run: nothing is left to evaluate.
 TOO_SMALL = {"tic_tac_toe"}
 #: What is asked of the ratio, by the network's name.
 ASKED = {"go9x9_pyaq": 0.97, "connect4_sunshine": 0.95, "gomoku8x8_5": 0.93}
@@ -96,7 +100,7 @@ def check_result(result: pyengine.SearchResult) -> None:
 def measure(network: Network, trees: int, threads: int, options: Options) -> dict[str, Any]:
     """Measure bare ONNX Runtime and the search in turns; return medians of pairs.
 
-    Which of a pair is first alternates, and both take the same time.
+    Bare ONNX Runtime takes as long as the search before it.
     """
     game = network.game
     states = [game.new_initial_state()] if trees == 1 else openings(game, trees)
@@ -104,50 +108,41 @@ def measure(network: Network, trees: int, threads: int, options: Options) -> dic
     if options.quick:
         simulations = max(4, simulations // 50)
     bare = networks.bare_calls(network, CONFIG.batch_size, threads)
-    seconds = search_once(network, states, simulations, threads).seconds  # first calls are slower
-    rate_of(bare, seconds / 4)
-    theirs: list[Rate] = []
-    runs: list[Run] = []
-    begun = time.perf_counter()
-    while len(runs) < MOST_PAIRS:
-        if len(runs) % 2:
-            theirs.append(rate_of(bare, runs[-1].seconds))
+    runs = [search_once(network, states, simulations, threads)]  # first calls are slower
+    rate_of(bare, runs[-1].seconds / 4)
+
+    def search() -> Run:
         runs.append(search_once(network, states, simulations, threads))
-        if len(runs) > len(theirs):
-            theirs.append(rate_of(bare, runs[-1].seconds))
-        enough = len(runs) >= LEAST_PAIRS and time.perf_counter() - begun >= options.seconds
-        if enough or options.quick:
-            break
-    return figures(runs, theirs, threads)
+        return runs[-1]
+
+    rounds = pace(options, options.seconds, LEAST_PAIRS, MOST_PAIRS)
+    found = in_turns(rounds, search, lambda: rate_of(bare, runs[-1].seconds))
+    return figures(runs[1:], [rate for _, rate in found], threads)
 
 
 def figures(runs: list[Run], theirs: list[Rate], threads: int) -> dict[str, Any]:
     """Return the figures of a row."""
     ours = [run.rate for run in runs]
-    each = [a.wall / b.wall for a, b in zip(ours, theirs, strict=True)]
 
     def a_row(counter: str) -> float:
         return median([run.stats[counter] / max(1, run.stats["evaluations"]) for run in runs])
 
     return {
         **ratios(ours, theirs),
-        "worst": min(each),
-        "best": max(each),
         "onnxruntime/s": median([rate.wall for rate in theirs]),
         "search/s": median([rate.wall for rate in ours]),
         "fill": median([run.stats["mean_batch_fill"] for run in runs]),
         "collisions/row": a_row("collisions"),
         "cache hits/row": a_row("cache_hits"),
         "waiting": median([r.stats["waiting_seconds"] / (threads * r.seconds) for r in runs]),
-        "pairs": len(runs),
     }
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Measure every network with one tree and with many, with one thread and with two."""
-    report = Report(NAME, DESCRIPTION, CONFIG.fingerprint())
-    for network in networks.find_networks(options):
-        if network.game.name in TOO_SMALL:
+    report.fingerprint = CONFIG.fingerprint()
+    for network in networks.find_networks(report, options):
+        if network.game.name in TOO_SMALL and not options.quick:
             continue
         checked = False
         for trees, threads in itertools.product((1, SEARCHES), common.thread_counts()):
@@ -160,18 +155,12 @@ def run(options: Options) -> Report:
                 checked = True
                 row["asked"] = ASKED.get(network.name)
                 row.update(measure(network, trees, threads, options))
-    if not report.rows:
-        report.notes.append(
-            "no network found: none is bundled, and neither --model nor --models (or"
-            " PYENGINE_SHARED) names one"
-        )
     report.notes.append(
         f"medians of {LEAST_PAIRS} to {MOST_PAIRS} pairs measured in turns; cpu ratio: positions a"
         " second of processor time, which other programs disturb less; fill: rows of a batch;"
         " waiting: share of the threads' time without work. The search's own work, its start and"
         " its cache hits all count against it; making the engine does not"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,19 @@ from pyengine.generation import SelfPlayer
 
 if TYPE_CHECKING or __package__:
     from . import common, networks
-    from .common import Options, Rate, Report, check, median, rate_of, ratios
+    from .common import Options, Report, check
+    from .intervals import median, median_columns
     from .modelled import ModelledDevice
     from .networks import Network
+    from .pairs import Rate, in_turns, pace, rate_of, ratios, samples
 else:  # run as a file
     import common
     import networks
-    from common import Options, Rate, Report, check, median, rate_of, ratios
+    from common import Options, Report, check
+    from intervals import median, median_columns
     from modelled import ModelledDevice
     from networks import Network
+    from pairs import Rate, in_turns, pace, rate_of, ratios, samples
 
 NAME = "selfplay"
 DESCRIPTION = (
@@ -33,7 +38,7 @@ GAMES = 64
 BATCH = 8
 DEVICE_BATCH = 256
 SIMULATIONS = 200
-LEAST_PAIRS, MOST_PAIRS = 3, 15
+LEAST_PAIRS, MOST_PAIRS = 6, 16
 _ENDLESS = 1 << 40  # games
 #: What is asked of the ratio, by the network's name; of the device's utilisation.
 ASKED = {"go9x9_pyaq": 0.95, "connect4_sunshine": 0.95}
@@ -103,31 +108,17 @@ def measure(network: Network, threads: int, options: Options) -> dict[str, Any]:
     length = 0.2 if options.quick else max(1.0, options.seconds / 2)
     rate_of(bare, length / 4)
     play_for(player, length / 2)  # first calls are slower
-    theirs: list[Rate] = []
-    turns: list[Turn] = []
-    begun = time.perf_counter()
-    while len(turns) < MOST_PAIRS:
-        if len(turns) % 2:
-            theirs.append(rate_of(bare, length))
-        turns.append(play_for(player, length))
-        if len(turns) > len(theirs):
-            theirs.append(rate_of(bare, length))
-        enough = len(turns) >= LEAST_PAIRS and time.perf_counter() - begun >= 4 * options.seconds
-        if enough or options.quick:
-            break
-    ours = [turn.rate for turn in turns]
-    each = [a.wall / b.wall for a, b in zip(ours, theirs, strict=True)]
+    rounds = pace(options, 4 * options.seconds, LEAST_PAIRS, MOST_PAIRS)
+    found = in_turns(rounds, lambda: play_for(player, length), lambda: rate_of(bare, length))
+    turns, theirs = zip(*found, strict=True)
     return {
-        **ratios(ours, theirs),
-        "worst": min(each),
-        "best": max(each),
+        **ratios([turn.rate for turn in turns], theirs),
         "onnxruntime/s": median([rate.wall for rate in theirs]),
         **figures(turns),
-        "pairs": len(turns),
     }
 
 
-def figures(turns: list[Turn]) -> dict[str, float]:
+def figures(turns: Sequence[Turn]) -> dict[str, float]:
     """Return what self-play did."""
     seconds = sum(turn.seconds for turn in turns)
     return {
@@ -145,44 +136,36 @@ def measure_device(game: pyengine.Game, options: Options) -> dict[str, Any]:
     player = SelfPlayer(game, device, config_for(game, DEVICE_BATCH, threads))
     length = 0.3 if options.quick else max(2.0, options.seconds)
     play_for(player, length / 4)
-    turns = []
-    shares = []
-    for _ in range(1 if options.quick else LEAST_PAIRS):
-        turn = play_for(player, length)
-        turns.append(turn)
-        shares.append(turn.rate.wall / device.capacity(DEVICE_BATCH))
+    rounds = pace(options, least=LEAST_PAIRS)
+    turns = samples(rounds, lambda: play_for(player, length))
+    capacity = device.capacity(DEVICE_BATCH)
     return {
         "asked": DEVICE_ASKED,
-        "ratio": median(shares),
-        "best": max(shares),
-        "worst": min(shares),
+        **median_columns("ratio", [turn.rate.wall / capacity for turn in turns]),
         **figures(turns),
-        "pairs": len(turns),
     }
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Measure every network with one thread and with two, then the modelled device."""
-    report = Report(NAME, DESCRIPTION, pyengine.SelfPlayConfig().fingerprint())
-    for network in networks.find_networks(options):
-        if network.game.name in TOO_SMALL:
+    report.fingerprint = pyengine.SelfPlayConfig().fingerprint()
+    for network in networks.find_networks(report, options):
+        if network.game.name in TOO_SMALL and not options.quick:
             continue
         for threads in common.thread_counts():
             knobs = f"games={GAMES},batch={BATCH},threads={threads}"
             with report.row(f"selfplay/{network.game.name}/{network.name}/{knobs}") as row:
                 row["asked"] = ASKED.get(network.name)
                 row.update(measure(network, threads, options))
-    if options.model is None:
-        for text in ("connect_four", "go"):
-            knobs = f"games={GAMES},batch={DEVICE_BATCH}"
-            with report.row(f"selfplay/{text}/modelled/{knobs}") as row:
-                row.update(measure_device(pyengine.load_game(text), options))
+    for text in () if options.model else ("connect_four", "go"):
+        knobs = f"games={GAMES},batch={DEVICE_BATCH}"
+        with report.row(f"selfplay/{text}/modelled/{knobs}") as row:
+            row.update(measure_device(pyengine.load_game(text), options))
     report.notes.append(
         f"AlphaGo Zero's settings with {SIMULATIONS} simulations; moves, records and their planes"
         " count against it, files do not. Networks: medians of pairs measured in turns, cpu ratio"
         " by processor time. Device: rows over its capacity"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,16 +15,20 @@ from pyengine import machine
 
 if TYPE_CHECKING or __package__:
     from . import common, networks
-    from .common import Options, Report, check, median
+    from .common import Options, Report, check
+    from .intervals import median
+    from .pairs import Rate, in_turns, pace, ratios
 else:  # run as a file
     import common
     import networks
-    from common import Options, Report, check, median
+    from common import Options, Report, check
+    from intervals import median
+    from pairs import Rate, in_turns, pace, ratios
 
 NAME = "threads"
 DESCRIPTION = "simulations per second with two threads over those with one"
 
-PAIRS = 5
+ROUNDS = 10  # of one thread, two threads, two engines
 TREES = 64
 NETWORK = "gomoku8x8_5"
 
@@ -49,13 +53,16 @@ class Subject:
     asked: float | None
 
 
-def subjects(options: Options) -> list[Subject]:
-    """Return what the bars name; a bundled network where the third-party one is not at hand."""
+def subjects(report: Report, options: Options) -> list[Subject]:
+    """Return what the bars name; a bundled network where the third-party one is not at hand.
+
+    A quick run, which measures nothing, tries all networks.
+    """
     found = []
-    known = {network.name: network for network in networks.find_networks(options)}
-    if options.model is None:
+    known = {network.name: network for network in networks.find_networks(report, options)}
+    if options.model is None and not options.quick:
         known = {name: known[name] for name in (NETWORK, "gomoku") if name in known}
-    for network in list(known.values())[:1]:
+    for network in list(known.values())[: None if options.quick else 1]:
         name = f"{network.game.name}/{network.name}"
         asked = 1.95 if network.name == NETWORK else None
         found.append(Subject(name, network.game, network.evaluator, 1, 10_000, asked))
@@ -70,10 +77,9 @@ def subjects(options: Options) -> list[Subject]:
 
 @dataclass(frozen=True)
 class Timed:
-    """A search: simulations a second by the clock and of processor time, share spent waiting."""
+    """A search: simulations a second, and the share of the threads' time spent waiting."""
 
-    wall: float
-    cpu: float
+    rate: Rate
     waiting: float
 
 
@@ -105,7 +111,7 @@ def search_once(subject: Subject, threads: int, simulations: int) -> Timed:
         seconds, used = time.perf_counter() - begun, time.process_time() - used
         waited = engine.stats()["waiting_seconds"] - waited
     total = simulations * subject.trees
-    return Timed(total / seconds, total / used, waited / (threads * seconds))
+    return Timed(Rate(total / seconds, total / used), waited / (threads * seconds))
 
 
 def search_twice(subject: Subject, simulations: int) -> float:
@@ -122,50 +128,43 @@ def search_twice(subject: Subject, simulations: int) -> float:
         return 2 * simulations * subject.trees / (time.perf_counter() - begun)
 
 
-def measure(subject: Subject, options: Options) -> dict[str, float | None]:
+def measure(subject: Subject, options: Options) -> dict[str, Any]:
     """Measure one thread, two threads and two engines in turns; return medians."""
-    seconds = 0.02 if options.quick else max(0.2, options.seconds / PAIRS)
+    seconds = 0.02 if options.quick else max(0.2, options.seconds / ROUNDS)
     simulations = max(16, int(subject.rate * seconds / subject.trees))
-    found: list[tuple[Timed, Timed, float]] = []
-    for _ in range(1 if options.quick else PAIRS):
-        one = search_once(subject, 1, simulations)
-        two = search_once(subject, 2, simulations)
-        found.append((one, two, search_twice(subject, simulations)))
-    return _figures(subject, found)
-
-
-def _figures(subject: Subject, found: list[tuple[Timed, Timed, float]]) -> dict[str, float | None]:
-    def middle(figure: Callable[[Timed, Timed, float], float]) -> float:
-        return median([figure(*one) for one in found])
-
+    found = in_turns(
+        pace(options, least=ROUNDS),
+        lambda: search_once(subject, 1, simulations),
+        lambda: search_once(subject, 2, simulations),
+        lambda: search_twice(subject, simulations),
+    )
+    one = [each.rate for each, _, _ in found]
+    two = [each.rate for _, each, _ in found]
     return {
         "asked": subject.asked,
-        "ratio": middle(lambda one, two, _: two.wall / one.wall),
-        "best": max(two.wall / one.wall for one, two, _ in found),
-        "cpu ratio": middle(lambda one, two, _: two.cpu / one.cpu),
-        "two engines": middle(lambda one, _, both: both / one.wall),
-        "waiting": middle(lambda _, two, __: two.waiting),
-        "1 thread/s": middle(lambda one, _, __: one.wall),
-        "2 threads/s": middle(lambda _, two, __: two.wall),
+        **ratios(two, one),
+        "two engines": median([both / each.rate.wall for each, _, both in found]),
+        "waiting": median([each.waiting for _, each, _ in found]),
+        "1 thread/s": median([rate.wall for rate in one]),
+        "2 threads/s": median([rate.wall for rate in two]),
     }
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Measure every subject."""
-    report = Report(NAME, DESCRIPTION, pyengine.SearchConfig(threads=2).fingerprint())
+    report.fingerprint = pyengine.SearchConfig(threads=2).fingerprint()
     if machine.cores() < 2:
         report.notes.append("one core: nothing to measure")
-        return report
-    for subject in subjects(options):
+        return
+    for subject in subjects(report, options):
         with report.row(f"threads/{subject.name}/trees={subject.trees}") as row:
             row.update(measure(subject, options))
     report.notes.append(
-        f"medians of {PAIRS} rounds of one thread, two threads, and two engines with a thread each,"
+        "medians of rounds of one thread, two threads, and two engines with a thread each,"
         " measured in turns; two engines: over one, what the machine gives at the moment; cpu"
         " ratio: simulations a second of processor time, 1 = the second thread costs nothing;"
         " waiting: share of the threads' time without work (also while others use the machine)"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,18 +14,22 @@ import pyengine
 
 if TYPE_CHECKING or __package__:
     from . import common
-    from .common import Options, Report, check, median
+    from .common import Options, Report, check
+    from .intervals import median, median_columns
     from .modelled import ModelledDevice
+    from .pairs import pace, samples
 else:  # run as a file
     import common
-    from common import Options, Report, check, median
+    from common import Options, Report, check
+    from intervals import median, median_columns
     from modelled import ModelledDevice
+    from pairs import pace, samples
 
 NAME = "tree"
 DESCRIPTION = "PUCT with the uniform evaluator on one thread, solver off, from the initial position"
 
 CONFIG = pyengine.SearchConfig(simulations=50_000, threads=1, solver=False)
-REPEATS = 5
+REPEATS = 6
 MOST_REPEATS = 100
 
 
@@ -94,46 +98,54 @@ def check_result(
     check("a repeat has the same visits", np.array_equal(result.visits, first.visits))
 
 
+class Once(NamedTuple):
+    """A search: microseconds a simulation of the clock and of processor time, nodes, bytes."""
+
+    us: float
+    cpu_us: float
+    nodes: int
+    held: int
+
+
 def measure(
     subject: Subject,
     options: Options,
     evaluator: Callable[[], Any] = lambda: "uniform",
     config: pyengine.SearchConfig = CONFIG,
-) -> dict[str, float | None]:
+) -> dict[str, Any]:
     """Search with new engines; return the medians in microseconds a simulation."""
     game = pyengine.load_game(subject.game)
     check_known_position(subject, game)
     state = game.new_initial_state()
     config = config.replace(simulations=2_000) if options.quick else config
     simulations = config.simulations or 0
-    wall: list[float] = []
-    cpu: list[float] = []
-    first = None
-    begun = time.perf_counter()
-    while len(wall) < MOST_REPEATS:
+    first: list[pyengine.SearchResult] = []
+
+    def once() -> Once:
         with pyengine.Engine(game, evaluator(), config=config) as engine:
             used = time.process_time()
             result = engine.search(state)
-            cpu.append((time.process_time() - used) / simulations * 1e6)
-            wall.append(result.seconds / simulations * 1e6)
-            stats = engine.stats()
-        first = first or result
-        check_result(result, simulations, first)
-        done = len(wall) >= REPEATS and time.perf_counter() - begun >= options.seconds
-        if done or (options.quick and len(wall) >= 2):
-            break
+            used = time.process_time() - used
+            held = engine.stats()["bytes"]
+        first.append(result)
+        check_result(result, simulations, first[0])
+        each = 1e6 / simulations
+        return Once(result.seconds * each, used * each, result.nodes, held)
+
+    once()  # the first is slower, the others must repeat it
+    found = samples(pace(options, options.seconds, REPEATS, MOST_REPEATS), once)
     return {
         "asked": subject.floor,
-        "us": median(wall),
-        "best us": min(wall),
-        "cpu us": median(cpu),
-        "nodes": result.nodes,
-        "bytes/node": stats["bytes"] / result.nodes,
-        "repeats": len(wall),
+        **median_columns("us", [one.us for one in found]),
+        "best us": min(one.us for one in found),
+        "cpu us": median([one.cpu_us for one in found]),
+        "nodes": found[-1].nodes,
+        "bytes/node": found[-1].held / found[-1].nodes,
+        "repeats": len(found),
     }
 
 
-def measure_with_planes(subject: Subject, options: Options) -> dict[str, float | None]:
+def measure_with_planes(subject: Subject, options: Options) -> dict[str, Any]:
     """Measure a search that encodes AlphaGo Zero's planes and decodes a policy for every node.
 
     Its network takes no time: what is left is all that the search does around one.
@@ -144,9 +156,9 @@ def measure_with_planes(subject: Subject, options: Options) -> dict[str, float |
     return row | {"asked": PLANES_FLOOR, "bytes/node": None}  # its cache dwarfs so small a tree
 
 
-def run(options: Options) -> Report:
+def run(report: Report, options: Options) -> None:
     """Measure every game."""
-    report = Report(NAME, DESCRIPTION, CONFIG.fingerprint())
+    report.fingerprint = CONFIG.fingerprint()
     for subject in SUBJECTS:
         with report.row(f"tree/{subject.name}/uniform/threads=1") as row:
             row.update(measure(subject, options))
@@ -157,7 +169,6 @@ def run(options: Options) -> Report:
         " machine disturb less; 17 planes: encoded for a network that takes no time, its policy of"
         " 362 decoded; bytes/node: memory held over nodes, moves without a node included"
     )
-    return report
 
 
 def main(arguments: list[str] | None = None) -> int:

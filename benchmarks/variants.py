@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import SearchConfig
 
 if TYPE_CHECKING or __package__:
     from . import networks
-    from .common import Options, Rate, check, median, rate_of, ratios
+    from .common import Options, check
+    from .intervals import median
     from .networks import Network
+    from .pairs import Rate, in_turns, pace, rate_of, ratios
 else:  # run as a file
     import networks
-    from common import Options, Rate, check, median, rate_of, ratios
+    from common import Options, check
+    from intervals import median
     from networks import Network
+    from pairs import Rate, in_turns, pace, rate_of, ratios
 
-PAIRS = 9
+PAIRS = 10
 CONFIG = SearchConfig(batch_size=8)
 #: Settings by name: what differs, and whether simulations or rows judged are counted.
 VARIANTS: Mapping[str, tuple[SearchConfig, str]] = {
@@ -46,30 +50,29 @@ def search_rates(
     }
 
 
-def measure(network: Network, variant: str, threads: int, options: Options) -> dict[str, float]:
+def measure(network: Network, variant: str, threads: int, options: Options) -> dict[str, Any]:
     """Measure a variant and what it is held against in turns; return medians.
 
     ``average`` is held against bare ONNX Runtime with the same batch and threads, the others
     against the default settings.
     """
     config, counted = VARIANTS[variant]
-    pairs = 1 if options.quick else PAIRS
-    seconds = 0.1 if options.quick else max(0.3, options.seconds / pairs)
+    seconds = 0.1 if options.quick else max(0.3, options.seconds / PAIRS)
     bare = networks.bare_calls(network, CONFIG.batch_size, threads)
     rate_of(bare, seconds / 4)  # first calls are slower
-    ours: list[Rate] = []
-    theirs: list[Rate] = []
-    for _ in range(pairs):
+
+    def ours() -> Rate:
+        return search_rates(network, config, threads, seconds)[counted]
+
+    def theirs() -> Rate:
         if variant == "average":
-            theirs.append(rate_of(bare, seconds))
-        else:
-            theirs.append(search_rates(network, CONFIG, threads, seconds)[counted])
-        ours.append(search_rates(network, config, threads, seconds)[counted])
-    each = [a.wall / b.wall for a, b in zip(ours, theirs, strict=True)]
+            return rate_of(bare, seconds)
+        return search_rates(network, CONFIG, threads, seconds)[counted]
+
+    found = in_turns(pace(options, least=PAIRS), ours, theirs)
+    rates, beside = zip(*found, strict=True)
     return {
-        "held against/s": median([rate.wall for rate in theirs]),
-        "rate/s": median([rate.wall for rate in ours]),
-        **ratios(ours, theirs),
-        "worst": min(each),
-        "best": max(each),
+        "held against/s": median([rate.wall for rate in beside]),
+        "rate/s": median([rate.wall for rate in rates]),
+        **ratios(rates, beside),
     }

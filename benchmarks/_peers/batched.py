@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from pyengine import machine
 
 from . import environment
 from .environment import Environment
-from .pairs import SLICE, Timed, figures, paired, repeated, timed
-from .shared import Options, Report, check
+from .pairs import SLICE, Timed, figures, repeated, timed
+from .shared import Options, Report, check, in_turns, pace
 from .worker import Worker
 
 SIMULATIONS = 64
@@ -120,9 +121,7 @@ def searches(engine: pyengine.Engine, states: list[pyengine.State]) -> Callable[
     return lambda: timed(once)
 
 
-def compare(
-    subject: Subject, policy: str, worker: Worker, options: Options
-) -> dict[str, float | None]:
+def compare(subject: Subject, policy: str, worker: Worker, options: Options) -> dict[str, Any]:
     """Return a row."""
     game = pyengine.load_game(subject.ours)
     states = positions(game, subject.moves)
@@ -131,14 +130,13 @@ def compare(
     with pyengine.Engine(game, "uniform", config=configuration(policy)) as engine:
         ours = searches(engine, states)
         repeated(ours, span)
-        pairs = paired(
+        found = in_turns(
+            pace(options, options.seconds),
             lambda: repeated(lambda: read(worker.ask("search")), span),
             lambda: repeated(ours, span),
-            options.seconds,
-            1 if options.quick else 3,
-            1 if options.quick else 100,
         )
-    return figures(pairs, None if options.quick else subject.asked)
+    theirs, own = zip(*found, strict=True)
+    return figures(theirs, own, None if options.quick else subject.asked)
 
 
 def run(report: Report, options: Options, folder: Path) -> None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import pyengine
+
 Made = TypeVar("Made")
 
 #: How pip, CMake and compilers begin the reason.
@@ -53,7 +55,7 @@ PACKAGES = {
 }
 
 
-class PeerError(Exception):
+class PeerError(pyengine.EngineError):
     """A peer cannot be had here, or has failed; says why. The suite goes on without it."""
 
 

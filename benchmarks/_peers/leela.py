@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import random
-import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +16,14 @@ import pyengine
 from . import environment
 from .environment import PeerError
 from .gtp import LeelaZero
-from .pairs import Pair, Timed, figures, timed
-from .shared import Options, Report, check, thread_counts
+from .pairs import Timed, figures, timed
+from .shared import Options, Report, check, in_turns, pace, thread_counts
 
 #: Blocks, channels and visits of a search: some seconds of Leela Zero each.
 NETWORKS = ((5, 64, 800), (6, 96, 400), (10, 128, 200))
 ASKED = 2.0
 #: Moves before a position: in the middle game no evaluation serves two symmetric positions.
 PLIES = 100
-LEAST_PAIRS = 3
 QUICK_VISITS = 20
 
 
@@ -113,34 +113,36 @@ def ours(
     return took
 
 
-def pair(
-    peer: LeelaZero, evaluator: pyengine.OnnxEvaluator, seed: int, config: pyengine.SearchConfig
-) -> Pair:
-    """Search one position with both; a new one each time, since Leela Zero caches evaluations."""
-    game = pyengine.load_game("go")
-    state = position(game, seed)
-    peer.set_position(moves(game, state))
+def theirs(
+    peer: LeelaZero,
+    evaluator: pyengine.OnnxEvaluator,
+    state: pyengine.State,
+    config: pyengine.SearchConfig,
+) -> Timed:
+    """Search a position with Leela Zero, which must read it as the engine does."""
+    peer.set_position(moves(pyengine.load_game("go"), state))
     check_same_network(peer, evaluator, state)
-    theirs = peer.search("bw"[state.current_player()])
+    took = peer.search("bw"[state.current_player()])
     visits, most = config.simulations or 0, 2 * (config.threads or 1)
-    check(f"Leela Zero makes {visits} visits", visits <= theirs.done <= visits + most, theirs.done)
-    return theirs, ours(evaluator, state, config)
+    check(f"Leela Zero makes {visits} visits", visits <= took.done <= visits + most, took.done)
+    return took
 
 
 def compare(
     peer: LeelaZero, model: Path, threads: int, visits: int, options: Options
-) -> dict[str, float | None]:
-    """Return a row."""
+) -> dict[str, Any]:
+    """Return a row: a new position in each round, since Leela Zero caches evaluations."""
+    game = pyengine.load_game("go")
     config = pyengine.SearchConfig(simulations=visits, threads=threads)
     evaluator = pyengine.OnnxEvaluator(model, providers=["CPUExecutionProvider"])
-    least = 1 if options.quick else LEAST_PAIRS
-    pairs: list[Pair] = []
-    begun = time.perf_counter()
-    while len(pairs) < least or (
-        not options.quick and time.perf_counter() - begun < options.seconds
-    ):
-        pairs.append(pair(peer, evaluator, len(pairs) + 1, config))
-    return figures(pairs, None if options.quick else ASKED)
+    for_them, for_us = itertools.count(1), itertools.count(1)  # seeds
+    found = in_turns(
+        pace(options, options.seconds),
+        lambda: theirs(peer, evaluator, position(game, next(for_them)), config),
+        lambda: ours(evaluator, position(game, next(for_us)), config),
+    )
+    them, us = zip(*found, strict=True)
+    return figures(them, us, None if options.quick else ASKED)
 
 
 def run(report: Report, options: Options, folder: Path) -> None:

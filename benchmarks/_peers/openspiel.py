@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyengine
 
 from . import environment, openspiel_source
 from .environment import Environment, PeerError
-from .pairs import SLICE, Timed, figures, paired, repeated, timed
-from .shared import Options, Report, check
+from .pairs import SLICE, Timed, figures, repeated, timed
+from .shared import Options, Report, check, in_turns, median, pace
 from .worker import Worker
 
 CONFIG = pyengine.SearchConfig(threads=1, solver=False)
@@ -116,7 +117,7 @@ def search(subject: Subject, config: pyengine.SearchConfig) -> Callable[[], Time
 
 def compare(
     subject: Subject, bot: Worker, simulations: int, asked: float, options: Options
-) -> dict[str, float | None]:
+) -> dict[str, Any]:
     """Return a row: the engine as it comes, and beside it with the bot's own formula."""
     question = f"{subject.theirs} {simulations}"
 
@@ -129,21 +130,15 @@ def compare(
     same = search(subject, SAME.replace(simulations=simulations))
     if not options.quick:
         peer(), ours(), same()
-    alike: list[float] = []
-
-    def both() -> Timed:
-        alike.append(repeated(same, span).rate.wall)
-        return repeated(ours, span)
-
-    pairs = paired(peer, both, options.seconds, 1 if options.quick else 3, _most(options))
-    row = figures(pairs, None if options.quick else asked)
-    each = sorted(b / a[0].rate.wall for a, b in zip(pairs, alike, strict=True))
-    row["same formula"] = each[len(each) // 2]
-    return row
-
-
-def _most(options: Options) -> int:
-    return 1 if options.quick else 100
+    found = in_turns(
+        pace(options, options.seconds),
+        peer,
+        lambda: repeated(ours, span),
+        lambda: repeated(same, span),
+    )
+    theirs, own, alike = zip(*found, strict=True)
+    each = [b.rate.wall / a.rate.wall for a, b in zip(theirs, alike, strict=True)]
+    return figures(theirs, own, None if options.quick else asked) | {"same formula": median(each)}
 
 
 def _rows(report: Report, options: Options, name: str, bot: Worker, python: bool) -> None:

@@ -1,10 +1,10 @@
-"""Peer and engine in turns: what each counts a second, and the medians of their ratios."""
+"""Peer and engine: what each counts in its time, and the figures of both."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from .shared import Rate, median, ratios
 
@@ -27,8 +27,6 @@ class Timed(NamedTuple):
         """What was counted a second."""
         return Rate(self.done / self.wall, self.done / self.cpu if self.cpu > 0 else 0.0)
 
-
-Pair = tuple[Timed, Timed]
 
 #: Seconds of either side of a pair, at least.
 SLICE = 0.1
@@ -53,34 +51,11 @@ def repeated(call: Callable[[], Timed], seconds: float) -> Timed:
     return took
 
 
-def paired(
-    peer: Callable[[], Timed],
-    ours: Callable[[], Timed],
-    seconds: float,
-    least: int = 3,
-    most: int = 100,
-) -> list[Pair]:
-    """Measure in turns, peer first, until the seconds are over; the caller has warmed both up."""
-    pairs: list[Pair] = []
-    begun = time.perf_counter()
-    while len(pairs) < least or (len(pairs) < most and time.perf_counter() - begun < seconds):
-        pairs.append((peer(), ours()))
-    return pairs
-
-
-def figures(pairs: list[Pair], asked: float | None) -> dict[str, float | None]:
-    """Return the row's figures: medians of both, of their ratios, and the extremes of these."""
-    theirs = [pair[0].rate for pair in pairs]
-    ours = [pair[1].rate for pair in pairs]
-    each = [b.wall / a.wall for a, b in zip(theirs, ours, strict=True)]
-    known = all(rate.cpu > 0 for rate in [*theirs, *ours])
+def figures(theirs: Sequence[Timed], ours: Sequence[Timed], asked: float | None) -> dict[str, Any]:
+    """Return the row's figures: medians of both, of their ratios, and the interval of these."""
     return {
-        "peer/s": median([rate.wall for rate in theirs]),
-        "pyengine/s": median([rate.wall for rate in ours]),
-        "ratio": median(each),
+        "peer/s": median([one.rate.wall for one in theirs]),
+        "pyengine/s": median([one.rate.wall for one in ours]),
         "asked": asked,
-        "cpu ratio": ratios(ours, theirs)["cpu ratio"] if known else None,
-        "worst": min(each),
-        "best": max(each),
-        "pairs": len(pairs),
+        **ratios([one.rate for one in ours], [one.rate for one in theirs]),
     }

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import pyengine
+from quick_suites import rows_of
 
 PACKAGE = "pyengine.benchmarks"
 
@@ -21,23 +17,8 @@ fresh = pytest.importorskip(f"{PACKAGE}.fresh")
 modelled = pytest.importorskip(f"{PACKAGE}.modelled")
 
 
-def rows_of(suite: str, folder: Path) -> dict[str, dict[str, Any]]:
-    """Run a suite briefly; return its rows by name. A row that failed its check fails the test."""
-    file = folder / f"{suite}.json"
-    environment = {k: v for k, v in os.environ.items() if k != "PYENGINE_SHARED"}
-    done = subprocess.run(
-        [sys.executable, "-m", PACKAGE, suite, "--quick", "--json", str(file)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {row["name"]: row for row in json.loads(file.read_text())["rows"]}
-
-
-def test_the_device_suite_says_what_share_of_the_device_is_used(tmp_path: Path) -> None:
-    rows = rows_of("device", tmp_path)
+def test_the_device_suite_says_what_share_of_the_device_is_used() -> None:
+    rows = rows_of("device")
     assert {name.split("/")[1] for name in rows} >= {"connect_four", "go19"}
     workers = [row for row in rows.values() if "busy" in row]
     assert [0 < row["busy"] <= row["threads"] for row in workers] == [True, True]
@@ -51,16 +32,16 @@ def test_the_device_suite_says_what_share_of_the_device_is_used(tmp_path: Path) 
 
 
 @pytest.mark.skipif(pyengine.machine.cores() < 2, reason="one core")
-def test_the_threads_suite_compares_two_threads_with_one(tmp_path: Path) -> None:
-    rows = rows_of("threads", tmp_path)
+def test_the_threads_suite_compares_two_threads_with_one() -> None:
+    rows = rows_of("threads")
     assert any("rollout" in name for name in rows)
     assert any(name.endswith("trees=64") for name in rows)
     assert all(row["ratio"] > 0 and row["cpu ratio"] > 0 for row in rows.values())
 
 
 @pytest.mark.skipif(not fresh.knows_memory(), reason="no /proc/self/status here")
-def test_the_memory_suite_measures_visits_caps_and_growth(tmp_path: Path) -> None:
-    rows = rows_of("memory", tmp_path)
+def test_the_memory_suite_measures_visits_caps_and_growth() -> None:
+    rows = rows_of("memory")
     assert sum(name.endswith("/visits") for name in rows) == 4
     for name, row in rows.items():
         if "/cap=" in name:
@@ -68,8 +49,8 @@ def test_the_memory_suite_measures_visits_caps_and_growth(tmp_path: Path) -> Non
     assert sum("growth" in row for row in rows.values()) == 2
 
 
-def test_the_latency_suite_times_what_blocks_a_caller(tmp_path: Path) -> None:
-    rows = rows_of("latency", tmp_path)
+def test_the_latency_suite_times_what_blocks_a_caller() -> None:
+    rows = rows_of("latency")
     calls = {name.split("/")[3].split(",")[0] for name in rows}
     assert {"advance", "clear", "close", "stop", "interrupt", "simulations=1"} <= calls
     assert all(row.get("ms", row.get("us")) > 0 for row in rows.values())

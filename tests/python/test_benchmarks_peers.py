@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 import pyengine
+from quick_suites import quick
 
 PACKAGE = "pyengine.benchmarks"
 
@@ -48,26 +48,10 @@ def bot(tmp_path: Path, body: str) -> Any:
 # Without peers
 
 
-def suite(tmp_path: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the suite where no peer is installed and none can be fetched."""
-    variables = {**os.environ, "PYENGINE_PEERS": str(tmp_path / "peers"), "PATH": "/nowhere"}
-    return subprocess.run(
-        [sys.executable, "-m", PACKAGE, *map(str, options)],
-        capture_output=True,
-        text=True,
-        env=variables,
-        check=False,
-    )
-
-
-def test_a_quick_run_without_peers_names_them_fetches_nothing_and_succeeds(tmp_path: Path) -> None:
-    file = tmp_path / "report.json"
-    done = suite(tmp_path, "peers", "--quick", "--json", file)
-    assert done.returncode == 0, done.stdout + done.stderr
-    notes = json.loads(file.read_text())["notes"]
+def test_a_quick_run_without_peers_names_them_and_fetches_nothing() -> None:
+    notes = quick("peers")["notes"]
     for name in ("openspiel", "jax"):
         assert any(note.startswith(f"missing: {name}: not installed") for note in notes)
-    assert not (tmp_path / "peers").exists() or not list((tmp_path / "peers").glob("*/bin"))
 
 
 def test_the_suite_is_found_by_the_command_line() -> None:
@@ -119,23 +103,6 @@ def test_what_cannot_be_had_becomes_a_note_and_the_rest_goes_on() -> None:
     assert notes == ["missing: hex: no program"]
 
 
-def test_an_interrupted_run_keeps_its_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    peers = importlib.import_module(f"{PACKAGE}.peers")
-
-    def first(report: Any, options: Any, folder: Path) -> None:
-        with report.row("peers/first") as row:
-            row["ratio"] = 2.0
-
-    def second(report: Any, options: Any, folder: Path) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setenv("PYENGINE_PEERS", str(tmp_path))
-    monkeypatch.setattr(peers, "PEERS", (first, second))
-    report = peers.run(common.Options(quick=True))
-    assert report.rows == [{"name": "peers/first", "ratio": 2.0}]
-    assert any(note.startswith("interrupted") for note in report.notes)
-
-
 # Workers
 
 
@@ -174,32 +141,18 @@ def test_a_program_that_is_not_there_is_a_missing_peer() -> None:
 def test_a_row_holds_medians_and_the_ratio_of_pairs() -> None:
     slow, fast = pairs.Timed(100, 1.0, 0.5), pairs.Timed(100, 0.25, 0.25)
     slower = pairs.Timed(100, 2.0, 0.5)
-    row = pairs.figures([(slow, fast), (slower, fast), (slow, fast)], 3.0)
+    row = pairs.figures([slow, slower, slow], [fast, fast, fast], 3.0)
     assert row["peer/s"] == 100
     assert row["pyengine/s"] == 400
-    assert (row["worst"], row["ratio"], row["best"], row["asked"]) == (4, 4, 8, 3.0)
+    assert (row["from"], row["ratio"], row["to"], row["asked"]) == (4, 4, 8, 3.0)
     assert row["cpu ratio"] == 2
     assert row["pairs"] == 3
 
 
 def test_processor_time_that_is_not_known_gives_no_ratio() -> None:
-    row = pairs.figures([(pairs.Timed(1, 1.0), pairs.Timed(1, 1.0, 1.0))], None)
+    row = pairs.figures([pairs.Timed(1, 1.0)], [pairs.Timed(1, 1.0, 1.0)], None)
     assert row["ratio"] == 1
     assert row["cpu ratio"] is None
-
-
-def test_pairs_alternate() -> None:
-    order: list[str] = []
-
-    def side(name: str) -> Any:
-        def call() -> Any:
-            order.append(name)
-            return pairs.Timed(1, 1.0)
-
-        return call
-
-    assert len(pairs.paired(side("peer"), side("ours"), 0.0, least=3)) == 3
-    assert order == ["peer", "ours"] * 3
 
 
 def test_short_calls_are_repeated_and_summed() -> None:
@@ -234,7 +187,7 @@ def test_a_bot_is_compared_on_every_game(tmp_path: Path) -> None:
         for subject in openspiel.SUBJECTS:
             row = openspiel.compare(subject, stand_in, 50, subject.asked, options)
             assert row["peer/s"] == 100
-            assert row["pairs"] == 1
+            assert row["pairs"] == 2
             assert row["ratio"] > 0 < row["same formula"]
 
 
@@ -312,6 +265,26 @@ def test_a_middle_game_has_its_moves_in_the_protocols_words() -> None:
     assert len(words) == 30
     assert all(word[0] in gtp.COLUMNS and 1 <= int(word[1:]) <= 19 for word in words)
     assert leela.moves(game, leela.position(game, seed=2, plies=30)) != words
+
+
+def test_leela_zero_and_the_engine_search_the_same_positions_in_turns(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    order: list[tuple[str, Any]] = []
+
+    def side(name: str, place: int) -> Any:
+        def call(*arguments: Any) -> Any:
+            order.append((name, arguments[place]))
+            return pairs.Timed(1, 1.0)
+
+        return call
+
+    monkeypatch.setattr(leela, "position", lambda _, seed: seed)
+    monkeypatch.setattr(leela, "theirs", side("theirs", 2))
+    monkeypatch.setattr(leela, "ours", side("ours", 1))
+    monkeypatch.setattr(leela.pyengine, "OnnxEvaluator", lambda *_, **__: None)
+    leela.compare(None, tmp_path, 1, 20, common.Options(quick=True))
+    assert order == [("theirs", 1), ("ours", 1), ("ours", 2), ("theirs", 2)]
 
 
 #: Stands in for Leela Zero: refuses what it does not know.

@@ -300,17 +300,15 @@ def test_doctor_gpu_asks_for_the_game_of_a_file(run: Run, tmp_path: Path) -> Non
 class FakeSuite:
     """A benchmark suite as the package has them."""
 
+    DESCRIPTION = "for the test"
+
     def __init__(self, *, failed: bool = False) -> None:
         self.failed = failed
         self.asked: list[Any] = []
 
-    def run(self, options: Any) -> Any:
-        from pyengine.cli import bench
-
+    def run(self, report: Any, options: Any) -> None:
         self.asked.append(options)
-        report = bench._module("common").Report("fake", "for the test")
         report.rows.append({"name": "fake/row", "failed": "wrong"} if self.failed else ROW)
-        return report
 
 
 ROW = {"name": "fake/row", "rate": 3}
@@ -331,7 +329,7 @@ def test_bench_runs_suites_and_ends_with_1_when_an_answer_is_wrong(
     path = tmp_path / "report.json"
     status = main(["bench", "all", "--quick", "--seconds", "0.5", "--json", str(path)])
     assert status == (1 if failed else 0)
-    assert ("CHECK FAILED: wrong" if failed else "fake/row     3") in capsys.readouterr().out
+    assert ("FAILED: wrong" if failed else "fake/row     3") in capsys.readouterr().out
     rows = json.loads(path.read_text())["fake"]["rows"]
     assert rows == ([{"name": "fake/row", "failed": "wrong"}] if failed else [ROW])
     assert (suite.asked[0].quick, suite.asked[0].seconds) == (True, 0.5)

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pyengine import GameRecord, MatchResult
@@ -20,6 +21,7 @@ PACKAGE = "pyengine.benchmarks"
 pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
 suite = importlib.import_module(f"{PACKAGE}.parallel_strength")
 bars = importlib.import_module(f"{PACKAGE}.bars")
+power = importlib.import_module(f"{PACKAGE}.power")
 
 
 @pytest.fixture
@@ -40,16 +42,6 @@ def run(*options: str, file: Path) -> dict[str, Any]:
     assert done.returncode == 0, done.stdout + done.stderr
     report: dict[str, Any] = json.loads(file.read_text())
     return report
-
-
-def finished(scores: list[int]) -> MatchResult:
-    """Return a match with two games of each of these results."""
-    records = [
-        GameRecord(pair=i, a_plays=c, opening=(), moves=(), result=result)
-        for i, result in enumerate(scores)
-        for c in (0, 1)
-    ]
-    return MatchResult(names=("a", "b"), records=tuple(records))
 
 
 def test_the_suite_plays_matches_and_states_costs(tiny_model: list[str], tmp_path: Path) -> None:
@@ -88,12 +80,77 @@ def test_all_rows_of_a_batch_are_leaves_in_flight() -> None:
     assert suite.SERIAL.in_flight == 1
 
 
-def test_a_bar_asks_for_the_middle_and_for_the_interval() -> None:
-    contest = suite.Contest(16, "virtual_visit", 800, 200, 8, reach=0.49, middle=0.47)
-    draws = [0] * 100
-    assert contest.verdict(finished(draws)) == "met"
-    assert contest.verdict(finished(draws[:50])) == "-"  # games are missing
-    assert contest.verdict(finished([-1] * 4 + [0] * 96)) == "met"  # 48 % [46, 50]
-    assert contest.verdict(finished([-1] * 10 + [0] * 90)) == "missed"  # 45 %
-    wide = [1] * 45 + [-1] * 55  # 45 % [35, 55]: reaches 49, but the middle is too low
-    assert contest.verdict(finished(wide)) == "missed"
+# What a match can tell
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.47, 0.50, "met"),
+        (0.469, 0.52, "not decided"),
+        (0.44, 0.499, "missed"),
+        (0.48, 0.499, "missed"),  # a small loss, but it is proven
+        (0.51, 0.55, "met"),
+    ],
+)
+def test_the_bar_rules_a_loss_out_or_proves_one(low: float, high: float, verdict: str) -> None:
+    assert power.StrengthBar(least=0.47, reach=0.5).verdict(low, high) == verdict
+
+
+def pairs_of(counts: dict[tuple[int, int], int]) -> MatchResult:
+    """Return a match with so many pairs of these two results."""
+    results = [pair for pair, count in counts.items() for _ in range(count)]
+    records = [
+        GameRecord(pair=i, a_plays=c, opening=(), moves=(), result=result)
+        for i, pair in enumerate(results)
+        for c, result in enumerate(pair)
+    ]
+    return MatchResult(names=("a", "b"), records=tuple(records))
+
+
+def test_a_match_with_games_missing_has_no_verdict() -> None:
+    contest = suite.Contest(16, "virtual_visit", 800, 200, 8, power.StrengthBar(0.47, 0.49))
+    assert contest.verdict(pairs_of({(0, 0): 100})) == "met"
+    assert contest.verdict(pairs_of({(0, 0): 50})) == "-"
+    assert contest.verdict(pairs_of({(-1, -1): 10, (0, 0): 90})) == "missed"
+    assert contest.verdict(pairs_of({(1, 1): 45, (-1, -1): 55})) == "not decided"
+
+
+#: Standard deviations of a pair's mean score in the matches so far: benchmarks/README.md.
+SEEN = {16: 0.245, 64: 0.194}
+
+
+@pytest.mark.parametrize("contest", [c for c in suite.CONTESTS if c.bar is not None])
+def test_a_bar_is_seldom_met_at_a_loss_and_mostly_without(contest: Any) -> None:
+    error = power.error_of(contest.games, SEEN[contest.in_flight])
+    chances = [contest.bar.chances(power.score_at(-loss), error) for loss in (0, 20, 35)]
+    met, missed = zip(*chances, strict=True)
+    assert met[0] > 0.75
+    assert missed[0] < 0.026
+    assert met[1] < 0.04
+    assert met[2] < 0.001
+    assert missed[2] > 0.95
+
+
+def test_a_bar_that_only_had_to_reach_50_percent_told_little() -> None:
+    bar = power.StrengthBar(least=0.0, reach=0.5)
+    met = [bar.chances(power.score_at(-loss), power.error_of(200, 0.25))[0] for loss in (20, 35)]
+    assert met == [pytest.approx(0.79, abs=0.01), pytest.approx(0.48, abs=0.01)]
+
+
+def test_the_chances_are_those_of_simulated_matches() -> None:
+    """Pairs of games with draws, scored by the interval that a match states."""
+    bar = power.StrengthBar(least=0.45, reach=0.5)
+    outcomes = [(1, 1), (1, 0), (1, -1), (0, 0), (0, -1), (-1, -1)]
+    shares = np.array([0.06, 0.17, 0.25, 0.24, 0.21, 0.07])
+    each = np.array([(a + b + 2) / 4 for a, b in outcomes])
+    score = float(shares @ each)
+    deviation = float(np.sqrt(shares @ (each - score) ** 2))
+    drawn = np.random.default_rng(0).multinomial(150, shares, size=400)
+    matches = (pairs_of(dict(zip(outcomes, counts, strict=True))) for counts in drawn)
+    found = [bar.verdict(*match.score_interval) for match in matches]
+    met, missed = bar.chances(score, power.error_of(300, deviation))
+    assert found.count("met") / 400 == pytest.approx(met, abs=0.07)
+    assert found.count("missed") / 400 == pytest.approx(missed, abs=0.07)
+    assert 0.2 < met < 0.8
+    assert missed > 0.05

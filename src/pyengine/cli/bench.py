@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, TypeAlias
@@ -38,17 +39,32 @@ _OutFolder: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class _Outputs:
-    """Where the reports go.
+    """Where the reports go. What cannot be written is complained of, and the rest goes on.
 
     Attributes:
         json, plot: files for all of them; '-' = JSON on the standard output, and no tables there.
         folder: of a file and a picture a suite.
+        lost: what could not be written.
 
     """
 
     json: Path | None
     plot: Path | None
     folder: Path | None
+    lost: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise ConfigError before hours of work where a file could not be written after them."""
+        for file in (self.json, self.plot):
+            if file is not None and str(file) != "-":
+                wrong = _module("common").unwritable(file)
+                if wrong is not None:
+                    raise ConfigError(wrong)
+        if self.folder is not None:
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ConfigError(f"--out: no folder {self.folder}: {error}") from error
 
     def show(self, text: str) -> None:
         """Print a table."""
@@ -59,8 +75,7 @@ class _Outputs:
         """Write the report of a suite that has ended."""
         if self.folder is None:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / f"{name}.json").write_text(json.dumps(report, indent=2) + "\n", "utf-8")
+        self._write(self.folder / f"{name}.json", _as_json(report))
         try:
             _module("plot").draw([report], self.folder / f"{name}.png")
         except ConfigError as error:
@@ -71,16 +86,27 @@ class _Outputs:
         table = "\n".join(_module("common").columns(_module("bars").summary(rows)))
         self.show("bars: what is asked beside what was measured\n" + table)
         if self.folder is not None:
-            (self.folder / "bars.txt").write_text(table + "\n", "utf-8")
+            self._write(self.folder / "bars.txt", table + "\n")
 
     def finish(self, reports: dict[str, Any]) -> None:
         """Write all reports."""
         if str(self.json) == "-":
             common.print_json(reports)
         elif self.json is not None:
-            self.json.write_text(json.dumps(reports, indent=2) + "\n", "utf-8")
+            self._write(self.json, _as_json(reports))
         if self.plot is not None:
             _module("plot").draw(list(reports.values()), self.plot)
+
+    def _write(self, file: Path, text: str) -> None:
+        try:
+            file.write_text(text, "utf-8")
+        except OSError as error:
+            self.lost.append(str(file))
+            common.console(stderr=True).print(Text(f"not written: {error}", style="bold red"))
+
+
+def _as_json(report: dict[str, Any]) -> str:
+    return json.dumps(report, indent=2) + "\n"
 
 
 def suites() -> tuple[str, ...]:
@@ -127,7 +153,7 @@ def bench(
         typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
     ] = None,
 ) -> None:
-    """Run benchmark suites and print their tables. Exit status 1 if one finds a wrong answer."""
+    """Run benchmark suites and print their tables. Exit status 1 if a row fails."""
     if seconds is not None and not seconds > 0:
         raise common.usage(f"--seconds must be above 0, found {seconds}")
     if tune is not None:
@@ -137,13 +163,18 @@ def bench(
         tune_model(tune, game, spec, seconds or _TUNE_SECONDS, to_json)
         return
     names = _chosen(suite or [], skip or [])
+    if model is not None and game is None:
+        raise common.usage("--model needs --game")
     options = _module("common").Options(
         quick=quick, seconds=seconds or _SECONDS, models=models, model=model, game=game, spec=spec
     )
-    reports, interrupted = _run_all(names, options, _Outputs(to_json, to_plot, out))
+    outputs = _Outputs(to_json, to_plot, out)
+    outputs.check()
+    reports, interrupted = _run_all(names, options, outputs)
     if interrupted:
         raise KeyboardInterrupt
-    if any("failed" in row for report in reports.values() for row in report["rows"]):
+    failed = any("failed" in row for report in reports.values() for row in report["rows"])
+    if failed or outputs.lost:
         raise typer.Exit(1)
 
 
@@ -167,6 +198,13 @@ def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:
     return chosen
 
 
+def _run_suite(name: str, report: Any, options: Any) -> None:
+    """Run the suite of this name; one that cannot even be imported fails like a row."""
+    suite = _module(name)
+    report.description = suite.DESCRIPTION
+    suite.run(report, options)
+
+
 def _run_all(
     names: tuple[str, ...], options: Any, outputs: _Outputs
 ) -> tuple[dict[str, Any], bool]:
@@ -175,7 +213,8 @@ def _run_all(
     interrupted = False
     for name in names:
         common.console(stderr=True).print(Text(f"running {name} ...", style="dim"))
-        report, interrupted = _module("common").run_kept(_module(name).run, options)
+        report = _module("common").Report(name)
+        interrupted = _module("common").run_kept(report, partial(_run_suite, name), options)
         outputs.show(report.table() + "\n")
         reports[name] = report.to_dict()
         outputs.keep(name, reports[name])

@@ -1,0 +1,75 @@
+"""What a match can tell: how often a bar of strength is met at a given true loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+_NORMAL = NormalDist()
+#: Half of a 95 % interval, in standard errors.
+_HALF = _NORMAL.inv_cdf(0.975)
+#: True losses of which the suite tells, in Elo.
+LOSSES = (0, 10, 20, 35)
+
+
+@dataclass(frozen=True)
+class StrengthBar:
+    """What is asked of a score, by its 95 % interval.
+
+    Attributes:
+        least: the whole interval must be here or above: a greater loss is ruled out.
+        reach: the interval must reach this score: else a loss is proven.
+    """
+
+    least: float
+    reach: float
+
+    def verdict(self, low: float, high: float) -> str:
+        """Return "met", "missed" (a loss is proven), or "not decided"."""
+        if high < self.reach:
+            return "missed"
+        return "met" if low >= self.least else "not decided"
+
+    def chances(self, score: float, error: float) -> tuple[float, float]:
+        """Return how probable "met" and "missed" are.
+
+        Args:
+            score: the true one.
+            error: standard error of the match's score, which is taken as normal.
+        """
+        missed_below = self.reach - _HALF * error
+        met_from = max(self.least + _HALF * error, missed_below)
+        return (
+            1 - _NORMAL.cdf((met_from - score) / error),
+            _NORMAL.cdf((missed_below - score) / error),
+        )
+
+    def told(self, error: float) -> str:
+        """Return the chances at some true losses as a line of text."""
+        parts = []
+        for loss in LOSSES:
+            met, missed = self.chances(score_at(-loss), error)
+            parts.append(f"{loss} Elo: met {met:.1%}, missed {missed:.1%}")
+        return "; ".join(parts)
+
+
+def score_at(elo: float) -> float:
+    """Return the expected score of a player who is so much stronger."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def error_of(games: int, deviation: float) -> float:
+    """Return the standard error of a score from pairs of games.
+
+    Args:
+        games: two a pair.
+        deviation: standard deviation of a pair's mean score: 0.35 where the games of a pair are
+            independent and none is drawn, less with draws.
+    """
+    return deviation / math.sqrt(games / 2)
+
+
+def error_of_interval(low: float, high: float) -> float:
+    """Return the standard error that a 95 % interval shows."""
+    return (high - low) / 2 / _HALF
