@@ -8,6 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from pyengine.data.files import replacing
+
 HEADER = """\
 # The bundled networks. Written by make_models.py; the tests compare it with the files.
 # made: by which run; commit: of the engine when the entry was written; seconds: of all sittings;
@@ -38,9 +40,8 @@ def update(path: Path, name: str, entry: dict[str, Any]) -> None:
     entries = read(path)
     entries[name] = entry
     parts = [HEADER] + [_table(key, entries[key]) for key in sorted(entries)]
-    part = path.with_suffix(".part")
-    part.write_text("\n".join(parts), "utf-8")
-    part.replace(path)
+    with replacing(path) as part:
+        part.write_text("\n".join(parts), "utf-8")
 
 
 def _table(name: str, entry: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import math
 import re
 import shutil
 import subprocess
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +49,7 @@ def refusal(tmp_path: Path) -> Callable[[list[str]], str]:
 
     def read(lines: list[str]) -> str:
         path = tmp_path / "damaged.txt"
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("\n".join(lines) + "\n", "utf-8")
         with pytest.raises(ModelError, match=re.escape(str(path))) as error:
             read_leela(path)
         return str(error.value)
@@ -251,7 +252,9 @@ def test_a_line_with_a_number_too_few_is_refused(
 
 
 @pytest.mark.parametrize("number", [2, 5, 17, LINES - 4, LINES])
-@pytest.mark.parametrize("word", ["x", "1,5", "nan", "inf", "1e99", "--1", "0x10"])
+@pytest.mark.parametrize(
+    "word", ["x", "1,5", "nan", "inf", "1e99", "--1", "0x10", "1_0", "infinity", "１"]
+)
 def test_a_word_that_is_no_number_is_refused_with_its_line(
     lines: list[str], refusal: Callable[[list[str]], str], number: int, word: str
 ) -> None:
@@ -259,7 +262,7 @@ def test_a_word_that_is_no_number_is_refused_with_its_line(
     lines[number - 1] = " ".join([word, *words[1:]])
     said = refusal(lines)
     assert f"line {number}: expected" in said
-    assert word in said
+    assert word in said or not word.isascii()
 
 
 def test_a_negative_variance_is_refused(
@@ -298,6 +301,41 @@ def test_damaged_gzip_is_refused(weights: LeelaWeights, tmp_path: Path) -> None:
         (tmp_path / "w.gz").write_bytes(damaged)
         with pytest.raises(ModelError, match="expected a whole gzip file, found damage"):
             read_leela(tmp_path / "w.gz")
+
+
+@pytest.mark.parametrize(
+    ("number", "content", "found"),
+    [
+        (1, b"1", r"line 1: expected at most 1 numbers \(version\)"),
+        (2, b"0 ", r"line 2: expected at most 165888 numbers"),
+        (3, b"0 ", r"line 3: expected at most 1024 numbers"),
+        (4, b"0 ", r"line 4: expected at most \d+ numbers"),
+        (4, b"\n", r"expected at most 919 lines"),
+    ],
+)
+def test_a_file_that_unpacks_to_too_much_is_refused_within_little_memory(
+    lines: list[str], tmp_path: Path, number: int, content: bytes, found: str
+) -> None:
+    start = "".join(f"{line}\n" for line in lines[: number - 1]).encode()
+    with gzip.open(tmp_path / "w.gz", "wb", compresslevel=1) as file:
+        file.write(start)
+        for _ in range(240 if number == 4 else 8):
+            file.write(content * ((1 << 20) // len(content)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match=found):
+            read_leela(tmp_path / "w.gz")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < (420 << 20 if number == 4 else 24 << 20)
+
+
+def test_a_tensor_larger_than_the_lines_before_it_say_is_refused(
+    lines: list[str], refusal: Callable[[list[str]], str]
+) -> None:
+    lines[5] += " 0" * 40_000
+    assert "line 6: expected at most 324 numbers (kernel of block 1" in refusal(lines)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", gzip.compress(b""), bytes(range(256))])

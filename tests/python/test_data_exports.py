@@ -18,7 +18,7 @@ import pytest
 import pyengine
 from data_games import PLAIN, TIC, finished, write
 from pyengine import ConfigError, DataError, EngineError, ModelSpec
-from pyengine.data import Dataset, export_sgf, import_sgf
+from pyengine.data import Dataset, export_sgf, files, import_sgf
 
 GO5 = pyengine.load_game("go", board_size=5, komi=6.5, max_game_length=60)
 GOMOKU = pyengine.load_game("gomoku", board_size=9)
@@ -109,28 +109,42 @@ def full_disk() -> Path:
     return device
 
 
+def fill_up(monkeypatch: pytest.MonkeyPatch, name: str, full_disk: Path) -> None:
+    """Let the disk be full while this file is written."""
+    real = files.temporary_beside
+
+    def temporary_beside(path: Path) -> Path:
+        temporary = real(path)
+        if path.name == name:
+            temporary.unlink()
+            temporary.symlink_to(full_disk)
+        return temporary
+
+    monkeypatch.setattr(files, "temporary_beside", temporary_beside)
+
+
 @pytest.mark.parametrize("to", ["npz", "parquet"])
 def test_a_full_disk_names_the_file_and_leaves_nothing_of_it(
-    to: str, data: Path, tmp_path: Path, full_disk: Path
+    to: str, data: Path, tmp_path: Path, full_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if to == "parquet":
         pytest.importorskip("pyarrow")
     out = tmp_path / "out"
     out.mkdir()
-    (out / f"shard-000001.{to}.tmp").symlink_to(full_disk)
+    fill_up(monkeypatch, f"shard-000001.{to}", full_disk)
     with pytest.raises(DataError, match=rf"shard-000001\.{to} cannot be written: .*[Nn]o space"):
         pyengine.convert(data, to, out, overwrite=True)
     assert [file.name for file in out.iterdir()] == [f"shard-000000.{to}"]
 
 
 def test_a_full_disk_leaves_whole_sgf_files_alone(
-    rng: random.Random, tmp_path: Path, full_disk: Path
+    rng: random.Random, tmp_path: Path, full_disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sgf = pytest.importorskip("sgfmill.sgf")
     games = [finished(GOMOKU, PLAIN, number, rng) for number in range(3)]
     out = tmp_path / "out"
     out.mkdir()
-    (out / "game-000001.sgf.tmp").symlink_to(full_disk)
+    fill_up(monkeypatch, "game-000001.sgf", full_disk)
     (out / "game-000001.sgf").write_text("(;SZ[9])")
     with pytest.raises(DataError, match=r"game-000001\.sgf cannot be written: .*[Nn]o space"):
         export_sgf(write(tmp_path / "data", GOMOKU, PLAIN, games), out, overwrite=True)

@@ -13,13 +13,16 @@ import math
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.data.files import replacing
 from pyengine.errors import ModelError
 
 __all__ = ["EPSILON", "PLANES", "LeelaWeights", "Norm", "read_leela", "write_leela"]
@@ -31,6 +34,21 @@ EPSILON = 1e-5  #: added to a variance before its root, as Leela Zero does
 _HEAD_LINES = 14
 _LEAST_LINES = 1 + 4 + _HEAD_LINES
 _GZIP = b"\x1f\x8b"
+_BLOCK = 1 << 20  # bytes unpacked at once
+
+# What a file may hold. The largest networks that were trained have 40 blocks of 256 channels,
+# 2 + 1 planes in the heads and 256 hidden units, on 19x19.
+MOST_BLOCKS = 100
+MOST_CHANNELS = 1024
+_MOST_POINTS = 19 * 19
+_MOST_PLANES = 16  # of a head
+_MOST_HIDDEN = 1024
+_MOST_LINES = _LEAST_LINES + 8 * MOST_BLOCKS + 100  # some of them empty, at the end
+_WIDTH = 32  # bytes of a number and what parts it from the next; a double has at most 25
+_LEAST_LIMIT = 1024  # bytes of a line that should hold next to nothing
+
+#: Of which a line consists; Python's ``float`` also reads ``1_0``, ``nan`` and ``infinity``.
+_LETTERS = b"0123456789+-.eE \t\r\n"
 
 
 @dataclass(frozen=True)
@@ -102,67 +120,97 @@ def _parts(norm: Norm) -> tuple[Floats, ...]:
 
 
 class _Lines:
-    """The numbers of a file, line by line; every complaint names the file and the line."""
+    """The numbers of a file, line by line; every complaint names the file and the line.
 
-    def __init__(self, path: Path, lines: list[bytes]) -> None:
+    No line is read further than what it can hold: a small compressed file may unpack to anything.
+    """
+
+    def __init__(self, path: Path, stream: BinaryIO) -> None:
         self._path = path
-        self._lines = lines
-        self._next = 1  # line 0 is the version
+        self._stream = stream
+        self._next = 0
 
     def fail(self, expected: str, found: str, line: int | None = None) -> ModelError:
         where = "" if line is None else f", line {line + 1}"
         return ModelError(f"{self._path}{where}: expected {expected}, found {found}")
 
-    def numbers(self, line: int, what: str) -> Floats:
-        """Return the numbers of a line."""
-        words = self._lines[line].split()
-        wide = np.empty(len(words), np.float64)
-        for i, word in enumerate(words):
-            try:
-                wide[i] = float(word)
-            except ValueError:
-                text = word[:24].decode("ascii", "replace")
-                raise self.fail(f"numbers ({what})", repr(text), line) from None
+    @property
+    def last(self) -> int:
+        """The line that was read last, from 0."""
+        return self._next - 1
+
+    def raw(self, what: str, most: int) -> bytes:
+        """Return the next line, of at most so many numbers; empty at the end."""
+        limit = _LEAST_LIMIT + most * _WIDTH
+        line = self._stream.readline(limit)
+        if len(line) == limit and not line.endswith(b"\n"):
+            raise self.fail(f"at most {most} numbers ({what})", f"{limit} bytes", self._next)
+        self._next += 1
+        return line
+
+    def numbers(self, what: str, most: int) -> Floats:
+        """Return the numbers of the next line, at least one."""
+        line = self.raw(what, most)
+        words = line.split()
+        if not words:
+            raise self.fail(f"numbers ({what})", "an empty line", self.last)
+        try:
+            if line.translate(None, _LETTERS):
+                raise ValueError
+            wide = np.fromiter(map(float, words), np.float64, len(words))
+        except ValueError:
+            text = next(word for word in words if not _is_number(word))
+            found = repr(text[:24].decode("ascii", "replace"))
+            raise self.fail(f"numbers ({what})", found, self.last) from None
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
             values = wide.astype(np.float32)
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
-            text = words[bad[0]][:24].decode("ascii")
-            raise self.fail(f"finite float32 numbers ({what})", text, line)
+            text = words[bad[0]][:24]
+            raise self.fail(f"finite float32 numbers ({what})", text.decode("ascii"), self.last)
         return values
 
-    def take(self, what: str, *shape: int) -> Floats:
-        """Return the next line as a tensor of this shape."""
-        line = self._next
-        self._next += 1
-        values = self.numbers(line, what)
+    def shaped(self, values: Floats, what: str, *shape: int, ago: int = 1) -> Floats:
+        """Return the numbers of the line read ``ago`` lines ago as a tensor of this shape."""
         size = math.prod(shape)
         if len(values) != size:
             sizes = " x ".join(str(n) for n in shape)
-            raise self.fail(f"{sizes} = {size} numbers ({what})", str(len(values)), line)
+            expected = f"{sizes} = {size} numbers ({what})"
+            raise self.fail(expected, str(len(values)), self._next - ago)
         return values.reshape(shape)
 
-    def peek(self, ahead: int, what: str) -> int:
-        """Return how many numbers a later line has; at least one."""
-        count = len(self._lines[self._next + ahead].split())
-        if count == 0:
-            raise self.fail(f"numbers ({what})", "an empty line", self._next + ahead)
-        return count
+    def take(self, what: str, *shape: int) -> Floats:
+        """Return the next line as a tensor of this shape."""
+        return self.shaped(self.numbers(what, math.prod(shape)), what, *shape)
 
-    def norm(self, what: str, inputs: int, outputs: int, size: int) -> Norm:
-        kernel = self.take(f"kernel of {what}", outputs, inputs, size, size)
-        bias = self.take(f"bias of {what}", outputs)
+    def norm(self, what: str, inputs: int, most: int, size: int) -> Norm:
+        """Return a convolution of at most ``most`` outputs."""
+        flat = self.numbers(f"kernel of {what}", most * inputs * size * size)
+        bias = self.numbers(f"bias of {what}", most)
+        outputs = len(bias)
+        if outputs > most:
+            raise self.fail(f"at most {most} numbers (bias of {what})", str(outputs), self.last)
+        kernel = self.shaped(flat, f"kernel of {what}", outputs, inputs, size, size, ago=2)
         mean = self.take(f"means of {what}", outputs)
         variance = self.take(f"variances of {what}", outputs)
         if not (variance >= 0).all():
-            raise self.fail(
-                f"variances of at least 0 ({what})", str(variance.min()), self._next - 1
-            )
+            raise self.fail(f"variances of at least 0 ({what})", str(variance.min()), self.last)
         return Norm(kernel, bias, mean, variance)
+
+
+def _is_number(word: bytes) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return not word.translate(None, _LETTERS)
 
 
 def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
     """Read a weights file, whatever its name: gzip is known by its first bytes.
+
+    At most 100 blocks of 1024 channels, boards of 19x19, heads of 16 planes and 1024 hidden units.
+    Memory is that of the network and of one line, however large the file.
 
     Raises:
         ModelError: it cannot be read or is no such file; says where, what was expected and what
@@ -170,36 +218,55 @@ def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
 
     """
     file = Path(path)
-    lines = _content(file).split(b"\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
-    reader = _Lines(file, lines)
-    version = lines[0].strip() if lines else b""
-    if version not in (b"1", b"2"):
-        found = repr(version[:24].decode("ascii", "replace")) if lines else "an empty file"
-        raise reader.fail("Leela Zero weights: a first line of '1' or '2'", found)
-    blocks, rest = divmod(len(lines) - _LEAST_LINES, 8)
-    if blocks < 0 or rest:
-        raise reader.fail(f"{_LEAST_LINES} lines and 8 for each block", f"{len(lines)} lines")
-    return _network(reader, int(version), blocks)
-
-
-def _content(file: Path) -> bytes:
     try:
-        data = file.read_bytes()
+        with _open(file) as stream:
+            version, blocks = _outline(_Lines(file, stream))
+            stream.seek(0)
+            reader = _Lines(file, stream)
+            reader.raw("version", 1)
+            return _network(reader, version, blocks)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ModelError(f"{file}: expected a whole gzip file, found damage: {error}") from error
     except OSError as error:
         raise ModelError(f"{file} cannot be read: {error.strerror or error}") from error
-    if not data.startswith(_GZIP):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ModelError(f"{file}: expected a whole gzip file, found damage: {error}") from error
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as file:
+        packed = file.peek(len(_GZIP)).startswith(_GZIP)
+        if not packed:
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file) as unpacked, BufferedReader(unpacked, _BLOCK) as stream:
+            yield stream
+
+
+def _outline(lines: _Lines) -> tuple[int, int]:
+    """Read all lines and return the version and the number of blocks, which no line says."""
+    first = lines.raw("version", 1)
+    version = first.strip()
+    if version not in (b"1", b"2"):
+        found = repr(version[:24].decode("ascii", "replace")) if first else "an empty file"
+        raise lines.fail("Leela Zero weights: a first line of '1' or '2'", found)
+    kernel = lines.raw("kernel of the input convolution", MOST_CHANNELS * PLANES * 9)
+    bias = lines.raw("bias of the input convolution", MOST_CHANNELS)
+    most = max(9 * len(bias.split()) ** 2, _MOST_HIDDEN * _MOST_PLANES * _MOST_POINTS)
+    filled = [True, bool(kernel.strip()), bool(bias.strip())]
+    while line := lines.raw("a layer", most):
+        filled.append(not line.isspace())
+        if len(filled) > _MOST_LINES:
+            raise lines.fail(f"at most {_MOST_LINES} lines", "more")
+    count = len(filled) - filled[::-1].index(True)
+    blocks, rest = divmod(count - _LEAST_LINES, 8)
+    if blocks < 0 or rest:
+        raise lines.fail(f"{_LEAST_LINES} lines and 8 for each block", f"{count} lines")
+    return int(version), blocks
 
 
 def _network(reader: _Lines, version: int, blocks: int) -> LeelaWeights:
-    channels = reader.peek(1, "bias of the input convolution")
-    stem = reader.norm("the input convolution", PLANES, channels, 3)
+    stem = reader.norm("the input convolution", PLANES, MOST_CHANNELS, 3)
+    channels = len(stem.bias)
     tower = []
     for number in range(1, blocks + 1):
         first, second = (
@@ -207,42 +274,36 @@ def _network(reader: _Lines, version: int, blocks: int) -> LeelaWeights:
             for half in (1, 2)
         )
         tower.append((first, second))
-    planes = reader.peek(1, "bias of the policy convolution")
-    policy = reader.norm("the policy convolution", channels, planes, 1)
-    actions = reader.peek(1, "bias of the policy")
-    points = actions - 1
+    policy = reader.norm("the policy convolution", channels, _MOST_PLANES, 1)
+    planes = len(policy.bias)
+    most = (_MOST_POINTS + 1) * planes * _MOST_POINTS
+    flat, bias = reader.numbers("policy", most), reader.numbers("bias of the policy", _MOST_POINTS)
+    points = len(bias) - 1
     if points < 1 or math.isqrt(points) ** 2 != points:
-        raise reader.fail("a policy of n x n + 1 moves", str(actions), reader._next + 1)
-    policy_out = reader.take("policy", actions, planes * points), reader.take("policy", actions)
-    planes = reader.peek(1, "bias of the value convolution")
-    value = reader.norm("the value convolution", channels, planes, 1)
-    hidden = reader.peek(1, "bias of the value's hidden layer")
-    layers = (
-        (
-            reader.take("value's hidden layer", hidden, planes * points),
-            reader.take("bias of the value's hidden layer", hidden),
-        ),
-        (reader.take("value", 1, hidden), reader.take("bias of the value", 1)),
-    )
-    return LeelaWeights(version, stem, tuple(tower), policy, policy_out, value, *layers)
+        raise reader.fail("a policy of n x n + 1 moves", str(len(bias)), reader.last)
+    policy_out = reader.shaped(flat, "policy", len(bias), planes * points, ago=2), bias
+    value = reader.norm("the value convolution", channels, _MOST_PLANES, 1)
+    inputs = len(value.bias) * points
+    flat = reader.numbers("value's hidden layer", _MOST_HIDDEN * inputs)
+    bias = reader.numbers("bias of the value's hidden layer", _MOST_HIDDEN)
+    hidden = reader.shaped(flat, "value's hidden layer", len(bias), inputs, ago=2), bias
+    out = reader.take("value", 1, len(bias)), reader.take("bias of the value", 1)
+    return LeelaWeights(version, stem, tuple(tower), policy, policy_out, value, hidden, out)
 
 
 def write_leela(weights: LeelaWeights, path: str | os.PathLike[str]) -> None:
     """Write a weights file, compressed when its name ends in ``.gz``; whole or not at all.
 
-    Numbers have 6 significant digits. The same weights give the same bytes.
+    Numbers have 6 significant digits. The same weights give the same bytes. Raises DataError where
+    the file cannot be written.
     """
     file = Path(path)
     text = "\n".join([str(weights.version), *(_line(tensor) for tensor in weights.tensors())])
     data = (text + "\n").encode("ascii")
     if file.suffix == ".gz":
         data = gzip.compress(data, compresslevel=6, mtime=0)
-    part = file.with_name(file.name + ".part")
-    try:
-        part.write_bytes(data)
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(file) as temporary:
+        temporary.write_bytes(data)
 
 
 def _line(tensor: npt.NDArray[Any]) -> str:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyengine.conversion.extra import need
 from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
+from pyengine.data.files import replacing
 from pyengine.errors import EngineError, ModelError
 from pyengine.games import load_game
 from pyengine.spec import METADATA_KEY, ModelSpec
@@ -100,6 +101,7 @@ def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelS
     Raises:
         EngineError: the package onnx is absent.
         ModelError: no Go board has that size.
+        DataError: the file cannot be written.
 
     """
     onnx = need("onnx")
@@ -128,10 +130,6 @@ def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelS
 
 
 def save_model(model: Any, file: Path) -> None:
-    """Write a model; the file appears whole or not at all."""
-    part = file.with_name(file.name + ".part")
-    try:
-        part.write_bytes(model.SerializeToString())
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+    """Write a model; the file appears whole or not at all. Raises DataError."""
+    with replacing(file) as temporary:
+        temporary.write_bytes(model.SerializeToString())

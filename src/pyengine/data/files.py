@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,12 +12,27 @@ from typing import Any
 
 from pyengine.errors import DataError
 
-__all__ = ["TEMPORARY", "replacing", "sha256_of", "write_durably"]
+__all__ = ["TEMPORARY", "replacing", "sha256_of", "temporary_beside", "write_durably"]
 
-#: What a file's name ends with while it is written.
+#: What a file's name ends with while it is written, after a number that no other file has.
 TEMPORARY = ".tmp"
 
 _BLOCK = 1 << 20  # bytes read at once
+
+
+def temporary_beside(path: Path) -> Path:
+    """Make an empty file in a file's folder, under a name that no file had; return its path.
+
+    It begins with the file's name and ends with :data:`TEMPORARY`. Its permissions are those of any
+    new file. Raises OSError.
+    """
+    while True:
+        temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+        try:
+            temporary.open("xb").close()
+        except FileExistsError:
+            continue
+        return temporary
 
 
 def write_durably(path: Path, parts: Iterable[Any]) -> tuple[int, str]:
@@ -32,7 +48,7 @@ def write_durably(path: Path, parts: Iterable[Any]) -> tuple[int, str]:
     Raises OSError, and then leaves nothing behind.
 
     """
-    temporary = path.with_name(path.name + TEMPORARY)
+    temporary = temporary_beside(path)
     digest = hashlib.sha256()
     size = 0
     try:
@@ -61,15 +77,17 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Raises DataError that names the file where an OSError ends the writing.
     """
-    temporary = path.with_name(path.name + TEMPORARY)
+    temporary = None
     try:
+        temporary = temporary_beside(path)
         yield temporary
         temporary.replace(path)
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error}") from error
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def sync_directory(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +30,10 @@ MOST_POSITIONS = 4096
 MOST_SECONDS = 10.0
 
 _LOCK = ".lock"
+#: What a crash leaves of a file of a directory.
+_LEFT_BEHIND = re.compile(
+    rf"(shard-\d+\.(npy|games\.jsonl)|{re.escape(MANIFEST)})(\.[0-9a-f]+)?{re.escape(TEMPORARY)}"
+)
 
 
 class ShardWriter:
@@ -229,8 +234,8 @@ class ShardWriter:
 
     def _open(self) -> tuple[Manifest, bool]:
         """The directory's manifest, tidied up, and whether it is to be written."""
-        for ours in (f"shard-*{TEMPORARY}", f"{MANIFEST}{TEMPORARY}"):
-            for left in self.directory.glob(ours):
+        for left in self.directory.iterdir():
+            if _LEFT_BEHIND.fullmatch(left.name):
                 left.unlink()
         manifest = self._known()
         if manifest is None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
+from pyengine.data.files import temporary_beside
 from pyengine.data.layout import Layout
 from pyengine.data.symmetry import policy_sources
 from pyengine.errors import ConfigError
@@ -106,7 +107,9 @@ def _told(spec: ModelSpec, network: Network, value_for: str) -> ModelSpec:
 def _checked(
     network: Network, games: Sequence[Game], spec: ModelSpec, path: Path, content: bytes
 ) -> ExportReport:
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part.onnx")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = temporary_beside(path)
     try:
         with writing(path):
             _write(part, content)
@@ -134,7 +137,6 @@ def _checked(
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         file.write(content)
         file.flush()

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pyengine.data.files import replacing
 from pyengine.data.manifest import MANIFEST, Manifest
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.files import read_json, read_lines, write_json
@@ -83,9 +84,8 @@ class RunFolder:
 
     def set_run(self, run: RunFile) -> None:
         """Write the settings."""
-        part = self.path / ".run.toml.part"
-        part.write_text(run.text, "utf-8")
-        part.replace(self.path / "run.toml")
+        with replacing(self.path / "run.toml") as part:
+            part.write_text(run.text, "utf-8")
 
     def run(self) -> RunFile:
         """Return the settings. Raises ConfigError where there is no run."""
@@ -176,6 +176,5 @@ class RunFolder:
     def _tell(self, path: Path, values: dict[str, Any]) -> None:
         """Replace a file that is written often; nothing is synced, which may take long."""
         path.parent.mkdir(exist_ok=True)
-        hidden = path.with_name(f".{path.name}.part")
-        hidden.write_text(json.dumps(values), "utf-8")
-        hidden.replace(path)
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(values), "utf-8")

@@ -1,0 +1,67 @@
+"""Temporary files: names of their own, permissions of any file, nothing of a user's is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pyengine import DataError
+from pyengine.conversion import random_leela, write_leela
+from pyengine.data.files import replacing, temporary_beside, write_durably
+
+
+def durably(path: Path) -> None:
+    write_durably(path, [b"new"])
+
+
+def quickly(path: Path) -> None:
+    with replacing(path) as temporary:
+        temporary.write_bytes(b"new")
+
+
+def leela(path: Path) -> None:
+    write_leela(random_leela(0, 1, board_size=2), path)
+
+
+WRITERS = [durably, quickly, leela]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_files_of_a_user_stay_whatever_they_are_called(
+    tmp_path: Path, write: Callable[[Path], None]
+) -> None:
+    theirs = [tmp_path / f"file{ending}" for ending in (".tmp", ".part", ".0.tmp")]
+    for path in theirs:
+        path.write_text("mine")
+    write(tmp_path / "file")
+    assert [path.read_text() for path in theirs] == ["mine"] * len(theirs)
+    assert len(list(tmp_path.iterdir())) == 1 + len(theirs)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_permissions_are_those_of_any_new_file(
+    tmp_path: Path, write: Callable[[Path], None], mask: int
+) -> None:
+    before = os.umask(mask)
+    try:
+        write(tmp_path / "file")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_two_writers_have_two_names(tmp_path: Path) -> None:
+    names = {temporary_beside(tmp_path / "file") for _ in range(8)}
+    assert len(names) == 8
+    assert all(path.exists() and path.name.endswith(".tmp") for path in names)
+
+
+@pytest.mark.parametrize("write", [quickly, leela])
+def test_a_folder_that_is_missing_is_named(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    with pytest.raises(DataError, match=r"absent/file cannot be written: .*No such file"):
+        write(tmp_path / "absent" / "file")
