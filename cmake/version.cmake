@@ -10,11 +10,11 @@ if(NOT pyengine_version)
 endif()
 
 # The normal form of the version specifiers' specification: another spelling would be normalised in
-# the metadata and differ from the extension's.
-set(number "(0|[1-9][0-9]*)")
-set(words "[a-z0-9]+(\\.[a-z0-9]+)*")
-if(NOT pyengine_version MATCHES
-   "^${number}(\\.${number})*((a|b|rc)${number})?(\\.post${number})?(\\.dev${number})?(\\+${words})?$")
+# the metadata and differ from the extension's. CMake before 4 has at most nine groups in an expression.
+string(REGEX REPLACE "\\+.*" "" public "${pyengine_version}")
+if(NOT public MATCHES "^[0-9]+(\\.[0-9]+)*((a|b|rc)[0-9]+)?(\\.post[0-9]+)?(\\.dev[0-9]+)?$"
+   OR public MATCHES "(^|[^0-9])0[0-9]"
+   OR NOT pyengine_version MATCHES "^[^+]+(\\+[a-z0-9]+(\\.[a-z0-9]+)*)?$")
   message(FATAL_ERROR "pyproject.toml: expected a version in normal form, such as 0.2.0 or 0.2.0rc1, "
                       "found \"${pyengine_version}\"")
 endif()
