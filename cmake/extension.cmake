@@ -13,7 +13,7 @@ if(NOT pybind11_ROOT AND NOT pybind11_DIR)
   execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir
                   OUTPUT_VARIABLE pybind11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-find_package(pybind11 2.13 CONFIG REQUIRED)
+find_package(pybind11 3.0 CONFIG REQUIRED)
 
 # NO_EXTRAS: optimisation is decided in compiler.cmake, the installer strips.
 pybind11_add_module(_core MODULE NO_EXTRAS ${binding_sources})
