@@ -101,7 +101,7 @@ class SearchConfig(Settings):
         try:
             text = source.read_text("utf-8") if isinstance(source, Path) else source
             fields = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ConfigError(f"a search configuration: not TOML: {error}") from error
         optional = {f.name for f in dataclasses.fields(cls) if "None" in str(f.type)}
         for name in optional & fields.keys():

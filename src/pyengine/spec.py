@@ -159,7 +159,7 @@ class ModelSpec(Settings):
         """Return the spec of :meth:`to_json`. Raises ConfigError saying what is wrong."""
         try:
             values = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ConfigError(f"a spec must be JSON: {error}") from error
         return cls.from_dict(values)
 

@@ -134,6 +134,9 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("--int8 FILE", "--game"),
         ("--int8 no.onnx --game go", "no.onnx is no file"),
         ("--int8 FILE --game go --positions 3", "--positions"),
+        ("--random 1x4 -o no/w.gz", "found no folder no"),
+        ("--random 1x4 -o FOLDER", "found a directory of that name"),
+        ("--int8 FILE --game go -o no/w.onnx", "found no folder no"),
         ("--int8 FILE --game go --margin 0", "--margin: expected"),
         ("FILE", "ONNX already"),
     ],
@@ -143,7 +146,8 @@ def test_wrong_use_ends_with_2_and_says_why(
 ) -> None:
     file = tmp_path / "net.onnx"
     file.write_bytes(b"")
-    given = [str(file) if word == "FILE" else word for word in arguments.split()]
+    names = {"FILE": str(file), "FOLDER": str(tmp_path)}
+    given = [names.get(word, word) for word in arguments.split()]
     assert main(["convert", *given]) == 2
     said = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert words in said

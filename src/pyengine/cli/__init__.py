@@ -58,6 +58,9 @@ def _run(args: Sequence[str] | None) -> int:
     except EngineError as error:
         complain(str(error))
         return 1
+    except MemoryError:
+        complain("the memory does not suffice: expected room for these settings, found none")
+        return 1
     if status == _INTERRUPTED:
         raise KeyboardInterrupt
     if isinstance(status, str):

@@ -19,6 +19,7 @@ from rich.text import Text  # noqa: TID253
 from pyengine import machine
 from pyengine.bundled import model_of_game
 from pyengine.config import SearchConfig
+from pyengine.data.files import check_output
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, OnnxEvaluator, as_evaluator, bundled_models
 from pyengine.games import Game, State, load_game
@@ -219,6 +220,15 @@ def _read(path: Path) -> str:
         return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise usage(f"{path} cannot be read: {error}") from error
+
+
+def output_file(path: Path) -> Path:
+    """Return the path of a file to write. One that cannot be written is wrong use."""
+    try:
+        check_output(path)
+    except ConfigError as error:
+        raise usage(str(error)) from error
+    return path
 
 
 def start_state(game: Game, moves: str, board: Path | None, to_move: int) -> State:

@@ -154,9 +154,10 @@ def _int8(model: str, output: Path | None, game: Game, as_json: bool, **options:
     source = bundled_models().get(model, Path(model))
     # A bundled network's copy lies here, not in the installed package.
     beside = source if model == str(source) else Path(source.name)
-    target = output or beside.with_suffix(".int8.onnx")
+    _file(source)
+    target = common.output_file(output or beside.with_suffix(".int8.onnx"))
     with _progress() as on_progress:
-        report = quantise(_file(source), target, game, on_progress=on_progress, **options)
+        report = quantise(source, target, game, on_progress=on_progress, **options)
     _show(report, as_json)
 
 
@@ -191,7 +192,7 @@ def _size(text: str) -> tuple[int, int]:
 
 def _random(size: str, output: Path | None, seed: int, board_size: int, as_json: bool) -> None:
     blocks, channels = _size(size)
-    target = output or Path(f"random-{blocks}x{channels}.txt.gz")
+    target = common.output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
     with _busy(f"making {target}"):
         try:
             weights = random_leela(blocks, channels, seed=seed, board_size=board_size)
@@ -208,7 +209,7 @@ def _leela(source: Path, output: Path | None, as_json: bool) -> None:
     if source.suffix == ".onnx":
         raise common.usage(f"{source} is ONNX already; --int8 makes an int8 network of it")
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
-    target = output or source.with_name(f"{stem}.onnx")
+    target = common.output_file(output or source.with_name(f"{stem}.onnx"))
     with _busy(f"making {target}"):
         weights = read_leela(source)
         leela_to_onnx(weights, target)

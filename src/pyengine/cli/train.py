@@ -105,7 +105,7 @@ def train(
     if curve is not None:
         if directory is None:
             raise common.usage("--curve needs the --directory of a run")
-        plot_curve(directory, curve)
+        plot_curve(directory, common.output_file(curve))
         return
     need("torch")
     need("onnx")

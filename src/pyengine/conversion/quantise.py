@@ -30,6 +30,7 @@ from pyengine.conversion.gate import (
 from pyengine.conversion.graph import check_input, float_nodes, name_nodes
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.positions import longest_game, observe, play_positions
+from pyengine.data.files import check_output
 from pyengine.errors import ConfigError, ModelError
 from pyengine.evaluators import OnnxEvaluator
 from pyengine.games import Game, State, load_game
@@ -157,6 +158,7 @@ def quantise(
     played = load_game(game) if isinstance(game, str) else game
     contest = _Contest(games, simulations, match_seconds, seed)
     _check(positions, contest)
+    check_output(Path(out))
     need("onnx")
     need("onnxruntime.quantization")
     job = _Job(Path(model), played, _open(model, spec), on_progress or (lambda _stage, _done: None))

@@ -12,12 +12,32 @@ from typing import Any
 
 from pyengine.errors import DataError
 
-__all__ = ["TEMPORARY", "replacing", "sha256_of", "temporary_beside", "write_durably"]
+__all__ = [
+    "TEMPORARY",
+    "check_output",
+    "replacing",
+    "sha256_of",
+    "temporary_beside",
+    "write_durably",
+]
 
 #: What a file's name ends with while it is written, after a number that no other file has.
 TEMPORARY = ".tmp"
 
 _BLOCK = 1 << 20  # bytes read at once
+
+
+def check_output(path: Path) -> None:
+    """Raise ConfigError where a file cannot come to be at a path; for use before long work."""
+    problem = None
+    if path.is_dir():
+        problem = "a directory of that name"
+    elif not path.parent.is_dir():
+        problem = f"no folder {path.parent}"
+    elif not os.access(path.parent, os.W_OK):
+        problem = f"that {path.parent} may not be written to"
+    if problem is not None:
+        raise ConfigError(f"{path}: expected a file's name in a folder, found {problem}")
 
 
 def temporary_beside(path: Path) -> Path:

@@ -37,7 +37,7 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{path}: expected JSON: {error}") from error
 
 
@@ -62,7 +62,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     for line in path.read_text("utf-8").splitlines():
         try:
             found.append(json.loads(line))
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             continue
     return found
 

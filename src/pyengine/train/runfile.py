@@ -80,7 +80,7 @@ class RunFile:
             tables = tomllib.loads(content)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{source} cannot be read: {error}") from error
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ConfigError(f"a run file: expected TOML: {error}") from error
         for name, value in tables.items():
             if name not in _SECTIONS:
