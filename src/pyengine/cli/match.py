@@ -122,7 +122,7 @@ def match(
         games=games,
         seed=seed,
         concurrent_games=concurrent,
-        record=record,
+        record=None if record is None else common.output_file(record),
         names=(a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
         openings=_openings(played, plies, judge, max_value, policy),
         sprt=None if sprt is None else _sprt(sprt),
