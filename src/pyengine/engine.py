@@ -179,8 +179,9 @@ class Engine:
 
     def stop(self) -> None:
         """End the running search early, with what it has. From any thread."""
-        if self._searcher is not None:
-            self._searcher.stop()
+        searcher = self._searcher  # another thread may close the engine meanwhile
+        if searcher is not None:
+            searcher.stop()
 
     def clear(self) -> None:
         """Drop the tree and the evaluation cache."""
@@ -219,9 +220,10 @@ class Engine:
 
     @property
     def _searcher_open(self) -> _core.Searcher:
-        if self._searcher is None:
+        searcher = self._searcher  # another thread may close the engine meanwhile
+        if searcher is None:
             raise EngineError("this engine is closed")
-        return self._searcher
+        return searcher
 
     def _merged(self, settings: dict[str, Any]) -> dict[str, Any]:
         return self._config.replace(**settings).as_core()
