@@ -1,7 +1,9 @@
 /// The extension module pyengine._core: a list of calls.
 #include "bindings.h"
+#include "processor.h"
 
 PYBIND11_MODULE(_core, m) {
+  pyengine::bindings::check_processor();
   m.doc() = "The C++ engine. Private: use the package pyengine.";
   m.attr("__version__") = PYENGINE_VERSION;
   pyengine::bindings::bind_errors(m);
