@@ -17,6 +17,7 @@
 #include "eval/simple.h"
 #include "games/state.h"
 #include "interpreter.h"
+#include "locked.h"
 #include "spec_cast.h"
 #include "text.h"
 
@@ -92,10 +93,9 @@ class AskedEvaluator {
  private:
   [[nodiscard]] State state_from(const py::handle& state) const {
     const auto object = py::reinterpret_borrow<py::object>(state);
-    auto position = position_from(game_, object);
-    if (!py::isinstance<State>(object)) return {game_, {}, std::move(position), {}};
-    const auto& own = object.cast<const State&>();
-    return {game_, own.start(), std::move(position), own.history()};
+    if (!py::isinstance<State>(object)) return {game_, {}, position_from(game_, object), {}};
+    const State own = copy_of(object);
+    return {game_, own.start(), position_of(*game_, own), own.history()};
   }
 
   std::shared_ptr<const AnyGame> game_;
@@ -279,7 +279,7 @@ void bind_eval(py::module_& m) {
   bind_runtime(m);
   const py::object state = m.attr("State");
   state.attr("observation_tensor") = py::cpp_function(
-      &observation_tensor, py::name("observation_tensor"), py::is_method(state),
+      locked(&observation_tensor), py::name("observation_tensor"), py::is_method(state),
       py::arg("spec") = py::none(),
       "float32[C,H,W] (or [H,W,C], as the spec says) of a pyengine.ModelSpec; None = the default.");
 }

@@ -15,6 +15,7 @@
 #include "games/perft.h"
 #include "games/registry.h"
 #include "games/state.h"
+#include "locked.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -264,61 +265,61 @@ Recipe reduce_state(const State& state) {
 
 void bind_state(py::class_<State>& state) {
   state.def_property_readonly(
-      "game", [](const State& self) { return game_holder(self.game()); }, "The game.");
-  state.def("current_player", &current_player, "0 or 1; -4 when the game is over.");
-  state.def("legal_actions", &legal_actions, "Ascending; empty when the game is over.");
-  state.def("apply_action", &apply_action, py::arg("action"),
+      "game", locked([](const State& self) { return game_holder(self.game()); }), "The game.");
+  state.def("current_player", locked(&current_player), "0 or 1; -4 when the game is over.");
+  state.def("legal_actions", locked(&legal_actions), "Ascending; empty when the game is over.");
+  state.def("apply_action", locked(&apply_action), py::arg("action"),
             "Plays an action. Raises IllegalActionError and changes nothing when it is not legal.");
   state.def(
-      "undo_action", &State::undo_action,
+      "undo_action", locked(&State::undo_action),
       "Takes the last action back (by replaying the others). Raises ConfigError at the start.");
-  state.def(
-      "is_terminal", [](const State& self) { return self.position().outcome().has_value(); },
-      "Whether the game is over.");
-  state.def("returns", &returns,
+  state.def("is_terminal",
+            locked([](const State& self) { return self.position().outcome().has_value(); }),
+            "Whether the game is over.");
+  state.def("returns", locked(&returns),
             "[r0, r1] of the players, each in [-1, 1]; zeros while the game goes on.");
-  state.def("action_to_string", &action_to_string, py::arg("action"),
+  state.def("action_to_string", locked(&action_to_string), py::arg("action"),
             "The name of an action, legal or not: \"D4\", \"pass\".");
-  state.def("string_to_action", &string_to_action, py::arg("text"),
+  state.def("string_to_action", locked(&string_to_action), py::arg("text"),
             "The action of a name; it need not be legal here (apply_action says so).\n"
             "Raises IllegalActionError for what names no action of the game.");
-  state.def(
-      "history",
-      [](const State& self) {
-        return std::vector<int>(self.history().begin(), self.history().end());
-      },
-      "The actions since the start.");
+  state.def("history", locked([](const State& self) {
+              return std::vector<int>(self.history().begin(), self.history().end());
+            }),
+            "The actions since the start.");
 }
 
 void bind_state_value(py::class_<State>& state) {
-  state.def("clone", [](const State& self) { return State(self); }, "An independent copy.");
-  state.def("__copy__", [](const State& self) { return State(self); });
-  state.def(
-      "__deepcopy__", [](const State& self, const py::object&) { return State(self); },
-      py::arg("memo"));
+  state.def("clone", locked([](const State& self) { return State(self); }), "An independent copy.");
+  state.def("__copy__", locked([](const State& self) { return State(self); }));
+  state.def("__deepcopy__",
+            locked([](const State& self, const py::object&) { return State(self); }),
+            py::arg("memo"));
   state.def(
       "__eq__",
-      [](const State& self, const py::object& other) {
-        return py::isinstance<State>(other) && self == other.cast<const State&>();
+      [](const StateObject& self, const py::object& other) {
+        if (!py::isinstance<State>(other)) return false;
+        const py::scoped_critical_section held(self.object(), other);
+        return self.state() == other.cast<const State&>();
       },
       py::is_operator(), "Same game, same start and same actions since.");
   state.def(
-      "hash", [](const State& self) { return self.position().hash(); },
+      "hash", locked([](const State& self) { return self.position().hash(); }),
       "64 bits of board, player to move and, in Go, ko point and passes, not of the boards that\n"
       "superko remembers; the same in every process. Of a user's game, what its state says.");
-  state.def("__hash__", [](const State& self) {
-    return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Python wants it signed
-  });
-  state.def("__str__", [](const State& self) { return Text(self.position().to_string()); });
-  state.def("__repr__", &describe);
   state.def(
-      "board_rows", &board_rows,
+      "__hash__", locked([](const State& self) {
+        return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Python wants it signed
+      }));
+  state.def("__str__", locked([](const State& self) { return Text(self.position().to_string()); }));
+  state.def("__repr__", locked(&describe));
+  state.def(
+      "board_rows", locked(&board_rows),
       "The stones as H strings of W characters, top row first: X of player 0, O of player 1,\n"
       ". empty; what Game.state_from_board reads. Raises ConfigError for a user's game.");
-  state.def(
-      "serialize", [](const State& self) { return Text(self.serialize()); },
-      "One line of text, read back by Game.deserialize_state().");
-  state.def("__reduce__", &reduce_state);
+  state.def("serialize", locked([](const State& self) { return Text(self.serialize()); }),
+            "One line of text, read back by Game.deserialize_state().");
+  state.def("__reduce__", locked(&reduce_state));
 }
 
 // --- functions ----------------------------------------------------------------------------------
@@ -374,14 +375,14 @@ void bind_functions(py::module_& m) {
   m.def(
       "unwrap_game", [](const AnyGame& game) { return unwrap_foreign_game(game); }, py::arg("game"),
       "The object behind a wrapped game, or None.");
-  m.def(
-      "unwrap_state", [](const State& state) { return unwrap_foreign_position(state.position()); },
-      py::arg("state"), "A copy of the user's state behind a State, or None.");
+  m.def("unwrap_state",
+        locked([](const State& state) { return unwrap_foreign_position(state.position()); }),
+        py::arg("state"), "A copy of the user's state behind a State, or None.");
   m.def(
       "perft",
       [](const py::object& state, int depth, bool count_finished, const py::object& game) {
         const auto ends = count_finished ? PerftEnds::count : PerftEnds::skip;
-        if (game.is_none()) return perft(state.cast<const State&>().position(), depth, ends);
+        if (game.is_none()) return perft(copy_of(state).position(), depth, ends);
         return perft(*position_from(game_from(game), state), depth, ends);
       },
       py::arg("state"), py::arg("depth"), py::kw_only(), py::arg("count_finished") = true,
@@ -394,6 +395,7 @@ void bind_functions(py::module_& m) {
 }  // namespace
 
 void bind_games(py::module_& m) {
+  prepare_foreign_games();
   py::class_<AnyGame, GamePtr> game(m, "Game", "A game with its parameters: makes states.");
   py::class_<State> state(
       m, "State", "A game in progress. Made by Game.new_initial_state or Game.state_from_board.");

@@ -11,6 +11,7 @@
 #include "bindings.h"
 #include "casts.h"
 #include "interpreter.h"
+#include "locked.h"
 #include "python_error.h"
 #include "search/searcher.h"
 #include "search_config.h"
@@ -48,7 +49,7 @@ py::dict result_to(const SearchResult& result) {
 
 /// A State as it is; a user's own state as a position without a past that we could know.
 State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state) {
-  if (py::isinstance<State>(state)) return state.cast<const State&>();
+  if (py::isinstance<State>(state)) return copy_of(state);
   return State(game, std::nullopt, position_from(game, state), {});
 }
 

@@ -15,6 +15,7 @@
 #include "eval/encoder.h"
 #include "games/state.h"
 #include "interpreter.h"
+#include "locked.h"
 #include "python_error.h"
 #include "selfplay/self_play.h"
 #include "selfplay_config.h"
@@ -64,7 +65,8 @@ py::array_t<std::int32_t> dense_slots(const py::object& game, const py::object& 
 
 py::tuple encode_planes(const py::sequence& states, const py::object& spec) {
   if (states.empty()) throw py::value_error("encode_planes: expected at least one state");
-  const Encoder encoder(spec_from(spec), *states[0].cast<const State&>().game());
+  const py::object first = states[0];
+  const Encoder encoder(spec_from(spec), *first.cast<const State&>().game());
   const PackedShape shape = packed_shape(encoder);
   const auto count = static_cast<py::ssize_t>(states.size());
   auto bits = array_of_shape<std::uint8_t>(
@@ -74,8 +76,8 @@ py::tuple encode_planes(const py::sequence& states, const py::object& spec) {
   PlaneStack planes;
   ActionList legal;
   for (py::ssize_t i = 0; i < count; ++i) {
-    const AnyPosition& position =
-        states[static_cast<std::size_t>(i)].cast<const State&>().position();
+    const State state = copy_of(py::object(states[static_cast<std::size_t>(i)]));
+    const AnyPosition& position = state.position();
     legal.clear();
     if (!position.outcome().has_value()) position.legal_actions(legal);
     encoder.open(position, legal, planes);

@@ -21,6 +21,12 @@ Identity identity_of(const py::object& fn) {
   return {PyMethod_GET_SELF(fn.ptr()), PyMethod_GET_FUNCTION(fn.ptr())};
 }
 
+/// A Python without the GIL makes evaluators on several threads at once.
+struct KnownLocks {
+  std::mutex mutex;
+  std::map<Identity, std::weak_ptr<CallbackLock>> locks;
+};
+
 }  // namespace
 
 struct CallbackLock::Owned {
@@ -36,9 +42,13 @@ CallbackLock::~CallbackLock() {
 }
 
 std::shared_ptr<CallbackLock> CallbackLock::of(const py::object& fn) {
-  // Guarded by the GIL, which a child of a fork has; never destroyed, as functions may outlive it.
-  static auto& locks = *new std::map<Identity, std::weak_ptr<CallbackLock>>;
   const Identity identity = identity_of(fn);
+  // Never destroyed, as functions may outlive it.
+  static auto& known = *new KnownLocks;
+  // Nothing below calls Python: whoever has the lock does not wait for the interpreter, and a fork,
+  // for which the interpreter stops its threads, finds it open.
+  const std::lock_guard held(known.mutex);
+  auto& locks = known.locks;
   if (const auto found = locks.find(identity); found != locks.end()) {
     if (auto lock = found->second.lock()) return lock;
   }

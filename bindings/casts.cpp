@@ -1,5 +1,6 @@
 #include "casts.h"
 
+#include <pybind11/critical_section.h>
 #include <pybind11/stl.h>
 
 #include "base/error.h"
@@ -49,17 +50,21 @@ ParamDict params_to(const ParamMap& params) {
   return dict;
 }
 
-std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>& game,
-                                           const py::object& state) {
-  if (!py::isinstance<State>(state)) return wrap_foreign_position(game, state);
-  const auto& own = state.cast<const State&>();
-  if (!same_game(*game, *own.game())) {
-    throw ConfigError("expected a state of " + game->to_string() + ", found one of " +
+std::unique_ptr<AnyPosition> position_of(const AnyGame& game, const State& own) {
+  if (!same_game(game, *own.game())) {
+    throw ConfigError("expected a state of " + game.to_string() + ", found one of " +
                       own.game()->to_string());
   }
   auto position = own.position().clone();
   position->rethrow_if_failed();
   return position;
+}
+
+std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>& game,
+                                           const py::object& state) {
+  if (!py::isinstance<State>(state)) return wrap_foreign_position(game, state);
+  const py::scoped_critical_section held(state);
+  return position_of(*game, state.cast<const State&>());
 }
 
 std::shared_ptr<const AnyGame> game_from(const py::object& game) {

@@ -10,6 +10,7 @@
 
 #include "games/any_game.h"
 #include "games/params.h"
+#include "games/state.h"
 
 namespace pyengine::bindings {
 
@@ -28,6 +29,9 @@ inline std::vector<int> to_vector(const ActionList& moves) { return {moves.begin
 /// Throws ConfigError naming the parameter whose value is no bool, int, float or str.
 ParamMap params_from(const py::dict& dict);
 ParamDict params_to(const ParamMap& params);
+
+/// The position of a State, as a copy. Throws ConfigError when it belongs to another game.
+std::unique_ptr<AnyPosition> position_of(const AnyGame& game, const State& own);
 
 /// The position of a State or of a user's own state, as a copy. Throws ConfigError when it belongs
 /// to another game or is no state. Terminal positions are not refused here.

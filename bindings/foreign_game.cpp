@@ -20,7 +20,9 @@ py::object interned(const char* name) {
   return py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name));
 }
 
-/// Names of the methods, made once; never freed, since the interpreter may be gone by then.
+/// Names of the methods; never freed, since the interpreter may be gone by then. They are made
+/// while the module is loaded: a thread that waited for another one to make them (a static object's
+/// guard) would keep the interpreter from stopping its threads, for which the other may wait.
 struct Names {
   py::object clone = interned("clone");
   py::object is_terminal = interned("is_terminal");
@@ -33,10 +35,9 @@ struct Names {
   py::object history = interned("history");
 };
 
-const Names& names() {
-  static const Names* const kNames = new Names;
-  return *kNames;
-}
+const Names* g_names = nullptr;
+
+const Names& names() { return *g_names; }
 
 py::object call(const py::object& object, const py::object& method) {
   PyObject* answer =
@@ -271,6 +272,8 @@ void PythonRules::check_state(const py::object& state) const {
 }
 
 }  // namespace
+
+void prepare_foreign_games() { g_names = new Names; }
 
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
   const WithGil gil;
