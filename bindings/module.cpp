@@ -2,7 +2,7 @@
 #include "bindings.h"
 #include "processor.h"
 
-PYBIND11_MODULE(_core, m) {
+PYBIND11_MODULE(_core, m, pybind11::mod_gil_not_used()) {
   pyengine::bindings::check_processor();
   m.doc() = "The C++ engine. Private: use the package pyengine.";
   m.attr("__version__") = PYENGINE_VERSION;
