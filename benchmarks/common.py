@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import _core, machine
+from pyengine.data.files import check_output
 
 if TYPE_CHECKING or __package__:
     from . import bars, plot
@@ -243,9 +244,12 @@ def main(
     if given["model"] is not None and given["game"] is None:
         parser.error("--model needs --game")
     to_json, to_plot = given.pop("json"), given.pop("plot")
-    for file in (to_json, to_plot):
-        if file is not None and (wrong := unwritable(file)) is not None:
-            parser.error(wrong)
+    try:
+        for file in (to_json, to_plot):
+            if file is not None:
+                check_output(file)
+    except pyengine.ConfigError as error:
+        parser.error(str(error))
     report = Report(name, description)
     interrupted = run_kept(report, run, Options(**given))
     print(report.table())
@@ -260,15 +264,6 @@ def main(
     if report.failed:
         print("some rows failed", file=sys.stderr)
     return 130 if interrupted else int(report.failed)
-
-
-def unwritable(file: Path) -> str | None:
-    """Return why a file cannot be written, as far as its folder tells; None where it can."""
-    if file.is_dir():
-        return f"expected a file to write, found the folder {file}"
-    if not file.absolute().parent.is_dir():
-        return f"expected a folder to write {file.name} into, found no {file.absolute().parent}"
-    return None
 
 
 def run_kept(report: Report, run: Callable[[Report, Options], None], options: Options) -> bool:

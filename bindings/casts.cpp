@@ -55,7 +55,7 @@ std::unique_ptr<AnyPosition> position_of(const AnyGame& game, const State& own) 
     throw ConfigError("expected a state of " + game.to_string() + ", found one of " +
                       own.game()->to_string());
   }
-  auto position = own.position().clone();
+  auto position = own.kept_position()->clone();
   position->rethrow_if_failed();
   return position;
 }

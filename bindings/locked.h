@@ -1,5 +1,6 @@
 /// A State as the argument of a function, locked for as long as the function runs. Threads of a
 /// Python without the GIL may play on a state while others read it; with the GIL this does nothing.
+/// A user's game gives up lock and GIL while it runs: its position is kept until the function ends.
 #pragma once
 
 #include <pybind11/critical_section.h>
@@ -40,6 +41,7 @@ template <class Function, class Result, class Self, class... Arguments>
 auto locked(Function function, Result (*)(Self, Arguments...)) {
   return [function = std::move(function)](StateObject self, Arguments... arguments) -> Result {
     const py::scoped_critical_section held(self.object());
+    const auto kept = self.state().kept_position();
     return function(self.state(), std::forward<Arguments>(arguments)...);
   };
 }

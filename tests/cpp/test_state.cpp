@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -54,6 +55,7 @@ struct Script {
   long long player_at_4 = 0;  ///< current_player() when the count is 4; 0 = as it should be
   std::vector<long long> legal{2, 0, 1};
   std::array<double, 2> win{1.0, -1.0};
+  std::function<void(std::string_view verb)> meanwhile;  ///< what happens while a verb runs
 };
 
 /// Count to 7 by steps of 1 (action 0) or 2 (action 1), or add 1 and move again (action 2).
@@ -100,6 +102,7 @@ class RaceState final : public ForeignState {
  private:
   void check(const char* verb) const {
     if (script_.fail == verb) throw std::domain_error(verb);
+    if (script_.meanwhile) script_.meanwhile(verb);
   }
   Script& script_;
   int count_ = 0;
@@ -309,6 +312,34 @@ TEST_CASE("what foreign code throws comes out as it is and the state is unharmed
     CHECK(state.history().size() == 1);
     CHECK(perft(state.position(), 4) == expected);
   }
+}
+
+TEST_CASE("a move in the middle of a foreign game's verb frees nothing that is in use") {
+  for (const std::string_view during : {"clone", "legal_actions", "apply_action"}) {
+    Script script;
+    State state = race_state(script, {1});
+    bool played = false;
+    script.meanwhile = [&](std::string_view verb) {
+      if (verb != during || std::exchange(played, true)) return;
+      state.apply_action(1);
+    };
+    CHECK(mentions(message_of<EngineError>([&] { state.apply_action(0); }), "another one"));
+    CHECK(state.history() == std::vector<ActionId>{1, 1});
+    CHECK(state.position().to_string() == "4");
+  }
+}
+
+TEST_CASE("a copy has the position and the past of one moment") {
+  Script script;
+  State state = race_state(script, {1});
+  bool played = false;
+  script.meanwhile = [&](std::string_view) {
+    if (!std::exchange(played, true)) state.apply_action(1);
+  };
+  const State copy = state;
+  CHECK(copy.history() == std::vector<ActionId>{1});
+  CHECK(copy.position().to_string() == "2");
+  CHECK(state.position().to_string() == "4");
 }
 
 TEST_CASE("a failed foreign position has neither moves nor an outcome and stays failed") {

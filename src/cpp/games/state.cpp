@@ -170,30 +170,30 @@ State::State(std::shared_ptr<const AnyGame> game, std::optional<BoardSetup> star
              std::unique_ptr<AnyPosition> position, std::vector<ActionId> history)
     : game_(std::move(game)),
       start_(start),
-      position_(std::move(position)),
-      history_(std::move(history)) {}
+      history_(std::move(history)),
+      position_(std::move(position)) {}
 
 State::State(const State& other)
     : game_(other.game_),
       start_(other.start_),
-      position_(other.position_->clone()),
-      history_(other.history_) {
+      history_(other.history_),
+      position_(other.kept_position()->clone()) {
   position_->rethrow_if_failed();
 }
 
 void State::apply_action(Action action) {
-  if (!position_->is_legal(action)) {
-    position_->rethrow_if_failed();
-    throw IllegalActionError(game_->name() + ": " + why_illegal(*game_, *position_, action));
+  const auto before = position_;
+  if (!before->is_legal(action)) {
+    before->rethrow_if_failed();
+    throw IllegalActionError(game_->name() + ": " + why_illegal(*game_, *before, action));
   }
   history_.reserve(history_.size() + 1);
   if (game_->has_stones()) {
-    position_->play(action);
+    before->play(action);
   } else {  // a user's code may fail half way: it gets a copy
-    auto next = position_->clone();
+    auto next = before->clone();
     next->play(action);
-    next->rethrow_if_failed();
-    position_ = std::move(next);
+    replace(before, std::move(next));
   }
   history_.push_back(static_cast<ActionId>(action));
 }
@@ -202,11 +202,22 @@ void State::undo_action() {
   if (history_.empty()) {
     throw ConfigError(game_->name() + ": undo_action: no action has been played since the start");
   }
+  const auto before = position_;
+  const std::vector<ActionId> kept(history_.begin(), history_.end() - 1);
   auto position = first_position(*game_, start_);
-  for (std::size_t i = 0; i + 1 < history_.size(); ++i) position->play(history_[i]);
-  position->rethrow_if_failed();
-  position_ = std::move(position);
+  for (const ActionId action : kept) position->play(action);
+  replace(before, std::move(position));
   history_.pop_back();
+}
+
+void State::replace(const std::shared_ptr<AnyPosition>& before, std::unique_ptr<AnyPosition> next) {
+  next->rethrow_if_failed();
+  if (position_ != before) {
+    throw EngineError(game_->name() +
+                      ": expected one thread to play on a state at a time, found "
+                      "that another one has played on this one meanwhile");
+  }
+  position_ = std::move(next);
 }
 
 bool operator==(const State& a, const State& b) {

@@ -37,12 +37,18 @@ class State {
 
   [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
   [[nodiscard]] const AnyPosition& position() const noexcept { return *position_; }
+  /// For callers who run a user's code with it, which may let another thread play here meanwhile.
+  [[nodiscard]] std::shared_ptr<const AnyPosition> kept_position() const noexcept {
+    return position_;
+  }
   [[nodiscard]] const std::vector<ActionId>& history() const noexcept { return history_; }
   [[nodiscard]] const std::optional<BoardSetup>& start() const noexcept { return start_; }
 
-  /// Throws IllegalActionError and changes nothing when the action is not legal.
+  /// Throws IllegalActionError and changes nothing when the action is not legal. Throws EngineError
+  /// and changes nothing when another thread plays here while a user's code runs.
   void apply_action(Action action);
-  /// Takes the last action back by replaying the others; throws ConfigError at the start.
+  /// Takes the last action back by replaying the others; throws ConfigError at the start, and
+  /// EngineError as apply_action() does.
   void undo_action();
 
   /// Same game, same start and same actions since: the same past, so the same future.
@@ -54,10 +60,13 @@ class State {
   static State deserialize(std::shared_ptr<const AnyGame> game, std::string_view text);
 
  private:
+  /// Takes what a user's code has made of the position `before`, if that is still the state's.
+  void replace(const std::shared_ptr<AnyPosition>& before, std::unique_ptr<AnyPosition> next);
+
   std::shared_ptr<const AnyGame> game_;
   std::optional<BoardSetup> start_;
-  std::unique_ptr<AnyPosition> position_;
   std::vector<ActionId> history_;
+  std::shared_ptr<AnyPosition> position_;  ///< of one state; shared with calls that are under way
 };
 
 }  // namespace pyengine

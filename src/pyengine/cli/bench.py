@@ -15,6 +15,7 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
 from pyengine.cli.tune import tune_model
+from pyengine.data.files import check_output
 from pyengine.errors import ConfigError
 
 __all__ = ["bench", "suites"]
@@ -57,9 +58,7 @@ class _Outputs:
         """Raise ConfigError before hours of work where a file could not be written after them."""
         for file in (self.json, self.plot):
             if file is not None and str(file) != "-":
-                wrong = _module("common").unwritable(file)
-                if wrong is not None:
-                    raise ConfigError(wrong)
+                check_output(file)
         if self.folder is not None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)

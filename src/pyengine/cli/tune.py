@@ -25,6 +25,8 @@ def tune_model(
     known = game_of_model(model) if game is None else common.game_from(game, None)
     if known is None:
         raise common.usage("--tune MODEL needs --game, unless the network is a bundled one")
+    if to_json is not None and str(to_json) != "-":
+        common.output_file(to_json)
     setup = common.evaluator_for(known, model, spec, None, 0)
     with Engine(known, setup.evaluator) as engine, _progress() as show:
         result = tune(engine, seconds, on_progress=show)

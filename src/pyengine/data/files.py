@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pyengine.errors import DataError
+from pyengine.errors import ConfigError, DataError
 
 __all__ = [
     "TEMPORARY",

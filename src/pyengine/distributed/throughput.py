@@ -240,7 +240,7 @@ def main(args: Sequence[str] | None = None) -> int:
     given = parser.parse_args(args)
     try:
         text = report(_plan(given), given.actors, given.goal)
-    except (ConfigError, OSError, ValueError) as error:
+    except (ConfigError, OSError, ValueError, RecursionError) as error:
         parser.error(str(error))
     sys.stdout.write(text + "\n")
     return 0
