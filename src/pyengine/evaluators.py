@@ -220,6 +220,9 @@ class OnnxEvaluator(Evaluator):
         """Open the file; see the class."""
         file = Path(path)
         wanted = _provider_list(providers)
+        device_id = _natural("device_id", device_id, 0)
+        max_batch = 0 if max_batch is None else _natural("max_batch", max_batch, 1)
+        threads = 0 if threads is None else _natural("threads", threads, 1)
         external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
@@ -229,9 +232,9 @@ class OnnxEvaluator(Evaluator):
             file,
             library=library,
             providers=wanted,
-            device_id=_natural("device_id", device_id, 0),
-            max_batch=0 if max_batch is None else _natural("max_batch", max_batch, 1),
-            threads=0 if threads is None else _natural("threads", threads, 1),
+            device_id=device_id,
+            max_batch=max_batch,
+            threads=threads,
             engine_cache=engines,
         )
         if engines is not None:
