@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
@@ -127,9 +128,9 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             named = list(_named(_Wire(data), len(data)))
     except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise ModelError(f"{_shown(path)} cannot be read: {error.strerror or error}") from error
     except _BadWireError as error:
-        raise ModelError(f"{path} cannot be loaded: expected ONNX, found {error}") from None
+        raise ModelError(f"{_shown(path)} cannot be loaded: expected ONNX, found {error}") from None
     return tuple(dict.fromkeys(_inside(path, tensor, location) for tensor, location in named))
 
 
@@ -164,7 +165,7 @@ def _check_file(path: Path) -> None:
         found = "a directory"
     elif path.exists():
         found = "no regular file"  # a pipe, whose opening would wait
-    raise ModelError(f"expected an ONNX file at {path}, found {found}")
+    raise ModelError(f"expected an ONNX file at {_shown(path)}, found {found}")
 
 
 def _named(wire: _Wire, size: int) -> Iterator[tuple[str, bytes]]:
@@ -212,8 +213,8 @@ def _inside(model: Path, tensor: str, location: bytes) -> Path:
     if problem is None:
         return model.parent / name
     raise ModelError(
-        f"{model}: the tensor {tensor!r} must have its data in a file of the model's folder, "
-        f"found {name!r}, {problem}"
+        f"{_shown(model)}: the tensor {tensor!r} must have its data in a file of the model's "
+        f"folder, found {name!r}, {problem}"
     )
 
 
@@ -225,7 +226,12 @@ def _way_out(model: Path, name: str) -> str | None:
     except (OSError, RuntimeError) as error:  # the latter: links in a circle, in Python 3.11
         return str(error)
     inside = any(real.is_relative_to(folder) for folder in folders)
-    return None if inside else f"a link to {real}"
+    return None if inside else f"a link to {_shown(real)}"
+
+
+def _shown(path: Path) -> str:
+    """Return a path as text that can be printed: bytes that are no UTF-8 become U+FFFD."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", str(path))
 
 
 def _problem(name: str) -> str | None:
