@@ -98,6 +98,24 @@ def toolchain(tools: Path) -> dict[str, Path]:
     return scripts
 
 
+def headers(python: str, folder: Path) -> str:
+    """Return the compiler's option for the part of Python's headers that Debian keeps apart.
+
+    A compiler for another glibc must not see the rest of ``/usr/include``.
+    """
+    ask = "import sys, sysconfig; print(sysconfig.get_config_var('MULTIARCH'), sys.abiflags)"
+    multiarch, *abi = run(python, "-c", ask).split()
+    version = run(python, "-c", "import sys; print('python%d.%d' % sys.version_info[:2])").strip()
+    inside = Path(multiarch, "".join([version, *abi]))
+    if not (Path("/usr/include") / inside).is_dir():
+        return ""
+    link = folder / inside
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path("/usr/include") / inside)
+    return f"-isystem {folder}"
+
+
 def build(python: str, version: str, scripts: dict[str, Path]) -> Path:
     """Build the wheel of an interpreter; return its path."""
     required = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
@@ -112,6 +130,7 @@ def build(python: str, version: str, scripts: dict[str, Path]) -> Path:
         *(f"--config-settings={setting}" for setting in settings),
         CXX=str(scripts["c++"]),
         CC=str(scripts["cc"]),
+        CXXFLAGS=headers(python, WORK / version / "include"),
     )
     (wheel,) = out.glob("*.whl")
     return wheel
