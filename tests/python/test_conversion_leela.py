@@ -331,6 +331,13 @@ def test_a_file_that_unpacks_to_too_much_is_refused_within_little_memory(
     assert peak < (420 << 20 if number == 4 else 24 << 20)
 
 
+def test_more_channels_than_allowed_do_not_let_later_lines_grow(
+    refusal: Callable[[list[str]], str],
+) -> None:
+    short = ["1", "0", "0 " * 1025, "0"]
+    assert "line 3: expected at most 1024 numbers (bias of the input" in refusal(short)
+
+
 def test_a_tensor_larger_than_the_lines_before_it_say_is_refused(
     lines: list[str], refusal: Callable[[list[str]], str]
 ) -> None:

@@ -251,7 +251,11 @@ def _outline(lines: _Lines) -> tuple[int, int]:
         raise lines.fail("Leela Zero weights: a first line of '1' or '2'", found)
     kernel = lines.raw("kernel of the input convolution", MOST_CHANNELS * PLANES * 9)
     bias = lines.raw("bias of the input convolution", MOST_CHANNELS)
-    most = max(9 * len(bias.split()) ** 2, _MOST_HIDDEN * _MOST_PLANES * _MOST_POINTS)
+    channels = len(bias.split())
+    if channels > MOST_CHANNELS:  # short numbers: more of them than the line's bytes are meant for
+        expected = f"at most {MOST_CHANNELS} numbers (bias of the input convolution)"
+        raise lines.fail(expected, str(channels), lines.last)
+    most = max(9 * channels**2, _MOST_HIDDEN * _MOST_PLANES * _MOST_POINTS)
     filled = [True, bool(kernel.strip()), bool(bias.strip())]
     while line := lines.raw("a layer", most):
         filled.append(not line.isspace())
