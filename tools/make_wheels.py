@@ -4,8 +4,8 @@ Usage: ``python tools/make_wheels.py [PYTHON...]``; without names every CPython 
 are released and found on PATH or below ``$PYENV_ROOT``. The wheels land in ``dist/``.
 
 The compiler is the one in the package ``ziglang``: it links against the glibc of manylinux_2_28
-on a machine that has a newer one. The wheels that are uploaded are built by the same script steps
-in the manylinux image (see ``.github/workflows/wheels.yml``).
+on a machine that has a newer one. The wheels that are uploaded are built by cibuildwheel in the
+manylinux image, and tried by the same script (``.github/workflows/wheels.yml``).
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def interpreters() -> dict[str, str]:
     found = {}
     for version in VERSIONS:
         places = [shutil.which(f"python{version}")]
-        places += sorted(str(path) for path in pyenv.glob(f"{version}.*/bin/python{version}"))
+        number = version.removesuffix("t")
+        inside = pyenv.glob(f"{number}.*{version.removeprefix(number)}/bin/python{version}")
+        places += [str(path) for path in inside]
         working = [place for place in places if place is not None and runs(place)]
         if working:
             found[version] = working[0]

@@ -118,8 +118,8 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     Raises:
         ModelError: the file cannot be read or is no ONNX; or a tensor's file is outside the
-            model's folder, also by way of a link; names the tensor and the path. A model that is a
-            link may have its data beside the file that the link leads to.
+            model's folder, also by way of a link; names the tensor and the path. Where the model
+            itself is a link, links of its data may lead to that file's folder.
 
     """
     path = Path(model)
