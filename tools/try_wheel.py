@@ -32,7 +32,8 @@ def search_bundled_networks() -> None:
         with pyengine.Engine(game, path) as engine:
             result = engine.search(game.new_initial_state(), simulations=100)
         assert int(result.visits.sum()) == 100, result
-        print(f"  {name}: move {result.action_name()} after {result.simulations} simulations")
+        move = result.action_name(result.action)
+        print(f"  {name}: move {move} after {result.simulations} simulations")
 
 
 def run(*command: str) -> None:
