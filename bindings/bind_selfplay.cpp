@@ -12,8 +12,8 @@
 
 #include "bindings.h"
 #include "casts.h"
-#include "eval/encoder.h"
-#include "games/state.h"
+#include "eval/network/encoder.h"
+#include "games/any/state.h"
 #include "interpreter.h"
 #include "locked.h"
 #include "python_error.h"
@@ -238,7 +238,7 @@ void bind_selfplay(py::module_& m) {
   m.def(
       "check_selfplay_config", [](const py::dict& fields) { selfplay_config_from(fields); },
       py::arg("fields"), "Raises ConfigError naming the first field that does not fit.");
-  py::class_<PySelfPlay>(m, "SelfPlay", "Games at once; see pyengine.generation.SelfPlay.")
+  py::class_<PySelfPlay>(m, "SelfPlay", "Games at once; see pyengine.self_play.SelfPlay.")
       .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const py::dict&,
                     const py::object&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"))

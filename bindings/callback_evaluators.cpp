@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "callback_function.h"
-#include "eval/decode.h"
+#include "eval/network/decode.h"
 #include "foreign_game.h"
-#include "games/state.h"
+#include "games/any/state.h"
 #include "python_error.h"
 
 namespace pyengine::bindings {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "eval/evaluator.h"
-#include "eval/network.h"
+#include "eval/network/network.h"
 
 namespace pyengine::bindings {
 

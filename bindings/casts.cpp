@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "foreign_game.h"
-#include "games/state.h"
+#include "games/any/state.h"
 #include "text.h"
 
 namespace pyengine::bindings {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "games/any_game.h"
-#include "games/params.h"
-#include "games/state.h"
+#include "games/any/any_game.h"
+#include "games/any/state.h"
+#include "games/common/params.h"
 
 namespace pyengine::bindings {
 

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "games/foreign.h"
+#include "games/any/foreign.h"
 
 namespace pyengine::bindings {
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <utility>
 
-#include "games/state.h"
+#include "games/any/state.h"
 
 namespace pyengine::bindings {
 

@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "eval/spec.h"
+#include "eval/network/spec.h"
 
 namespace pyengine::bindings {
 

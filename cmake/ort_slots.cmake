@@ -1,4 +1,4 @@
-# Target ort_slots: src/cpp/eval/ort_api.h against the official onnxruntime_c_api.h in ORT_HEADERS.
+# Target ort_slots: src/cpp/eval/ort/api.h against the official onnxruntime_c_api.h in ORT_HEADERS.
 
 set(ORT_HEADERS "" CACHE PATH "Folder of onnxruntime_c_api.h, for the target ort_slots")
 if(ORT_HEADERS)

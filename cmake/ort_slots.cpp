@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "eval/ort_api.h"
+#include "eval/ort/api.h"
 
 namespace {
 

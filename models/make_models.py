@@ -26,10 +26,10 @@ from targets import NAMES, context_for, measurements
 import pyengine
 from pyengine import machine
 from pyengine.train import RunFile, RunProgress, plot_curve, train_run
-from pyengine.train.curve import rated
 from pyengine.train.files import read_lines
-from pyengine.train.rating import Rating
-from pyengine.train.state import Best, RunFolder
+from pyengine.train.loop.curve import rated
+from pyengine.train.loop.rating import Rating
+from pyengine.train.loop.state import Best, RunFolder
 
 HERE = Path(__file__).resolve().parent
 _SHOWN = {"gomoku": "gomoku(board_size=9)"}  # of the boards that it plays, the demonstration's

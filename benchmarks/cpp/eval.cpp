@@ -5,8 +5,8 @@
 #include <numeric>
 #include <vector>
 
-#include "eval/cache.h"
-#include "eval/encoder.h"
+#include "eval/network/cache.h"
+#include "eval/network/encoder.h"
 #include "support.h"
 
 namespace pyengine::bench {

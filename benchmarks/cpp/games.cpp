@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "games/perft.h"
+#include "games/common/perft.h"
 #include "support.h"
 
 namespace pyengine::bench {

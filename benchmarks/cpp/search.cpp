@@ -6,10 +6,10 @@
 
 #include "eval/simple.h"
 #include "leaves.h"
-#include "search/backup.h"
+#include "search/rules/select.h"
 #include "search/searcher.h"
-#include "search/select.h"
-#include "search/tree.h"
+#include "search/tree/backup.h"
+#include "search/tree/tree.h"
 #include "support.h"
 
 namespace pyengine::bench {

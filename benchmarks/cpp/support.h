@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/rng.h"
-#include "games/any_game.h"
-#include "games/registry.h"
+#include "games/any/any_game.h"
+#include "games/any/registry.h"
 
 namespace pyengine::bench {
 

@@ -6,11 +6,11 @@
 
 #include "eval/simple.h"
 #include "leaves.h"
-#include "search/backup.h"
+#include "search/rules/select.h"
+#include "search/run/walker.h"
 #include "search/searcher.h"
-#include "search/select.h"
-#include "search/tree.h"
-#include "search/walker.h"
+#include "search/tree/backup.h"
+#include "search/tree/tree.h"
 #include "support.h"
 
 namespace pyengine::bench {

@@ -33,12 +33,6 @@ from pyengine.games import (
     load_game,
     registered_games,
 )
-from pyengine.generation import (
-    SelfPlayConfig,
-    SelfPlayInterrupted,
-    SelfPlayReport,
-    selfplay,
-)
 from pyengine.match import (
     GameRecord,
     MatchInterrupted,
@@ -50,6 +44,12 @@ from pyengine.match import (
     match,
 )
 from pyengine.result import SearchResult
+from pyengine.self_play import (
+    SelfPlayConfig,
+    SelfPlayInterrupted,
+    SelfPlayReport,
+    selfplay,
+)
 from pyengine.spec import ModelSpec
 from pyengine.tree import SearchTree
 from pyengine.tune import TuneResult, tune

@@ -341,7 +341,7 @@ class Searcher:
 
 class SelfPlay:
     """
-    Games at once; see pyengine.generation.SelfPlay.
+    Games at once; see pyengine.self_play.SelfPlay.
     """
     def __init__(
         self, game: typing.Any, evaluator: Evaluator, config: dict, spec: typing.Any

@@ -1,7 +1,7 @@
 """Watch a search think: ``python -m pyengine.demo``, or ``make demo`` in a checkout.
 
-Two positions in which the move that looks natural throws the game away. What is claimed of them is
-proved in tests/python/test_demo.py: Connect Four by an alpha-beta solver, Gomoku by this engine's
+Two positions in which the move that looks natural throws the game away. Tests prove what
+is claimed of them (test_demo.py): Connect Four by an alpha-beta solver, Gomoku by this engine's
 own proofs with playouts.
 """
 

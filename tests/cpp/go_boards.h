@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "games/go.h"
+#include "games/go/go.h"
 
 namespace pyengine::go_test {
 

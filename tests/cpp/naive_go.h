@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "games/go.h"
+#include "games/go/go.h"
 
 namespace pyengine::go_test {
 

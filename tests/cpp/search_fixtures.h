@@ -16,8 +16,8 @@
 
 #include "base/error.h"
 #include "eval/evaluator.h"
-#include "games/registry.h"
-#include "games/state.h"
+#include "games/any/registry.h"
+#include "games/any/state.h"
 #include "search/searcher.h"
 
 namespace pyengine::search_test {

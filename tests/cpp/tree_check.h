@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "search/tree.h"
+#include "search/tree/tree.h"
 
 namespace pyengine::search_test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "games/foreign.h"
+#include "games/any/foreign.h"
 #include "search_fixtures.h"
 
 namespace pyengine::search_test {

@@ -7,8 +7,8 @@ from pathlib import Path
 from pyengine import train
 from pyengine.data import Dataset
 from pyengine.data.manifest import read_games
-from pyengine.train.parts import Part
-from pyengine.train.state import Best, RunFolder
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import Best, RunFolder
 
 RUN = """
 [run]

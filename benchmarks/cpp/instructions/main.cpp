@@ -9,7 +9,7 @@
 #include <string>
 
 #include "eval/simple.h"
-#include "games/registry.h"
+#include "games/any/registry.h"
 #include "search/searcher.h"
 
 namespace {

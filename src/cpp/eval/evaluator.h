@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "games/any_game.h"
+#include "games/any/any_game.h"
 
 namespace pyengine {
 

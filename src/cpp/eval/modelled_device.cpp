@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
-#include "eval/call_plan.h"
+#include "eval/ort/call_plan.h"
 
 namespace pyengine {
 namespace {

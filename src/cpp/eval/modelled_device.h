@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "eval/network.h"
+#include "eval/network/network.h"
 
 namespace pyengine {
 

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "base/error.h"
-#include "games/state.h"
+#include "games/any/state.h"
 
 namespace pyengine {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "games/common/hashing.h"
+#include "games/common/point_list.h"
+#include "games/common/status.h"
 #include "games/game.h"
-#include "games/hashing.h"
-#include "games/point_list.h"
-#include "games/status.h"
 
 namespace pyengine {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/types.h"
-#include "games/params.h"
-#include "games/symmetry.h"
+#include "games/common/params.h"
+#include "games/common/symmetry.h"
 
 namespace pyengine {
 

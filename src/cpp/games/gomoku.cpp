@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "games/grid_text.h"
-#include "games/setup_check.h"
+#include "games/any/setup_check.h"
+#include "games/common/grid_text.h"
 
 namespace pyengine {
 namespace {

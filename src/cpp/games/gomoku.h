@@ -8,10 +8,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include "games/placement.h"
-#include "games/point_list.h"
+#include "games/common/placement.h"
+#include "games/common/point_list.h"
+#include "games/common/status.h"
 #include "games/renju.h"
-#include "games/status.h"
 
 namespace pyengine {
 

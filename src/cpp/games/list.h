@@ -3,9 +3,9 @@
 
 #include <tuple>
 
+#include "games/any/foreign.h"
 #include "games/connect_four.h"
-#include "games/foreign.h"
-#include "games/go.h"
+#include "games/go/go.h"
 #include "games/gomoku.h"
 #include "games/mnk.h"
 #include "games/othello.h"

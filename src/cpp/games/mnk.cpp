@@ -1,7 +1,7 @@
 #include "games/mnk.h"
 
-#include "games/grid_text.h"
-#include "games/setup_check.h"
+#include "games/any/setup_check.h"
+#include "games/common/grid_text.h"
 
 namespace pyengine {
 namespace {

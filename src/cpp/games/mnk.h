@@ -7,9 +7,9 @@
 #include <string_view>
 #include <type_traits>
 
-#include "games/placement.h"
-#include "games/point_list.h"
-#include "games/status.h"
+#include "games/common/placement.h"
+#include "games/common/point_list.h"
+#include "games/common/status.h"
 
 namespace pyengine {
 

@@ -1,9 +1,9 @@
 #include "games/othello.h"
 
 #include "base/error.h"
-#include "games/grid_text.h"
-#include "games/setup_check.h"
-#include "games/status.h"
+#include "games/any/setup_check.h"
+#include "games/common/grid_text.h"
+#include "games/common/status.h"
 
 namespace pyengine {
 namespace {

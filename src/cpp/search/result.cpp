@@ -7,7 +7,7 @@
 #include <queue>
 #include <tuple>
 
-#include "search/select.h"
+#include "search/rules/select.h"
 
 namespace pyengine {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "search/config.h"
-#include "search/tree.h"
+#include "search/tree/tree.h"
 
 namespace pyengine {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "eval/evaluator.h"
-#include "games/state.h"
+#include "games/any/state.h"
 #include "search/config.h"
-#include "search/pipeline.h"
 #include "search/result.h"
+#include "search/run/pipeline.h"
 
 namespace pyengine {
 

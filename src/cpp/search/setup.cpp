@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/memory.h"
-#include "games/foreign.h"
-#include "search/node.h"
+#include "games/any/foreign.h"
+#include "search/tree/node.h"
 
 namespace pyengine {
 namespace {

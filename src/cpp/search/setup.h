@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "eval/evaluator.h"
-#include "games/state.h"
+#include "games/any/state.h"
 #include "search/config.h"
 
 namespace pyengine {

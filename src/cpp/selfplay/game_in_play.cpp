@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "search/forced.h"
+#include "search/rules/forced.h"
 
 namespace pyengine {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "base/rng.h"
-#include "eval/encoder.h"
+#include "eval/network/encoder.h"
 #include "search/result.h"
-#include "search/tree_search.h"
+#include "search/run/tree_search.h"
 #include "selfplay/config.h"
 #include "selfplay/finished_game.h"
 #include "selfplay/resignation.h"

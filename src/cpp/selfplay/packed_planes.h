@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "eval/encoder.h"
+#include "eval/network/encoder.h"
 
 namespace pyengine {
 

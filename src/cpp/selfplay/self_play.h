@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "search/pipeline.h"
+#include "search/run/pipeline.h"
 #include "selfplay/game_in_play.h"
 
 namespace pyengine {

@@ -14,12 +14,12 @@ from pyengine.cli import common
 from pyengine.cli.progress import games_bar
 from pyengine.errors import ConfigError
 from pyengine.games import Game
-from pyengine.generation import (
+from pyengine.self_play import (
     SelfPlayConfig,
     SelfPlayInterrupted,
     SelfPlayReport,
 )
-from pyengine.generation import selfplay as play
+from pyengine.self_play import selfplay as play
 
 __all__ = ["selfplay"]
 

@@ -28,9 +28,9 @@ from pyengine.train import (
     train_run,
 )
 from pyengine.train.files import writing
-from pyengine.train.part import main as run_part
-from pyengine.train.parts import PARTS
-from pyengine.train.state import RunFolder
+from pyengine.train.loop.part import main as run_part
+from pyengine.train.loop.parts import PARTS
+from pyengine.train.loop.state import RunFolder
 
 __all__ = ["train"]
 

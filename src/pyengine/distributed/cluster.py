@@ -14,8 +14,8 @@ from pyengine.distributed.player import Contract, Order, Player, Reply
 from pyengine.distributed.policy import room
 from pyengine.distributed.workers import LostError
 from pyengine.errors import ConfigError, EngineError
-from pyengine.train.run_configs import DistributedConfig
-from pyengine.train.runfile import RunFile
+from pyengine.train.loop.run_configs import DistributedConfig
+from pyengine.train.loop.runfile import RunFile
 
 __all__ = ["RayWorkers", "connected", "cpus_of_an_actor", "needs", "reserved", "this_node"]
 

@@ -19,10 +19,10 @@ from pyengine.distributed.workers import LostError, Workers
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
 from pyengine.train.files import append_line
-from pyengine.train.part_selfplay import first_best
-from pyengine.train.parts import Part
-from pyengine.train.state import Best
-from pyengine.train.window import allowed_steps
+from pyengine.train.loop.part_selfplay import first_best
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import Best
+from pyengine.train.loop.window import allowed_steps
 
 __all__ = ["Crew", "work"]
 

@@ -10,8 +10,8 @@ from types import TracebackType
 from pyengine.data import ShardWriter
 from pyengine.distributed.packet import Game, Packet, unpack
 from pyengine.errors import DataError
-from pyengine.train.parts import Part
-from pyengine.train.state import Best
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import Best
 
 __all__ = ["Inbox"]
 

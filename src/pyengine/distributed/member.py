@@ -54,7 +54,7 @@ class Member:
         return "starts" if self.reply is None else self.reply.state
 
     def told(self, now: float) -> dict[str, Any]:
-        """Return the fields of an :class:`~pyengine.train.run.ActorProgress`."""
+        """Return the fields of an :class:`~pyengine.train.loop.run.ActorProgress`."""
         return {
             "name": self.place.name,
             "node": "" if self.reply is None else self.reply.node,

@@ -10,11 +10,11 @@ from typing import Any
 from pyengine.distributed import crew
 from pyengine.distributed.cluster import RayWorkers
 from pyengine.distributed.extra import need_ray
-from pyengine.train.child import Child
-from pyengine.train.part import outcome
-from pyengine.train.parts import Part
-from pyengine.train.runfile import RunFile
-from pyengine.train.state import RunFolder
+from pyengine.train.loop.child import Child
+from pyengine.train.loop.part import outcome
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.runfile import RunFile
+from pyengine.train.loop.state import RunFolder
 
 __all__ = ["ActorChild", "ThreadChild", "Told", "starter"]
 

@@ -19,10 +19,10 @@ from pyengine.distributed.packet import Packet
 from pyengine.distributed.scratch import Scratch
 from pyengine.errors import ConfigError, DataError
 from pyengine.games import load_game
-from pyengine.train import part_selfplay
-from pyengine.train.parts import Part
-from pyengine.train.runfile import RunFile
-from pyengine.train.state import Best, RunFolder
+from pyengine.train.loop import part_selfplay
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.runfile import RunFile
+from pyengine.train.loop.state import Best, RunFolder
 
 __all__ = ["Contract", "Order", "Player", "Reply"]
 

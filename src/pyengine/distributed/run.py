@@ -9,9 +9,9 @@ from typing import Any
 
 from pyengine.distributed.cluster import connected, reserved, this_node
 from pyengine.distributed.parts import starter
-from pyengine.train.run import RunProgress, RunReport, train_run
-from pyengine.train.runfile import RunFile
-from pyengine.train.state import RunFolder
+from pyengine.train.loop.run import RunProgress, RunReport, train_run
+from pyengine.train.loop.runfile import RunFile
+from pyengine.train.loop.state import RunFolder
 
 __all__ = ["train"]
 

@@ -15,13 +15,13 @@ from pyengine.train.configs import (
     OptimiserConfig,
     TrainConfig,
 )
-from pyengine.train.curve import plot_curve
 from pyengine.train.errors import TrainingError
 from pyengine.train.extra import need
-from pyengine.train.gate import Judgement, judge
-from pyengine.train.run import ActorProgress, RunProgress, RunReport, train_run
-from pyengine.train.run_configs import GateConfig
-from pyengine.train.runfile import RunFile
+from pyengine.train.loop.curve import plot_curve
+from pyengine.train.loop.gate import Judgement, judge
+from pyengine.train.loop.run import ActorProgress, RunProgress, RunReport, train_run
+from pyengine.train.loop.run_configs import GateConfig
+from pyengine.train.loop.runfile import RunFile
 from pyengine.train.schedule import learning_rate
 
 if TYPE_CHECKING:

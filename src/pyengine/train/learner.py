@@ -17,13 +17,13 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
 from pyengine.train.configs import TrainConfig
-from pyengine.train.distributed import Ranks
 from pyengine.train.errors import TrainingError
 from pyengine.train.logs import TrainLog
 from pyengine.train.loss import Losses, losses
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import TrainingData
+from pyengine.train.ranks import Ranks
 from pyengine.train.schedule import learning_rate
 
 __all__ = ["Learner", "StepReport"]

@@ -13,7 +13,7 @@
 #include "base/janitor.h"
 #include "eval/mixed.h"
 #include "eval/modelled_device.h"
-#include "eval/network.h"
+#include "eval/network/network.h"
 #include "eval/simple.h"
 #include "failing_allocator/allocator.h"
 #include "search_fixtures.h"

@@ -1,0 +1,150 @@
+#include "eval/ort/memory.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+
+#include "base/error.h"
+#include "eval/network/half.h"
+
+namespace pyengine::ort {
+namespace {
+
+constexpr std::align_val_t kCacheLine{64};
+
+}  // namespace
+
+std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows) {
+  shape[0] = rows;
+  return shape;
+}
+
+Buffer::Buffer(std::size_t bytes)
+    : memory_(static_cast<std::byte*>(::operator new(bytes, kCacheLine))) {
+  std::fill_n(memory_.get(), bytes, std::byte{0});
+}
+
+void Buffer::Delete::operator()(std::byte* memory) const noexcept {
+  ::operator delete(memory, kCacheLine);
+}
+
+Output::Output(const OutputPlan& plan, std::size_t rows)
+    : plan_(plan), raw_(rows * plan.row * size_of(plan.type)) {
+  if (plan.type == ElementType::float16) floats_.resize(rows * plan.row);
+}
+
+std::byte* Output::row(int i) const noexcept {
+  return raw_.data() + static_cast<std::size_t>(i) * plan_.row * size_of(plan_.type);
+}
+
+const float* Output::floats() const noexcept {
+  return floats_.empty() ? reinterpret_cast<const float*>(raw_.data()) : floats_.data();
+}
+
+void Output::convert(int rows) {
+  if (floats_.empty()) return;
+  const auto* halves = reinterpret_cast<const std::uint16_t*>(raw_.data());
+  std::transform(halves, halves + static_cast<std::size_t>(rows) * plan_.row, floats_.begin(),
+                 from_half);
+}
+
+OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan,
+                     CallPlan calls, int capacity)
+    : calls_(calls),
+      model_(std::move(model)),
+      api_(model_->library.api()),
+      plan_(std::move(plan)),
+      session_(model_->on_device() ? nullptr : model_->acquire(), {model_.get()}),
+      cpu_(cpu_memory(api_)),
+      input_(rows_of(capacity) * plan_->input_row * size_of(plan_->input_type)),
+      policy_(plan_->policy, rows_of(capacity)),
+      value_(plan_->value, rows_of(capacity)) {
+  planes = input_.data();
+  RawMemory::policy = policy_.floats();
+  RawMemory::value = value_.floats();
+  if (model_->on_device()) {
+    for (const int size : calls_.sizes()) call(0, size);
+  }
+}
+
+OrtMemory::~OrtMemory() {
+  if (!model_->forked()) return;
+  for (auto& [part, call] : made_) {  // the parent's: a release could wait for its threads
+    static_cast<void>(call.binding.release());
+    static_cast<void>(call.input.release());
+    static_cast<void>(call.policy.release());
+    static_cast<void>(call.value.release());
+  }
+}
+
+int OrtMemory::run(int rows) {
+  int computed = 0;
+  for (int start = 0; start < rows; start += calls_.limit) {
+    const int padded = calls_.padded(std::min(calls_.limit, rows - start));
+    Call& made = call(start, padded);
+    std::shared_lock shared(device_gate(), std::defer_lock);
+    if (model_->on_device()) shared.lock();
+    run(made.session, made);
+    computed += padded;
+  }
+  policy_.convert(rows);
+  value_.convert(rows);
+  return computed;
+}
+
+std::size_t OrtMemory::rows_of(int capacity) const noexcept {
+  const int calls = (capacity + calls_.limit - 1) / calls_.limit;
+  return static_cast<std::size_t>(calls * calls_.limit);
+}
+
+OrtMemory::Call& OrtMemory::call(int start, int rows) {
+  const auto [at, added] = made_.try_emplace({start, rows});
+  Call& made = at->second;
+  if (!added && made.session != nullptr) return made;
+  const auto tensor = [&](std::byte* data, const auto& shape, ElementType type) {
+    return make_tensor(api_, cpu_.get(), data, with_rows(shape, rows), type);
+  };
+  const std::size_t row_bytes = plan_->input_row * size_of(plan_->input_type);
+  made.input = tensor(input_.data() + static_cast<std::size_t>(start) * row_bytes,
+                      plan_->input_shape, plan_->input_type);
+  made.policy = tensor(policy_.row(start), plan_->policy.shape, plan_->policy.type);
+  made.value = tensor(value_.row(start), plan_->value.shape, plan_->value.type);
+  if (model_->on_device()) {
+    made.session = model_->session_for({plan_->input, plan_->input_shape, rows, calls_.limit},
+                                       [&](OrtSession* opened) { run(opened, made); });
+  } else {
+    made.binding = bind(made);
+    made.session = session_.get();
+  }
+  return made;
+}
+
+void OrtMemory::run(OrtSession* session, Call& call) const {
+  OrtStatus* status = nullptr;
+  if (call.binding != nullptr) {
+    status = api_.RunWithBinding(session, nullptr, call.binding.get());
+  } else {  // copies in the call's own stream, where a binding waits for the whole device
+    const char* inputs[] = {plan_->input.c_str()};
+    const OrtValue* values[] = {call.input.get()};
+    const char* outputs[] = {plan_->policy.name.c_str(), plan_->value.name.c_str()};
+    OrtValue* filled[] = {call.policy.get(), call.value.get()};
+    status = api_.Run(session, nullptr, inputs, values, 1, outputs, 2, filled);
+  }
+  check<EvaluationError>(api_, status, "the network " + model_->path.string() + " failed");
+}
+
+Handle<OrtIoBinding> OrtMemory::bind(const Call& call) const {
+  const std::string doing = "binding a batch to the network " + model_->path.string();
+  auto binding = make<EvaluationError, OrtIoBinding>(
+      api_, api_.ReleaseIoBinding, doing,
+      [&](auto** made) { return api_.CreateIoBinding(session_.get(), made); });
+  OrtIoBinding* io = binding.get();
+  const auto checked = [&](OrtStatus* status) { check<EvaluationError>(api_, status, doing); };
+  checked(api_.BindInput(io, plan_->input.c_str(), call.input.get()));
+  checked(api_.BindOutput(io, plan_->policy.name.c_str(), call.policy.get()));
+  checked(api_.BindOutput(io, plan_->value.name.c_str(), call.value.get()));
+  return binding;
+}
+
+}  // namespace pyengine::ort

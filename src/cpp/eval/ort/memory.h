@@ -1,0 +1,111 @@
+/// The buffers of a batch and the calls of ONNX Runtime that read and fill them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "eval/network/network.h"
+#include "eval/ort/call_plan.h"
+#include "eval/ort/model.h"
+
+namespace pyengine::ort {
+
+/// An output as a batch reads it.
+struct OutputPlan {
+  std::string name;
+  ElementType type = ElementType::float32;
+  std::vector<std::int64_t> shape;  ///< [0] is the number of rows of a call
+  std::size_t row = 0;              ///< numbers of a row
+};
+
+/// How a model is called for a game.
+struct Plan {
+  std::string input;
+  ElementType input_type = ElementType::float32;
+  std::vector<std::int64_t> input_shape;  ///< [0] is the number of rows of a call
+  std::size_t input_row = 0;              ///< numbers of a row
+  OutputPlan policy;
+  OutputPlan value;
+  int fixed_batch = 0;  ///< 0 = free
+  /// Whether the outputs' shapes are known.
+  [[nodiscard]] bool probed() const noexcept { return !policy.shape.empty(); }
+};
+
+[[nodiscard]] std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows);
+
+/// Zeroed memory at a cache line. Page-locked memory, where there is a GPU, was tried: no faster.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes);
+  [[nodiscard]] std::byte* data() const noexcept { return memory_.get(); }
+
+ private:
+  struct Delete {
+    void operator()(std::byte* memory) const noexcept;
+  };
+  std::unique_ptr<std::byte, Delete> memory_;
+};
+
+/// An output's memory, converted to floats where it holds halves.
+class Output {
+ public:
+  Output(const OutputPlan& plan, std::size_t rows);
+  [[nodiscard]] std::byte* row(int i) const noexcept;
+  [[nodiscard]] const float* floats() const noexcept;
+  void convert(int rows);
+
+ private:
+  const OutputPlan& plan_;
+  Buffer raw_;
+  std::vector<float> floats_;
+};
+
+/// Buffers of a batch with the calls over each part of it that was run.
+class OrtMemory final : public RawMemory {
+ public:
+  /// On a device the sessions of all sizes are opened and run once here, not in the search.
+  OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan, CallPlan calls,
+            int capacity);
+  OrtMemory(const OrtMemory&) = delete;
+  OrtMemory& operator=(const OrtMemory&) = delete;
+  ~OrtMemory() override;
+
+  /// Runs the first `rows` rows; returns the rows computed.
+  int run(int rows);
+
+ private:
+  struct GiveBack {
+    LoadedModel* model;
+    void operator()(OrtSession* session) const { model->release(session); }
+  };
+  struct Call {
+    OrtSession* session = nullptr;
+    Handle<OrtValue> input;
+    Handle<OrtValue> policy;
+    Handle<OrtValue> value;
+    Handle<OrtIoBinding> binding;  ///< on the CPU alone
+  };
+
+  [[nodiscard]] std::size_t rows_of(int capacity) const noexcept;
+  Call& call(int start, int rows);
+  void run(OrtSession* session, Call& call) const;
+  Handle<OrtIoBinding> bind(const Call& call) const;
+
+  const CallPlan calls_;
+  std::shared_ptr<LoadedModel> model_;
+  const Api& api_;
+  std::shared_ptr<const Plan> plan_;
+  std::unique_ptr<OrtSession, GiveBack> session_;  ///< on the CPU
+  Handle<OrtMemoryInfo> cpu_;
+  Buffer input_;
+  Output policy_;
+  Output value_;
+  std::map<std::pair<int, int>, Call> made_;  ///< by first row and rows
+};
+
+}  // namespace pyengine::ort

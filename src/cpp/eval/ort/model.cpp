@@ -1,0 +1,240 @@
+#include "eval/ort/model.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/janitor.h"
+
+namespace pyengine::ort {
+namespace {
+
+/// Sizes of batches, beside powers of two, that have sessions of their own on a device: each holds
+/// the network's weights.
+constexpr std::size_t kMostOddSizes = 8;
+
+}  // namespace
+
+FairSharedMutex& device_gate() noexcept {
+  struct Gate {
+    int forks;
+    FairSharedMutex mutex;
+  };
+  static std::atomic<Gate*> current{new Gate{forks(), {}}};
+  Gate* gate = current.load(std::memory_order_acquire);
+  if (gate->forks == forks()) return gate->mutex;
+  auto made = std::make_unique<Gate>(forks());
+  if (current.compare_exchange_strong(gate, made.get(), std::memory_order_acq_rel)) {
+    return made.release()->mutex;  // the parent's is left as it is
+  }
+  return gate->mutex;
+}
+
+void close_on_device(std::vector<Handle<OrtSession>> sessions) {
+  if (std::unique_lock alone(device_gate(), std::try_to_lock); alone) {
+    sessions.clear();
+    return;
+  }
+  const auto given = std::make_shared<std::vector<Handle<OrtSession>>>(std::move(sessions));
+  run_in_background(
+      [given] {
+        const std::lock_guard alone(device_gate());
+        given->clear();
+      },
+      Background::devices);
+}
+
+LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted)
+    : library(used), path(std::move(file)), options(std::move(wanted)) {
+  std::error_code error;
+  written_ = std::filesystem::last_write_time(path, error);
+  if (options.providers.empty()) {
+    open_on_best();
+  } else {
+    open(options.providers);
+    reason = "named";
+  }
+  inputs = session_inputs(library.api(), session.get());
+  outputs = session_outputs(library.api(), session.get());
+  // A second session of a tiny model costs little memory and no thread then waits for another.
+  constexpr std::uintmax_t kTiny = 2U << 20U;
+  private_sessions_ =
+      !on_device() && options.threads <= 1 && std::filesystem::file_size(path) < kTiny;
+  idle_.push_back(session.get());
+}
+
+LoadedModel::~LoadedModel() {
+  if (forked()) {
+    static_cast<void>(session.release());  // its threads are the parent's
+    for (auto& other : more_) static_cast<void>(other.release());
+    static_cast<void>(session_options.release());
+    return;
+  }
+  if (!on_device()) return;
+  more_.push_back(std::move(session));
+  close_on_device(std::move(more_));
+}
+
+/// TensorRT builds no engine here where the input's shape is free: that takes the game and the
+/// batch. Where it is fixed, this session is the only one.
+void LoadedModel::open(std::vector<OrtProvider> providers) {
+  provider = full_name(library, providers.front().name);
+  providers_ = std::move(providers);
+  std::unique_lock alone(device_gate(), std::defer_lock);
+  if (on_device()) alone.lock();
+  session_options = make_options(library, providers_, options);  // whether they can be had
+  session = provider == kTensorRt ? open_with_engine(std::nullopt)
+                                  : make_session(library, path, session_options.get());
+}
+
+void LoadedModel::open_on_best() {
+  try {
+    open({{kCuda, {}}});
+    reason = "the GPU works";
+    return;
+  } catch (const ModelError& error) {
+    reason = error.what();
+  }
+  open({{kCpu, {}}});
+}
+
+OrtSession* LoadedModel::acquire() {
+  if (!private_sessions_) return session.get();
+  if (OrtSession* idle = take_idle()) return idle;
+  check_unchanged();
+  Handle<OrtSession> made = make_session(library, path, session_options.get());
+  const std::lock_guard lock(mutex_);
+  more_.push_back(std::move(made));
+  return more_.back().get();
+}
+
+void LoadedModel::release(OrtSession* given) {
+  if (private_sessions_ && !forked()) give_idle(given);
+}
+
+OrtSession* LoadedModel::take_idle() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  OrtSession* taken = idle_.back();
+  idle_.pop_back();
+  return taken;
+}
+
+void LoadedModel::give_idle(OrtSession* given) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(given);
+}
+
+void LoadedModel::check_unchanged() const {
+  std::error_code error;
+  if (std::filesystem::last_write_time(path, error) == written_ && !error) return;
+  throw EvaluationError("the model " + path.string() +
+                        " has changed since it was opened: expected the same file for further "
+                        "sessions; open it anew");
+}
+
+int LoadedModel::num_sessions() const {
+  const std::lock_guard lock(mutex_);
+  return 1 + static_cast<int>(more_.size());
+}
+
+int LoadedModel::rows_of_largest_call(int capacity) {
+  const int most = options.max_batch > 0 ? options.max_batch : std::numeric_limits<int>::max();
+  if (capacity >= most) return most;
+  if (one_session() || std::has_single_bit(static_cast<unsigned>(capacity))) return capacity;
+  const std::lock_guard lock(mutex_);
+  if (odd_sizes_.size() < kMostOddSizes) odd_sizes_.insert(capacity);
+  if (odd_sizes_.contains(capacity)) return capacity;
+  return std::min(most, static_cast<int>(std::bit_ceil(static_cast<unsigned>(capacity))));
+}
+
+bool LoadedModel::serves(const Prepared& session, const DeviceCall& call) const {
+  if (!std::equal(session.shape.begin() + 1, session.shape.end(), call.shape.begin() + 1,
+                  call.shape.end())) {
+    return false;
+  }
+  if (!one_session()) return session.shape[0] == call.rows;
+  return profile_can_name(call.input) ? session.shape[0] >= call.limit
+                                      : session.shape[0] == call.limit;
+}
+
+OrtSession* LoadedModel::known(const DeviceCall& call) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(),
+                                  [&](const Prepared& prepared) { return serves(prepared, call); });
+  return found == prepared_.end() ? nullptr : found->session;
+}
+
+/// Whether batches may run on the first session: one that serves all sizes is opened for them,
+/// unless the model has but one.
+bool LoadedModel::first_may_serve() const {
+  const auto fixed = [](const TensorInfo& input) {
+    return std::all_of(input.shape.begin(), input.shape.end(), [](auto size) { return size > 0; });
+  };
+  return !one_session() || std::all_of(inputs.begin(), inputs.end(), fixed);
+}
+
+Handle<OrtSession> LoadedModel::open_for(const DeviceCall& call) const {
+  check_unchanged();
+  if (provider != kTensorRt) return make_session(library, path, session_options.get());
+  return open_with_engine(engine_profile(call.input, call.shape, call.limit, options.max_batch));
+}
+
+/// With the engine for a profile, read from the cache or built, which takes minutes.
+Handle<OrtSession> LoadedModel::open_with_engine(
+    const std::optional<EngineProfile>& profile) const {
+  std::vector<OrtProvider> providers = providers_;
+  for (OrtProvider& given : providers) {
+    if (full_name(library, given.name) != kTensorRt) continue;
+    const ProviderOptions cached = tensorrt_options(given.options, profile, options.engine_cache);
+    given.options =
+        make_cache_folders(cached) ? cached : tensorrt_options(given.options, profile, {});
+  }
+  const auto open_once = [&] {
+    const auto with = make_options(library, providers, options);
+    return make_session(library, path, with.get());
+  };
+  try {
+    return open_once();
+  } catch (const ModelError& error) {
+    const bool unreadable = std::string(error.what()).find("cache") != std::string::npos;
+    if (!unreadable || !forget_engines(options.engine_cache)) throw;
+  }
+  return open_once();
+}
+
+OrtSession* LoadedModel::session_for(const DeviceCall& call, const FirstRun& first_run) {
+  if (OrtSession* found = known(call)) return found;
+  const std::lock_guard alone(device_gate());
+  if (OrtSession* found = known(call)) return found;
+  Handle<OrtSession> made;
+  OrtSession* taken = first_may_serve() ? take_idle() : nullptr;
+  if (taken == nullptr) {
+    made = open_for(call);
+    taken = made.get();
+  }
+  try {
+    first_run(taken);
+  } catch (...) {
+    if (made == nullptr) give_idle(taken);
+    throw;
+  }
+  Prepared prepared{call.shape, taken};
+  prepared.shape[0] = call.rows;
+  if (one_session()) {
+    const auto profile = engine_profile(call.input, {}, call.limit, options.max_batch);
+    prepared.shape[0] = profile_can_name(call.input) && made != nullptr ? profile.most : call.limit;
+  }
+  const std::lock_guard lock(mutex_);
+  if (made != nullptr) more_.push_back(std::move(made));
+  prepared_.push_back(std::move(prepared));
+  return taken;
+}
+
+}  // namespace pyengine::ort

@@ -1,0 +1,137 @@
+/// An open model file and its sessions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "eval/ort/session.h"
+#include "eval/ort/tensorrt.h"
+
+namespace pyengine::ort {
+
+/// A shared mutex whose writer does not wait for ever while readers come and go.
+class FairSharedMutex {
+ public:
+  void lock() {
+    turn_.lock();
+    gate_.lock();
+  }
+  bool try_lock() {
+    if (!turn_.try_lock()) return false;
+    if (gate_.try_lock()) return true;
+    turn_.unlock();
+    return false;
+  }
+  void unlock() {
+    gate_.unlock();
+    turn_.unlock();
+  }
+  void lock_shared() {
+    const std::lock_guard turn(turn_);
+    gate_.lock_shared();
+  }
+  void unlock_shared() { gate_.unlock_shared(); }
+
+ private:
+  std::mutex turn_;  ///< held by the writer that waits: readers queue up behind it
+  std::shared_mutex gate_;
+};
+
+/// Batches on GPUs share it; whoever opens, first runs or closes a session there has it alone. The
+/// first run of a convolution may capture a stream, and meanwhile CUDA refuses other threads' calls
+/// ("operation not permitted when stream is capturing"). A forked child has a gate of its own:
+/// threads that it does not have may hold the parent's.
+FairSharedMutex& device_gate() noexcept;
+
+/// Closes sessions of a device, alone on it. Where somebody else is there (a model that is opened
+/// may take minutes), in the background: the caller may hold Python's lock.
+void close_on_device(std::vector<Handle<OrtSession>> sessions);
+
+/// Calls that a session on a device is wanted for.
+struct DeviceCall {
+  std::string input;                ///< name of the tensor
+  std::vector<std::int64_t> shape;  ///< of the input; [0] is ignored
+  int rows = 0;                     ///< of the call at hand
+  int limit = 0;                    ///< most rows of the batch's calls
+};
+
+/// An open model file, shared by the networks made of it.
+struct LoadedModel {
+  using FirstRun = std::function<void(OrtSession*)>;
+
+  LoadedModel(const Library& library, std::filesystem::path path, OrtOptions options);
+  LoadedModel(const LoadedModel&) = delete;
+  LoadedModel& operator=(const LoadedModel&) = delete;
+  ~LoadedModel();
+
+  /// On the CPU: a session of the caller's own for tiny models, else the one session of all.
+  OrtSession* acquire();
+  /// Gives back what acquire() returned.
+  void release(OrtSession* session);
+  /// On a device: the session for inputs of this shape, which no other number of rows runs on,
+  /// unless one_session(). Opened at the first call and run by `first_run`, alone on the device;
+  /// what that throws is passed on, and the session closed.
+  OrtSession* session_for(const DeviceCall& call, const FirstRun& first_run);
+  /// On a device: most rows of a call in batches of `capacity`: all of them, as long as few sizes
+  /// are wanted that are no powers of two, since each is a session; then the next power of two.
+  int rows_of_largest_call(int capacity);
+  [[nodiscard]] int num_sessions() const;
+
+  [[nodiscard]] bool forked() const noexcept { return forks() != forks_at_load; }
+  [[nodiscard]] bool on_gpu() const noexcept { return provider != kCpu; }
+  /// Batches wait for a device that serves few at once.
+  [[nodiscard]] bool on_device() const noexcept { return on_gpu() || options.as_device; }
+  /// Two, so that one is copied while the other is computed.
+  [[nodiscard]] int device_batches() const noexcept { return on_device() ? 2 : 0; }
+  /// On a device: a session serves batches of all sizes, since it takes minutes to open another.
+  [[nodiscard]] bool one_session() const noexcept {
+    return provider == kTensorRt || options.one_session;
+  }
+
+  const Library& library;
+  std::filesystem::path path;
+  OrtOptions options;
+  std::string provider;
+  std::string reason;  ///< for the provider
+  Handle<OrtSessionOptions> session_options;
+  Handle<OrtSession> session;  ///< the first one
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+
+ private:
+  /// A session on a device.
+  struct Prepared {
+    std::vector<std::int64_t> shape;  ///< [0]: rows; the most, where it serves all sizes
+    OrtSession* session = nullptr;
+  };
+
+  void open_on_best();
+  void open(std::vector<OrtProvider> providers);
+  OrtSession* take_idle();
+  void give_idle(OrtSession* given);
+  void check_unchanged() const;
+  [[nodiscard]] bool serves(const Prepared& session, const DeviceCall& call) const;
+  [[nodiscard]] OrtSession* known(const DeviceCall& call) const;
+  [[nodiscard]] bool first_may_serve() const;
+  [[nodiscard]] Handle<OrtSession> open_for(const DeviceCall& call) const;
+  [[nodiscard]] Handle<OrtSession> open_with_engine(
+      const std::optional<EngineProfile>& profile) const;
+
+  int forks_at_load = forks();
+  bool private_sessions_ = false;
+  std::vector<OrtProvider> providers_;  ///< that the first session was opened with
+  mutable std::mutex mutex_;
+  std::vector<Handle<OrtSession>> more_;     ///< guarded by mutex_; sessions beside the first
+  std::vector<OrtSession*> idle_;            ///< guarded by mutex_; sessions that nobody holds
+  std::vector<Prepared> prepared_;           ///< guarded by mutex_
+  std::set<int> odd_sizes_;                  ///< guarded by mutex_; rows, no powers of two
+  std::filesystem::file_time_type written_;  ///< the file, as it was opened
+};
+
+}  // namespace pyengine::ort

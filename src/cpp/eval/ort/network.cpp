@@ -1,0 +1,235 @@
+#include "eval/ort/network.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <shared_mutex>
+#include <utility>
+
+#include "base/error.h"
+#include "eval/ort/memory.h"
+
+namespace pyengine::ort {
+namespace {
+
+ElementType element_type(const LoadedModel& model, const TensorInfo& tensor) {
+  if (tensor.type == kTypeFloat32) return ElementType::float32;
+  if (tensor.type == kTypeFloat16) return ElementType::float16;
+  throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
+                   "' must be float32 or float16, found " + to_string(tensor));
+}
+
+const TensorInfo* find(const std::vector<TensorInfo>& tensors, const std::string& name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const TensorInfo& tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+/// The tensor that the spec names; null when it names none.
+const TensorInfo* named(const LoadedModel& model, const std::vector<TensorInfo>& tensors,
+                        const char* field, const std::string& name) {
+  if (name.empty()) return nullptr;
+  if (const TensorInfo* tensor = find(tensors, name)) return tensor;
+  throw ModelError("the model " + model.path.string() + " has no tensor '" + name +
+                   "', which the spec names as " + field + "; found " + to_string(tensors));
+}
+
+std::int64_t product(const std::vector<std::int64_t>& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+/// Whether a declared row has `size` numbers, as far as its shape is declared.
+bool may_hold(const TensorInfo& tensor, std::int64_t size) {
+  if (tensor.shape.empty()) return false;
+  std::int64_t known = 1;
+  bool free = false;
+  for (std::size_t i = 1; i < tensor.shape.size(); ++i) {
+    free = free || tensor.shape[i] < 0;
+    if (tensor.shape[i] >= 0) known *= tensor.shape[i];
+  }
+  return free ? known != 0 && size % known == 0 : known == size;
+}
+
+const TensorInfo& pick_output(const LoadedModel& model, const char* usual, std::int64_t size,
+                              const TensorInfo* taken) {
+  if (const TensorInfo* tensor = find(model.outputs, usual); tensor != nullptr && tensor != taken) {
+    return *tensor;
+  }
+  const TensorInfo* found = nullptr;
+  int count = 0;
+  for (const TensorInfo& tensor : model.outputs) {
+    if (&tensor == taken || !may_hold(tensor, size)) continue;
+    found = &tensor;
+    ++count;
+  }
+  if (count == 1) return *found;
+  throw ModelError("the model " + model.path.string() + " must have one output '" + usual +
+                   "' of " + std::to_string(size) + " numbers a row, found " +
+                   to_string(model.outputs) + "; the spec's " + usual + "_output can name it");
+}
+
+void plan_input(const LoadedModel& model, const ModelSpec& spec, const PlaneShape& planes,
+                Plan& plan) {
+  const TensorInfo* input = named(model, model.inputs, "input", spec.input);
+  if (input == nullptr) {
+    if (model.inputs.size() != 1) {
+      throw ModelError("the model " + model.path.string() + " must have one input, found " +
+                       to_string(model.inputs) + "; the spec's input can name it");
+    }
+    input = &model.inputs[0];
+  }
+  plan.input = input->name;
+  plan.input_type = element_type(model, *input);
+  plan.input_row = planes.elements();
+  const auto dims = planes.dims();
+  std::vector<std::int64_t> wanted = {-1, dims[0], dims[1], dims[2]};
+  if (input->shape.size() == 2) wanted = {-1, static_cast<std::int64_t>(planes.elements())};
+  bool fits = input->shape.size() == wanted.size();
+  for (std::size_t i = 1; fits && i < wanted.size(); ++i) {
+    fits = input->shape[i] < 0 || input->shape[i] == wanted[i];
+  }
+  if (!fits || input->shape[0] == 0) {
+    throw ModelError("the model " + model.path.string() +
+                     " does not fit the game: expected input " +
+                     to_string(TensorInfo{input->name, input->type, wanted}) + " (" +
+                     std::to_string(planes.channels) + " planes of " + std::to_string(planes.rows) +
+                     " rows and " + std::to_string(planes.columns) + " columns, layout " +
+                     spec.layout + "), found " + to_string(*input));
+  }
+  plan.fixed_batch = input->shape[0] > 0 ? static_cast<int>(input->shape[0]) : 0;
+  plan.input_shape = wanted;
+}
+
+/// How batches of `capacity` rows are cut into calls.
+CallPlan calls_for(LoadedModel& model, const Plan& plan, int capacity) {
+  if (plan.fixed_batch > 0) return {plan.fixed_batch, true, false};
+  if (model.on_device()) {
+    // An engine whose shapes cannot be told beforehand is built for the first it sees.
+    const bool exactly = model.one_session() && !profile_can_name(plan.input);
+    return {model.rows_of_largest_call(capacity), exactly, true};
+  }
+  const int most = model.options.max_batch;
+  return {most > 0 ? std::min(capacity, most) : capacity, false, false};
+}
+
+void check_output(const LoadedModel& model, const OutputPlan& output, int rows) {
+  const auto expected = static_cast<std::int64_t>(output.row) * rows;
+  if (!output.shape.empty() && output.shape[0] == rows && product(output.shape) == expected) return;
+  throw ModelError("the model " + model.path.string() + " does not fit the game: expected " +
+                   std::to_string(output.row) + " numbers a row of output '" + output.name +
+                   "', found for a batch of " + std::to_string(rows) + " " +
+                   to_string(TensorInfo{output.name, kTypeFloat32, output.shape}));
+}
+
+/// Calls `run` with a session that takes `rows` rows.
+void run_probe(LoadedModel& model, const Plan& plan, int rows, int limit,
+               const LoadedModel::FirstRun& run) {
+  if (!model.on_device()) return run(model.session.get());
+  bool opened = false;
+  OrtSession* session =
+      model.session_for({plan.input, plan.input_shape, rows, limit}, [&](auto* fresh) {
+        run(fresh);
+        opened = true;
+      });
+  const std::shared_lock shared(device_gate());
+  if (!opened) run(session);
+}
+
+/// Runs zeros through the network: its outputs' true shapes are seen before a search trusts them.
+void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
+  const Api& api = model.library.api();
+  std::vector<std::byte> zeros(static_cast<std::size_t>(rows) * plan.input_row *
+                               size_of(plan.input_type));
+  const auto memory = cpu_memory(api);
+  const auto input = make_tensor(api, memory.get(), zeros.data(), with_rows(plan.input_shape, rows),
+                                 plan.input_type);
+  const char* inputs[] = {plan.input.c_str()};
+  const OrtValue* values[] = {input.get()};
+  const char* outputs[] = {plan.policy.name.c_str(), plan.value.name.c_str()};
+  OrtValue* made[] = {nullptr, nullptr};
+  run_probe(model, plan, rows, limit, [&](OrtSession* session) {
+    check<ModelError>(api, api.Run(session, nullptr, inputs, values, 1, outputs, 2, made),
+                      "the model " + model.path.string() + " does not fit the game: a batch of " +
+                          std::to_string(rows) + " fails");
+  });
+  const Handle<OrtValue> owned[] = {{made[0], {api.ReleaseValue}}, {made[1], {api.ReleaseValue}}};
+  plan.policy.shape = shape_of(api, owned[0].get());
+  plan.value.shape = shape_of(api, owned[1].get());
+  check_output(model, plan.policy, rows);
+  check_output(model, plan.value, rows);
+}
+
+/// Where each size has a session, a size that batches have. Else the engine is built for a batch,
+/// which is not known here: the first batch's memory is what probes.
+void probe_now(LoadedModel& model, Plan& plan) {
+  if (model.on_device() && model.one_session()) return;
+  const CallPlan calls = calls_for(model, plan, model.on_device() ? 8 : 2);
+  probe(model, plan, calls.limit, calls.limit);
+}
+
+class OrtNetwork final : public RawNetwork {
+ public:
+  OrtNetwork(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan)
+      : model_(std::move(model)), input_type_(plan->input_type), plan_(std::move(plan)) {}
+
+  [[nodiscard]] ElementType input_type() const noexcept override { return input_type_; }
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    EvaluatorTraits traits;
+    traits.device_batches = model_->device_batches();
+    return traits;
+  }
+  [[nodiscard]] std::string provider() const override { return model_->provider; }
+  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
+    check_usable();
+    const std::lock_guard lock(mutex_);
+    const CallPlan calls = calls_for(*model_, *plan_, capacity);
+    if (!plan_->probed()) {
+      auto probed = std::make_shared<Plan>(*plan_);
+      probe(*model_, *probed, calls.padded(1), calls.limit);
+      plan_ = std::move(probed);
+    }
+    return std::make_unique<OrtMemory>(model_, plan_, calls, capacity);
+  }
+  int run(RawMemory& memory, int rows) override {
+    return static_cast<OrtMemory&>(memory).run(rows);
+  }
+  void check_usable() const override {
+    if (!model_->forked()) return;
+    throw EvaluationError("the process was forked after the network " + model_->path.string() +
+                          " was loaded; make the evaluator in the new process (or start it with "
+                          "multiprocessing's 'spawn')");
+  }
+
+ private:
+  std::shared_ptr<LoadedModel> model_;
+  const ElementType input_type_;
+  std::mutex mutex_;                  ///< only batches that are made wait for it
+  std::shared_ptr<const Plan> plan_;  ///< guarded by mutex_; replaced once, when it is probed
+};
+
+}  // namespace
+
+std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, const ModelSpec& spec,
+                                        const NetworkShape& shape) {
+  if (model->forked()) {
+    throw ModelError("the process was forked after the model " + model->path.string() +
+                     " was loaded; make the evaluator in the new process");
+  }
+  Plan plan;
+  plan_input(*model, spec, shape.planes, plan);
+  const TensorInfo* policy = named(*model, model->outputs, "policy_output", spec.policy_output);
+  const TensorInfo* value = named(*model, model->outputs, "value_output", spec.value_output);
+  // By name first: what one output is called tells the other apart.
+  if (value == nullptr) value = find(model->outputs, "value");
+  if (policy == nullptr) policy = &pick_output(*model, "policy", shape.policy, value);
+  if (value == nullptr) value = &pick_output(*model, "value", shape.value, policy);
+  plan.policy = {
+      policy->name, element_type(*model, *policy), {}, static_cast<std::size_t>(shape.policy)};
+  plan.value = {
+      value->name, element_type(*model, *value), {}, static_cast<std::size_t>(shape.value)};
+  probe_now(*model, plan);
+  return std::make_shared<OrtNetwork>(std::move(model),
+                                      std::make_shared<const Plan>(std::move(plan)));
+}
+
+}  // namespace pyengine::ort

@@ -1,0 +1,72 @@
+/// ONNX models run by ONNX Runtime. Only the files ort*.{h,cpp} see that library.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "eval/network/network.h"
+
+namespace pyengine {
+
+/// A provider and its options, which ONNX Runtime reads itself.
+struct OrtProvider {
+  /// "CPUExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider", or cpu, cuda,
+  /// tensorrt.
+  std::string name;
+  std::map<std::string, std::string> options;  ///< device_id counts before that of OrtOptions
+};
+
+/// Where and how a model runs.
+struct OrtOptions {
+  std::filesystem::path library;       ///< of ONNX Runtime, found by the caller
+  std::vector<OrtProvider> providers;  ///< the most wanted first; none = CUDA if it works, or CPU
+  int device_id = 0;                   ///< of the GPU, >= 0
+  int max_batch = 0;  ///< most rows of one call of the library; 0 = the whole batch
+  int threads = 0;    ///< within one call on the CPU; 0 = 1, since every search thread makes calls
+  bool as_device = false;  ///< the CPU is called as a GPU is: for tests where there is none
+  /// One session serves batches of all sizes, as TensorRT's does; else each size has its own.
+  bool one_session = false;
+  /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
+  /// What is known of all models' layers goes to the folder that it is in.
+  std::filesystem::path engine_cache;
+};
+
+/// A model file opened by ONNX Runtime.
+///
+/// After a fork the child's evaluators made before it throw EvaluationError; new ones work.
+class OrtModel : public NetworkSource {
+ public:
+  [[nodiscard]] virtual std::span<const TensorInfo> inputs() const noexcept = 0;
+  [[nodiscard]] virtual std::span<const TensorInfo> outputs() const noexcept = 0;
+  /// An entry of the file's metadata.
+  [[nodiscard]] virtual std::optional<std::string> metadata(const std::string& key) const = 0;
+  [[nodiscard]] virtual const std::string& provider() const noexcept = 0;
+  /// Sessions of the library that are open.
+  [[nodiscard]] virtual int num_sessions() const = 0;
+  /// Why that provider: "named", or what kept the GPU from being used.
+  [[nodiscard]] virtual const std::string& provider_reason() const noexcept = 0;
+};
+
+/// Opens a model. Throws ModelError for a file that is missing, damaged or no ONNX, and for a
+/// provider that was named and cannot be had, with the library's own reason; ConfigError for a bad
+/// option.
+std::shared_ptr<OrtModel> open_onnx(const std::filesystem::path& path, const OrtOptions& options);
+
+/// What is known of the library itself.
+struct OrtReport {
+  std::string version;
+  std::string build_info;
+  std::vector<std::string> available;  ///< providers it was built with
+};
+OrtReport ort_report(const std::filesystem::path& library);
+
+/// Why a provider cannot be had on this machine; empty when it can.
+std::string ort_provider_problem(const std::filesystem::path& library, const std::string& provider,
+                                 int device_id);
+
+}  // namespace pyengine

@@ -1,0 +1,298 @@
+#include "games/any/foreign.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+
+namespace pyengine {
+namespace {
+
+constexpr double kTolerance = 1e-6;  ///< of returns, relative to the largest
+
+std::uint64_t next_origin() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+std::string of(const ForeignRules& rules) { return "game \"" + rules.info().name + "\": "; }
+
+int checked_player(const ForeignRules& rules, long long player) {
+  if (player == 0 || player == 1) return static_cast<int>(player);
+  std::string reason = "is no player of a two-player game";
+  if (player == -1) reason = "is a chance node: games with chance are not supported";
+  if (player == -2) reason = "is a simultaneous node: simultaneous moves are not supported";
+  if (player == -4) reason = "means a finished game, but is_terminal() is false";
+  throw ConfigError(of(rules) + "current_player() must be 0 or 1; " + std::to_string(player) + " " +
+                    reason);
+}
+
+Outcome checked_outcome(const ForeignRules& rules, std::array<double, 2> returns) {
+  const double most = rules.info().max_utility;
+  const std::string found = ", found [" + to_string(ParamValue(returns[0])) + ", " +
+      to_string(ParamValue(returns[1])) + "]";
+  if (!std::isfinite(returns[0]) || !std::isfinite(returns[1])) {
+    throw ConfigError(of(rules) + "returns() must be finite" + found);
+  }
+  if (std::abs(returns[0] + returns[1]) > kTolerance * most) {
+    throw ConfigError(of(rules) + "returns() must be zero-sum" + found);
+  }
+  if (std::abs(returns[0]) > most * (1.0 + kTolerance)) {
+    throw ConfigError(of(rules) + "returns() must lie within [-" + to_string(ParamValue(most)) +
+                      ", " + to_string(ParamValue(most)) + "] (max_utility)" + found);
+  }
+  return {static_cast<float>(std::fmin(1.0, std::fmax(-1.0, returns[0] / most)))};
+}
+
+/// Ascending, unique, in range; throws ConfigError otherwise.
+void checked_actions(const ForeignRules& rules, std::vector<long long>& actions,
+                     ActionList& moves) {
+  const int count = rules.info().shape.num_actions;
+  if (actions.empty()) {
+    throw ConfigError(of(rules) + "legal_actions() is empty although is_terminal() is false");
+  }
+  std::sort(actions.begin(), actions.end());
+  if (actions.front() < 0 || actions.back() >= count) {
+    const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
+    throw ConfigError(of(rules) + "legal_actions() must lie in 0.." + std::to_string(count - 1) +
+                      " (num_distinct_actions - 1), found " + std::to_string(wrong));
+  }
+  if (const auto twice = std::adjacent_find(actions.begin(), actions.end());
+      twice != actions.end()) {
+    throw ConfigError(of(rules) + "legal_actions() names action " + std::to_string(*twice) +
+                      " twice");
+  }
+  for (const long long action : actions) moves.push_back(static_cast<Action>(action));
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15U;  // 2^64 / golden ratio: spreads small values
+  return hash ^ (hash >> 29U);
+}
+
+}  // namespace
+
+ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
+  const GameShape& shape = info_.shape;
+  const std::string game = "game \"" + info_.name + "\": ";
+  if (shape.num_actions < 1 || shape.num_actions > kMaxActions) {
+    throw ConfigError(game + "num_distinct_actions must be in 1.." + std::to_string(kMaxActions) +
+                      ", found " + std::to_string(shape.num_actions));
+  }
+  if (!std::isfinite(info_.max_utility) || info_.max_utility <= 0.0) {
+    throw ConfigError(game + "max_utility must be a positive number, found " +
+                      pyengine::to_string(ParamValue(info_.max_utility)));
+  }
+  if (shape.symmetry == SymmetryGroup::none) return;
+  const int points = shape.rows * shape.columns;
+  const bool by_column =
+      shape.symmetry == SymmetryGroup::mirror && shape.num_actions == shape.columns;
+  if (points == 0 || (shape.num_actions < points && !by_column)) {
+    throw ConfigError(game +
+                      "num_symmetries above 1 needs actions that are points of board_shape "
+                      "(row * columns + column), found " +
+                      std::to_string(shape.num_actions) + " actions on " +
+                      std::to_string(shape.rows) + " x " + std::to_string(shape.columns));
+  }
+  const auto& planes = info_.observation_shape;
+  if (planes[0] != 0 && (planes[1] != shape.rows || planes[2] != shape.columns)) {
+    throw ConfigError(game + "num_symmetries above 1 needs planes of board_shape, " +
+                      std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
+                      ", found " + std::to_string(planes[1]) + " x " + std::to_string(planes[2]));
+  }
+}
+
+ForeignPosition::Params ForeignPosition::parse(const ParamMap& /*params*/) {
+  throw ConfigError("a foreign game is made from an object, not from parameters");
+}
+ParamMap ForeignPosition::describe(const Params& params) { return params.rules->info().params; }
+GameShape ForeignPosition::shape(const Params& params) { return params.rules->info().shape; }
+
+ForeignPosition ForeignPosition::from_setup(const Params& params, const BoardSetup& /*setup*/) {
+  throw ConfigError(of(*params.rules) +
+                    "a state cannot be set up from a board; use the game's own "
+                    "way to make states");
+}
+
+std::string ForeignPosition::action_to_string(const Params& params, Action action) {
+  return params.rules->initial_state()->action_to_string(action);
+}
+
+/// Names are asked for the legal actions of the initial state alone: a game need not have a name
+/// for an action that cannot be played. A number always names its action.
+Action ForeignPosition::string_to_action(const Params& params, std::string_view text) {
+  const int count = params.rules->info().shape.num_actions;
+  Action number = kNoAction;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc{} && stop == end)
+    return number >= 0 && number < count ? number : kNoAction;
+  const ForeignPosition position(params);
+  ActionList moves;
+  position.legal_actions(moves);
+  position.rethrow_if_failed();
+  for (const ActionId action : moves) {
+    if (position.state()->action_to_string(action) == text) return action;
+  }
+  return kNoAction;
+}
+
+/// Runs the user's code; keeps what it throws and answers false.
+template <class Verb>
+bool ForeignPosition::guarded(Verb&& verb) const noexcept {
+  if (broken_ || failure_ != nullptr || params_.rules == nullptr) return false;
+  const WalkScope scope(*this);
+  try {
+    verb();
+    return true;
+  } catch (...) {
+    failure_ = std::current_exception();
+    return false;
+  }
+}
+
+ForeignPosition::ForeignPosition(const Params& params) : params_(params), origin_(next_origin()) {
+  broken_ = !guarded([this] { state_ = params_.rules->initial_state(); });
+  if (!broken_) refresh();
+}
+
+ForeignPosition::ForeignPosition(Params params, std::unique_ptr<ForeignState> state)
+    : params_(std::move(params)), state_(std::move(state)), origin_(next_origin()) {
+  refresh();
+}
+
+ForeignPosition::ForeignPosition(const ForeignPosition& other)
+    : params_(other.params_),
+      origin_(other.origin_),
+      played_(other.played_),
+      to_move_(other.to_move_),
+      outcome_(other.outcome_),
+      broken_(other.broken_),
+      failure_(other.failure_) {
+  if (other.state_ == nullptr || guarded([&] { state_ = other.state_->clone(); })) return;
+  broken_ = true;
+  outcome_.reset();
+}
+
+ForeignPosition& ForeignPosition::operator=(const ForeignPosition& other) {
+  if (this != &other) *this = ForeignPosition(other);
+  return *this;
+}
+
+/// Asks who is to move or how the game ended; both are kept, so that asking again costs nothing.
+void ForeignPosition::refresh() {
+  outcome_.reset();
+  broken_ = !guarded([this] {
+    if (state_->is_terminal()) {
+      outcome_ = checked_outcome(*params_.rules, state_->returns());
+    } else {
+      to_move_ = checked_player(*params_.rules, state_->current_player());
+    }
+  });
+}
+
+void ForeignPosition::legal_actions(ActionList& moves) const noexcept {
+  moves.clear();
+  if (outcome_.has_value()) return;
+  const bool answered = guarded([&] {
+    std::vector<long long> actions;
+    state_->legal_actions(actions);
+    checked_actions(*params_.rules, actions, moves);
+  });
+  if (!answered) moves.clear();
+}
+
+bool ForeignPosition::is_legal(Action action) const noexcept {
+  if (action < 0 || action >= kMaxActions) return false;
+  ActionList moves;
+  legal_actions(moves);
+  return std::binary_search(moves.begin(), moves.end(), static_cast<ActionId>(action));
+}
+
+void ForeignPosition::play(Action action) noexcept {
+  const bool played = guarded([&] {
+    state_->apply_action(action);
+    played_.push_back(static_cast<ActionId>(action));
+  });
+  broken_ = !played;
+  if (played) refresh();
+}
+
+std::uint64_t ForeignPosition::hash() const noexcept {
+  std::optional<std::uint64_t> own;
+  guarded([&] { own = state_->hash(); });
+  if (own.has_value()) return *own;
+  std::uint64_t hash = mixed(0, origin_);
+  for (const ActionId action : played_) hash = mixed(hash, action);
+  return hash;
+}
+
+void ForeignPosition::stones(int /*t*/, BoardBits& first, BoardBits& second) const noexcept {
+  first = {};
+  second = {};
+}
+
+std::string ForeignPosition::to_string() const {
+  rethrow_if_failed();
+  const WalkScope scope(*this);
+  return state_->to_string();
+}
+
+void ForeignPosition::observation(std::span<float> planes) const {
+  rethrow_if_failed();
+  if (params_.rules->info().observation_shape[0] == 0) {
+    throw ConfigError(of(*params_.rules) + "it has no observation_tensor");
+  }
+  const WalkScope scope(*this);
+  state_->observation(planes);
+}
+
+void ForeignPosition::rethrow_if_failed() const {
+  if (failure_ == nullptr) return;
+  const std::exception_ptr failure = failure_;
+  if (!broken_) failure_ = nullptr;
+  std::rethrow_exception(failure);
+}
+
+bool operator==(const ForeignPosition& a, const ForeignPosition& b) {
+  if (a.params_.rules == nullptr || b.params_.rules == nullptr) {
+    return a.params_.rules == b.params_.rules;
+  }
+  if (a.origin_ == b.origin_ && a.played_ == b.played_) return true;
+  const ForeignPosition::WalkScope scope(a);
+  return a.state_ != nullptr && b.state_ != nullptr && a.params_.rules->same_as(*b.params_.rules) &&
+      a.state_->equals(*b.state_);
+}
+
+ForeignGame::ForeignGame(std::shared_ptr<const ForeignRules> rules)
+    : params_{std::move(rules)}, symmetries_(make_symmetries(info().shape)) {}
+
+std::unique_ptr<AnyPosition> ForeignGame::wrap(std::unique_ptr<ForeignState> state) const {
+  auto position =
+      std::make_unique<PositionOf<ForeignPosition>>(ForeignPosition(params_, std::move(state)));
+  position->rethrow_if_failed();
+  return position;
+}
+
+std::unique_ptr<AnyPosition> ForeignGame::initial_position() const {
+  auto position = std::make_unique<PositionOf<ForeignPosition>>(ForeignPosition(params_));
+  position->rethrow_if_failed();
+  return position;
+}
+
+std::unique_ptr<AnyPosition> ForeignGame::from_setup(const BoardSetup& setup) const {
+  return std::make_unique<PositionOf<ForeignPosition>>(ForeignPosition::from_setup(params_, setup));
+}
+
+std::string ForeignGame::action_to_string(Action action) const {
+  return ForeignPosition::action_to_string(params_, action);
+}
+
+Action ForeignGame::string_to_action(std::string_view text) const {
+  return ForeignPosition::string_to_action(params_, text);
+}
+
+}  // namespace pyengine

@@ -1,0 +1,194 @@
+/// Games whose code is not ours: written in Python, or another library's. The verbs are abstract
+/// and may throw; ForeignPosition checks what they answer and turns them into a Game that never
+/// throws.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "games/any/any_game.h"
+
+namespace pyengine {
+
+/// A position of the user's game, in OpenSpiel's vocabulary. Every verb may throw anything.
+class ForeignState {
+ public:
+  ForeignState() = default;
+  ForeignState(const ForeignState&) = delete;
+  ForeignState& operator=(const ForeignState&) = delete;
+  virtual ~ForeignState() = default;
+
+  [[nodiscard]] virtual std::unique_ptr<ForeignState> clone() const = 0;
+  [[nodiscard]] virtual bool is_terminal() const = 0;
+  /// 0 or 1; anything else is refused by name. Asked only while the game goes on.
+  [[nodiscard]] virtual long long current_player() const = 0;
+  /// What both players get, in the game's units. Asked only at the end.
+  [[nodiscard]] virtual std::array<double, 2> returns() const = 0;
+  /// Fills `actions` (cleared by the caller), in any order.
+  virtual void legal_actions(std::vector<long long>& actions) const = 0;
+  virtual void apply_action(Action action) = 0;
+
+  [[nodiscard]] virtual std::string to_string() const = 0;
+  [[nodiscard]] virtual std::string action_to_string(Action action) const {
+    return std::to_string(action);
+  }
+  /// Fills [C,H,W] of ForeignInfo::observation_shape; never asked where that is zero.
+  virtual void observation(std::span<float> planes) const = 0;
+  /// Whether both have the same past; false when the game's code cannot tell.
+  [[nodiscard]] virtual bool equals(const ForeignState& other) const = 0;
+  /// Agrees with equals(); nullopt when the game's code cannot tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t> hash() const = 0;
+};
+
+/// What is fixed about a user's game.
+struct ForeignInfo {
+  std::string name;
+  std::string text;  ///< name and parameters for messages and serialised states
+  ParamMap params;
+  GameShape shape;
+  std::array<int, 3> observation_shape{};  ///< {C, H, W}; zeros = no planes of its own
+  double max_utility = 1.0;                ///< returns are divided by it
+};
+
+/// The user's game: makes states. Immutable, shared.
+class ForeignRules {
+ public:
+  /// Throws ConfigError when the numbers of `info` do not fit together.
+  explicit ForeignRules(ForeignInfo info);
+  ForeignRules(const ForeignRules&) = delete;
+  ForeignRules& operator=(const ForeignRules&) = delete;
+  virtual ~ForeignRules() = default;
+
+  [[nodiscard]] const ForeignInfo& info() const noexcept { return info_; }
+  [[nodiscard]] virtual std::unique_ptr<ForeignState> initial_state() const = 0;
+  [[nodiscard]] virtual bool same_as(const ForeignRules& other) const { return this == &other; }
+
+  /// Around a series of verbs on one thread: takes what they all need once (a lock). The token that
+  /// enter() returns goes to the matching leave().
+  [[nodiscard]] virtual int enter() const noexcept { return 0; }
+  virtual void leave(int /*token*/) const noexcept {}
+
+ private:
+  ForeignInfo info_;
+};
+
+/// A user's position as a Game. What its code throws is kept: the position then has no legal action
+/// and no outcome, and rethrow_if_failed() throws it (once, where the position itself is unharmed).
+/// Copying calls the code too (clone).
+class ForeignPosition {
+ public:
+  struct Params {
+    std::shared_ptr<const ForeignRules> rules;
+    friend bool operator==(const Params&, const Params&) = default;
+  };
+  static constexpr std::string_view kName = "foreign";
+  /// Always throws: such a game is made from an object, not from parameters.
+  static Params parse(const ParamMap& params);
+  static ParamMap describe(const Params& params);
+  static GameShape shape(const Params& params);
+  static ForeignPosition from_setup(const Params& params, const BoardSetup& setup);
+  static std::string action_to_string(const Params& params, Action action);
+  static Action string_to_action(const Params& params, std::string_view text);
+
+  ForeignPosition() = default;
+  explicit ForeignPosition(const Params& params);
+  ForeignPosition(Params params, std::unique_ptr<ForeignState> state);
+  ForeignPosition(const ForeignPosition& other);
+  ForeignPosition(ForeignPosition&&) noexcept = default;
+  ForeignPosition& operator=(const ForeignPosition& other);
+  ForeignPosition& operator=(ForeignPosition&&) noexcept = default;
+  ~ForeignPosition() = default;
+
+  [[nodiscard]] const Params& params() const noexcept { return params_; }
+  [[nodiscard]] int to_move() const noexcept { return to_move_; }
+  [[nodiscard]] std::optional<Outcome> outcome() const noexcept { return outcome_; }
+  void legal_actions(ActionList& moves) const noexcept;
+  [[nodiscard]] bool is_legal(Action action) const noexcept;
+  void play(Action action) noexcept;
+  [[nodiscard]] std::uint64_t hash() const noexcept;
+  void stones(int /*t*/, BoardBits& first, BoardBits& second) const noexcept;
+  [[nodiscard]] Action last_move(int /*t*/) const noexcept { return kNoAction; }
+  [[nodiscard]] std::string to_string() const;
+  void observation(std::span<float> planes) const;
+  void rethrow_if_failed() const;
+
+  /// The user's own object; null after a failed copy.
+  [[nodiscard]] const ForeignState* state() const noexcept { return state_.get(); }
+
+  /// Same actions since a common origin, or equal by the game's own word.
+  friend bool operator==(const ForeignPosition& a, const ForeignPosition& b);
+
+  /// Held by a search while it walks down from a position: one lock for the whole walk.
+  class WalkScope {
+   public:
+    explicit WalkScope(const ForeignPosition& position) noexcept
+        : rules_(position.params_.rules.get()), token_(rules_ != nullptr ? rules_->enter() : 0) {}
+    WalkScope(const WalkScope&) = delete;
+    WalkScope& operator=(const WalkScope&) = delete;
+    ~WalkScope() {
+      if (rules_ != nullptr) rules_->leave(token_);
+    }
+
+   private:
+    const ForeignRules* rules_;
+    int token_;
+  };
+
+ private:
+  void refresh();
+  template <class Verb>
+  bool guarded(Verb&& verb) const noexcept;
+
+  Params params_;
+  std::unique_ptr<ForeignState> state_;
+  std::uint64_t origin_ = 0;      ///< number of the position that this one was copied from
+  std::vector<ActionId> played_;  ///< since the origin
+  int to_move_ = 0;
+  std::optional<Outcome> outcome_;
+  bool broken_ = false;  ///< the failure left no position: it stays
+  mutable std::exception_ptr failure_;
+};
+
+static_assert(Game<ForeignPosition>);
+static_assert(CanFail<ForeignPosition>);
+
+/// A user's game as an AnyGame; its positions are PositionOf<ForeignPosition>.
+class ForeignGame final : public AnyGame {
+ public:
+  explicit ForeignGame(std::shared_ptr<const ForeignRules> rules);
+
+  [[nodiscard]] const std::shared_ptr<const ForeignRules>& rules() const noexcept {
+    return params_.rules;
+  }
+  [[nodiscard]] std::unique_ptr<AnyPosition> wrap(std::unique_ptr<ForeignState> state) const;
+
+  [[nodiscard]] std::string name() const override { return info().name; }
+  [[nodiscard]] ParamMap params() const override { return info().params; }
+  [[nodiscard]] std::string to_string() const override { return info().text; }
+  [[nodiscard]] const GameShape& shape() const noexcept override { return info().shape; }
+  [[nodiscard]] const Symmetries& symmetries() const noexcept override { return symmetries_; }
+  [[nodiscard]] std::array<int, 3> observation_shape() const noexcept override {
+    return info().observation_shape;
+  }
+  [[nodiscard]] bool has_liberties() const noexcept override { return false; }
+  [[nodiscard]] bool has_ko() const noexcept override { return false; }
+  [[nodiscard]] bool has_stones() const noexcept override { return false; }
+  [[nodiscard]] std::unique_ptr<AnyPosition> initial_position() const override;
+  [[nodiscard]] std::unique_ptr<AnyPosition> from_setup(const BoardSetup& setup) const override;
+  [[nodiscard]] std::string action_to_string(Action action) const override;
+  [[nodiscard]] Action string_to_action(std::string_view text) const override;
+
+ private:
+  [[nodiscard]] const ForeignInfo& info() const noexcept { return params_.rules->info(); }
+  ForeignPosition::Params params_;
+  Symmetries symmetries_;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,18 @@
+/// Counting move sequences: the usual proof of a game's rules.
+#pragma once
+
+#include <cstdint>
+
+#include "games/any/any_game.h"
+
+namespace pyengine {
+
+enum class PerftEnds : std::uint8_t {
+  count,  ///< a game that ends before `depth` is one leaf
+  skip,   ///< only sequences of exactly `depth` plies are counted
+};
+
+/// Sequences of `depth` plies from `position`; a pass is a ply. Throws what a user's game throws.
+std::uint64_t perft(const AnyPosition& position, int depth, PerftEnds ends = PerftEnds::count);
+
+}  // namespace pyengine

@@ -1,0 +1,168 @@
+/// Go by area (Tromp-Taylor) scoring, 1x1 to 19x19, square or not.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/rng.h"
+#include "games/common/hashing.h"
+#include "games/game.h"
+#include "games/go/board.h"
+#include "games/go/history.h"
+#include "games/go/params.h"
+
+namespace pyengine {
+
+/// Stones and territory of each player: empty regions that touch one player's stones only.
+struct GoArea {
+  int first = 0;
+  int second = 0;
+  friend bool operator==(const GoArea&, const GoArea&) = default;
+};
+
+/// A game of Go on a board of at most MaxSide rows and columns. Action = row * columns + column
+/// from the top left, pass = rows * columns. Ends after two passes in a row or at max_game_length.
+///
+/// Superko compares 64-bit keys of positions. The position after a play contains the new stone, so
+/// it can only repeat one from before a stone of that player on that point was taken off: only such
+/// points (`taken_`), and suicides, are ever looked up.
+template <int MaxSide>
+class BasicGo {
+ public:
+  using Params = GoParams;
+  static constexpr std::string_view kName = "go";
+
+  BasicGo() = default;
+  explicit BasicGo(const GoParams& params);
+  /// Throws ConfigError for stones off the board or on one another, groups without liberties, and a
+  /// `ko` that is not the point where the mover would retake a single stone.
+  static BasicGo from_setup(const GoParams& params, const BoardSetup& setup);
+
+  /// Each board belongs to the smallest of Go9, Go13 and Go19 that holds it.
+  static bool accepts(const GoParams& params) noexcept {
+    const int side = params.rows > params.columns ? params.rows : params.columns;
+    return side <= MaxSide && side > kSmallerSide;
+  }
+  static GoParams parse(ParamMap map) { return parse_go_params(std::move(map)); }
+  static ParamMap describe(const GoParams& params) { return describe_go_params(params); }
+  static GameShape shape(const GoParams& params) { return go_shape(params); }
+
+  [[nodiscard]] const GoParams& params() const noexcept { return params_; }
+  [[nodiscard]] int to_move() const noexcept { return to_move_; }
+  [[nodiscard]] std::optional<Outcome> outcome() const noexcept {
+    return over() ? std::optional(score()) : std::nullopt;
+  }
+  /// Empty when the game is over.
+  void legal_actions(ActionList& moves) const;
+  [[nodiscard]] BoardBits legal_bits() const noexcept;
+  [[nodiscard]] bool is_legal(Action action) const noexcept;
+  void play(Action action);
+  /// Of board, mover, ko point and passes: what decides on the next two moves. Superko's history is
+  /// left out, and the ply: else no position would be met again by another way.
+  [[nodiscard]] std::uint64_t hash() const noexcept {
+    const std::uint64_t ko = ko_ == kNoAction ? 0 : mix64(static_cast<std::uint64_t>(ko_) + 1);
+    return situation_key() ^ ko ^ mix64(std::uint64_t{passes_} << 16);
+  }
+
+  void stones(int t, BoardBits& first, BoardBits& second) const noexcept;
+  [[nodiscard]] Action last_move(int t) const noexcept {
+    return t < ply_ ? plies_[slot(ply_ - 1 - t)].move : kNoAction;
+  }
+  void liberties(int k, BoardBits& bits) const noexcept;
+  /// The point where a single stone would retake the single stone that has just taken one. All
+  /// three superko rules forbid it.
+  [[nodiscard]] Action ko_point() const noexcept { return ko_; }
+  /// Uniform over the legal moves that do not fill an eye of the mover's own; else a pass. An eye:
+  /// a point all of whose neighbours are own stones, with at most one opponent's stone diagonal to
+  /// it, and none at the edge. Assumes that the game is not over.
+  [[nodiscard]] Action playout_move(Rng& rng, ActionList& scratch) const noexcept;
+  [[nodiscard]] GoArea area() const noexcept;
+
+  static std::string action_to_string(const GoParams& params, Action action) {
+    return go_action_to_string(params, action);
+  }
+  static Action string_to_action(const GoParams& params, std::string_view text) {
+    return go_string_to_action(params, text);
+  }
+  [[nodiscard]] std::string to_string() const;
+
+  /// The same future: earlier boards count only where superko forbids to restore them.
+  friend bool operator==(const BasicGo& a, const BasicGo& b) {
+    return a.params_ == b.params_ && a.ply_ == b.ply_ && a.passes_ == b.passes_ &&
+        a.to_move_ == b.to_move_ && a.board_.stones(0) == b.board_.stones(0) &&
+        a.board_.stones(1) == b.board_.stones(1) && a.same_memory(b);
+  }
+
+ private:
+  using Board = GoBoard<MaxSide>;
+  using Points = typename Board::Points;
+  static constexpr int kSmallerSide = MaxSide <= 9 ? 0 : MaxSide <= 13 ? 9 : 13;
+  static constexpr int kPlies = 8;  ///< power of two, > the largest t of stones()
+
+  /// What stones() needs to undo a ply.
+  struct Ply {
+    std::int16_t move = 0;
+    bool suicide = false;
+    bool captured = false;  ///< `removed` means something
+    Points removed;
+  };
+
+  static unsigned slot(int ply) noexcept { return static_cast<unsigned>(ply) % kPlies; }
+  [[nodiscard]] unsigned pass() const noexcept { return static_cast<unsigned>(geometry_->points); }
+  [[nodiscard]] bool over() const noexcept {
+    return passes_ >= 2 || ply_ >= params_.max_game_length;
+  }
+  [[nodiscard]] bool same_memory(const BasicGo& other) const {
+    return ko_ == other.ko_ && (params_.superko == Superko::simple || history_ == other.history_);
+  }
+  [[nodiscard]] Points legal_points() const noexcept;
+  [[nodiscard]] Points empties() const noexcept {
+    return Points::of(geometry_->all) - board_.stones(0) - board_.stones(1);
+  }
+  /// Legality of a play on an empty point of a game that is not over.
+  [[nodiscard]] bool is_legal_point(unsigned point) const noexcept;
+  /// Whether superko forbids a play on the point; `lives` = can_live().
+  [[nodiscard]] bool repeats(unsigned point, bool lives) const noexcept;
+  /// The eyes of playout_move() among the empty points.
+  [[nodiscard]] Points own_eyes(const Points& empty) const noexcept;
+  /// playout_move() by exact sets of candidates.
+  [[nodiscard]] Action draw_playout_move(Rng& rng) const noexcept;
+  [[nodiscard]] Outcome score() const noexcept;
+  /// The part of play() that is no pass; the turn has been handed over already.
+  void place(unsigned point, Ply& ply) noexcept;
+  [[nodiscard]] std::uint64_t situation_key() const noexcept {
+    return board_.board_key() ^ (to_move_ != 0 ? kGoKeys.second_to_move : 0);
+  }
+  [[nodiscard]] std::uint64_t history_key() const noexcept {
+    return params_.superko == Superko::situational ? situation_key() : board_.board_key();
+  }
+  void set_up_ko(Action ko);
+
+  GoParams params_;
+  const GoGeometry* geometry_ = nullptr;
+  int ply_ = 0;
+  Action ko_ = kNoAction;
+  std::uint8_t to_move_ = 0;
+  std::uint8_t passes_ = 0;  ///< in a row
+  Board board_;
+  std::array<Points, 2> taken_{};  ///< [player]: where stones of the player were ever taken off
+  std::array<Ply, kPlies> plies_{};
+  GoHistory history_;  ///< empty with Superko::simple
+};
+
+using Go9 = BasicGo<9>;
+using Go13 = BasicGo<13>;
+using Go19 = BasicGo<19>;
+
+extern template class BasicGo<9>;
+extern template class BasicGo<13>;
+extern template class BasicGo<19>;
+
+static_assert(Game<Go9> && Game<Go13> && Game<Go19>);
+static_assert(HasLiberties<Go19> && HasKo<Go19> && HasPlayoutMove<Go19>);
+
+}  // namespace pyengine

@@ -1,0 +1,404 @@
+#include "search/run/tree_search.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pyengine {
+namespace {
+
+constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to choose from
+constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
+constexpr int kKnownPerTurn = 8;  ///< visits of endings, while leaves wait to be judged
+
+/// Nobody evaluates the node any more; it stays expanded where only what followed has failed.
+void give_up(Node& node) noexcept {
+  if (node.state.load(std::memory_order_relaxed) != NodeState::claimed) return;
+  node.state.store(NodeState::fresh, std::memory_order_release);
+}
+
+constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;  ///< 2^64 / golden ratio, odd
+constexpr int kFirstSearches = 24;                      ///< bits: these have wide ranges of numbers
+
+/// Number of the first leaf of a search. A leaf takes one, and a search has at most 2^32 leaves:
+/// the ranges of the first 2^24 searches are 2^39 wide, and those of 63 times as many lie in the
+/// gaps. An evaluator knows the engine's seed alone, so the seed of the call is in the numbers.
+std::uint64_t first_number(std::uint64_t seed, std::uint64_t search) noexcept {
+  const std::uint64_t turn = search >> kFirstSearches;
+  const std::uint64_t gap = (turn % 64) << 33;
+  return (search << 40 >> 1) + gap + (seed + turn / 64) * kGolden;
+}
+
+/// Beside the streams of leaves, which are even.
+Rng noise_stream(std::uint64_t seed, std::uint64_t search) {
+  return Rng(seed + (search >> kFirstSearches) * kGolden, (search << 40) + 1);
+}
+
+/// Simulations until a root with so many visits has all that can be counted. The first visit of a
+/// fresh root is none.
+std::uint64_t room_for_visits(const Node& root) noexcept {
+  const std::uint32_t visits = root.visits.load(std::memory_order_relaxed);
+  return kMaxVisits - std::max(visits, 1U);
+}
+
+}  // namespace
+
+std::vector<double> dirichlet(Rng& rng, int count, std::optional<double> alpha) {
+  const double shape = alpha.value_or(10.0 / count);
+  std::vector<double> noise(static_cast<std::size_t>(count));
+  double total = 0.0;
+  for (double& x : noise) total += x = rng.gamma(shape);
+  for (double& x : noise) x = total > 0 ? x / total : 1.0 / count;
+  return noise;
+}
+
+TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config,
+                       std::uint64_t budget, std::uint64_t stream, BoundEvaluator& evaluator)
+    : tree_(tree),
+      root_(root),
+      config_(config),
+      evaluator_(evaluator),
+      traits_(evaluator.traits()),
+      budget_(std::min(budget, room_for_visits(tree.root()))),
+      stream_(stream),
+      symmetries_(traits_.reads_planes ? root.game()->symmetries().count() : 1),
+      numbers_(first_number(config.seed, stream)) {
+  if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
+    tree.clear_root_noise();
+    ready_root();
+  } else {
+    tree.root().chooser = (1 - root.position().to_move()) & 1;
+  }
+}
+
+bool TreeSearch::may_gather(int most_gatherers) const noexcept {
+  if (closed_.load(std::memory_order_relaxed)) return false;
+  // Acquire: where one worker at a time may gather, it continues what the last one left.
+  if (gatherers_.load(std::memory_order_acquire) >= most_gatherers) return false;
+  if (!root_ready_.load(std::memory_order_acquire)) {
+    return !root_asked_.load(std::memory_order_relaxed);
+  }
+  if (proven() || reserved_.load(std::memory_order_relaxed) >= budget_) return false;
+  const std::uint32_t flying = in_flight_.load(std::memory_order_acquire);
+  if (config_.deterministic && flying != 0) return false;
+  // Without a leaf in flight nobody would lift the block, and nothing is blocked.
+  return flying == 0 || (flying < flight_cap() && !blocked_.load(std::memory_order_relaxed));
+}
+
+bool TreeSearch::finished() const noexcept {
+  if (gatherers_.load(std::memory_order_acquire) != 0) return false;
+  if (in_flight_.load(std::memory_order_acquire) != 0) return false;
+  if (closed_.load(std::memory_order_relaxed)) return true;
+  if (!root_ready_.load(std::memory_order_acquire)) return false;
+  return proven() || reserved_.load(std::memory_order_relaxed) >= budget_;
+}
+
+std::uint32_t TreeSearch::flight_cap() const noexcept {
+  const std::uint32_t visits = tree_.root().visits.load(std::memory_order_relaxed);
+  const auto most = static_cast<std::uint32_t>(max_in_flight(config_));
+  return std::min(most, kFirstInFlight + visits / kVisitsPerLeafInFlight);
+}
+
+/// Walks of a turn that may end at a leaf in flight; then the batch goes as it is. Each such walk
+/// makes the search look elsewhere than where it wants to. Gomoku 8x8, 800 simulations, 16 in
+/// flight, mean value lost against the serial search: 0.010 with 32 a turn, 0.001 with 4 or 5.
+/// Connect Four, 10,000 simulations, 64 in flight: half as much lost with 4 to 16 a turn as with 16
+/// to 66. Who allows hundreds of leaves asks for full batches: their budget grows with the square.
+std::size_t TreeSearch::collision_budget(const Turn& turn) const noexcept {
+  constexpr std::uint64_t kVisitsToDouble = 3200;
+  const std::uint64_t visits = tree_.root().visits.load(std::memory_order_relaxed);
+  const auto growing = [visits](std::uint64_t first) {
+    return first * (kVisitsToDouble + visits) / kVisitsToDouble;
+  };
+  const auto flights = static_cast<std::uint64_t>(max_in_flight(config_));
+  const std::uint64_t few =
+      std::min<std::uint64_t>(growing(std::clamp<std::uint64_t>(flights / 4, 4, 8)), 16);
+  const std::uint64_t many = growing(flights * flights / 4096);
+  return static_cast<std::size_t>(
+      std::min(std::max(few, many), 4 * static_cast<std::uint64_t>(std::max(1, turn.leaves))));
+}
+
+/// How often a leaf in flight is marked when a walk meets it: as often as it is marked, so that few
+/// walks meet it, within bounds that depend on how many leaves may be in flight.
+std::uint32_t TreeSearch::times_to_mark(const Node& leaf) const noexcept {
+  const auto most = static_cast<std::uint32_t>(std::max(1, max_in_flight(config_) / 16));
+  return std::clamp(leaf.in_flight.load(std::memory_order_relaxed), 1U, most);
+}
+
+int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
+  const bool all = config_.symmetry == SymmetryMode::average ||
+      (is_root && config_.symmetry == SymmetryMode::root_average);
+  return all ? symmetries_ : 1;
+}
+
+bool TreeSearch::fits(const Slot& slot) const noexcept {
+  const EvalBatch& batch = *slot.batch;
+  const int wanted = rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
+  // A batch may be larger than batch_size: that is for leaves under all symmetries.
+  const int most = wanted > 1 ? batch.capacity : std::min(batch.capacity, config_.batch_size);
+  return static_cast<int>(batch.rows.size()) + wanted <= most && batch.num_leaves < most;
+}
+
+std::uint64_t TreeSearch::reserve(std::uint64_t wanted) noexcept {
+  std::uint64_t taken = reserved_.load(std::memory_order_relaxed);
+  std::uint64_t got = 0;
+  do {
+    got = std::min(wanted, budget_ - std::min(taken, budget_));
+  } while (got != 0 &&
+           !reserved_.compare_exchange_weak(taken, taken + got, std::memory_order_relaxed));
+  return got;
+}
+
+void TreeSearch::request_symmetries(EvalBatch& batch, int leaf, bool is_root) {
+  const int wanted = rows_per_leaf(is_root);
+  int first = 0;
+  if (config_.symmetry != SymmetryMode::none && symmetries_ > 1 && wanted == 1) {
+    // By the position, so that one that comes back finds its answer in the cache: the same in all
+    // searches of a seed. In self-play too, where the games of a network then share openings under
+    // one symmetry each. What its answer is off by there, the next network's is not, and training
+    // sees every position under all symmetries.
+    const auto& key = batch.leaves[static_cast<std::size_t>(leaf)].planes.key;
+    first = static_cast<int>(
+        Rng(config_.seed ^ key[0], key[1]).below(static_cast<std::uint32_t>(symmetries_)));
+  }
+  for (int i = 0; i < wanted; ++i) evaluator_.request(batch, leaf, first + i);
+}
+
+void TreeSearch::fill(Slot& slot) const {
+  EvalBatch& batch = *slot.batch;
+  if (!traits_.reads_planes || symmetries_ == 1) return;
+  const std::size_t placed = batch.rows.size();
+  for (int turn = 1; turn < symmetries_; ++turn) {
+    for (std::size_t row = 0; row < placed; ++row) {
+      if (static_cast<int>(batch.rows.size()) >= batch.capacity) return;
+      const EvalRow first = batch.rows[row];
+      evaluator_.request(batch, first.leaf, (first.symmetry + turn) % symmetries_);
+    }
+  }
+}
+
+/// Between the judgement of the root and the first walk: its noise.
+void TreeSearch::ready_root() {
+  if (config_.dirichlet_fraction > 0.0) {
+    Rng rng = noise_stream(config_.seed, stream_);
+    const auto noise = dirichlet(rng, tree_.root().num_edges, config_.dirichlet_alpha);
+    tree_.add_root_noise(noise, config_.dirichlet_fraction);
+  }
+  root_asked_.store(true, std::memory_order_relaxed);
+  root_ready_.store(true, std::memory_order_release);
+}
+
+/// What may fail comes first: a leaf that cannot be finished is as if it had not been visited.
+template <Sharing S>
+void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
+                             const EvalLeaf& leaf, bool is_root) {
+  Node& node = *path.back();
+  const bool stored = tree_.store_evaluation(allocator_of(worker), node, leaf);
+  // Backed up before it is expanded: whoever sees the edges sees a visit.
+  back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
+  Tree::publish(node, stored);
+  if (is_root) {
+    ready_root();
+  } else {
+    add<S>(completed, std::uint64_t{1});
+  }
+}
+
+/// Whether the leaf waits in the batch; else it was answered at once and is complete.
+template <Sharing S>
+bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root) {
+  EvalBatch& batch = *slot.batch;
+  const int index = batch.num_leaves;
+  EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(index)];
+  leaf.has_legal_bits = traits_.equal_priors && position.legal_bits(leaf.legal_bits);
+  if (!leaf.has_legal_bits) position.legal_actions(leaf.legal);
+  position.rethrow_if_failed();
+  leaf.to_move = position.to_move();
+  leaf.number = numbers_.fetch_add(1, std::memory_order_relaxed);
+  if (traits_.reads_positions) {
+    if (leaf.position) {  // of the same game: a batch belongs to an evaluator bound to it
+      leaf.position->assign(position);
+    } else {
+      leaf.position = position.clone();
+    }
+    leaf.root = &root_;
+    leaf.moves.clear();
+    for (std::size_t i = 1; i < worker.path.size(); ++i) {
+      leaf.moves.push_back(worker.path[i]->action);
+    }
+  }
+  evaluator_.open(batch, index, position);
+  request_symmetries(batch, index, is_root);
+  if (leaf.pending_rows == 0) {
+    evaluator_.finish(leaf);
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root);
+    return false;
+  }
+  Flight& flight = slot.flights[static_cast<std::size_t>(index)];
+  flight.place = worker.place;
+  flight.path.assign(worker.path.begin(), worker.path.end());
+  flight.is_root = is_root;
+  flight.drawn = worker.drawn;
+  ++batch.num_leaves;
+  mark<S>(flight.path);
+  return true;
+}
+
+template <Sharing S>
+bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
+  Node& node = tree_.root();
+  worker.path.assign(1, &node);
+  if (root_asked_.exchange(true, std::memory_order_relaxed)) return false;
+  node.state.store(NodeState::claimed, std::memory_order_relaxed);
+  worker.drawn = 0;
+  in_flight_.fetch_add(1, std::memory_order_relaxed);
+  bool waits = false;
+  try {
+    waits = place_claimed<S>(worker, slot, root_.position(), true);
+  } catch (...) {
+    in_flight_.fetch_sub(1, std::memory_order_release);
+    throw;
+  }
+  if (!waits) in_flight_.fetch_sub(1, std::memory_order_release);
+  return true;
+}
+
+/// Places the leaf at the end of the worker's path; gives it up where that fails.
+template <Sharing S>
+bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& position,
+                               bool is_root) {
+  try {
+    return place<S>(worker, slot, position, is_root);
+  } catch (...) {
+    give_up(*worker.path.back());
+    throw;
+  }
+}
+
+/// One of the seats that limit the leaves in flight; false when all are taken.
+template <Sharing S>
+bool TreeSearch::take_seat() noexcept {
+  const std::uint32_t cap = flight_cap();
+  std::uint32_t taken = in_flight_.load(std::memory_order_relaxed);
+  if constexpr (S == Sharing::exclusive) {
+    if (taken < cap) in_flight_.store(taken + 1, std::memory_order_relaxed);
+    return taken < cap;
+  } else {
+    do {
+      if (taken >= cap) return false;
+    } while (!in_flight_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
+    return true;
+  }
+}
+
+/// What a turn has taken and done so far.
+struct TreeSearch::Progress {
+  std::uint64_t tickets = 0;  ///< simulations that it may do
+  std::uint64_t used = 0;
+  int known = 0;  ///< of those, without a row
+  std::uint64_t created = 0;
+  std::size_t collided = 0;
+  bool met = false;  ///< a leaf that was really in flight: its completion will lift a block
+  bool seat = false;
+};
+
+/// Another walk? Takes what it needs.
+template <Sharing S>
+bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
+  if (now.used >= turn.simulations || turn.stop->load(std::memory_order_relaxed) || proven()) {
+    return false;
+  }
+  // Few tickets at a time: what one worker holds, the others cannot have.
+  if (now.used == now.tickets) now.tickets += reserve(static_cast<std::uint64_t>(turn.leaves));
+  if (now.used == now.tickets) return false;
+  if (!now.seat) now.seat = take_seat<S>();
+  return now.seat;
+}
+
+template <Sharing S>
+void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now) {
+  const WalkRules rules{sorted, config_.solver, config_.forced_playouts};
+  const Walk walk = worker.walker->walk(tree_, root_.position(), rules, worker.selector,
+                                        allocator_of(worker), worker.path);
+  now.created += walk.created;
+  worker.drawn = walk.drawn;
+  if (walk.end == WalkEnd::collision) {
+    ++now.collided;
+    now.met |= mark_again<S>(worker.path, times_to_mark(*worker.path.back()));
+    return;
+  }
+  if (walk.end == WalkEnd::known) {
+    back_up<S>(worker.path, walk.value, walk.drawn);
+    if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
+    add<S>(completed, std::uint64_t{1});
+    ++now.known;
+  } else {
+    now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false);
+  }
+  ++now.used;
+}
+
+/// The end of a turn, also of one that failed: marks and what was taken and not used go back.
+template <Sharing S>
+void TreeSearch::end_turn(const Progress& now) noexcept {
+  reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
+  if (now.created != 0) tree_.add_nodes(now.created);
+  if (now.collided != 0) collisions.fetch_add(now.collided, std::memory_order_relaxed);
+  if (now.seat) in_flight_.fetch_sub(1, std::memory_order_release);
+}
+
+template <Sharing S>
+bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
+  if (!root_ready()) return gather_root<S>(worker, slot);
+  const int most_leaves = slot.batch->num_leaves + turn.leaves;
+  const std::size_t most_collisions = collision_budget(turn);
+  const int most_known = std::max(kKnownPerTurn, turn.leaves);
+  const bool sorted = tree_.root_is_sorted();
+  Progress now;
+  try {
+    while (slot.batch->num_leaves < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
+      walk_once<S>(worker, slot, sorted, now);
+      if (now.collided >= most_collisions) break;
+      // Visits that need no row could go on for ever while what the leaves have to say is awaited.
+      if (now.known >= most_known && slot.batch->num_leaves > 0) break;
+    }
+  } catch (...) {
+    end_turn<S>(now);
+    throw;
+  }
+  end_turn<S>(now);
+  // Only where a leaf in flight is left to lift the block.
+  const bool met_enough = now.met && (now.collided >= most_collisions || now.used == 0);
+  if (met_enough || (now.known >= most_known && !traits_.immediate))
+    blocked_.store(true, std::memory_order_relaxed);
+  return now.used != 0;
+}
+
+template <Sharing S>
+void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) {
+  unmark<S>(flight.path);
+  finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root);
+  blocked_.store(false, std::memory_order_relaxed);
+  in_flight_.fetch_sub(1, std::memory_order_release);
+}
+
+template <Sharing S>
+void TreeSearch::cancel(Flight& flight) noexcept {
+  unmark<S>(flight.path);
+  give_up(*flight.path.back());
+  if (!flight.is_root) {
+    reserved_.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    root_asked_.store(false, std::memory_order_relaxed);
+  }
+  blocked_.store(false, std::memory_order_relaxed);
+  in_flight_.fetch_sub(1, std::memory_order_release);
+}
+
+template bool TreeSearch::gather<Sharing::exclusive>(Worker&, Slot&, const Turn&);
+template bool TreeSearch::gather<Sharing::shared>(Worker&, Slot&, const Turn&);
+template void TreeSearch::complete<Sharing::exclusive>(Worker&, Flight&, const EvalLeaf&);
+template void TreeSearch::complete<Sharing::shared>(Worker&, Flight&, const EvalLeaf&);
+template void TreeSearch::cancel<Sharing::exclusive>(Flight&) noexcept;
+template void TreeSearch::cancel<Sharing::shared>(Flight&) noexcept;
+
+}  // namespace pyengine

@@ -1,0 +1,151 @@
+/// One tree being searched: its budget, what is in flight, and the two things that workers do with
+/// it: gather leaves into a batch, and complete evaluated leaves.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "eval/evaluator.h"
+#include "games/any/state.h"
+#include "search/config.h"
+#include "search/rules/select.h"
+#include "search/run/slot.h"
+#include "search/run/walker.h"
+#include "search/tree/backup.h"
+#include "search/tree/tree.h"
+
+namespace pyengine {
+
+/// What a thread needs to walk and to write to trees.
+struct Worker {
+  std::unique_ptr<Walker> walker;
+  Selector selector;
+  Allocator allocator;
+  Path path;
+  std::uint32_t drawn = 0;  ///< of the walk along `path`; see Walk
+  Place* place = nullptr;   ///< where it gathers, or gathered last in this run
+};
+
+/// Limits of one turn of gathering.
+struct Turn {
+  int leaves = 0;                 ///< rows are limited by the batch besides
+  std::uint64_t simulations = 0;  ///< those that need no row included
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Cache lines of its own: with many trees each is worked on by another core.
+class alignas(kCacheLine) TreeSearch {
+ public:
+  /// `root` is the position of the tree's root, not over; `stream` names the random numbers. The
+  /// budget is cut to what the root's visits can count.
+  TreeSearch(Tree& tree, const State& root, const SearchConfig& config, std::uint64_t budget,
+             std::uint64_t stream, BoundEvaluator& evaluator);
+
+  [[nodiscard]] Tree& tree() const noexcept { return tree_; }
+  [[nodiscard]] const State& root() const noexcept { return root_; }
+  [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
+  [[nodiscard]] std::uint64_t stream() const noexcept { return stream_; }
+  [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
+
+  /// Whether a worker may gather now; cheap, and may change at once.
+  [[nodiscard]] bool may_gather(int most_gatherers) const noexcept;
+  /// No simulation is missing and none is under way. Exact only while nobody can enter().
+  [[nodiscard]] bool finished() const noexcept;
+  /// The root is judged and has its edges, and its noise.
+  [[nodiscard]] bool root_ready() const noexcept {
+    return root_ready_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] bool proven() const noexcept {
+    return config_.solver && tree_.root().proof.load(std::memory_order_relaxed) != Proof::none;
+  }
+  /// No simulation is begun any more.
+  void close() noexcept { closed_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+  /// Takes memory for this tree through one door, whichever worker needs it: what fits under the
+  /// cap is then the same at any number of threads. For searches whose rounds follow each other.
+  void use_own_allocator() { own_.emplace(tree_.shared_arena()); }
+
+  /// Walks and fills rows of `slot` until the turn, the batch, the budget or the cap on leaves in
+  /// flight ends it. Between enter() and leave(). Returns whether anything was done.
+  void enter() noexcept { gatherers_.fetch_add(1, std::memory_order_relaxed); }
+  void leave() noexcept { gatherers_.fetch_sub(1, std::memory_order_release); }
+  template <Sharing S>
+  bool gather(Worker& worker, Slot& slot, const Turn& turn);
+  /// Room for one more leaf of this search?
+  [[nodiscard]] bool fits(const Slot& slot) const noexcept;
+  /// SymmetryMode::fill: spare rows take further symmetries of the leaves that are there.
+  void fill(Slot& slot) const;
+
+  /// No leaf is in flight: gathering one now is what the serial search would do.
+  [[nodiscard]] bool idle() const noexcept {
+    return in_flight_.load(std::memory_order_acquire) == 0;
+  }
+
+  /// Backs up and expands leaf `leaf` of an evaluated batch. When it throws, cancel() is to follow.
+  template <Sharing S>
+  void complete(Worker& worker, Flight& flight, const EvalLeaf& leaf);
+  /// Takes a leaf back that will not be evaluated.
+  template <Sharing S>
+  void cancel(Flight& flight) noexcept;
+
+  std::atomic<std::uint64_t> completed{0};    ///< simulations
+  std::atomic<std::uint64_t> evaluations{0};  ///< rows judged
+  std::atomic<std::uint64_t> collisions{0};
+
+ private:
+  template <Sharing S>
+  bool gather_root(Worker& worker, Slot& slot);
+  struct Progress;
+  template <Sharing S>
+  bool take_seat() noexcept;
+  template <Sharing S>
+  bool may_walk(Progress& now, const Turn& turn) noexcept;
+  template <Sharing S>
+  void walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now);
+  template <Sharing S>
+  void end_turn(const Progress& now) noexcept;
+  template <Sharing S>
+  bool place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
+  template <Sharing S>
+  bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
+  template <Sharing S>
+  void finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn, const EvalLeaf& leaf,
+                   bool is_root);
+  [[nodiscard]] Allocator& allocator_of(Worker& worker) noexcept {
+    return own_ ? *own_ : worker.allocator;
+  }
+  std::uint64_t reserve(std::uint64_t wanted) noexcept;
+  [[nodiscard]] std::uint32_t flight_cap() const noexcept;
+  [[nodiscard]] std::size_t collision_budget(const Turn& turn) const noexcept;
+  [[nodiscard]] std::uint32_t times_to_mark(const Node& leaf) const noexcept;
+  [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
+  void request_symmetries(EvalBatch& batch, int leaf, bool is_root);
+  void ready_root();
+
+  Tree& tree_;
+  const State& root_;
+  const SearchConfig& config_;
+  BoundEvaluator& evaluator_;
+  EvaluatorTraits traits_;
+  std::uint64_t budget_;
+  std::uint64_t stream_;
+  int symmetries_;
+  std::optional<Allocator> own_;
+
+  std::atomic<std::uint64_t> reserved_{0};   ///< simulations handed out, completed ones included
+  std::atomic<std::uint64_t> numbers_;       ///< of leaves: name their random streams
+  std::atomic<std::uint32_t> in_flight_{0};  ///< seats: leaves not completed, walks towards one
+  std::atomic<int> gatherers_{0};
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> blocked_{false};  ///< every way leads to a leaf in flight: wait for one
+  std::atomic<bool> root_asked_{false};
+  std::atomic<bool> root_ready_{false};  ///< release: edges and noise are in place
+};
+
+/// Dirichlet noise for `count` actions: alpha = `alpha` or 10 / count.
+std::vector<double> dirichlet(Rng& rng, int count, std::optional<double> alpha);
+
+}  // namespace pyengine

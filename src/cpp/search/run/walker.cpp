@@ -1,0 +1,172 @@
+#include "search/run/walker.h"
+
+#include <optional>
+#include <tuple>
+
+#include "base/error.h"
+#include "games/list.h"
+#include "search/rules/forced.h"
+#include "search/rules/open_moves.h"
+
+namespace pyengine {
+namespace {
+
+[[nodiscard]] float value_of(Proof proof) noexcept { return static_cast<float>(proof); }
+
+/// Holds what a user's game needs held during a walk (the interpreter's lock); nothing for ours.
+template <class G>
+struct WalkScopeOf {
+  explicit WalkScopeOf(const G&) {}
+};
+template <class G>
+  requires requires { typename G::WalkScope; }
+struct WalkScopeOf<G> {
+  explicit WalkScopeOf(const G& root) : scope(root) {}
+  typename G::WalkScope scope;
+};
+
+template <Game G>
+class WalkerOf final : public Walker {
+ public:
+  explicit WalkerOf(const AnyPosition& root) : scratch_(typed(root)) {}
+
+  Walk walk(Tree& tree, const AnyPosition& root, const WalkRules& rules, Selector& selector,
+            Allocator& allocator, Path& path) override {
+    const G& start = typed(root);
+    [[maybe_unused]] const WalkScopeOf<G> scope(start);
+    G& position = scratch_.value;
+    position = start;
+    path.clear();
+    Node* node = &tree.root();
+    path.push_back(node);
+    const bool solver = rules.solver;
+    bool sorted = rules.sorted_root;
+    bool may_create = true;
+    std::uint32_t drawn = 0;
+    const auto end = [&](Walk walk) {
+      walk.drawn = drawn;
+      return walk;
+    };
+    for (;;) {
+      Selection chosen = selector.choose(tree, *node, sorted, may_create);
+      if (rules.forced_playouts > 0.0 && path.size() == 1) {
+        Node* forced = forced_child(tree, rules.forced_playouts, solver);
+        if (forced != nullptr) chosen = {forced, false};
+      }
+      if (chosen.none) return end(full(*node));
+      if (solver && is_known_draw(chosen.child) &&
+          pass_by(tree, *node, may_create, selector.config(), chosen)) {
+        // The root's value stays the mean of what its children received.
+        if (path.size() > 1) drawn = static_cast<std::uint32_t>(path.size());
+      }
+      if (chosen.child == nullptr) {
+        bool at_cap = false;
+        path.push_back(nullptr);  // room first: a node that is created is not lost
+        Node* child = tree.create_child(allocator, *node, at_cap);
+        if (child != nullptr) {
+          path.back() = child;
+          return end(arrive(tree, *child, position));
+        }
+        path.pop_back();
+        if (!at_cap) return {};
+        may_create = false;  // go on inside the tree there is
+        continue;
+      }
+      node = chosen.child;
+      path.push_back(node);
+      sorted = true;
+      position.play(node->action);
+      if constexpr (CanFail<G>) position.rethrow_if_failed();
+      const NodeState state = node->state.load(std::memory_order_acquire);
+      if (state == NodeState::expanded) {
+        const Proof proof = node->proof.load(std::memory_order_relaxed);
+        if (solver && proof != Proof::none) return end(known(value_of(proof)));
+        continue;
+      }
+      if (state == NodeState::terminal) {
+        Walk walk = known(node->value);  // an earlier search, without the solver, left no proof
+        walk.newly_over = node->proof.load(std::memory_order_relaxed) == Proof::none;
+        return end(walk);
+      }
+      NodeState expected = NodeState::fresh;
+      const bool mine = node->state.compare_exchange_strong(expected, NodeState::claimed,
+                                                            std::memory_order_acquire);
+      return mine ? end({WalkEnd::leaf}) : Walk{};
+    }
+  }
+
+  [[nodiscard]] const AnyPosition& position() const noexcept override { return scratch_; }
+
+ private:
+  [[nodiscard]] static const G& typed(const AnyPosition& position) noexcept {
+    return static_cast<const PositionOf<G>&>(position).value;
+  }
+
+  [[nodiscard]] static bool is_known_draw(const Node* child) noexcept {
+    return child != nullptr && child->proof.load(std::memory_order_relaxed) == Proof::draw;
+  }
+
+  /// Replaces the choice of a move known to draw by the best open move; false when there is none.
+  static bool pass_by(const Tree& tree, const Node& node, bool may_create,
+                      const SearchConfig& config, Selection& chosen) noexcept {
+    if (&node == &tree.root()) {  // its visits are the result: most stay where PUCT puts them
+      const std::uint32_t visits = node.visits.load(std::memory_order_relaxed) +
+          node.in_flight.load(std::memory_order_relaxed);
+      if (visits % 4 != 0) return false;
+    }
+    const Selection open = choose_open_move(config, tree, node, may_create);
+    if (open.none) return false;
+    chosen = open;
+    return true;
+  }
+
+  [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
+
+  /// A new node: is the game over there? The node is nobody's where that cannot be said.
+  static Walk arrive(Tree& tree, Node& child, G& position) {
+    std::optional<Outcome> outcome;
+    try {
+      position.play(child.action);
+      outcome = position.outcome();
+      if constexpr (CanFail<G>) position.rethrow_if_failed();
+    } catch (...) {
+      child.state.store(NodeState::fresh, std::memory_order_release);
+      tree.add_nodes(1);
+      throw;
+    }
+    if (!outcome) return {WalkEnd::leaf, 0.0F, false, 1};
+    child.value = outcome->first;
+    child.state.store(NodeState::terminal, std::memory_order_release);
+    return {WalkEnd::known, outcome->first, true, 1};
+  }
+
+  /// Memory is at its cap and the node has no child: its own judgement counts once more.
+  static Walk full(const Node& node) noexcept {
+    return known(node.mover == 0 ? node.value : -node.value);
+  }
+
+  PositionOf<G> scratch_;
+};
+
+template <class G>
+std::unique_ptr<Walker> try_walker(const AnyPosition& root) {
+  if (dynamic_cast<const PositionOf<G>*>(&root) == nullptr) return nullptr;
+  return std::make_unique<WalkerOf<G>>(root);
+}
+
+template <class... Gs>
+std::unique_ptr<Walker> first_walker(const AnyPosition& root, std::tuple<Gs...>*) {
+  std::unique_ptr<Walker> walker;
+  static_cast<void>(((walker = try_walker<Gs>(root)) || ...));
+  return walker;
+}
+
+}  // namespace
+
+std::unique_ptr<Walker> make_walker(const AnyPosition& root) {
+  auto walker = first_walker(root, static_cast<GameTypes*>(nullptr));
+  if (!walker) throw EngineError("a position of a game that is not in games/list.h");
+  return walker;
+}
+
+}  // namespace pyengine

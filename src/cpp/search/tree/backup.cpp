@@ -1,0 +1,62 @@
+#include "search/tree/backup.h"
+
+#include <algorithm>
+
+namespace pyengine {
+namespace {
+
+/// What the node is worth to `player`: -1, 0, 1.
+[[nodiscard]] int worth(Proof proof, int player) noexcept {
+  const int first = static_cast<int>(proof);
+  return player == 0 ? first : -first;
+}
+
+[[nodiscard]] Proof for_first(int worth_to_mover, int mover) noexcept {
+  return static_cast<Proof>(mover == 0 ? worth_to_mover : -worth_to_mover);
+}
+
+/// The proof that the children of an expanded node give it, or none.
+[[nodiscard]] Proof proof_from_children(const Tree& tree, const Node& node) noexcept {
+  const int count = node.num_children.load(std::memory_order_acquire);
+  const int mover = node.mover;
+  bool all = count == node.num_edges;
+  int best = -1;
+  for_each_child(tree.arena(), node, count, [&](const Node& child) {
+    const Proof proof = child.proof.load(std::memory_order_relaxed);
+    if (proof == Proof::none) {
+      all = false;
+    } else {
+      best = std::max(best, worth(proof, mover));
+    }
+  });
+  return all || best == 1 ? for_first(best, mover) : Proof::none;
+}
+
+/// False when the node is proven already. Of two workers that prove the last two children of a
+/// node, the one that comes here later must see both, and that both are there, so that the node's
+/// proof cannot be lost. Read-modify-writes of one atomic stand in one order, each sees what was
+/// written before the ones ahead of it; loads and stores, whatever their order, might all come too
+/// early.
+[[nodiscard]] bool may_be_proven(Node& node) noexcept {
+  Proof proof = Proof::none;
+  return node.proof.compare_exchange_strong(proof, Proof::none, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void prove(const Tree& tree, const Path& path, float value_for_first) noexcept {
+  // A user's game may end with other values than win, draw and loss: those prove nothing.
+  if (value_for_first != -1.0F && value_for_first != 0.0F && value_for_first != 1.0F) return;
+  path.back()->proof.store(static_cast<Proof>(static_cast<int>(value_for_first)),
+                           std::memory_order_relaxed);
+  for (std::size_t i = path.size() - 1; i-- > 0;) {
+    Node& node = *path[i];
+    if (!may_be_proven(node)) return;
+    const Proof proof = proof_from_children(tree, node);
+    if (proof == Proof::none) return;
+    node.proof.store(proof, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace pyengine

@@ -1,0 +1,90 @@
+/// Back-up: the values of a leaf into the statistics of its path, and proofs towards the root.
+#pragma once
+
+#include <span>
+
+#include "base/backoff.h"
+#include "search/run/walker.h"
+#include "search/tree/tree.h"
+
+namespace pyengine {
+
+/// Whether several threads may be at a tree at once. One thread alone needs no lock prefix, which
+/// makes a simulation with a free evaluator about a quarter faster.
+enum class Sharing : bool { exclusive, shared };
+
+template <Sharing S, class T>
+void add(std::atomic<T>& counter, T amount) noexcept {
+  if constexpr (S == Sharing::shared) {
+    counter.fetch_add(amount, std::memory_order_relaxed);
+  } else {
+    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+}
+
+/// Holds the lock of a leaf in flight against mark_again(); nothing where one thread owns the tree.
+/// Held for as long as a path is long: whoever cannot do without waits in a loop.
+template <Sharing S>
+class LeafLock {
+ public:
+  explicit LeafLock(Node& leaf) noexcept : leaf_(leaf) {}
+  LeafLock(const LeafLock&) = delete;
+  LeafLock& operator=(const LeafLock&) = delete;
+  [[nodiscard]] bool try_lock() noexcept {
+    return S == Sharing::exclusive || !leaf_.creating.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() noexcept {
+    if constexpr (S == Sharing::shared) leaf_.creating.store(false, std::memory_order_release);
+  }
+
+ private:
+  Node& leaf_;
+};
+
+/// Marks a leaf in flight on its whole path; unmark() takes the marks back.
+template <Sharing S>
+void mark(const Path& path, std::uint32_t times = 1) noexcept {
+  for (Node* node : path) add<S>(node->in_flight, times);
+}
+/// A walk met a leaf in flight: marks it `times` more for as long as it flies, so that the next
+/// walks turn away earlier. False, and nothing is marked, when it has landed.
+template <Sharing S>
+bool mark_again(const Path& path, std::uint32_t times) noexcept {
+  Node& leaf = *path.back();
+  LeafLock<S> lock(leaf);
+  if (!lock.try_lock()) return false;
+  const bool flies = leaf.state.load(std::memory_order_relaxed) == NodeState::claimed &&
+      leaf.in_flight.load(std::memory_order_relaxed) != 0;
+  if (flies) mark<S>(path, times);
+  lock.unlock();
+  return flies;
+}
+/// Takes back all marks of a leaf in flight.
+template <Sharing S>
+void unmark(const Path& path) noexcept {
+  Node& leaf = *path.back();
+  LeafLock<S> lock(leaf);
+  for (Backoff backoff; !lock.try_lock();) backoff.pause();
+  const std::uint32_t marks = leaf.in_flight.load(std::memory_order_relaxed);
+  for (Node* node : path) add<S>(node->in_flight, 0U - marks);
+  lock.unlock();
+}
+
+/// One visit of every node of the path, with a value for the first player; for the first `drawn`
+/// nodes it is 0 (see Walk::drawn).
+template <Sharing S>
+void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noexcept {
+  const std::int64_t fixed = to_fixed(value_for_first);
+  for (std::size_t i = 0; i < drawn; ++i) add<S>(path[i]->visits, 1U);
+  for (std::size_t i = drawn; i < path.size(); ++i) {
+    Node* node = path[i];
+    add<S>(node->value_sum, node->chooser == 0 ? fixed : -fixed);
+    add<S>(node->visits, 1U);
+  }
+}
+
+/// The last node of `path` is over with this value: marks it proven and carries the proof up as far
+/// as it goes: a node is proven when a move wins, or when all its moves are proven.
+void prove(const Tree& tree, const Path& path, float value_for_first) noexcept;
+
+}  // namespace pyengine

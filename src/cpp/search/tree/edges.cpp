@@ -1,0 +1,113 @@
+#include "search/tree/edges.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+
+#include "base/bits.h"
+
+namespace pyengine {
+namespace {
+
+/// Sorts edges whose actions ascend, by counting the two bytes of the priors: equal priors keep
+/// their order. A sort by comparisons guesses most branches wrong: 19 us for 362 edges against 0.8.
+void sort_edges(std::span<Edge> edges) {
+  constexpr std::size_t kLeast = 20;  // measured: below, comparisons are faster
+  constexpr std::size_t kMost = 512;
+  if (edges.size() < kLeast || edges.size() > kMost) {
+    std::sort(edges.begin(), edges.end());
+    return;
+  }
+  if (std::is_sorted(edges.begin(), edges.end())) return;  // equal priors of a network
+  const auto low = [](Edge edge) { return 0xFF - (edge.prior() & 0xFF); };
+  const auto high = [](Edge edge) { return 0xFF - (edge.prior() >> 8); };
+  std::array<std::uint16_t, 256> low_place{};
+  std::array<std::uint16_t, 256> high_place{};
+  for (const Edge edge : edges) {
+    ++low_place[static_cast<std::size_t>(low(edge))];
+    ++high_place[static_cast<std::size_t>(high(edge))];
+  }
+  std::exclusive_scan(low_place.begin(), low_place.end(), low_place.begin(), std::uint16_t{0});
+  std::exclusive_scan(high_place.begin(), high_place.end(), high_place.begin(), std::uint16_t{0});
+  std::array<Edge, kMost> by_low;
+  for (const Edge edge : edges) by_low[low_place[static_cast<std::size_t>(low(edge))]++] = edge;
+  for (const Edge edge : std::span(by_low).first(edges.size())) {
+    edges[high_place[static_cast<std::size_t>(high(edge))]++] = edge;
+  }
+}
+
+/// Words of 64 actions up to the last legal one.
+[[nodiscard]] int words_of(const EvalLeaf& leaf) noexcept {
+  if (!leaf.has_legal_bits) return leaf.legal[leaf.legal.size() - 1] / 64 + 1;
+  int words = BoardBits::kWords;
+  while (words > 1 && leaf.legal_bits.words[static_cast<unsigned>(words - 1)] == 0) --words;
+  return words;
+}
+
+void write_bits(const EvalLeaf& leaf, std::span<std::uint64_t> words) {
+  if (leaf.has_legal_bits) {
+    std::copy_n(leaf.legal_bits.words.begin(), words.size(), words.begin());
+    return;
+  }
+  std::fill(words.begin(), words.end(), 0);
+  for (const ActionId action : leaf.legal) words[action / 64] |= std::uint64_t{1} << action % 64;
+}
+
+[[nodiscard]] const std::uint64_t* words_at(const Arena& arena, const Node& node) noexcept {
+  return arena.at<const std::uint64_t>(node.edges);
+}
+
+}  // namespace
+
+void list_edges(const EvalLeaf& leaf, std::span<Edge> edges) {
+  if (leaf.equal_priors) {  // ascending actions under one prior are in order already
+    const PackedPrior prior = equal_prior(static_cast<int>(edges.size()));
+    std::size_t i = 0;
+    const auto add = [&](int action) { edges[i++] = Edge(prior, static_cast<ActionId>(action)); };
+    if (leaf.has_legal_bits) {
+      leaf.legal_bits.for_each(add);
+    } else {
+      for (const ActionId action : leaf.legal) add(action);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    edges[i] = Edge(pack_prior(leaf.priors[i]), leaf.legal[static_cast<int>(i)]);
+  }
+  sort_edges(edges);
+}
+
+bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node) {
+  const int count = leaf.num_legal();
+  const int words = leaf.equal_priors ? words_of(leaf) : 0;
+  const bool as_bits = leaf.equal_priors && words < edge_units(count);
+  const BlockIndex block = allocator.take(as_bits ? words : edge_units(count));
+  if (block == 0) return false;
+  const Arena& arena = *allocator.arena();
+  if (as_bits) {
+    write_bits(leaf, {arena.at<std::uint64_t>(block), static_cast<std::size_t>(words)});
+  } else {
+    list_edges(leaf, {arena.at<Edge>(block), static_cast<std::size_t>(count)});
+  }
+  node.edges = block;
+  node.edges_are_bits = as_bits;
+  node.num_edges = static_cast<std::uint16_t>(count);
+  return true;
+}
+
+int stored_edge_units(const Arena& arena, const Node& node) noexcept {
+  if (!node.edges_are_bits) return edge_units(node.num_edges);
+  const std::uint64_t* words = words_at(arena, node);
+  int used = 0;
+  for (int rest = node.num_edges; rest > 0; ++used) rest -= count_bits(words[used]);
+  return used;
+}
+
+Edge stored_edge(const Arena& arena, const Node& node, int place) noexcept {
+  if (!node.edges_are_bits) return arena.at<Edge>(node.edges)[place];
+  const unsigned action = nth_bit(words_at(arena, node), static_cast<unsigned>(place));
+  return {equal_prior(node.num_edges), static_cast<ActionId>(action)};
+}
+
+}  // namespace pyengine

@@ -1,0 +1,185 @@
+/// What a tree is made of. A node's children are created when first visited, in the order of its
+/// edges, so that the children are always a prefix of the edges:
+///
+///   node ──edges──▶ [ e0 e1 e2 e3 e4 ... ]      sorted: larger prior, smaller action; see edges.h
+///     │
+///     └─children──▶ [links, c0] ──▶ [c1]        blocks of 1, 1, 2, 4, 8 ... nodes, side by side
+///                               ──▶ [c2 c3]
+///                               ──▶ [c4 ... c7]
+///                               ──▶ [next, c8 ... c15] ──▶ [next, c16 ...] ...
+///
+/// Nodes never move. Selection looks at the children and at one more edge; the way to the first
+/// sixteen is two steps long, because selection in a small node waits for nothing else.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "base/memory.h"
+#include "base/types.h"
+#include "search/tree/prior.h"
+
+namespace pyengine {
+
+/// A move that may be made: prior and action packed so that descending order is the search's order.
+class Edge {
+ public:
+  Edge() = default;
+  Edge(PackedPrior prior, ActionId action) noexcept
+      : bits_((static_cast<std::uint32_t>(prior) << 16) | (0xFFFFU - action)) {}
+  [[nodiscard]] PackedPrior prior() const noexcept { return static_cast<PackedPrior>(bits_ >> 16); }
+  [[nodiscard]] ActionId action() const noexcept {
+    return static_cast<ActionId>(0xFFFFU - (bits_ & 0xFFFFU));
+  }
+  /// Larger prior first, then smaller action.
+  friend bool operator<(Edge a, Edge b) noexcept { return a.bits_ > b.bits_; }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+static_assert(sizeof(Edge) == 4);
+
+enum class NodeState : std::uint8_t {
+  fresh,     ///< not judged, nobody is at it
+  claimed,   ///< a worker has it in a batch
+  expanded,  ///< judged; edges, mover and value can be read
+  terminal,  ///< the game is over here; value can be read
+};
+
+/// Game-theoretic value for the first player.
+enum class Proof : std::int8_t { loss = -1, draw = 0, win = 1, none = 127 };
+
+/// Values are summed in fixed point: integer addition commutes, so the same back-ups give the same
+/// sum in any order.
+inline constexpr double kValueUnit = 0x1p-24;
+[[nodiscard]] inline std::int64_t to_fixed(float value) noexcept {
+  return std::llround(static_cast<double>(value) * 0x1p24);
+}
+
+/// Completed back-ups that a node can count. No node has more than its root, whose searches end
+/// there.
+inline constexpr std::uint32_t kMaxVisits = std::numeric_limits<std::uint32_t>::max();
+
+struct Node {
+  /// W: completed back-ups, in units of 2^-24, for the player who moved here. Any worker, relaxed.
+  std::atomic<std::int64_t> value_sum{0};
+  /// N: completed back-ups, its own judgement included. Any worker, relaxed.
+  std::atomic<std::uint32_t> visits{0};
+  /// Leaves below that are gathered and not yet backed up. Any worker, relaxed.
+  std::atomic<std::uint32_t> in_flight{0};
+  /// First block of children. The worker that holds the creation lock, before num_children.
+  BlockIndex children = 0;
+  /// See edges.h. The worker that claimed the node, before state becomes expanded (release).
+  BlockIndex edges = 0;
+  /// Of its own judgement: for the player to move; of a terminal node: for the first player.
+  float value = 0.0F;
+  std::uint16_t num_edges = 0;  ///< at most kMaxActions
+  /// Children that can be read. The holder of the creation lock, release.
+  std::atomic<std::uint16_t> num_children{0};
+  ActionId action = 0;    ///< that leads here; constant
+  PackedPrior prior = 0;  ///< of that action; changes only between searches (root noise)
+  std::atomic<NodeState> state{NodeState::fresh};  ///< acquire / release
+  std::atomic<Proof> proof{Proof::none};           ///< from none to a value; see prove()
+  std::atomic<bool> creating{false};               ///< creation lock: acquire / release
+  std::uint8_t chooser : 1 = 0;                    ///< player who moved here; constant
+  std::uint8_t mover : 1 = 0;                      ///< player to move; written with edges
+  std::uint8_t edges_are_bits : 1 = 0;             ///< a set of actions of one prior, not a list
+
+  [[nodiscard]] double mean_for_chooser() const noexcept {
+    return static_cast<double>(value_sum.load(std::memory_order_relaxed)) * kValueUnit /
+        visits.load(std::memory_order_relaxed);
+  }
+};
+static_assert(sizeof(Node) == 40 && alignof(Node) == kUnitBytes);
+
+/// Block 0 of a node's children.
+struct FirstBlock {
+  static constexpr int kLinks = 4;
+  BlockIndex links[kLinks] =
+      {};  ///< blocks 1 ... 4; each written before num_children passes into it
+  [[nodiscard]] Node* nodes() noexcept { return reinterpret_cast<Node*>(this + 1); }
+};
+/// Blocks from 4 on. Those between are nodes alone.
+struct LaterBlock {
+  BlockIndex next = 0;  ///< written before num_children passes into the next block
+  std::uint32_t unused = 0;
+  [[nodiscard]] Node* nodes() noexcept { return reinterpret_cast<Node*>(this + 1); }
+};
+static_assert(sizeof(FirstBlock) == 2 * kUnitBytes && sizeof(LaterBlock) == kUnitBytes);
+
+/// Children in block b: 1, 1, 2, 4, 8 ... 1024, 1024, ...
+[[nodiscard]] constexpr int block_capacity(int block) noexcept {
+  return block == 0 ? 1 : 1 << std::min(block - 1, 10);
+}
+[[nodiscard]] constexpr int block_units(int block) noexcept {
+  const std::size_t header = block == 0 ? sizeof(FirstBlock)
+      : block < FirstBlock::kLinks      ? 0
+                                        : sizeof(LaterBlock);
+  const auto capacity = static_cast<std::size_t>(block_capacity(block));
+  return static_cast<int>((header + capacity * sizeof(Node)) / kUnitBytes);
+}
+static_assert(block_units(63) <= Arena::kMaxUnits);
+[[nodiscard]] constexpr int edge_units(int edges) noexcept { return (edges + 1) / 2; }
+static_assert(kMaxActions <= std::numeric_limits<decltype(Node::num_edges)>::max());
+static_assert(edge_units(kMaxActions) <= Arena::kMaxUnits);
+
+/// The nodes of block `block`.
+[[nodiscard]] inline Node* block_nodes(const Arena& arena, int block, BlockIndex index) noexcept {
+  if (block == 0) return arena.at<FirstBlock>(index)->nodes();
+  if (block < FirstBlock::kLinks) return arena.at<Node>(index);
+  return arena.at<LaterBlock>(index)->nodes();
+}
+
+/// Where the index of block `block` is kept, given that of the block before it.
+[[nodiscard]] inline BlockIndex* block_link(const Arena& arena, Node& node, int block,
+                                            BlockIndex before) noexcept {
+  if (block == 0) return &node.children;
+  if (block <= FirstBlock::kLinks) return &arena.at<FirstBlock>(node.children)->links[block - 1];
+  return &arena.at<LaterBlock>(before)->next;
+}
+
+/// The blocks of a node's children, one after the other. A block may be entered when it holds one
+/// of the children that num_children counts; later ones may be in the making.
+class BlockWalk {
+ public:
+  BlockWalk(const Arena& arena, const Node& node) noexcept
+      : arena_(arena), node_(const_cast<Node&>(node)), index_(node.children) {}
+  [[nodiscard]] int block() const noexcept { return block_; }
+  [[nodiscard]] int capacity() const noexcept { return block_capacity(block_); }
+  [[nodiscard]] BlockIndex index() const noexcept { return index_; }
+  [[nodiscard]] Node* nodes() const noexcept { return block_nodes(arena_, block_, index_); }
+  void next() noexcept { index_ = *block_link(arena_, node_, ++block_, index_); }
+
+ private:
+  const Arena& arena_;
+  Node& node_;
+  int block_ = 0;
+  BlockIndex index_;
+};
+
+/// Calls `visit(child)` for the first `count` children of `node`, in the order of the edges.
+template <class Visit>
+void for_each_child(const Arena& arena, const Node& node, int count, Visit&& visit) {
+  if (count == 0) return;
+  BlockWalk walk(arena, node);
+  for (int done = 0;; walk.next()) {
+    const int here = std::min(walk.capacity(), count - done);
+    Node* nodes = walk.nodes();
+    for (int i = 0; i < here; ++i) visit(nodes[i]);
+    done += here;
+    if (done == count) return;
+  }
+}
+
+/// The child at `place`, which exists.
+[[nodiscard]] inline Node* child_at(const Arena& arena, const Node& node, int place) noexcept {
+  BlockWalk walk(arena, node);
+  for (; place >= walk.capacity(); walk.next()) place -= walk.capacity();
+  return walk.nodes() + place;
+}
+
+}  // namespace pyengine

@@ -1,0 +1,229 @@
+#include "search/tree/tree.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "base/janitor.h"
+
+namespace pyengine {
+namespace {
+
+constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes sorted before others may have their memory
+
+/// Gives back everything below `top` except what is below `kept`, which has a new owner.
+class Sweep {
+ public:
+  Sweep(std::shared_ptr<Arena> arena, const Node* kept)
+      : allocator_(std::move(arena)), kept_(kept) {}
+
+  /// Number of nodes below `top` that are gone, `kept` included (its content moved). Without memory
+  /// to note them the rest is lost until the arena dies.
+  std::uint64_t run(const Node& top) noexcept {
+    try {
+      sweep(top);
+    } catch (const std::bad_alloc&) {
+      pending_.clear();
+    }
+    allocator_.flush();
+    return dropped_;
+  }
+
+ private:
+  struct Block {
+    BlockIndex index;
+    int number;
+    int used;
+  };
+
+  void sweep(const Node& top) {
+    drop_content(top);
+    while (!pending_.empty() && !arena().abandoned.load(std::memory_order_relaxed)) {
+      const Block block = pending_.back();
+      pending_.pop_back();
+      drop_block(block);
+    }
+  }
+
+  Arena& arena() { return *allocator_.arena(); }
+
+  void drop_content(const Node& node) {
+    if (node.edges != 0) allocator_.give(node.edges, stored_edge_units(arena(), node));
+    int rest = node.num_children.load(std::memory_order_relaxed);
+    if (rest == 0) return;
+    for (BlockWalk walk(arena(), node);; walk.next()) {
+      pending_.push_back({walk.index(), walk.block(), std::min(walk.capacity(), rest)});
+      rest -= walk.capacity();
+      if (rest <= 0) return;
+    }
+  }
+
+  void drop_block(const Block& block) {
+    Node* nodes = block_nodes(arena(), block.number, block.index);
+    for (int i = 0; i < block.used; ++i) {
+      if (&nodes[i] != kept_) drop_content(nodes[i]);
+    }
+    allocator_.give(block.index, block_units(block.number));
+    dropped_ += static_cast<std::uint64_t>(block.used);
+    if (dropped_ / kFlushEvery != flushed_) {
+      flushed_ = dropped_ / kFlushEvery;
+      allocator_.flush();
+    }
+  }
+
+  Allocator allocator_;
+  const Node* kept_;
+  std::vector<Block> pending_;
+  std::uint64_t dropped_ = 0;
+  std::uint64_t flushed_ = 0;
+};
+
+/// Copies what a node knows. Nobody else may be at either of them.
+void copy_node(const Node& from, Node& to) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  to.value_sum.store(from.value_sum.load(kRelaxed), kRelaxed);
+  to.visits.store(from.visits.load(kRelaxed), kRelaxed);
+  to.in_flight.store(from.in_flight.load(kRelaxed), kRelaxed);
+  to.children = from.children;
+  to.edges = from.edges;
+  to.value = from.value;
+  to.num_edges = from.num_edges;
+  to.num_children.store(from.num_children.load(kRelaxed), kRelaxed);
+  to.action = from.action;
+  to.prior = from.prior;
+  to.state.store(from.state.load(kRelaxed), kRelaxed);
+  to.proof.store(from.proof.load(kRelaxed), kRelaxed);
+  to.chooser = from.chooser;
+  to.mover = from.mover;
+  to.edges_are_bits = from.edges_are_bits;
+}
+
+}  // namespace
+
+Tree::Tree(std::shared_ptr<ChunkPool> pool) : Tree(std::make_shared<Arena>(std::move(pool))) {}
+
+Tree::Tree(std::shared_ptr<Arena> arena)
+    : arena_(std::move(arena)), nodes_(std::make_shared<std::atomic<std::uint64_t>>(1)) {}
+
+// A sweep of this arena may be under way; it need not go on.
+Tree::~Tree() { abandon(); }
+
+std::vector<Edge> Tree::edges(const Node& node) const {
+  std::vector<Edge> all;
+  all.reserve(node.num_edges);
+  for (int place = 0; place < node.num_edges; ++place) all.push_back(edge(node, place));
+  return all;
+}
+
+bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
+  node.value = leaf.value;
+  node.mover = leaf.to_move & 1;
+  if (&node != &root_) return store_edges(allocator, leaf, node);
+  root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
+  list_edges(leaf, root_edges_);
+  node.num_edges = static_cast<std::uint16_t>(root_edges_.size());
+  return true;
+}
+
+Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) noexcept {
+  if (parent.creating.exchange(true, std::memory_order_acquire)) return nullptr;
+  const int place = parent.num_children.load(std::memory_order_relaxed);
+  Node* child = nullptr;
+  if (place < parent.num_edges) child = make_place(allocator, parent, place);
+  if (child == nullptr) {
+    full = place < parent.num_edges;
+  } else {
+    const Edge edge = this->edge(parent, place);
+    child = new (child) Node();
+    child->action = edge.action();
+    child->prior = edge.prior();
+    child->chooser = parent.mover;
+    child->state.store(NodeState::claimed, std::memory_order_relaxed);
+    parent.num_children.store(static_cast<std::uint16_t>(place + 1), std::memory_order_release);
+  }
+  parent.creating.store(false, std::memory_order_release);
+  return child;
+}
+
+Node* Tree::make_place(Allocator& allocator, Node& parent, int place) noexcept {
+  int block = 0;
+  BlockIndex* link = &parent.children;
+  for (; place >= block_capacity(block); ++block) {
+    place -= block_capacity(block);
+    link = block_link(*arena_, parent, block + 1, *link);
+  }
+  if (place == 0) {
+    const BlockIndex index = allocator.take(block_units(block));
+    if (index == 0) return nullptr;
+    if (block == 0) new (arena_->at(index)) FirstBlock();
+    if (block >= FirstBlock::kLinks) new (arena_->at(index)) LaterBlock();
+    *link = index;
+  }
+  return block_nodes(*arena_, block, *link) + place;
+}
+
+void Tree::add_root_noise(std::span<const double> noise, double fraction) {
+  clear_root_noise();
+  std::vector<Edge> noisy;
+  noisy.reserve(root_edges_.size());
+  for (std::size_t i = 0; i < root_edges_.size(); ++i) {
+    const Edge clean = root_edges_[i];
+    const double prior = (1.0 - fraction) * unpack_prior(clean.prior()) + fraction * noise[i];
+    noisy.emplace_back(pack_prior(static_cast<float>(prior)), clean.action());
+  }
+  clean_ = root_edges_;
+  set_root_priors(noisy);
+}
+
+void Tree::clear_root_noise() {
+  if (clean_.empty()) return;
+  set_root_priors(clean_);
+  clean_.clear();
+}
+
+void Tree::set_root_priors(std::span<const Edge> priors) {
+  std::vector<PackedPrior> by_action(kMaxActions);
+  for (const Edge edge : priors) by_action[edge.action()] = edge.prior();
+  for (Edge& edge : root_edges_) edge = Edge(by_action[edge.action()], edge.action());
+  const int children = root_.num_children.load(std::memory_order_relaxed);
+  std::sort(root_edges_.begin() + children, root_edges_.end());
+  root_sorted_ = std::is_sorted(root_edges_.begin(), root_edges_.end());
+  for_each_child(*arena_, root_, children,
+                 [&](Node& child) { child.prior = by_action[child.action]; });
+}
+
+bool Tree::advance(ActionId action) {
+  Node* kept = nullptr;
+  for_each_child(*arena_, root_, root_.num_children.load(std::memory_order_relaxed),
+                 [&](Node& child) {
+                   if (child.action == action) kept = &child;
+                 });
+  if (kept == nullptr) return false;
+  std::vector<Edge> kept_edges = edges(*kept);
+  Node new_root;
+  copy_node(*kept, new_root);
+  sweep_root(kept);
+  root_edges_ = std::move(kept_edges);
+  copy_node(new_root, root_);
+  return true;
+}
+
+void Tree::clear() {
+  sweep_root(nullptr);
+  root_edges_.clear();
+  copy_node(Node(), root_);
+}
+
+void Tree::sweep_root(const Node* kept) {
+  auto old_root = std::make_shared<Node>();
+  copy_node(root_, *old_root);
+  run_in_background([arena = arena_, old_root, kept, nodes = nodes_] {
+    const std::uint64_t dropped = Sweep(arena, kept).run(*old_root);
+    nodes->fetch_sub(dropped, std::memory_order_relaxed);
+  });
+  clean_.clear();
+  root_sorted_ = true;
+}
+
+}  // namespace pyengine

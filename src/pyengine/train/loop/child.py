@@ -1,0 +1,146 @@
+"""A part of a run as its supervisor sees it: started again when it dies, up to a limit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from abc import ABC, abstractmethod
+
+from pyengine.train.errors import TrainingError
+from pyengine.train.files import writing
+from pyengine.train.loop.parts import PERMANENT
+from pyengine.train.loop.runfile import RunFile
+from pyengine.train.loop.state import RunFolder
+
+__all__ = ["Child", "ProcessChild"]
+
+_FORGET = 600.0  # seconds after which a restart counts no more
+_BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
+_TAIL = 1500  # characters of a part's last words
+
+
+class Child(ABC):
+    """A part at work somewhere. Making one starts it."""
+
+    def __init__(self, name: str) -> None:
+        """Start it."""
+        self.name = name
+        self._deaths: list[float] = []
+        self._again: float | None = None
+        self._start()
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Start it, or start it again."""
+
+    @abstractmethod
+    def _status(self) -> int | None:
+        """Return None while it is at work, then 0, 1, or :data:`PERMANENT`."""
+
+    @abstractmethod
+    def last_words(self) -> str:
+        """Return what it said of its end."""
+
+    @abstractmethod
+    def _tell(self, line: str | None) -> None:
+        """Send a line; None: stop at once. It may have ended."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """End it, whatever it is at."""
+
+    @property
+    def restarts(self) -> int:
+        """How often it died in the last ten minutes."""
+        return len(self._deaths)
+
+    def poll(self, restarts: int) -> bool:
+        """Start it again if it died and it is time; return whether it has ended by itself.
+
+        Raises TrainingError when it dies again and again.
+        """
+        status = self._status()
+        now = time.monotonic()
+        if self._again is not None:
+            if now >= self._again:
+                self._again = None
+                self._start()
+            return False
+        if status is None:
+            return False
+        if status == 0:
+            return True
+        self._deaths = [*(t for t in self._deaths if now - t < _FORGET), now]
+        if status == PERMANENT or len(self._deaths) > restarts:
+            raise self._failed(f"exit status {status}, {len(self._deaths) - 1} restarts")
+        self._again = now + _BACKOFF[min(len(self._deaths), len(_BACKOFF)) - 1]
+        return False
+
+    def tell(self, line: str | None) -> None:
+        """Send a line, or with None the end: stop at once."""
+        self._again = None
+        self._tell(line)
+
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self._status() is not None
+
+    def check(self) -> None:
+        """Raise TrainingError if it has ended, and not well."""
+        status = self._status()
+        if status:
+            raise self._failed(f"exit status {status}, while the run ended")
+
+    def _failed(self, how: str) -> TrainingError:
+        words = self.last_words().strip()[-_TAIL:] or "it said nothing"
+        return TrainingError(f"the part {self.name} failed ({how}): {words}")
+
+
+class ProcessChild(Child):
+    """A part that is a process on this machine."""
+
+    def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
+        """Start it; it reads the settings in the folder."""
+        del run
+        self._folder = folder
+        self._words = folder.log / f"{name}.err"
+        super().__init__(name)
+
+    def _start(self) -> None:
+        module = "pyengine.train.loop.part"
+        command = [sys.executable, "-m", module, self.name, str(self._folder.path)]
+        with writing(self._words):
+            words = self._words.open("ab")
+        with words:
+            self._process = subprocess.Popen(
+                [*command, "--watched"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=words,
+                start_new_session=True,  # Ctrl-C is for the supervisor, who tells the parts
+            )
+
+    def _status(self) -> int | None:
+        return self._process.poll()
+
+    def last_words(self) -> str:
+        """Return the end of what it wrote to its standard error."""
+        return self._words.read_text("utf-8", errors="replace")
+
+    def _tell(self, line: str | None) -> None:
+        pipe = self._process.stdin
+        try:
+            if pipe is not None and not pipe.closed:
+                if line is None:
+                    pipe.close()
+                else:
+                    pipe.write(f"{line}\n".encode())
+                    pipe.flush()
+        except BrokenPipeError:
+            pass  # it has ended
+
+    def end(self) -> None:
+        """Kill the process."""
+        self._process.kill()
+        self._process.wait()

@@ -1,0 +1,90 @@
+"""The learning curve of a run: Elo against games of self-play, and the results it is made of."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyengine.errors import ConfigError
+from pyengine.train.files import read_lines
+from pyengine.train.loop.rating import Pairing, Rating, ratings
+from pyengine.train.loop.state import RunFolder
+
+__all__ = ["plot_curve", "rated", "results"]
+
+#: A line of ``curve.jsonl``.
+Line = Mapping[str, Any]
+
+
+def rated(folder: RunFolder) -> dict[int, Rating | None]:
+    """Return how strong the networks of a run are, by their steps; the first one has Elo 0.
+
+    The fit is over all games of the run: see :func:`~pyengine.train.loop.rating.ratings`.
+    """
+    return ratings(results(read_lines(folder.curve)))
+
+
+def results(lines: Sequence[Line]) -> list[Pairing]:
+    """Return the results of a curve's lines; players are steps."""
+    return [_pairing(int(line["step"]), met) for line in lines for met in line.get("opponents", ())]
+
+
+def _pairing(step: int, met: Line) -> Pairing:
+    counts = {name: int(met[name]) for name in ("wins", "draws", "losses")}
+    return Pairing(player=step, opponent=int(met["step"]), **counts)
+
+
+def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
+    """Draw the candidates of a run by the fit of :func:`rated`.
+
+    A bar is the interval of 95 % of the Elo above the first network; neighbours share most of it.
+
+    Args:
+        directory: of the run.
+        path: the picture; its ending says the format (.svg, .png, .pdf).
+
+    Raises:
+        ConfigError: matplotlib is missing, no candidate was judged, or the file cannot be written.
+
+    """
+    folder = RunFolder(directory)
+    fit = rated(folder)
+    lines = [line for line in read_lines(folder.curve) if line.get("step") in fit]
+    if not lines:
+        raise ConfigError(f"expected candidates that were judged, found none in {directory}")
+    try:
+        kind = importlib.import_module("matplotlib.figure")
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            "the picture needs matplotlib: pip install 'pyengine-search[plot]'"
+        ) from error
+    figure = kind.Figure(figsize=(7, 4), layout="constrained")
+    _draw(figure.add_subplot(), lines, fit)
+    target = Path(path)
+    try:
+        figure.savefig(target)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{target} cannot be written: {error}") from error
+    return target
+
+
+def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) -> None:
+    points = [(line, rating) for line in lines if (rating := fit[line["step"]]) is not None]
+    taken = [(line["games"], each) for line, each in points if line["accepted"]]
+    others = [(line["games"], each) for line, each in points if not line["accepted"]]
+    axes.plot([0, *(games for games, _ in taken)], [0, *(x.elo for _, x in taken)], color="C0")
+    for group, colour, name in ((taken, "C0", "taken"), (others, "C7", "rejected")):
+        if group:
+            games, elo = [games for games, _ in group], [each.elo for _, each in group]
+            bars = [each.interval[1] - each.elo for _, each in group]
+            axes.errorbar(games, elo, bars, fmt=".", color=colour, label=name, elinewidth=0.8)
+    if len(points) < len(lines):
+        left_out = f"{len(lines) - len(points)} whom no games join to the first"
+        axes.plot([], [], " ", label=f"left out: {left_out}")
+    axes.set_xlabel("games of self-play")
+    axes.set_ylabel("Elo above the first network")
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right")

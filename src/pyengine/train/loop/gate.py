@@ -1,0 +1,250 @@
+"""The gate: games of a candidate against the best network, and whether it takes its place."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pyengine.engine import Engine
+from pyengine.errors import ConfigError
+from pyengine.evaluators import Evaluator, as_evaluator
+from pyengine.games import Game
+from pyengine.match import MatchInterrupted, MatchResult, Openings, Sprt, match
+from pyengine.match.openings import Book
+from pyengine.match.statistics import elo_of_score, score_interval
+from pyengine.result import SearchResult
+from pyengine.train.loop.run_configs import GateConfig
+
+__all__ = ["Judgement", "judge"]
+
+_LOOK_SECONDS = 0.1  # between two looks at whether to stop
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What the games say of a candidate; Elo and score are its own against the other."""
+
+    accepted: bool
+    complete: bool  #: False: interrupted, nothing is decided
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    score: float  #: in [0, 1]
+    elo: float  #: of the score, with half a point added on both sides so that it is finite
+    elo_low: float | None  #: the interval of 95 %; None: without end
+    elo_high: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def judge(
+    candidate: Evaluator | str | Path,
+    best: Evaluator | str | Path,
+    games: Sequence[Game],
+    config: GateConfig,
+    *,
+    seed: int = 0,
+    stop: Callable[[], bool] | None = None,
+    on_progress: Callable[[MatchResult], object] | None = None,
+    record: Path | None = None,
+) -> Judgement:
+    """Play and decide. The match ends as soon as the candidate cannot pass any more.
+
+    By score, one that passes has played all its games. Its Elo is too high all the same, since it
+    was chosen for it: of 200 games an equal passes at 55 % with 7 % probability, and is credited
+    some 45 Elo; by a sequential test, which ends early, more. Only "latest" mode chooses nobody.
+
+    Args:
+        candidate, best: evaluators, or what names them.
+        games: they share the matches' games; one match each.
+        config: see :class:`GateConfig`.
+        seed: of the openings.
+        stop: asked after each round of moves, and by a thread during it; True interrupts.
+        on_progress: called with the result of the match that is played, after each round.
+        record: start of the files that keep finished games: an interrupted match goes on.
+
+    """
+    evaluators = (as_evaluator(_name(candidate)), as_evaluator(_name(best)))
+    each, rest = divmod(config.games, len(games))
+    counts = [each + (number < rest) for number in range(len(games))]
+    results: list[MatchResult] = []
+    interrupted = False
+    for number, (game, count) in enumerate(zip(games, counts, strict=True)):
+        if count == 0 or interrupted or _decided(results, counts, config):
+            continue
+
+        def go_on(result: MatchResult) -> bool:
+            if on_progress is not None:
+                on_progress(result)
+            if stop is not None and stop():
+                return False
+            return not _decided([*results, result], counts, config)
+
+        file = None if record is None else record.with_name(f"{record.name}-{number}.jsonl")
+        with _sides(evaluators, game, config, stop) as sides:
+            result = _match(sides, count, config, seed, file, go_on)
+        results.append(result)
+        interrupted = stop is not None and stop() and result.games < count
+    return _judgement(results, counts, config, interrupted)
+
+
+def _name(given: Evaluator | str | Path) -> Any:
+    return str(given) if isinstance(given, Path) else given
+
+
+class _Side(Engine):
+    """A player whose search may be cut short, which interrupts the match."""
+
+    asked: Callable[[], bool] | None = None  #: whether to stop
+
+    @property
+    def stopping(self) -> bool:
+        """Whether to stop."""
+        return self.asked is not None and self.asked()
+
+    def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
+        """Search. Raises KeyboardInterrupt when it is to stop: the moves are worth nothing then."""
+        found = super().search_many(states, **settings)
+        if self.stopping:
+            raise KeyboardInterrupt
+        return found
+
+
+@contextmanager
+def _sides(
+    evaluators: tuple[Evaluator, Evaluator],
+    game: Game,
+    config: GateConfig,
+    stop: Callable[[], bool] | None,
+) -> Iterator[tuple[_Side, _Side]]:
+    """Open the players, and look at ``stop`` while they search.
+
+    A round of moves of many games may take minutes.
+    """
+    over, search = threading.Event(), config.search_config()
+    with (
+        _Side(game, evaluators[0], config=search) as a,
+        _Side(game, evaluators[1], config=search) as b,
+    ):
+        a.asked = b.asked = stop
+
+        def watch() -> None:
+            while not over.wait(_LOOK_SECONDS):
+                for side in (a, b):
+                    if side.stopping:
+                        side.stop()
+
+        watcher = threading.Thread(target=watch, name="pyengine-gate", daemon=True)
+        watcher.start()
+        try:
+            yield a, b
+        finally:
+            over.set()
+            watcher.join()
+
+
+def _match(
+    sides: tuple[_Side, _Side],
+    games: int,
+    config: GateConfig,
+    seed: int,
+    record: Path | None,
+    on_progress: Callable[[MatchResult], bool],
+) -> MatchResult:
+    """Play one match; what there is of it where it is to stop."""
+    sprt = Sprt(elo0=config.elo0, elo1=config.elo1) if config.method == "sprt" else None
+    try:
+        return match(
+            *sides,
+            games=games,
+            seed=seed,
+            openings=Openings(plies=_plies(sides[0].game, config.plies, seed)),
+            sprt=sprt,
+            record=record,
+            names=("candidate", "best"),
+            on_progress=on_progress,
+        )
+    except MatchInterrupted as end:
+        if sides[0].stopping:
+            return end.result
+        raise
+
+
+def _plies(game: Game, most: int, seed: int) -> int:
+    """Return how many random moves leave the game open."""
+    for plies in range(most, 0, -1):
+        try:
+            Book(game, Openings(plies=plies), seed).opening(0)
+        except ConfigError:
+            continue
+        return plies
+    return 0
+
+
+def _totals(results: Sequence[MatchResult]) -> tuple[int, int, int]:
+    return (
+        sum(result.wins for result in results),
+        sum(result.draws for result in results),
+        sum(result.losses for result in results),
+    )
+
+
+def _decided(results: Sequence[MatchResult], counts: Sequence[int], config: GateConfig) -> bool:
+    """Whether the rest of the games need not be played."""
+    if config.method == "sprt":
+        return any(result.sprt is not None and result.sprt.accepted for result in results)
+    if config.mode == "latest":  # the games are for the curve
+        return False
+    _, draws, losses = _totals(results)
+    return sum(counts) - losses - draws / 2 <= config.threshold * sum(counts)
+
+
+def _judgement(
+    results: Sequence[MatchResult], counts: Sequence[int], config: GateConfig, interrupted: bool
+) -> Judgement:
+    wins, draws, losses = _totals(results)
+    played = wins + draws + losses
+    points = wins + draws / 2
+    score = points / played if played else math.nan
+    if config.mode == "latest":
+        accepted = True
+    elif config.method == "sprt":
+        tests = [result.sprt for result in results if result.sprt is not None]
+        accepted = any(test.accepted == "elo1" for test in tests)
+    else:
+        accepted = points > config.threshold * sum(counts)
+    low, high = _interval(results)
+    return Judgement(
+        accepted=accepted and not interrupted,
+        complete=not interrupted,
+        games=played,
+        wins=wins,
+        draws=draws,
+        losses=losses,
+        score=score,
+        elo=elo_of_score((points + 0.5) / (played + 1)),
+        elo_low=low,
+        elo_high=high,
+    )
+
+
+def _interval(results: Sequence[MatchResult]) -> tuple[float | None, float | None]:
+    """The interval of the Elo over all matches; their pairs are the samples."""
+    groups: list[list[float]] = []
+    for result in results:
+        pairs: dict[int, list[float]] = {}
+        for record in result.records:
+            pairs.setdefault(record.pair, []).append((record.result + 1) / 2)
+        groups += pairs.values()
+    low, high = score_interval([sum(g) for g in groups], [len(g) for g in groups])
+    ends = [elo_of_score(end) for end in (low, high)]
+    finite = [end if math.isfinite(end) else None for end in ends]
+    return finite[0], finite[1]

@@ -1,0 +1,247 @@
+"""The part that judges: the newest candidate against the best network."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyengine.bundled import sha256_of
+from pyengine.match import MatchResult
+from pyengine.train.files import append_line, read_lines
+from pyengine.train.loop import curve
+from pyengine.train.loop.gate import Judgement, judge
+from pyengine.train.loop.part_selfplay import evaluator_of
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.rating import ratings
+from pyengine.train.loop.state import Best
+
+__all__ = ["work"]
+
+_RECORD = re.compile(r"match-(\d{8})-.*\.jsonl")
+
+
+def work(part: Part) -> None:
+    """Judge candidates until told to end. Told to finish, it judges the newest one first."""
+    _settle(part)
+    while not part.stopping:
+        step = _next(part)
+        if step is not None:
+            _judge(part, step)
+        elif part.finishing:
+            break
+        else:
+            part.say({"state": "waits for a candidate"})
+            part.wait()
+    part.say({"state": "ended"}, now=True)
+
+
+def _settle(part: Part) -> None:
+    """Do what a gate that was killed left undone: the curve says what it found."""
+    best = part.folder.best()
+    for line in _accepted(part)[-1:]:
+        there = part.folder.candidate(line["step"]).exists()
+        if there and best is not None and line["step"] >= best.step:
+            part.folder.set_best(_network(part, line))
+    _tidy(part)
+
+
+def _next(part: Part) -> int | None:
+    """Return the step of the candidate to judge: one begun and not ended, else the newest.
+
+    The others are skipped. None where all are judged.
+    """
+    best = part.folder.best()
+    if best is None:
+        return None
+    least = max(part.folder.judged() + 1, best.step)
+    waiting = [step for step in part.folder.candidates() if step >= least]
+    if not waiting:
+        return None
+    begun = {step for step, _ in _records(part)}
+    if part.run.gate.mode == "latest":
+        begun.add(best.step)  # taken before its games
+    return next((step for step in waiting if step in begun), waiting[-1])
+
+
+@dataclass(frozen=True)
+class _Met:
+    """A match of a candidate."""
+
+    other: Best
+    found: Judgement
+
+
+def _judge(part: Part, step: int) -> None:
+    """Play the candidate's games and let it take the best network's place, if it may.
+
+    One whose match is interrupted stays as it is, its games are kept, and it goes on.
+    """
+    folder, config = part.folder, part.run.gate
+    before = folder.best()
+    assert before is not None
+    candidate = before
+    if step != before.step:
+        path = folder.candidate(step)
+        candidate = replace(
+            before,
+            name=path.name,
+            sha256=sha256_of(path),
+            step=step,
+            generation=before.generation + 1,
+        )
+        if config.mode == "latest":
+            folder.set_best(candidate)
+    begun = time.monotonic()
+    met: list[_Met] = []
+    for other, games in _opponents(part, candidate, before):
+        found = _match(part, candidate, other, games)
+        if not found.complete:
+            return
+        met.append(_Met(other, found))
+    _conclude(part, candidate, met, time.monotonic() - begun)
+    _tidy(part)
+
+
+def _match(part: Part, candidate: Best, other: Best, games: int) -> Judgement:
+    """Play one match of a candidate."""
+    config, step = part.run.gate, candidate.step
+
+    def show(result: MatchResult) -> None:
+        score = result.score if result.games else None
+        part.say({"state": "judges", "step": step, "games": result.games, "score": score})
+
+    # Threads may change from sitting to sitting, and a record is of one setting.
+    settings = config.search_config().fingerprint()[:8]
+    return judge(
+        part.folder.candidate(step),
+        evaluator_of(other, part.folder),
+        part.run.games,
+        config.replace(games=games),
+        seed=part.run.run.seed + step,
+        stop=lambda: part.stopping,
+        on_progress=show,
+        record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{settings}",
+    )
+
+
+def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, int]]:
+    """Return who plays the candidate, and how many games.
+
+    In "latest" mode the generation before it, which joins all networks in one chain, and one of
+    some generations ago: errors of the curve add up from match to match, and long strides make
+    fewer of them.
+    """
+    config, generation = part.run.gate, candidate.generation
+    if config.mode == "gate" and before.step != candidate.step:
+        return [(before, config.games)]
+    one = _older(part, candidate, generation - 1)
+    two = _older(part, candidate, generation - config.against)
+    if config.mode == "gate" or two.step == one.step:
+        shares = [(one, config.games)]
+    else:
+        half = min(config.games, 2 * math.ceil(config.games / 4))  # even: a pair is one opening
+        shares = [(one, half), (two, config.games - half)]
+    return [(other, games) for other, games in shares if games > 0]
+
+
+def _older(part: Part, candidate: Best, generation: int) -> Best:
+    """Return the network of a generation, or the nearest older one that there is."""
+    for line in reversed(_accepted(part)):
+        older = line["generation"] <= generation and line["step"] < candidate.step
+        if older and part.folder.candidate(line["step"]).exists():
+            return _network(part, line)
+    first = part.folder.candidate(0)
+    name, sha = part.run.selfplay.first, None
+    if first.exists():
+        name, sha = first.name, sha256_of(first)
+    return Best(name=name, sha256=sha, step=0, generation=0, elo=0.0)
+
+
+def _network(part: Part, line: dict[str, Any]) -> Best:
+    """Return the network of a line of the curve, whose file there is."""
+    path = part.folder.candidate(line["step"])
+    return Best(
+        name=path.name,
+        sha256=sha256_of(path),
+        step=line["step"],
+        generation=line["generation"],
+        elo=line["elo"],
+    )
+
+
+def _conclude(part: Part, candidate: Best, met: Sequence[_Met], seconds: float) -> None:
+    """Add the candidate to the curve, and let it take its place."""
+    folder = part.folder
+    produced = [folder.produced(name) for name in part.run.game.name]
+    line: dict[str, Any] = {  # "games" are self-play's
+        "time": time.time(),
+        "seconds": folder.seconds(),
+        "step": candidate.step,
+        "generation": candidate.generation,
+        "games": sum(each.games for each in produced),
+        "positions": sum(each.positions for each in produced),
+        "accepted": all(each.found.accepted for each in met),
+        "elo": candidate.elo,
+        "judging_seconds": seconds,
+    }
+    if met:
+        line |= _counts(met)
+        line |= _strength(part, line)
+    append_line(folder.curve, line)
+    if line["accepted"]:
+        folder.set_best(replace(candidate, elo=line["elo"]))
+
+
+def _counts(met: Sequence[_Met]) -> dict[str, Any]:
+    """Return the results, all together and of each opponent."""
+    names = ("wins", "draws", "losses")
+    opponents = [
+        {"step": each.other.step, "generation": each.other.generation}
+        | {name: getattr(each.found, name) for name in names}
+        for each in met
+    ]
+    total = {name: sum(each[name] for each in opponents) for name in names}
+    games = sum(total.values())
+    score = (total["wins"] + total["draws"] / 2) / games if games else None
+    return {"score": score, **total, "opponents": opponents}
+
+
+def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
+    """Return a new line's Elo above the first network, by all games of the run so far."""
+    folder = part.folder
+    fit = ratings(curve.results([*read_lines(folder.curve), line]))
+    found = fit.get(line["step"])
+    if found is None:  # nothing joins it to the first one
+        return {"elo_low": None, "elo_high": None}
+    low, high = found.interval
+    return {"elo": found.elo, "elo_low": low, "elo_high": high}
+
+
+def _tidy(part: Part) -> None:
+    """Remove what nobody needs any more: rejected networks, those skipped, finished records."""
+    folder = part.folder
+    best, judged = folder.best(), folder.judged()
+    for step, file in _records(part):
+        if step <= judged:
+            file.unlink(missing_ok=True)
+    if part.run.gate.keep_rejected:
+        return
+    kept = {0, best.step if best is not None else 0}
+    kept |= {int(line["step"]) for line in _accepted(part)}
+    for other in folder.candidates():
+        if other <= judged and other not in kept:
+            folder.candidate(other).unlink(missing_ok=True)
+
+
+def _records(part: Part) -> list[tuple[int, Any]]:
+    """Return the records of matches that there are, and the steps of their candidates."""
+    found = ((_RECORD.fullmatch(file.name), file) for file in part.folder.log.iterdir())
+    return [(int(name[1]), file) for name, file in found if name]
+
+
+def _accepted(part: Part) -> list[dict[str, Any]]:
+    return [line for line in read_lines(part.folder.curve) if line["accepted"]]

@@ -1,0 +1,184 @@
+"""The part that learns: steps on the window, a candidate every so many."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pyengine.bundled import sha256_of
+from pyengine.data import Dataset
+from pyengine.train.extra import need
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import Best
+from pyengine.train.loop.team import Team, windows_on
+from pyengine.train.loop.window import allowed_steps, window_games
+
+__all__ = ["work"]
+
+_CHUNK = 50  # steps between two looks at the data
+_LOOK_SECONDS = 10.0  # between two openings of the data, at least
+_LOOK_SHARE = 20.0  # of the time that an opening took
+
+
+def work(part: Part) -> None:
+    """Learn until told to end. Told to finish, it leaves a candidate of its last step."""
+    _first(part)
+    positions = _Positions(part)
+    while not positions.enough:
+        if part.finishing:
+            return
+        part.say({"step": 0, "state": "waits for positions"})
+        part.wait()
+    said: dict[str, Any] = {}
+
+    def keep(report: Any) -> None:
+        said.update(asdict(report))
+
+    data = positions.open()
+    with Team(part.folder, part.run.train.learner, positions.games) as team:
+        said["processes"] = team.pids
+        learner = need("pyengine.train.learner").Learner(
+            part.run.train,
+            data,
+            part.folder.checkpoints,
+            resume=True,
+            weights=part.run.game.shares,
+            on_progress=keep,
+        )
+        with learner:
+            _say(part, learner, positions, said, now=True)
+            _learn(part, positions, learner, team, said)
+            learner.save()
+            if part.finishing and not part.stopping:
+                _export(part, learner, positions)
+            _say(part, learner, positions, said, now=True)
+            team.end()
+
+
+def _learn(
+    part: Part, positions: _Positions, learner: Any, team: Team, said: dict[str, Any]
+) -> None:
+    """Do the steps that the data allow, until told to end."""
+    every = part.run.gate.every_steps
+    while not part.finishing:
+        if positions.due:
+            learner.set_data(positions.open(), part.run.game.shares)
+            team.tell(games=positions.games)
+        allowed = allowed_steps(part.run.window, positions.total, part.run.train.learner.batch_size)
+        if part.run.run.steps is not None:
+            allowed = min(allowed, part.run.run.steps)
+        due = every - learner.step % every
+        steps = min(_CHUNK, due, allowed - learner.step)
+        if steps <= 0:
+            part.wait()
+        else:
+            team.tell(steps=steps)
+            learner.train(steps, stop=lambda: part.finishing, save=False)
+            if learner.step % every == 0:
+                learner.save()
+                _export(part, learner, positions)
+        _say(part, learner, positions, said)
+
+
+def _say(
+    part: Part, learner: Any, positions: _Positions, said: dict[str, Any], *, now: bool = False
+) -> None:
+    window = {"window": positions.size, "positions": positions.total}
+    part.say({**said, **window, "step": learner.step}, now=now)
+
+
+class _Positions:
+    """The positions of all games: how many there are, and the window on them."""
+
+    def __init__(self, part: Part) -> None:
+        self._part = part
+        self._opened = self._took = 0.0
+        self._verified: dict[str, str] = {}  # SHA-256 by the shard's path
+        self.games: list[int] = []  #: in the window, of each game, when it was opened last
+        self.size = 0  #: positions in the window, when it was opened last
+
+    @property
+    def total(self) -> int:
+        """How many there are that count."""
+        return self._part.folder.counted(self._part.run)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough to begin, of each game."""
+        names = self._part.run.game.name
+        some = all(self._part.folder.produced(name).full > 0 for name in names)
+        return some and self.total >= self._part.run.window.minimum_positions
+
+    @property
+    def due(self) -> bool:
+        """Whether to look for new ones."""
+        pause = max(_LOOK_SECONDS, _LOOK_SHARE * self._took)
+        return time.monotonic() - self._opened > pause
+
+    def open(self) -> list[Dataset]:
+        """Return the window on the data, a Dataset for each game.
+
+        Raises DataError for a shard that is damaged, in its content, too.
+        """
+        begun = time.monotonic()
+        run, folder = self._part.run, self._part.folder
+        self.games = [self._games(name) for name in run.game.name]
+        found = windows_on(run, folder, self.games)
+        self._took = time.monotonic() - begun
+        for window in found:
+            self._verify(window)
+        self.size = sum(map(len, found))
+        self._opened = time.monotonic()
+        return found
+
+    def _games(self, name: str) -> int:
+        config, found = self._part.run.window, self._part.folder.produced(name)
+        count = found.full if config.full_only else found.positions
+        return window_games(config, found.games, count)
+
+    def _verify(self, window: Dataset) -> None:
+        """Compare shards with the manifest's SHA-256, each once: before it is learnt from here."""
+        for piece in window.pieces:
+            if self._part.stopping:
+                return
+            if self._verified.get(str(piece.path)) != piece.shard.sha256:
+                if self.size == 0:  # the whole window, which may take minutes
+                    self._part.say({"step": 0, "state": f"verifies {piece.path.name}"})
+                piece.verify()
+                self._verified[str(piece.path)] = piece.shard.sha256
+
+
+def _first(part: Part) -> None:
+    """Say who plays the first games, where nobody does: the network as it begins, or as told."""
+    if part.folder.best() is not None:
+        return
+    name, sha = part.run.selfplay.first, None
+    if name == "random":
+        game, spec = part.run.games[0], part.run.spec
+        network = need("pyengine.train.network").new_network(
+            part.run.train, len(spec.planes), game.board_shape, game.num_distinct_actions()
+        )
+        path = part.folder.candidate(0)
+        _write(part, network, path, {"step": 0, "games": 0, "positions": 0})
+        name, sha = path.name, sha256_of(path)
+    part.folder.set_best(Best(name=name, sha256=sha, step=0, generation=0, elo=0.0))
+
+
+def _export(part: Part, learner: Any, positions: _Positions) -> None:
+    """Write the candidate of this step, if there is none."""
+    path = part.folder.candidate(learner.step)
+    if learner.step == 0 or path.exists() or learner.step <= part.folder.judged():
+        return
+    games = sum(part.folder.produced(name).games for name in part.run.game.name)
+    told = {"step": learner.step, "games": games, "positions": positions.total}
+    _write(part, learner.exported, path, told)
+
+
+def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
+    run = {"run": part.run.run.name, "seed": part.run.run.seed, "created": time.time()}
+    network_config = {"network": part.run.train.network.to_dict()}
+    need("pyengine.train.onnx_export").export(
+        network, part.run.games, part.run.spec, path, metadata={**run, **told, **network_config}
+    )

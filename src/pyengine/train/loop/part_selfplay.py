@@ -1,0 +1,170 @@
+"""The part that plays: games of the best network against itself, without end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pyengine.bundled import sha256_of
+from pyengine.data import FinishedGame, GameSink, ShardWriter
+from pyengine.errors import DataError
+from pyengine.evaluators import Evaluator, as_evaluator
+from pyengine.games import load_game
+from pyengine.self_play import SelfPlayer
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import Best, RunFolder
+
+__all__ = ["evaluator_of", "first_best", "patiently", "work"]
+
+_ENDLESS = 1 << 40  # games
+_TURN_SECONDS = 5.0  # of one game, where there are several
+_PATIENCE = 30.0  # seconds in which a full disk may get room again
+
+
+def work(part: Part) -> None:
+    """Play until told to end. A new best network goes on with the games that are open."""
+    best = first_best(part)
+    if best is None:
+        return
+    with _tables(part, best) as tables:
+        while not part.finishing:
+            if part.held:
+                patiently(part, lambda: _tick(tables))
+                part.wait()
+                continue
+            table = min(tables, key=lambda each: each.writer.positions / each.share)
+            table.follow(part)
+            _turn(part, table, tables)
+
+
+def evaluator_of(best: Best, folder: RunFolder) -> Evaluator:
+    """Return who plays."""
+    return as_evaluator(str(folder.models / best.name) if best.is_network else best.name)
+
+
+def first_best(part: Part) -> Best | None:
+    """Wait until there is somebody to play; None when it is to end before."""
+    while not part.finishing:
+        best = part.folder.best()
+        if best is not None:
+            return best
+        part.say({"state": "waits for the first network"})
+        part.wait()
+    return None
+
+
+@dataclass
+class _Table:
+    """A game: its open games, and where the finished ones go."""
+
+    player: Any
+    writer: GameSink
+    share: float
+    best: Best
+
+    def follow(self, part: Part) -> None:
+        """Play on with the best network."""
+        best = part.folder.best()
+        if best is not None and best.name != self.best.name:
+            self.player.replace_evaluator(evaluator_of(best, part.folder))
+            if best.is_network:
+                sha256 = sha256_of(part.folder.models / best.name)
+                patiently(part, lambda: self.writer.set_model(sha256))
+            self.best = best
+
+
+@contextmanager
+def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
+    """Open the tables; at the end all finished games are written."""
+    with ExitStack() as stack:
+        tables = []
+        shares = zip(part.run.game.name, part.run.game.shares, strict=True)
+        for number, (name, share) in enumerate(shares):
+            config = part.run.selfplay_config(number)
+            game = load_game(name)
+            writer = stack.enter_context(part.open_sink(name, config.to_dict(), best.sha256))
+            player = SelfPlayer(
+                game,
+                evaluator_of(best, part.folder),
+                config,
+                spec=part.run.spec,
+                first_number=writer.next_number,
+            )
+            stack.callback(_write_all, part, player, writer)
+            tables.append(_Table(player, writer, share, best))
+        yield tables
+
+
+def _write_all(part: Part, player: Any, writer: GameSink) -> None:
+    """Write what has ended; where it becomes a shard here, that too."""
+    patiently(part, lambda: player.write(writer))
+    if isinstance(writer, ShardWriter):
+        patiently(part, writer.flush)
+
+
+def _tick(tables: list[_Table]) -> None:
+    for each in tables:
+        each.writer.tick()
+
+
+def patiently(part: Part, write: Callable[[], None]) -> None:
+    """Write games; where that fails try again for a while, unless the part is to stop.
+
+    What was not written is kept by writer and player, so that ``write`` goes on with it.
+
+    Raises DataError: games cannot be written, and are lost when this process ends.
+    """
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            write()
+            return
+        except DataError as error:
+            if part.stopping or time.monotonic() >= deadline:
+                tried = "" if part.stopping else f", tried again for {_PATIENCE:g} s"
+                raise DataError(f"{error}{tried}") from error
+        part.wait(1.0)
+
+
+def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
+    """Play at one table until told to end, a better network comes, or another game's turn."""
+    begun = time.monotonic()
+    before = sum(each.writer.positions for each in tables)
+
+    def take(finished: Iterator[FinishedGame]) -> None:
+        table.player.write(table.writer, finished)
+        _tick(tables)
+
+    def go_on(finished: Iterator[FinishedGame]) -> bool:
+        patiently(part, lambda: take(finished))
+        seconds = time.monotonic() - begun
+        positions = sum(each.writer.positions for each in tables)
+        part.say(
+            {
+                "games": sum(each.writer.games for each in tables),
+                "positions": positions,
+                "generation": table.best.generation,
+                "positions_per_second": (positions - before) / max(seconds, 1e-9),
+                **_counts(table),
+            }
+        )
+        best = part.folder.best()
+        newer = best is not None and best.name != table.best.name
+        turn_over = len(tables) > 1 and seconds > _TURN_SECONDS
+        return not (part.finishing or part.held or newer or turn_over)
+
+    table.player.run(_ENDLESS, go_on)
+
+
+def _counts(table: _Table) -> dict[str, Any]:
+    """Return what the games of a table look like."""
+    report = table.player.report()
+    return {
+        "mean_length": report.mean_length,
+        "batch_fill": report.batch_fill,
+        "simulations": report.simulations,
+        "evaluations": report.evaluations,
+    }

@@ -1,0 +1,140 @@
+"""The parts of a run: self-play, learner and gate, each of which runs alone."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from pyengine.data import GameSink, ShardWriter
+from pyengine.data.writer import MOST_POSITIONS
+from pyengine.games import load_game
+from pyengine.train.files import lock
+from pyengine.train.loop.runfile import RunFile
+from pyengine.train.loop.state import RunFolder
+
+__all__ = ["PARTS", "PERMANENT", "Part", "run_part"]
+
+#: Names of the parts, and the modules that have their ``work(part)``.
+PARTS = {
+    "selfplay": "pyengine.train.loop.part_selfplay",
+    "learner": "pyengine.train.loop.part_learner",
+    "gate": "pyengine.train.loop.part_gate",
+}
+
+PERMANENT = 2  #: exit status after an error that another start would meet again
+
+_STATUS_SECONDS = 0.5  # between two writings of a status
+
+
+class Part:
+    """What a part is given: the run, its folder, and how to be told to end.
+
+    Attributes:
+        name: of the part.
+        folder: of the run.
+        run: its settings.
+
+    """
+
+    def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
+        """Make one."""
+        self.name, self.folder, self.run = name, folder, run
+        self._stop = threading.Event()
+        self._finish = threading.Event()
+        self._said = 0.0
+
+    def stop(self) -> None:
+        """Ask it to stop at once, cleanly."""
+        self._stop.set()
+
+    def finish(self) -> None:
+        """Ask it to end what it is at."""
+        self._finish.set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether to stop at once."""
+        return self._stop.is_set()
+
+    @property
+    def finishing(self) -> bool:
+        """Whether to end what there is, or to stop."""
+        return self._finish.is_set() or self.stopping
+
+    @property
+    def held(self) -> bool:
+        """Whether self-play is to pause, since nobody takes what it has played."""
+        return False
+
+    def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
+        """Return where the finished games of a game go, a context manager: the run's data.
+
+        Args:
+            game: as the run file names it.
+            configuration: of self-play.
+            sha256: of the network that plays; None: no network.
+
+        """
+        return self.open_writer(game, configuration, sha256)
+
+    def open_writer(
+        self,
+        game: str,
+        configuration: dict[str, Any],
+        sha256: str | None,
+        positions: int = MOST_POSITIONS,
+    ) -> ShardWriter:
+        """Return who writes the run's data of a game, in shards of so many positions at most.
+
+        The other arguments are those of :meth:`open_sink`.
+        """
+        return ShardWriter(
+            self.folder.data(game),
+            load_game(game),
+            self.run.spec,
+            configuration=configuration,
+            model_sha256=sha256,
+            positions=positions,
+        )
+
+    def wait(self, seconds: float = 0.2) -> None:
+        """Wait, but not when it is to stop."""
+        self._stop.wait(seconds)
+
+    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+        """Say what it is doing, not too often."""
+        if now or time.monotonic() - self._said >= _STATUS_SECONDS:
+            self._said = time.monotonic()
+            told = {"time": time.time(), "pid": os.getpid(), **values}
+            with suppress(OSError):  # readers miss it where the disk is full; no work is lost
+                self.folder.set_status(self.name, told)
+
+
+def run_part(
+    name: str,
+    folder: RunFolder,
+    ready: Callable[[Part], None] | None = None,
+    work: Callable[[Part], None] | None = None,
+) -> None:
+    """Run a part until it is told to end; refused while another process does.
+
+    Args:
+        name: one of :data:`PARTS`.
+        folder: of the run.
+        ready: called with the part before it begins.
+        work: what it does; None: what its module does.
+
+    Raises:
+        EngineError: it is running already, or whatever its work raises.
+
+    """
+    part = Part(name, folder, folder.run())
+    if ready is not None:
+        ready(part)
+    with lock(folder.lock(name), f"the part {name} of {folder.path}"):
+        (work or importlib.import_module(PARTS[name]).work)(part)

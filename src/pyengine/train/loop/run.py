@@ -1,0 +1,284 @@
+"""The loop: self-play, learner and gate as processes of their own, watched by a supervisor."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyengine.errors import ConfigError, DataError
+from pyengine.train.errors import TrainingError
+from pyengine.train.files import append_line, lock, writing
+from pyengine.train.loop.child import Child, ProcessChild
+from pyengine.train.loop.parts import PARTS
+from pyengine.train.loop.runfile import RunFile
+from pyengine.train.loop.state import Best, RunFolder
+
+__all__ = ["ActorProgress", "RunProgress", "RunReport", "StartPart", "train_run"]
+
+_POLL = 0.25  # seconds
+_CLOCK_SECONDS = 5.0  # between two writings of the clock
+_GRACE = 60.0  # seconds that a part has for a clean end, before it is ended
+
+#: Starts a part, by its name, in the folder of a run.
+StartPart = Callable[[str, RunFolder, RunFile], Child]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActorProgress:
+    """What a self-play actor of a cluster is doing."""
+
+    name: str
+    node: str  #: where it plays; empty before it does
+    pid: int | None  #: of its process there
+    state: str  #: "plays", "held" (nobody takes what it plays), "starts", "ended", or when again
+    games: int  #: delivered by it and those before it
+    positions_per_second: float
+    deaths: int  #: of those before it
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunProgress:
+    """How far a run is."""
+
+    seconds: float  #: of all sittings
+    games: int
+    positions: int
+    positions_per_second: float  #: of self-play, this sitting
+    step: int
+    policy: float | None  #: loss of the learner, nats
+    value: float | None  #: likewise
+    best: Best | None
+    window: int  #: positions that the learner draws from
+    gate: str  #: what the gate is doing
+    restarts: int
+    finishing: bool  #: a limit is reached
+    actors: tuple[ActorProgress, ...] = ()  #: of a run on a cluster
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunReport:
+    """How a run, or a sitting of it, ended."""
+
+    reason: str  #: the limit that was reached, "stopped" or "interrupted"
+    progress: RunProgress
+    folder: Path
+
+    @property
+    def model(self) -> Path | None:
+        """The best network's file; None where it is no file."""
+        best = self.progress.best
+        return None if best is None or not best.is_network else self.folder / "models" / best.name
+
+
+def train_run(
+    source: RunFile | str | Path | None,
+    directory: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    on_progress: Callable[[RunProgress], object] | None = None,
+    start: StartPart = ProcessChild,
+) -> RunReport:
+    """Run the loop until a limit of ``[run]`` is reached.
+
+    Args:
+        source: the settings: a :class:`RunFile`, TOML text, or a file; None, to resume: as it
+            began. A run that goes on keeps its settings, but for its name, limits, threads, and
+            what only says how much room trees and caches have or what is kept.
+        directory: of the run.
+        resume: go on with the run there; where there is none, begin.
+        on_progress: called four times a second; False stops.
+        start: starts a part; each is a process here unless told otherwise (see
+            :mod:`pyengine.distributed`).
+
+    Raises:
+        ConfigError: settings that are wrong or changed; a directory with a run, without resume.
+        DataError: a file cannot be read or written; it is named.
+        EngineError: another supervisor is at work there.
+        TrainingError: a part keeps dying; its last words are in the message.
+        KeyboardInterrupt: Ctrl-C, when all parts have ended cleanly; ``resume`` goes on.
+
+    """
+    folder = RunFolder(directory)
+    with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
+        run = _prepared(source, folder, resume)
+        _forget_statuses(folder)
+        return _Supervisor(run, folder, on_progress, start).run()
+
+
+def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
+    """Return the settings of the run, which has a folder then."""
+    if source is None:
+        if not resume:
+            raise ConfigError("expected a run file; without one only resume is possible")
+        return folder.run()
+    run = source if isinstance(source, RunFile) else RunFile.from_toml(source)
+    begun = (folder.path / "run.toml").exists()
+    if resume and begun:
+        run.refuse_changes(folder.run())
+    with writing(folder.path / "run.toml"):
+        if resume and begun:
+            folder.set_run(run)
+        else:
+            folder.begin(run)
+    return run
+
+
+def _forget_statuses(folder: RunFolder) -> None:
+    """Remove what the parts said in an earlier sitting: one that was killed may have lost it."""
+    for name in PARTS:
+        path = folder.path / "status" / f"{name}.json"
+        with writing(path):
+            path.unlink(missing_ok=True)
+
+
+class _Supervisor:
+    """Starts the parts, watches them and the limits, ends them."""
+
+    def __init__(
+        self,
+        run: RunFile,
+        folder: RunFolder,
+        on_progress: Callable[[RunProgress], object] | None,
+        start: StartPart,
+    ) -> None:
+        self._run = run
+        self._start = start
+        self._folder = folder
+        self._on_progress = on_progress
+        self._before = folder.seconds()
+        self._begun = self._written = time.monotonic()
+        self._finishing = False
+        self._children: list[Child] = []
+
+    def run(self) -> RunReport:
+        """Run until a limit; all parts have ended then."""
+        self._note("begins")
+        try:
+            try:
+                for name in PARTS:  # one that cannot start leaves none behind
+                    self._children.append(self._start(name, self._folder, self._run))
+                reason = self._watch()
+                if reason != "stopped":
+                    self._finish()
+            finally:
+                self._stop()
+        except BaseException:
+            with suppress(DataError):  # of a full disk; the first error is the one to tell
+                self._close("interrupted")
+            raise
+        self._close(reason)
+        return RunReport(reason=reason, progress=self._progress(), folder=self._folder.path)
+
+    def _watch(self) -> str:
+        """Wait for a limit and return its name, "stopped" when the callback says so."""
+        while True:
+            for child in self._children:
+                if child.poll(self._run.run.restarts):
+                    raise TrainingError(f"the part {child.name} ended by itself")
+            progress = self._show()
+            if progress is None:
+                return "stopped"
+            reached = self._reached(progress)
+            if reached is not None:
+                return reached
+            time.sleep(_POLL)
+
+    def _show(self) -> RunProgress | None:
+        """Report; None when the callback ends the run."""
+        progress = self._progress()
+        if time.monotonic() - self._written > _CLOCK_SECONDS:
+            self._written = time.monotonic()
+            with suppress(DataError):  # a disk that is full may have room the next time
+                self._write_clock()
+        told = None if self._on_progress is None else self._on_progress(progress)
+        return None if told is False else progress
+
+    def _reached(self, progress: RunProgress) -> str | None:
+        limits = self._run.run
+        generation = 0 if progress.best is None else progress.best.generation
+        for name, found, limit in (
+            ("minutes", progress.seconds / 60, limits.minutes),
+            ("games", progress.games, limits.games),
+            ("steps", progress.step, limits.steps),
+            ("generations", generation, limits.generations),
+        ):
+            if limit is not None and found >= limit:
+                return name
+        return None
+
+    def _progress(self) -> RunProgress:
+        playing = self._folder.status("selfplay")
+        learning = self._folder.status("learner")
+        judging = self._folder.status("gate")
+        produced = [self._folder.produced(name) for name in self._run.game.name]
+        gate = str(judging.get("state", ""))
+        if gate == "judges":
+            gate = f"step {judging['step']}: {judging['games']} games"
+            if judging["score"] is not None:
+                gate += f", {judging['score']:.0%}"
+        return RunProgress(
+            seconds=self._seconds(),
+            games=sum(each.games for each in produced),
+            positions=sum(each.positions for each in produced),
+            positions_per_second=float(playing.get("positions_per_second", 0.0)),
+            step=int(learning.get("step", 0)),
+            policy=learning.get("policy"),
+            value=learning.get("value"),
+            best=self._folder.best(),
+            window=int(learning.get("window", 0)),
+            gate=gate,
+            restarts=sum(child.restarts for child in self._children),
+            finishing=self._finishing,
+            actors=tuple(ActorProgress(**each) for each in playing.get("actors", ())),
+        )
+
+    def _finish(self) -> None:
+        """End the parts one after the other, so that the last candidate is judged.
+
+        Raises TrainingError where one failed at that, when all have ended.
+        """
+        self._finishing = True
+        for child in self._children:
+            child.tell("finish")
+            while not child.ended():
+                if self._show() is None:
+                    return
+                time.sleep(_POLL)
+        for child in self._children:
+            child.check()
+
+    def _stop(self) -> None:
+        """Tell all parts to stop and wait; a Ctrl-C more ends them at once."""
+        try:
+            for child in self._children:
+                child.tell(None)
+            deadline = time.monotonic() + _GRACE
+            while time.monotonic() < deadline and not self._all_ended():
+                time.sleep(_POLL / 5)
+        finally:
+            for child in self._children:
+                child.end()
+
+    def _all_ended(self) -> bool:
+        return all(child.ended() for child in self._children)
+
+    def _seconds(self) -> float:
+        return self._before + time.monotonic() - self._begun
+
+    def _close(self, reason: str) -> None:
+        """Write how the sitting ended. Raises DataError."""
+        self._write_clock()
+        self._note(reason)
+
+    def _write_clock(self) -> None:
+        with writing(self._folder.path / "clock.json"):
+            self._folder.set_seconds(self._seconds())
+
+    def _note(self, event: str) -> None:
+        values: dict[str, Any] = {"time": time.time(), "event": event}
+        append_line(self._folder.log / "run.jsonl", {**values, "seconds": self._seconds()})

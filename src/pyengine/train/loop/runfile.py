@@ -1,0 +1,229 @@
+"""``run.toml``: everything that a run does, checked before anything begins."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pyengine.data.layout import Layout
+from pyengine.errors import ConfigError, EngineError
+from pyengine.games import Game, load_game
+from pyengine.self_play import SelfPlayConfig
+from pyengine.spec import ModelSpec
+from pyengine.train.configs import (
+    AverageConfig,
+    LearnerConfig,
+    LossConfig,
+    NetworkConfig,
+    OptimiserConfig,
+    TrainConfig,
+)
+from pyengine.train.loop.run_configs import (
+    DistributedConfig,
+    GameConfig,
+    GateConfig,
+    RunConfig,
+    SelfplaySection,
+    WindowConfig,
+)
+from pyengine.train.section import differences
+
+__all__ = ["RunFile"]
+
+_T = TypeVar("_T")
+
+_SECTIONS = (
+    "game",
+    "network",
+    "selfplay",
+    "search",
+    "train",
+    "window",
+    "gate",
+    "run",
+    "distributed",
+)
+_PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
+
+#: May change when a run goes on: how fast a search is and how much room it has. The same of the
+#: gate, and what it keeps.
+_FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
+_FREE_GATE = ("threads", "keep_rejected")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFile:
+    """A run: its sections, each checked, and the text that they came from."""
+
+    game: GameConfig
+    train: TrainConfig
+    selfplay: SelfplaySection
+    window: WindowConfig
+    gate: GateConfig
+    run: RunConfig
+    distributed: DistributedConfig
+    text: str
+
+    @classmethod
+    def from_toml(cls, source: str | Path) -> RunFile:
+        """Read TOML text, or a file by its Path.
+
+        Raises ConfigError that names ``section.field``, what was expected and what was found.
+        """
+        try:
+            content = source.read_text("utf-8") if isinstance(source, Path) else source
+            tables = tomllib.loads(content)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{source} cannot be read: {error}") from error
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise ConfigError(f"a run file: expected TOML: {error}") from error
+        for name, value in tables.items():
+            if name not in _SECTIONS:
+                raise ConfigError(f"{name}: no such section; expected {', '.join(_SECTIONS)}")
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{name}: expected a section, found {value!r}")
+        found = cls(
+            game=GameConfig.from_dict(tables.get("game", {})),
+            train=_train(tables),
+            selfplay=_selfplay(tables),
+            window=WindowConfig.from_dict(tables.get("window", {})),
+            gate=GateConfig.from_dict(tables.get("gate", {})),
+            run=RunConfig.from_dict(tables.get("run", {})),
+            distributed=DistributedConfig.from_dict(tables.get("distributed", {})),
+            text=content,
+        )
+        found._check_fit()
+        return found
+
+    @property
+    def games(self) -> list[Game]:
+        """The games that are played."""
+        return [load_game(name) for name in self.game.name]
+
+    @property
+    def spec(self) -> ModelSpec:
+        """How the networks read a position."""
+        planes = self.game.planes
+        if len(planes) == 1 and planes[0] in _PRESETS:
+            planes = getattr(ModelSpec, planes[0])().planes
+        wdl = self.train.network.value == "wdl"
+        return ModelSpec(planes=planes, value=("win", "draw", "loss") if wdl else "scalar")
+
+    def selfplay_config(self, number: int) -> SelfPlayConfig:
+        """Return the settings of the self-play of a game, by its number."""
+        seed = np.random.SeedSequence((self.run.seed, number)).generate_state(1)[0]
+        return self.selfplay.config(self.games[number], int(seed))
+
+    def limited(self, **limits: float | int | None) -> RunFile:
+        """Return the run with other limits; its text stays."""
+        return replace(self, run=self.run.replace(**limits))
+
+    def with_actors(self, actors: int | str) -> RunFile:
+        """Return the run with another ``distributed.actors``; its text stays."""
+        return replace(self, distributed=self.distributed.replace(actors=actors))
+
+    def fixed(self) -> dict[str, Any]:
+        """Return the settings that must stay the same when a run goes on."""
+        gate, selfplay = self.gate.to_dict(), self.selfplay.to_dict()
+        return {
+            "game": self.game.to_dict(),
+            "train": self.train.fixed(),
+            "selfplay": selfplay | {"search": _without(selfplay["search"], _FREE_SEARCH)},
+            "window": self.window.to_dict(),
+            "gate": _without(gate, _FREE_GATE) | {"search": _without(gate["search"], _FREE_SEARCH)},
+            "run": _without(self.run.to_dict(), RunConfig.FREE),
+        }
+
+    def refuse_changes(self, before: RunFile) -> None:
+        """Raise ConfigError that names the settings in which this is another run."""
+        changed = differences(before.fixed(), self.fixed())
+        if changed:
+            raise ConfigError(
+                f"a run goes on with the settings it began with; found {'; '.join(changed)}"
+            )
+
+    def _refuse_twins(self, games: Sequence[Game]) -> None:
+        """Raise ConfigError where two games are one, or would have one folder for their data."""
+        from pyengine.train.loop.state import RunFolder  # which imports this module
+
+        names = self.game.name
+        for keys in (map(str, games), (RunFolder("").data(name).name for name in names)):
+            seen: dict[str, str] = {}
+            for name, same in zip(names, keys, strict=True):
+                if same in seen:
+                    wanted = f"games with folders of their own ({seen[same]!r} has {same})"
+                    self.game.refuse("name", wanted, name)
+                seen[same] = name
+
+    def _check_fit(self) -> None:
+        """Check that games, planes and network fit each other."""
+        games = _named("game", lambda: self.games)
+        self._refuse_twins(games)
+        spec = _named("game", lambda: self.spec)
+        for game in games:
+            _named("game", lambda game=game: Layout.of(game, spec))  # type: ignore[misc]
+        for number in range(len(games)):
+            self.selfplay_config(number)
+        boards = {game.board_shape for game in games}
+        network = self.train.network
+        if len(boards) > 1 and network.kind == "alphago_zero":
+            network.refuse("kind", "'convolutional' for several boards", network.kind)
+        if len(games) > 1 and self.gate.method == "sprt":
+            self.gate.refuse("method", "'score' for several games", "sprt")
+        for game in games:
+            height, width = game.board_shape
+            extra = game.num_distinct_actions() - height * width
+            if network.kind != "alphago_zero" and extra not in (0, 1):
+                network.refuse(
+                    "kind", f"'alphago_zero': {game} has no action a point", network.kind
+                )
+
+
+def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name not in names}
+
+
+def _named(section: str, make: Callable[[], _T]) -> _T:
+    """Return what is made; its error names the section."""
+    try:
+        return make()
+    except EngineError as error:
+        raise ConfigError(f"{section}: {error}") from error
+
+
+def _train(tables: Mapping[str, Any]) -> TrainConfig:
+    """Read ``[network]``, ``[train]`` and its tables ``loss``, ``optimiser`` and ``average``."""
+    table = dict(tables.get("train", {}))
+    parts = {name: table.pop(name, {}) for name in ("loss", "optimiser", "average")}
+    for name, part in parts.items():
+        if not isinstance(part, Mapping):
+            raise ConfigError(f"train.{name}: expected a table, found {part!r}")
+    given = tables.get("network", {})
+    wide = given.get("kind") in ("convolutional", "value")
+    seed = {"seed": tables.get("run", {}).get("seed", 0)}
+    try:
+        return TrainConfig(
+            network=NetworkConfig.convolutional(**given)
+            if wide
+            else NetworkConfig.from_dict(given),
+            loss=LossConfig.from_dict(parts["loss"]),
+            optimiser=OptimiserConfig.from_dict(parts["optimiser"]),
+            average=AverageConfig.from_dict(parts["average"]),
+            learner=LearnerConfig.from_dict({**seed, **table}),
+        )
+    except ConfigError as error:
+        inner = str(error).split(".", 1)[0] in parts
+        raise ConfigError(f"train.{error}" if inner else str(error)) from error
+
+
+def _selfplay(tables: Mapping[str, Any]) -> SelfplaySection:
+    """Read ``[selfplay]`` and ``[search]``, which is its search."""
+    given = dict(tables.get("selfplay", {}))
+    if "search" in given:
+        raise ConfigError("selfplay.search: expected the section [search] of its own")
+    return SelfplaySection.from_dict({**given, "search": dict(tables.get("search", {}))})

@@ -1,0 +1,180 @@
+"""The folder of a run: where everything lies, and what its files say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pyengine.data.files import replacing
+from pyengine.data.manifest import MANIFEST, Manifest
+from pyengine.errors import ConfigError, DataError
+from pyengine.train.files import read_json, read_lines, write_json
+from pyengine.train.loop.runfile import RunFile
+
+__all__ = ["Best", "Produced", "RunFolder"]
+
+_CANDIDATE = re.compile(r"candidate-(\d{8})\.onnx")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best:
+    """The network with which self-play plays."""
+
+    name: str  #: of the file in ``models``; or "uniform", "rollout"
+    sha256: str | None  #: of the file
+    step: int  #: of the training
+    generation: int  #: from 0, who plays the first games
+    elo: float  #: above generation 0
+
+    @property
+    def is_network(self) -> bool:
+        """Whether it is a file."""
+        return self.sha256 is not None
+
+
+@dataclass(frozen=True)
+class Produced:
+    """What self-play has written so far, in closed shards."""
+
+    games: int
+    positions: int
+    full: int  #: positions of full searches
+
+
+class RunFolder:
+    """The folder of a run.
+
+    =========================  =================================================================
+    ``run.toml``               the settings, of this sitting
+    ``best.json``              :class:`Best`
+    ``data/GAME/``             shards of self-play
+    ``models/``                ``candidate-STEP.onnx``
+    ``checkpoints/``           of the learner, with its ``log.jsonl``
+    ``curve.jsonl``            a line for each candidate judged
+    ``log/``                   ``run.jsonl``, ``PART.err``, games of matches under way
+    ``status/PART.json``       what a part is doing
+    ``clock.json``             seconds of all sittings
+    ``lock/``                  who is at work
+    =========================  =================================================================
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Name the places; nothing is made."""
+        self.path = Path(path)
+        self.models = self.path / "models"
+        self.checkpoints = self.path / "checkpoints"
+        self.log = self.path / "log"
+        self.curve = self.path / "curve.jsonl"
+        self._manifests: dict[Path, tuple[tuple[int, int], Produced]] = {}
+
+    def begin(self, run: RunFile) -> None:
+        """Make the folder for a run. Raises ConfigError where there is one already."""
+        if (self.path / "run.toml").exists():
+            raise ConfigError(
+                f"{self.path} holds a run already: resume it (--resume), or name another folder "
+                "(--directory)"
+            )
+        for folder in (self.path, self.models, self.log, self.path / "status"):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.set_run(run)
+
+    def set_run(self, run: RunFile) -> None:
+        """Write the settings."""
+        with replacing(self.path / "run.toml") as part:
+            part.write_text(run.text, "utf-8")
+
+    def run(self) -> RunFile:
+        """Return the settings. Raises ConfigError where there is no run."""
+        if not (self.path / "run.toml").exists():
+            raise ConfigError(f"expected a run, found no {self.path / 'run.toml'}")
+        return RunFile.from_toml(self.path / "run.toml")
+
+    def lock(self, name: str) -> Path:
+        """Return the lock file of a part, or of the supervisor."""
+        return self.path / "lock" / name
+
+    def data(self, game: str) -> Path:
+        """Return the folder of a game's shards."""
+        return self.path / "data" / re.sub(r"[^\w.]+", "-", game).strip("-")
+
+    def produced(self, game: str) -> Produced:
+        """Return how much there is of a game; reads the manifest when it has changed."""
+        path = self.data(game) / MANIFEST
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return Produced(0, 0, 0)
+        stamp = (found.st_mtime_ns, found.st_size)
+        known = self._manifests.get(path)
+        if known is None or known[0] != stamp:
+            shards = Manifest.read(path.parent).shards
+            games = sum(shard.games for shard in shards)
+            positions = sum(shard.positions for shard in shards)
+            total = Produced(games, positions, sum(shard.full for shard in shards))
+            self._manifests[path] = known = (stamp, total)
+        return known[1]
+
+    def counted(self, run: RunFile) -> int:
+        """Return how many positions of all games the learner may learn from."""
+        found = [self.produced(name) for name in run.game.name]
+        return sum(each.full if run.window.full_only else each.positions for each in found)
+
+    def best(self) -> Best | None:
+        """Return the best network; None before there is one. Raises DataError."""
+        values = read_json(self.path / "best.json")
+        if values is None:
+            return None
+        try:
+            return Best(**values)
+        except TypeError as error:
+            raise DataError(f"{self.path / 'best.json'} is damaged: {error}") from error
+
+    def set_best(self, best: Best) -> None:
+        """Replace the best network."""
+        write_json(self.path / "best.json", asdict(best))
+
+    def candidate(self, step: int) -> Path:
+        """Return the file of a step's network."""
+        return self.models / f"candidate-{step:08d}.onnx"
+
+    def candidates(self) -> list[int]:
+        """Return the steps of the networks that there are, in order."""
+        if not self.models.is_dir():
+            return []
+        found = (_CANDIDATE.fullmatch(path.name) for path in self.models.iterdir())
+        return sorted(int(match[1]) for match in found if match)
+
+    def judged(self) -> int:
+        """Return the step of the last candidate judged: the curve's last; 0 before the first."""
+        return max((int(line["step"]) for line in read_lines(self.curve)), default=0)
+
+    def set_status(self, part: str, values: dict[str, Any]) -> None:
+        """Say what a part is doing; for readers."""
+        self._tell(self.path / "status" / f"{part}.json", values)
+
+    def status(self, part: str) -> dict[str, Any]:
+        """Return what a part said last."""
+        try:
+            found = read_json(self.path / "status" / f"{part}.json")
+        except DataError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def seconds(self) -> float:
+        """Return how long the run has run, all sittings."""
+        found = read_json(self.path / "clock.json")
+        return float(found["seconds"]) if found else 0.0
+
+    def set_seconds(self, seconds: float) -> None:
+        """Write how long the run has run."""
+        self._tell(self.path / "clock.json", {"seconds": round(seconds, 3)})
+
+    def _tell(self, path: Path, values: dict[str, Any]) -> None:
+        """Replace a file that is written often; nothing is synced, which may take long."""
+        path.parent.mkdir(exist_ok=True)
+        with replacing(path) as temporary:
+            temporary.write_text(json.dumps(values), "utf-8")

@@ -1,0 +1,205 @@
+"""The learner's other processes on this machine: each has a device, all train one network.
+
+The part that learns is the first of them. It starts the others
+(``python -m pyengine.train.loop.team FOLDER``) and tells them what to do by lines of JSON on their
+standard input; gradients and the wish to stop are shared by PyTorch. When it dies their input
+ends, and so do they.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pyengine.data import Dataset
+from pyengine.errors import ConfigError, DataError
+from pyengine.train.configs import LearnerConfig
+from pyengine.train.extra import need
+from pyengine.train.loop.parts import PERMANENT
+from pyengine.train.loop.runfile import RunFile
+from pyengine.train.loop.state import RunFolder
+
+__all__ = ["Team", "windows_on"]
+
+_LOOK_SECONDS = 0.5  # between two looks at whether the others live
+_END_SECONDS = 60.0  # that they have for a clean end
+
+
+def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Dataset]:
+    """Return the data of a run: of each of its games the newest so many."""
+    return [
+        Dataset(folder.data(name), window=count, full_only=run.window.full_only)
+        for name, count in zip(run.game.name, games, strict=True)
+    ]
+
+
+class Team:
+    """The other processes, seen from the first; there may be none.
+
+    With it the environment says who this process is among them, as torchrun does. If one of them
+    dies, this process ends: it would wait for it for ever.
+
+    Args:
+        folder: of the run.
+        config: says how many processes there are.
+        games: of each game of the run the newest so many, to begin with.
+
+    Raises:
+        ConfigError: more processes than GPUs.
+
+    """
+
+    def __init__(self, folder: RunFolder, config: LearnerConfig, games: Sequence[int]) -> None:
+        """Start them."""
+        self._processes: list[subprocess.Popen[str]] = []
+        self._before = dict(os.environ)
+        self._over = threading.Event()
+        if config.processes == 1:
+            return
+        _require_devices(config)
+        shared = {
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(_free_port()),
+            "WORLD_SIZE": str(config.processes),
+        }
+        for rank in range(1, config.processes):
+            mine = {**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+            self._processes.append(
+                subprocess.Popen(
+                    [sys.executable, "-m", "pyengine.train.loop.team", str(folder.path)],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    env={**self._before, **mine},
+                    text=True,
+                )
+            )
+        os.environ.update({**shared, "RANK": "0", "LOCAL_RANK": "0"})
+        threading.Thread(target=self._watch, daemon=True).start()
+        self.tell(games=list(games))
+
+    @property
+    def pids(self) -> list[int]:
+        """Of all processes, this one first."""
+        return [os.getpid(), *(process.pid for process in self._processes)]
+
+    def tell(self, **order: Any) -> None:
+        """Tell all others: ``games``, the windows from now on; ``steps`` to do; ``end``."""
+        for process in self._processes:
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(order) + "\n")
+            process.stdin.flush()
+
+    def end(self) -> None:
+        """Tell them that this was all, before this process leaves them."""
+        self._over.set()
+        self.tell(end=True)
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Wait for the others; after an error end them."""
+        self._over.set()
+        deadline = time.monotonic() + (_END_SECONDS if error is None else 0.0)
+        for process in self._processes:
+            try:
+                process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if self._processes:
+            os.environ.clear()
+            os.environ.update(self._before)
+
+    def _watch(self) -> None:
+        """End this process when another one has died."""
+        while not self._over.wait(_LOOK_SECONDS):
+            for rank, process in enumerate(self._processes, 1):
+                status = process.poll()
+                if status is not None and not self._over.is_set():
+                    print(f"process {rank} of the learner ended with {status}", file=sys.stderr)
+                    os._exit(PERMANENT if status == PERMANENT else 1)
+
+
+def _require_devices(config: LearnerConfig) -> None:
+    torch = need("torch")
+    if config.device == "cpu" or not torch.cuda.is_available():
+        return
+    found = torch.cuda.device_count()
+    if found < config.processes:
+        raise ConfigError(
+            f"train.processes: expected a GPU for each, found {config.processes} and {found} GPUs"
+        )
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def _orders() -> queue.SimpleQueue[dict[str, Any]]:
+    """Return the orders as they come; where they end without a word, so does this process."""
+    orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+
+    def follow() -> None:
+        for line in sys.stdin:
+            order = json.loads(line)
+            orders.put(order)
+            if "end" in order:
+                return
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+    return orders
+
+
+def main(path: str) -> int:
+    """Train with the others until told that it is over; return the exit status of a part."""
+    try:
+        _train(path)
+    except (ConfigError, DataError) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return PERMANENT
+    return 0
+
+
+def _train(path: str) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # the first process says when to stop
+    folder = RunFolder(Path(path))
+    run, orders = folder.run(), _orders()
+    learner = need("pyengine.train.learner").Learner(
+        run.train,
+        windows_on(run, folder, orders.get()["games"]),
+        folder.checkpoints,
+        resume=True,
+        weights=run.game.shares,
+    )
+    with learner:
+        while "end" not in (order := orders.get()):
+            if "games" in order:
+                learner.set_data(windows_on(run, folder, order["games"]), run.game.shares)
+            if "steps" in order:
+                learner.train(order["steps"], save=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

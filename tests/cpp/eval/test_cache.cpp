@@ -1,0 +1,234 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "eval/mixed.h"
+#include "eval/network/cache.h"
+#include "eval/network/network.h"
+#include "eval/simple.h"
+#include "games/any/registry.h"
+#include "games/any/state.h"
+
+using namespace pyengine;
+
+namespace {
+
+/// A row that tells which key it was stored under.
+std::vector<float> row_of(std::uint64_t number, std::size_t size) {
+  std::vector<float> row(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    row[i] = static_cast<float>(number % 1000) + static_cast<float>(i);
+  }
+  return row;
+}
+
+struct Key {
+  std::uint64_t words[2];
+};
+Key key_of(std::uint64_t number) {
+  Rng rng(number, 77);
+  return {{rng.next(), rng.next()}};
+}
+
+/// A network whose answers are sums over the planes with weights of its own.
+class SumNetwork final : public RawNetwork {
+ public:
+  explicit SumNetwork(const NetworkShape& shape) : shape_(shape) {}
+  struct Memory final : RawMemory {
+    std::vector<float> input;
+    std::vector<float> output;
+  };
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return {}; }
+  [[nodiscard]] std::string provider() const override { return "sums"; }
+  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
+    auto memory = std::make_unique<Memory>();
+    memory->input.resize(static_cast<std::size_t>(capacity) * shape_.planes.elements());
+    memory->output.resize(static_cast<std::size_t>(capacity * (shape_.policy + shape_.value)));
+    memory->planes = reinterpret_cast<std::byte*>(memory->input.data());
+    memory->policy = memory->output.data();
+    memory->value = memory->output.data() + capacity * shape_.policy;
+    return memory;
+  }
+  int run(RawMemory& raw, int rows) override {
+    auto& memory = static_cast<Memory&>(raw);
+    float* value = memory.output.data() + (memory.value - memory.policy);
+    const std::size_t width = shape_.planes.elements();
+    for (int r = 0; r < rows; ++r) {
+      const float* row = memory.input.data() + static_cast<std::size_t>(r) * width;
+      for (int a = 0; a < shape_.policy; ++a) {
+        float sum = 0.0F;
+        for (std::size_t i = 0; i < width; ++i) {
+          sum += row[i] * std::sin(static_cast<float>(i * 31 + static_cast<std::size_t>(a)));
+        }
+        memory.output[static_cast<std::size_t>(r * shape_.policy + a)] = sum;
+        value[r] = std::tanh(0.3F * sum);
+      }
+    }
+    return rows;
+  }
+
+ private:
+  NetworkShape shape_;
+};
+
+class SumSource final : public NetworkSource {
+ public:
+  [[nodiscard]] std::shared_ptr<RawNetwork> fit(const ModelSpec&,
+                                                const NetworkShape& shape) override {
+    return std::make_shared<SumNetwork>(shape);
+  }
+};
+
+std::vector<State> random_states(const std::shared_ptr<const AnyGame>& game, int count) {
+  std::vector<State> states;
+  Rng rng(3);
+  ActionList legal;
+  for (int i = 0; i < count; ++i) {
+    State state(game);
+    const std::uint32_t plies = rng.below(20);
+    for (std::uint32_t p = 0; p < plies && !state.position().outcome(); ++p) {
+      state.position().legal_actions(legal);
+      state.apply_action(legal[static_cast<int>(rng.below(static_cast<unsigned>(legal.size())))]);
+    }
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+/// Policies, then values.
+std::vector<float> judged(BoundEvaluator& bound, const std::vector<State>& states, bool average) {
+  std::vector<const State*> pointers;
+  for (const State& state : states) pointers.push_back(&state);
+  const auto actions = static_cast<std::size_t>(states[0].game()->shape().num_actions);
+  std::vector<float> answers(states.size() * (actions + 1));
+  const std::span<float> all(answers);
+  evaluate_states(bound, pointers, all.first(states.size() * actions), all.last(states.size()),
+                  average);
+  return answers;
+}
+
+}  // namespace
+
+TEST_CASE("what was stored is found until it is cleared") {
+  EvalCache cache(1024, 1 << 20, 10);
+  std::vector<float> row(10);
+  for (std::uint64_t i = 0; i < 100; ++i) cache.store(key_of(i).words, row_of(i, 10).data());
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    REQUIRE(cache.find(key_of(i).words, row.data()));
+    CHECK(row == row_of(i, 10));
+  }
+  CHECK_FALSE(cache.find(key_of(100).words, row.data()));
+  CHECK(cache.hits() == 100);
+  cache.clear();
+  CHECK_FALSE(cache.find(key_of(0).words, row.data()));
+  cache.store(key_of(0).words, row_of(0, 10).data());
+  CHECK(cache.find(key_of(0).words, row.data()));
+}
+
+TEST_CASE("a cache stays within its bytes and its entries, and the most recent are kept") {
+  const std::uint64_t bytes = 1 << 18;
+  EvalCache small(1'000'000, bytes, 362);
+  CHECK(small.bytes() <= bytes);
+  CHECK(small.capacity() * 362 * sizeof(float) <= bytes);
+  CHECK(small.capacity() > 100);
+  EvalCache few(64, 1 << 20, 10);
+  CHECK(few.capacity() == 64);
+  std::vector<float> row(10);
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    few.store(key_of(i).words, row_of(i, 10).data());
+    REQUIRE(few.find(key_of(i).words, row.data()));
+  }
+  EvalCache none(1024, 100, 10);
+  CHECK(none.capacity() == 0);
+  none.store(key_of(0).words, row.data());
+  CHECK_FALSE(none.find(key_of(0).words, row.data()));
+}
+
+TEST_CASE("judgements with the cache and without it are equal bit for bit") {
+  const auto game = load_game("go", {{"board_size", 5LL}});
+  const std::vector<State> states = random_states(game, 60);
+  NetworkEvaluator evaluator(std::make_shared<SumSource>(), {});
+  BindOptions cached;
+  cached.cache_entries = 4096;
+  cached.cache_bytes = 1 << 22;
+  const auto plain = evaluator.bind(game, {});
+  const auto with = evaluator.bind(game, cached);
+  const std::vector<float> one = judged(*plain, states, false);
+  const std::vector<float> mean = judged(*plain, states, true);
+  CHECK(judged(*with, states, false) == one);
+  CHECK(judged(*with, states, true) == mean);  // one answer of eight is in the cache
+  CHECK(judged(*with, states, true) == mean);
+  CHECK(judged(*with, states, false) == one);
+  CHECK(with->stats().cache_hits >= 60 * 10);
+  const std::uint64_t rows = with->stats().rows;
+  CHECK(judged(*with, states, true) == mean);
+  CHECK(with->stats().rows == rows);
+  with->clear_cache();
+  CHECK(judged(*with, states, true) == mean);
+  CHECK(with->stats().rows > rows);
+}
+
+TEST_CASE("a mixed value is the same whether the network's part was in the cache or not") {
+  const auto game = load_game("connect_four");
+  const std::vector<State> states = random_states(game, 30);
+  MixedEvaluator evaluator(
+      std::make_shared<NetworkEvaluator>(std::make_shared<SumSource>(), ModelSpec{}),
+      std::make_shared<RolloutEvaluator>(3), 0.5);
+  BindOptions options;
+  options.cache_entries = 1024;
+  options.cache_bytes = 1 << 20;
+  const auto bound = evaluator.bind(game, options);
+  const std::vector<float> first = judged(*bound, states, true);
+  CHECK(judged(*bound, states, true) == first);
+  CHECK(bound->stats().cache_hits >= 2 * 30);
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("threads that share a cache find whole rows or nothing") {
+    EvalCache cache(256, 1 << 20, 50);
+    std::atomic<int> wrong{0};
+    const auto work = [&](std::uint64_t seed) {
+      Rng rng(seed);
+      std::vector<float> row(50);
+      for (int i = 0; i < 20'000; ++i) {
+        const std::uint64_t number = rng.below(600);
+        if (cache.find(key_of(number).words, row.data())) {
+          if (row != row_of(number, 50)) wrong.fetch_add(1);
+        } else {
+          cache.store(key_of(number).words, row_of(number, 50).data());
+        }
+        if (i % 5000 == 4999) cache.clear();
+      }
+    };
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < 4; ++t) threads.emplace_back(work, t);
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
+    CHECK(cache.hits() > 0);
+  }
+
+  TEST_CASE("threads with batches of their own judge alike through one evaluator") {
+    const auto game = load_game("connect_four");
+    const std::vector<State> states = random_states(game, 40);
+    NetworkEvaluator evaluator(std::make_shared<SumSource>(), {});
+    BindOptions options;
+    options.cache_entries = 64;
+    options.cache_bytes = 1 << 20;
+    const auto bound = evaluator.bind(game, options);
+    const std::vector<float> expected = judged(*evaluator.bind(game, {}), states, true);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 5; ++i) {
+          if (judged(*bound, states, true) != expected) wrong.fetch_add(1);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
+  }
+}

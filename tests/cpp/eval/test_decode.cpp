@@ -1,0 +1,186 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "eval/network/decode.h"
+#include "games/any/registry.h"
+
+using namespace pyengine;
+
+namespace {
+
+EvalLeaf leaf_with(const std::vector<Action>& legal, int to_move = 0) {
+  EvalLeaf leaf;
+  for (const Action action : legal) leaf.legal.push_back(action);
+  leaf.to_move = to_move;
+  return leaf;
+}
+
+/// Policy that answers its own index, as probabilities.
+std::vector<float> counting(int size) {
+  std::vector<float> policy(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < policy.size(); ++i) policy[i] = static_cast<float>(i);
+  return policy;
+}
+
+float value_of(const ModelSpec& spec, const std::vector<float>& value, int to_move = 0) {
+  const Decoder decoder(spec, *load_game("tic_tac_toe"));
+  EvalLeaf leaf = leaf_with({0}, to_move);
+  const std::vector<float> policy(9, 0.0F);
+  decoder.add(policy.data(), value.data(), 0, leaf);
+  Decoder::finish(leaf);
+  return leaf.value;
+}
+
+}  // namespace
+
+TEST_CASE("logits become a softmax over the legal actions alone") {
+  const Decoder decoder({}, *load_game("tic_tac_toe"));
+  EvalLeaf leaf = leaf_with({1, 4, 8});
+  std::vector<float> policy(9, 50.0F);  // what is illegal does not count
+  policy[1] = 0.0F;
+  policy[4] = std::log(2.0F);
+  policy[8] = std::log(5.0F);
+  const float value = 0.5F;
+  decoder.add(policy.data(), &value, 0, leaf);
+  Decoder::finish(leaf);
+  CHECK(leaf.priors[0] == doctest::Approx(1.0 / 8));
+  CHECK(leaf.priors[1] == doctest::Approx(2.0 / 8));
+  CHECK(leaf.priors[2] == doctest::Approx(5.0 / 8));
+  CHECK(leaf.value == 0.5F);
+}
+
+TEST_CASE("probabilities are divided by their sum, and equal when all are 0") {
+  ModelSpec spec;
+  spec.policy = "probs";
+  const Decoder decoder(spec, *load_game("tic_tac_toe"));
+  const float value = 0.0F;
+  EvalLeaf leaf = leaf_with({1, 3});
+  decoder.add(counting(9).data(), &value, 0, leaf);
+  CHECK(leaf.priors == std::vector<float>{0.25F, 0.75F});
+  EvalLeaf none = leaf_with({0, 5});
+  decoder.add(std::vector<float>(9, 0.0F).data(), &value, 0, none);
+  CHECK(none.priors == std::vector<float>{0.5F, 0.5F});
+}
+
+TEST_CASE("every kind of value means the same game") {
+  ModelSpec scalar;
+  CHECK(value_of(scalar, {-0.25F}) == -0.25F);
+  CHECK(value_of(scalar, {1.5F}) == 1.0F);  // never outside [-1, 1]
+  scalar.value_kind = "probs";
+  CHECK(value_of(scalar, {0.75F}) == 0.5F);
+  scalar.value_kind = "logits";
+  CHECK(value_of(scalar, {0.5F}) == doctest::Approx(std::tanh(0.5)));
+  ModelSpec parts;
+  parts.value = {"draw", "win", "loss"};
+  CHECK(value_of(parts, {std::log(2.0F), std::log(5.0F), 0.0F}) == doctest::Approx(0.5));
+  parts.value_kind = "probs";
+  CHECK(value_of(parts, {0.25F, 0.625F, 0.125F}) == doctest::Approx(0.5));
+  parts.value_kind = "log_probs";
+  CHECK(value_of(parts, {std::log(0.25F), std::log(0.125F), std::log(0.625F)}) ==
+        doctest::Approx(-0.5));
+}
+
+TEST_CASE("a value for the first player is turned round for the second") {
+  ModelSpec spec;
+  spec.value_for = "first_player";
+  CHECK(value_of(spec, {0.25F}, 0) == 0.25F);
+  CHECK(value_of(spec, {0.25F}, 1) == -0.25F);
+}
+
+TEST_CASE("the pass is where the spec says and the other actions keep their order") {
+  const auto game = load_game("go", {{"board_size", 2LL}});
+  const float value = 0.0F;
+  const auto order = [&](std::optional<int> pass_index) {
+    ModelSpec spec;
+    spec.policy = "probs";
+    spec.pass_index = pass_index;
+    EvalLeaf leaf = leaf_with({0, 1, 2, 3, 4});
+    Decoder(spec, *game).add(counting(5).data(), &value, 0, leaf);
+    std::string text;
+    for (const float prior : leaf.priors) text += std::to_string(std::lround(prior * 10));
+    return text;
+  };
+  CHECK(order(std::nullopt) == "01234");
+  CHECK(order(4) == "01234");
+  CHECK(order(0) == "12340");
+  CHECK(order(2) == "01342");
+  ModelSpec spec;
+  spec.pass_index = 5;
+  CHECK_THROWS_AS(Decoder(spec, *game), ModelError);
+  CHECK_THROWS_AS(Decoder(spec, *load_game("tic_tac_toe")), ModelError);
+}
+
+TEST_CASE("a policy read bottom_up starts with the last row") {
+  ModelSpec spec;
+  spec.policy = "probs";
+  spec.policy_rows = "bottom_up";
+  const float value = 0.0F;
+  EvalLeaf leaf = leaf_with({0, 8});
+  Decoder(spec, *load_game("tic_tac_toe")).add(counting(9).data(), &value, 0, leaf);
+  CHECK(leaf.priors[0] == doctest::Approx(6.0 / 8));
+  CHECK(leaf.priors[1] == doctest::Approx(2.0 / 8));
+}
+
+TEST_CASE("the answer under a symmetry is read where the symmetry moved the action") {
+  const auto game = load_game("tic_tac_toe");
+  ModelSpec spec;
+  spec.policy = "probs";
+  const Decoder decoder(spec, *game);
+  const float value = 0.0F;
+  for (int k = 0; k < 8; ++k) {
+    EvalLeaf leaf = leaf_with({2});
+    std::vector<float> policy(9, 0.0F);
+    policy[game->symmetries().action[static_cast<std::size_t>(k)][2]] = 1.0F;
+    leaf.legal.push_back(3);
+    decoder.add(policy.data(), &value, k, leaf);
+    CHECK(leaf.priors == std::vector<float>{1.0F, 0.0F});
+  }
+}
+
+TEST_CASE("the mean over the symmetries does not depend on the order of the answers") {
+  const Decoder decoder({}, *load_game("tic_tac_toe"));
+  Rng rng(5);
+  std::vector<std::vector<float>> policies(8, std::vector<float>(9));
+  std::vector<float> values(8);
+  for (auto& policy : policies) {
+    for (float& logit : policy) logit = static_cast<float>(rng.normal());
+  }
+  for (float& value : values) value = static_cast<float>(rng.uniform() * 2 - 1);
+  const auto judged = [&](const std::vector<int>& order) {
+    EvalLeaf leaf = leaf_with({0, 1, 5, 7});
+    for (const int k : order) {
+      const auto i = static_cast<std::size_t>(k);
+      decoder.add(policies[i].data(), &values[i], k, leaf);
+    }
+    Decoder::finish(leaf);
+    leaf.priors.push_back(leaf.value);
+    return leaf.priors;
+  };
+  std::vector<int> order = {0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<float> expected = judged(order);
+  for (int i = 0; i < 20; ++i) {
+    std::next_permutation(order.begin(), order.end());
+    std::reverse(order.begin(), order.begin() + 5);
+    CHECK(judged(order) == expected);
+  }
+}
+
+TEST_CASE("a number that is not finite is an error that names the output") {
+  const Decoder decoder({}, *load_game("tic_tac_toe"));
+  std::vector<float> policy(9, 0.0F);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinite = std::numeric_limits<float>::infinity();
+  const float fine = 0.0F;
+  CHECK_NOTHROW(decoder.check(policy.data(), &fine));
+  CHECK_THROWS_WITH_AS(decoder.check(policy.data(), &nan),
+                       doctest::Contains("value must be finite"), EvaluationError);
+  policy[3] = infinite;
+  CHECK_THROWS_WITH_AS(decoder.check(policy.data(), &fine),
+                       doctest::Contains("policy must be finite"), EvaluationError);
+}

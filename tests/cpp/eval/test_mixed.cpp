@@ -1,0 +1,339 @@
+/// A mix of two evaluators: on which threads its parts are evaluated, and what comes out.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "eval/mixed.h"
+#include "eval/modelled_device.h"
+#include "eval/network/network.h"
+#include "eval/simple.h"
+#include "search_fixtures.h"
+#include "tree_check.h"
+
+namespace pyengine {
+namespace {
+
+using namespace search_test;
+using std::chrono::microseconds;
+
+/// A network with a cache. Its answers are a function of the position; 0 streams: no device.
+std::shared_ptr<Evaluator> network(int streams = 0) {
+  const DeviceModel model{.latency = 20e-6, .per_row = 0.0, .streams = streams};
+  return std::make_shared<NetworkEvaluator>(std::make_shared<ModelledDevice>(model), ModelSpec{});
+}
+
+/// What stands in for Python: evaluated on the thread that searches alone.
+std::shared_ptr<MockEvaluator> python_part(double answered = 0.0) {
+  return std::make_shared<MockEvaluator>(
+      Mock{.calling_thread = true, .answered = answered, .delay = microseconds(5)});
+}
+
+SearchConfig config_of(int threads, SymmetryMode symmetry = SymmetryMode::random) {
+  SearchConfig config;
+  config.threads = threads;
+  config.simulations = 300;
+  config.symmetry = symmetry;
+  config.memory_limit = 16U << 20;
+  config.reuse_tree = false;
+  config.solver = false;
+  return config;
+}
+
+/// Policies, then values.
+std::vector<float> evaluated(BoundEvaluator& bound, const std::vector<State>& states,
+                             bool average = false) {
+  const std::vector<const State*> pointers = pointers_to(states);
+  const auto actions = static_cast<std::size_t>(states[0].game()->shape().num_actions);
+  std::vector<float> answers(states.size() * (actions + 1));
+  const std::span<float> all(answers);
+  evaluate_states(bound, pointers, all.first(states.size() * actions), all.last(states.size()),
+                  average);
+  return answers;
+}
+
+std::vector<float> evaluated(Evaluator& evaluator, const std::vector<State>& states,
+                             bool average = false) {
+  return evaluated(*evaluator.bind(states[0].game(), {}), states, average);
+}
+
+/// The network's policies, and the values mixed.
+std::vector<float> blend(std::vector<float> network, const std::vector<float>& other, float mix,
+                         std::size_t states) {
+  for (std::size_t i = network.size() - states; i < network.size(); ++i) {
+    network[i] = (1.0F - mix) * network[i] + mix * other[i];
+  }
+  return network;
+}
+
+BindOptions with_cache(std::uint64_t bytes = 1U << 22) {
+  BindOptions options;
+  options.cache_entries = 4096;
+  options.cache_bytes = bytes;
+  return options;
+}
+
+/// One evaluator's leaf, by hand.
+void ask(BoundEvaluator& bound, EvalBatch& batch, int leaf, const State& state) {
+  EvalLeaf& asked = batch.leaves[static_cast<std::size_t>(leaf)];
+  state.position().legal_actions(asked.legal);
+  asked.to_move = state.position().to_move();
+  bound.open(batch, leaf, state.position());
+  bound.request(batch, leaf, 0);
+}
+
+}  // namespace
+
+TEST_CASE("with a mix of 0 or 1 the value is that of one part alone") {
+  const std::vector<State> states = random_states(load_game("connect_four"), 40, 8);
+  const auto net = network();
+  const auto mock = python_part();
+  for (const bool average : {false, true}) {
+    const std::vector<float> own = evaluated(*net, states, average);
+    const std::vector<float> other = evaluated(*mock, states);
+    for (const double mix : {0.0, 0.3, 1.0}) {
+      MixedEvaluator mixed(net, mock, mix);
+      CHECK(evaluated(mixed, states, average) ==
+            blend(own, other, static_cast<float>(mix), states.size()));
+    }
+  }
+}
+
+TEST_CASE("a mix of mixes is the mix of their values, on either side, cached or not") {
+  const std::vector<State> states = random_states(load_game("connect_four"), 40, 8);
+  const auto net = network();
+  const auto inner = std::make_shared<MixedEvaluator>(net, python_part(0.5), 0.25);
+  const auto mock = std::make_shared<MockEvaluator>();
+  const std::vector<float> own = evaluated(*inner, states);
+  const std::vector<float> other = evaluated(*mock, states);
+  MixedEvaluator left(inner, mock, 0.5);
+  MixedEvaluator right(mock, inner, 0.5);
+  for (MixedEvaluator* mixed : {&left, &right}) {
+    const auto bound = mixed->bind(states[0].game(), with_cache());
+    const std::vector<float> expected = mixed == &left ? blend(own, other, 0.5F, states.size())
+                                                       : blend(other, own, 0.5F, states.size());
+    CHECK(evaluated(*bound, states) == expected);
+    CHECK(evaluated(*bound, states) == expected);  // the network's part is in the cache
+    CHECK(bound->traits().calling_thread);
+  }
+}
+
+TEST_CASE("a leaf waits for the other part though the network's is in the cache") {
+  const State state(load_game("connect_four"));
+  const auto mock = python_part();
+  const auto bound = MixedEvaluator(network(), mock, 0.5).bind(state.game(), with_cache());
+  const auto batch = bound->make_batch(4);
+  for (const std::size_t rows : {std::size_t{1}, std::size_t{0}}) {
+    batch->rows.clear();
+    batch->num_leaves = 0;
+    ask(*bound, *batch, 0, state);
+    CHECK(batch->rows.size() == rows);
+    CHECK(batch->leaves[0].pending_rows == static_cast<int>(rows) + 1);
+    batch->num_leaves = 1;
+    CHECK(batch->waits());
+    bound->evaluate(*batch);
+    bound->conclude(*batch);
+    CHECK(batch->leaves[0].pending_rows == 0);
+  }
+  CHECK(mock->seen->rows == 2);
+  CHECK(bound->stats().rows == 1);
+}
+
+TEST_CASE("rows of a leaf that failed are evaluated by neither part") {
+  const State state(load_game("connect_four"));
+  const State later = random_state(state.game(), 5, 1);
+  const auto own = std::make_shared<MockEvaluator>();
+  const auto other = std::make_shared<MockEvaluator>();
+  const auto bound = MixedEvaluator(own, other, 0.5).bind(state.game(), {});
+  const auto batch = bound->make_batch(4);
+  ask(*bound, *batch, 0, state);
+  batch->num_leaves = 1;
+  ask(*bound, *batch, 1, state);  // given up after this, and its place taken by another
+  batch->rows.pop_back();
+  SUBCASE("another leaf takes its place") {
+    ask(*bound, *batch, 1, later);
+    batch->num_leaves = 2;
+  }
+  SUBCASE("it was the last") {}
+  const int leaves = batch->num_leaves;
+  bound->evaluate(*batch);
+  bound->conclude(*batch);
+  CHECK(static_cast<int>(batch->rows.size()) == leaves);
+  CHECK(own->seen->rows == leaves);
+  CHECK(other->seen->rows == leaves);
+}
+
+TEST_CASE("the caches of both parts share one cap and are cleared together") {
+  const std::vector<State> states = random_states(load_game("connect_four"), 30, 8);
+  const std::uint64_t cap = 1U << 18;
+  BindOptions options = with_cache(cap);
+  options.cache_entries = 1U << 20;
+  const auto both = MixedEvaluator(network(), network(), 0.5).bind(states[0].game(), options);
+  CHECK(both->stats().cache_bytes <= cap);
+  CHECK(both->stats().cache_bytes > cap * 8 / 10);
+  const auto one = MixedEvaluator(network(), python_part(), 0.5).bind(states[0].game(), options);
+  CHECK(one->stats().cache_bytes > cap * 8 / 10);
+  // stats() tells the rows of the first part alone; those of the other its device tells.
+  const auto inner = std::make_shared<ModelledDevice>(DeviceModel{.latency = 0.0, .streams = 0});
+  const auto counted = std::make_shared<NetworkEvaluator>(inner, ModelSpec{});
+  const auto bound = MixedEvaluator(network(), counted, 0.5).bind(states[0].game(), with_cache());
+  evaluated(*bound, states);
+  const std::uint64_t rows = inner->counters().rows;
+  evaluated(*bound, states);
+  CHECK(inner->counters().rows == rows);
+  bound->clear_cache();
+  evaluated(*bound, states);
+  CHECK(inner->counters().rows > rows);
+}
+
+TEST_CASE("a batch that is not to read the cache reads neither part's") {
+  const State state(load_game("connect_four"));
+  const auto bound = MixedEvaluator(network(), network(), 0.5).bind(state.game(), with_cache());
+  const auto batch = bound->make_batch(2);
+  evaluated(*bound, {state});
+  for (const bool use : {true, false}) {
+    batch->use_cache = use;
+    ask(*bound, *batch, 0, state);
+    CHECK(batch->leaves[0].pending_rows == (use ? 0 : 2));
+  }
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("a part bound to the calling thread is evaluated there, one batch at a time") {
+    const auto game = load_game("connect_four");
+    const std::vector<State> states = random_states(game, 6, 6);
+    for (const int streams : {0, 2}) {
+      for (const bool first : {false, true}) {
+        for (const std::uint64_t cache : {0U, 1U << 16}) {
+          for (const double answered : {0.0, 0.5}) {
+            CAPTURE(streams);
+            CAPTURE(first);
+            CAPTURE(cache);
+            CAPTURE(answered);
+            const auto python = python_part(answered);
+            const auto net = network(streams);
+            const auto mixed = first ? std::make_shared<MixedEvaluator>(python, net, 0.5)
+                                     : std::make_shared<MixedEvaluator>(net, python, 0.5);
+            SearchConfig config = config_of(4);
+            config.cache_entries = cache;
+            Searcher searcher(game, mixed, config);
+            Patient host;
+            for (int turn = 0; turn < 2; ++turn) {
+              CHECK(searcher.search(states[0], config, host).simulations == 300);
+            }
+            searcher.search_many(pointers_to(states), config, host);
+            CHECK(python->seen->batches > 10);
+            CHECK(python->seen->elsewhere == 0);
+            CHECK(python->seen->most_inside == 1);
+          }
+        }
+      }
+    }
+  }
+
+  TEST_CASE("two parts bound to the calling thread, one of them in a mix of its own") {
+    const auto game = load_game("connect_four");
+    const auto one = python_part(0.3);
+    const auto two = python_part();
+    const auto inner = std::make_shared<MixedEvaluator>(network(2), one, 0.5);
+    for (const bool first : {false, true}) {
+      const auto mixed = first ? std::make_shared<MixedEvaluator>(inner, two, 0.5)
+                               : std::make_shared<MixedEvaluator>(two, inner, 0.5);
+      const SearchConfig config = config_of(4);
+      Searcher searcher(game, mixed, config);
+      Patient host;
+      CHECK(searcher.search(State(game), config, host).simulations == 300);
+    }
+    CHECK(one->seen->elsewhere + two->seen->elsewhere == 0);
+    CHECK(std::max(one->seen->most_inside.load(), two->seen->most_inside.load()) == 1);
+  }
+
+  TEST_CASE("beside a device the other part is evaluated by workers") {
+    const auto game = load_game("connect_four");
+    for (const bool first : {false, true}) {
+      const auto device = std::make_shared<MockEvaluator>(
+          Mock{.device_batches = 2, .answered = 0.2, .delay = microseconds(20)});
+      const auto other = std::make_shared<MockEvaluator>();
+      const auto mixed = first ? std::make_shared<MixedEvaluator>(other, device, 0.5)
+                               : std::make_shared<MixedEvaluator>(device, other, 0.5);
+      const SearchConfig config = config_of(4);
+      Searcher searcher(game, mixed, config);
+      Patient host;
+      CHECK(searcher.search(State(game), config, host).simulations == 300);
+      CHECK(check_tree(*searcher.tree(), true).wrong == 0);
+      for (const std::thread::id thread : device->seen->threads) {
+        CHECK(other->seen->threads.count(thread) == 0);
+      }
+    }
+  }
+
+  TEST_CASE("deterministic searches with mixes are the same at 1, 2 and 4 threads") {
+    const auto game = load_game("gomoku", {{"board_size", 9LL}});
+    const auto rollout = std::make_shared<RolloutEvaluator>();
+    const std::array<std::shared_ptr<Evaluator>, 5> mixes{
+        std::make_shared<MixedEvaluator>(network(), rollout, 0.5),
+        std::make_shared<MixedEvaluator>(network(2), rollout, 0.5),
+        std::make_shared<MixedEvaluator>(network(), python_part(0.5), 0.5),
+        std::make_shared<MixedEvaluator>(python_part(), network(), 0.5),
+        std::make_shared<MixedEvaluator>(network(), network(2), 0.5)};
+    for (const auto& mixed : mixes) {
+      for (const SymmetryMode symmetry : {SymmetryMode::random, SymmetryMode::fill}) {
+        std::vector<std::uint32_t> visits;
+        for (const int threads : {1, 2, 4}) {
+          SearchConfig config = config_of(threads, symmetry);
+          config.deterministic = true;
+          Searcher searcher(game, mixed, config);
+          Patient host;
+          const SearchResult result = searcher.search(State(game), config, host);
+          if (threads == 1) visits = result.visits;
+          CHECK(result.visits == visits);
+        }
+      }
+    }
+  }
+
+  TEST_CASE("after a batch of either part has failed the next search is as if it had not") {
+    const auto game = load_game("connect_four");
+    for (const bool first : {false, true}) {
+      const auto own = std::make_shared<MockEvaluator>(Mock{.answered = 0.3});
+      const auto other = python_part(0.3);
+      const auto mixed = std::make_shared<MixedEvaluator>(own, other, 0.5);
+      SearchConfig config = config_of(4);
+      config.deterministic = true;
+      Searcher searcher(game, mixed, config);
+      Patient host;
+      const SearchResult expected = searcher.search(State(game), config, host);
+      Seen& failing = first ? *own->seen : *other->seen;
+      for (std::uint64_t round = 0; round < 8; ++round) {
+        const State state = random_state(game, 3, round);
+        failing.fail_at = failing.batches.load() + static_cast<int>(round * 3);
+        CHECK_THROWS_AS(searcher.search(state, config, host), EvaluationError);
+        failing.fail_at = -1;
+        CHECK(searcher.search(State(game), config, host).visits == expected.visits);
+      }
+    }
+  }
+
+  TEST_CASE("the budget is kept in all symmetry modes of a mix") {
+    const auto game = load_game("connect_four");
+    for (const SymmetryMode symmetry : {SymmetryMode::none, SymmetryMode::average,
+                                        SymmetryMode::root_average, SymmetryMode::fill}) {
+      for (const int streams : {0, 2}) {
+        const auto python = python_part();
+        const auto mixed = std::make_shared<MixedEvaluator>(network(streams), python, 0.5);
+        const SearchConfig config = config_of(4, symmetry);
+        Searcher searcher(game, mixed, config);
+        Patient host;
+        for (int turn = 0; turn < 2; ++turn) {
+          CHECK(searcher.search(State(game), config, host).simulations == 300);
+          CHECK(check_tree(*searcher.tree(), true).wrong == 0);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace pyengine

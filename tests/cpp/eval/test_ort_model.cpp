@@ -1,0 +1,63 @@
+/// What ONNX Runtime's models share, as far as it needs no library.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/janitor.h"
+#include "eval/ort/model.h"
+
+using namespace pyengine;
+using namespace pyengine::ort;
+
+namespace {
+
+std::atomic<int> g_closed{0};
+
+/// Counts, in the place of a session, when it is closed.
+std::vector<Handle<OrtSession>> one_session() {
+  static int session = 0;
+  std::vector<Handle<OrtSession>> sessions;
+  sessions.emplace_back(reinterpret_cast<OrtSession*>(&session),
+                        Releaser<OrtSession>{[](OrtSession*) { ++g_closed; }});
+  return sessions;
+}
+
+}  // namespace
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("sessions of a device are closed at once where nobody is on it") {
+    g_closed = 0;
+    close_on_device(one_session());
+    CHECK(g_closed == 1);
+  }
+
+  TEST_CASE("closing a device's sessions does not wait for a model that is opened there") {
+    g_closed = 0;
+    {
+      const std::lock_guard opening(device_gate());
+      std::async(std::launch::async, [] { close_on_device(one_session()); }).get();
+      run_in_background([] {});
+      wait_for_background();  // nor does who waits for memory wait for the device
+      CHECK(g_closed == 0);
+    }
+    wait_for_background(Background::devices);
+    CHECK(g_closed == 1);
+  }
+
+  TEST_CASE("the gate of devices is not taken where a batch is on one") {
+    const auto elsewhere = [](auto attempt) {
+      return std::async(std::launch::async, attempt).get();
+    };
+    {
+      const std::shared_lock batch(device_gate());
+      CHECK(!elsewhere([] { return device_gate().try_lock(); }));
+      elsewhere([] { const std::shared_lock another(device_gate()); });  // nothing is left behind
+    }
+    CHECK(device_gate().try_lock());
+    device_gate().unlock();
+  }
+}

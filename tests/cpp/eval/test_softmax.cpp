@@ -1,0 +1,59 @@
+/// The vectors' softmax against double precision, from the differences as floats hold them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "base/rng.h"
+#include "eval/network/softmax.h"
+
+using namespace pyengine;
+
+namespace {
+
+std::vector<double> exact_softmax(const std::vector<float>& numbers) {
+  const float highest = *std::max_element(numbers.begin(), numbers.end());
+  std::vector<double> result;
+  for (const float x : numbers) result.push_back(std::exp(static_cast<double>(x - highest)));
+  const double sum = std::accumulate(result.begin(), result.end(), 0.0);
+  for (double& x : result) x /= sum;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("softmax is within 3e-7 of its exact value, at every length and width of logits") {
+  Rng rng(0, 1);
+  for (int count = 1; count <= 400; count += count < 40 ? 1 : 37) {
+    for (const double deviation : {0.0, 0.1, 3.0, 20.0}) {
+      std::vector<float> numbers(static_cast<std::size_t>(count));
+      for (float& x : numbers) x = static_cast<float>(deviation * rng.normal());
+      const std::vector<double> exact = exact_softmax(numbers);
+      softmax(numbers);
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        if (exact[i] < 1e-36) continue;
+        CHECK(std::abs(numbers[i] / exact[i] - 1.0) < 3e-7);
+      }
+    }
+  }
+}
+
+TEST_CASE("softmax of far lower logits is next to nothing and finite") {
+  std::vector<float> numbers = {0.0F, -88.0F, -1e30F, -3.4e38F};
+  softmax(numbers);
+  CHECK(numbers[0] == 1.0F);
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    CHECK(numbers[i] >= 0.0F);
+    CHECK(numbers[i] < 1e-37F);
+  }
+}
+
+TEST_CASE("softmax of equal logits is exactly equal shares") {
+  for (const int count : {1, 2, 7, 16, 100, 361}) {
+    std::vector<float> numbers(static_cast<std::size_t>(count), -2.5F);
+    softmax(numbers);
+    for (const float x : numbers) CHECK(x == 1.0F / static_cast<float>(count));
+  }
+}

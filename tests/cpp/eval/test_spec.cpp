@@ -1,0 +1,118 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "eval/network/spec.h"
+
+using namespace pyengine;
+
+namespace {
+
+/// What validate() says of a spec; empty when it says nothing.
+std::string complaint(const ModelSpec& spec) {
+  try {
+    spec.validate();
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+ModelSpec with_planes(std::vector<std::string> planes) {
+  ModelSpec spec;
+  spec.planes = std::move(planes);
+  return spec;
+}
+
+bool names(const std::string& message, const std::string& word) {
+  return message.find(word) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a range of planes is written out in order") {
+  const std::vector<std::string> names = {"own[0:3]", "opp[2]", "liberties[4+]", "ko"};
+  std::string written;
+  for (const Plane& plane : parse_planes(names)) written += to_string(plane) + " ";
+  CHECK(written == "own[0] own[1] own[2] opp[2] liberties[4+] ko ");
+}
+
+TEST_CASE("the presets have 17, 18 and 17 planes, each read back by its name") {
+  const auto count = [](const ModelSpec& spec) {
+    const auto planes = parse_planes(spec.planes);
+    for (const Plane& plane : planes) {
+      const std::vector<std::string> name = {to_string(plane)};
+      CHECK(parse_planes(name) == std::vector<Plane>{plane});
+    }
+    return planes.size();
+  };
+  CHECK(count(alphago_zero_spec()) == 17);
+  CHECK(count(leela_zero_spec()) == 18);
+  CHECK(count(gomoku17_spec()) == 17);
+}
+
+TEST_CASE("the default spec is valid and its value is tanh, of a 3-way head logits") {
+  CHECK(complaint({}).empty());
+  CHECK(ModelSpec{}.kind_of_value() == "tanh");
+  ModelSpec spec;
+  spec.value = {"draw", "loss", "win"};
+  CHECK(complaint(spec).empty());
+  CHECK(spec.kind_of_value() == "logits");
+}
+
+TEST_CASE("a plane that does not exist or a ply that is not kept is refused by its name") {
+  for (const char* bad : {"mine", "own", "own[8]", "own[-1]", "own[0:9]", "own[3:3]", "own[1",
+                          "own[a]", "own[0+]", "ones[0]", "liberties[0]", "liberties[1:2+]", ""}) {
+    CAPTURE(bad);
+    CHECK(names(complaint(with_planes({"own[0]", bad})), std::string("'") + bad + "'"));
+  }
+  CHECK(names(complaint(with_planes({})), "planes"));
+}
+
+TEST_CASE("a field with an unknown word is refused by its name") {
+  const auto refused = [](const std::string& field, auto change) {
+    ModelSpec spec;
+    change(spec);
+    return names(complaint(spec), field);
+  };
+  CHECK(refused("layout", [](ModelSpec& s) { s.layout = "CHW"; }));
+  CHECK(refused("rows", [](ModelSpec& s) { s.rows = "up"; }));
+  CHECK(refused("policy_rows", [](ModelSpec& s) { s.policy_rows = "up"; }));
+  CHECK(refused("policy", [](ModelSpec& s) { s.policy = "softmax"; }));
+  CHECK(refused("pass_index", [](ModelSpec& s) { s.pass_index = -1; }));
+  CHECK(refused("value", [](ModelSpec& s) { s.value = {"win", "loss"}; }));
+  CHECK(refused("value_kind", [](ModelSpec& s) { s.value_kind = "log_probs"; }));
+  CHECK(refused("value_for", [](ModelSpec& s) { s.value_for = "second_player"; }));
+}
+
+TEST_CASE("shapes with one reading give a spec") {
+  const std::vector<TensorInfo> outputs = {{"policy", 1, {-1, 82}}, {"value", 1, {-1, 1}}};
+  const std::vector<TensorInfo> three = {{"x", 1, {-1, 3, 9, 9}}};
+  CHECK(infer_spec(three, outputs) == ModelSpec{});
+  const std::vector<TensorInfo> two = {{"x", 1, {-1, 9, 9, 2}}};
+  ModelSpec expected = with_planes({"own[0]", "opp[0]"});
+  expected.layout = "NHWC";
+  CHECK(infer_spec(two, outputs) == expected);
+}
+
+TEST_CASE("shapes with several readings are refused with a list of what was seen") {
+  const std::vector<TensorInfo> outputs = {{"policy", 1, {-1, 9}}, {"value", 1, {-1, 1}}};
+  const std::vector<TensorInfo> three_way = {{"policy", 1, {-1, 9}}, {"value", 1, {-1, 3}}};
+  const auto refused = [](const std::vector<TensorInfo>& inputs, const auto& outs) {
+    try {
+      static_cast<void>(infer_spec(inputs, outs));
+    } catch (const ModelError& error) {
+      return names(error.what(), to_string(inputs)) && names(error.what(), to_string(outs));
+    }
+    return false;
+  };
+  using Inputs = std::vector<TensorInfo>;
+  CHECK(refused(Inputs{{"x", 1, {-1, 3, 3, 3}}}, outputs));   // planes first or last
+  CHECK(refused(Inputs{{"x", 1, {-1, 17, 3, 3}}}, outputs));  // what are 17 planes?
+  CHECK(refused(Inputs{{"x", 1, {-1, 7, 3, 3}}}, outputs));   // no board of 7x3 has 9 actions
+  CHECK(refused(Inputs{{"x", 1, {-1, 27}}}, outputs));
+  CHECK(refused(Inputs{{"x", 1, {-1, 2, 3, 3}}, {"y", 1, {-1, 1}}}, outputs));
+  CHECK(refused(Inputs{{"x", 1, {-1, 2, 3, 3}}}, three_way));  // in which order?
+}

@@ -1,0 +1,258 @@
+/// Selection against a computation over all legal actions, as API §3 writes it.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "search/rules/open_moves.h"
+#include "search/rules/select.h"
+#include "search_fixtures.h"
+
+namespace pyengine {
+namespace {
+
+using search_test::mixed;
+using search_test::unit;
+
+/// A node with random statistics.
+struct Case {
+  std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
+  Tree tree{pool};
+  Allocator allocator{tree.shared_arena()};
+  SearchConfig config;
+
+  Case(int actions, int children, std::uint64_t seed, bool coarse) {
+    EvalLeaf leaf;
+    leaf.to_move = static_cast<int>(seed % 2);
+    for (int a = 0; a < actions; ++a) {
+      leaf.legal.push_back(a);
+      // Coarse priors and values give many ties.
+      const double p = unit(seed + static_cast<std::uint64_t>(a) * 17);
+      leaf.priors.push_back(static_cast<float>(coarse ? std::ceil(p * 3) / 16 : p / actions));
+    }
+    Node& root = tree.root();
+    root.chooser = static_cast<int>(seed / 2 % 2) & 1;
+    REQUIRE(tree.expand(allocator, root, leaf));
+    std::uint32_t below = 1;
+    for (int i = 0; i < children; ++i) {
+      bool full = false;
+      Node* child = tree.create_child(allocator, root, full);
+      REQUIRE(child != nullptr);
+      const std::uint64_t r = mixed(seed * 7919 + static_cast<std::uint64_t>(i));
+      const auto visits = static_cast<std::uint32_t>(coarse ? r % 3 : r % 50);
+      const double mean = coarse ? static_cast<double>(r / 64 % 3) - 1.0 : 2.0 * unit(r) - 1.0;
+      child->visits = visits;
+      child->value_sum = static_cast<std::int64_t>(mean * visits * 0x1p24);
+      child->in_flight = static_cast<std::uint32_t>(r / 1024 % 4 == 0 ? r / 4096 % 3 : 0);
+      below += visits;
+    }
+    root.visits = below;
+    root.in_flight = static_cast<std::uint32_t>(seed % 3);
+    root.value_sum = static_cast<std::int64_t>((2.0 * unit(seed) - 1.0) * below * 0x1p24);
+  }
+};
+
+struct Candidate {
+  double score;
+  Edge edge;
+};
+
+/// Q of one child, for the player to move at the node.
+double q_of(const SearchConfig& config, const Node& child, double first_play) {
+  const double visits = child.visits.load();
+  const double sum = static_cast<double>(child.value_sum.load()) * 0x1p-24;
+  const double losses = config.collision == CollisionRule::virtual_loss
+      ? config.virtual_loss * child.in_flight.load()
+      : 0.0;
+  return visits + losses == 0.0 ? first_play : (sum - losses) / (visits + losses);
+}
+
+/// The action that the formula of API §3 chooses among all legal ones.
+int naive_choice(const Case& c) {
+  const Node& root = c.tree.root();
+  const auto edges = c.tree.edges(root);
+  std::vector<const Node*> children;
+  for_each_child(c.tree.arena(), root, root.num_children.load(),
+                 [&](const Node& child) { children.push_back(&child); });
+  const double n = static_cast<double>(root.visits.load()) + root.in_flight.load();
+  double visited = 0.0;
+  for (const Node* child : children) {
+    if (child->visits.load() > 0) visited += unpack_prior(child->prior);
+  }
+  double value = static_cast<double>(root.value_sum.load()) * 0x1p-24 / root.visits.load();
+  if (root.chooser != root.mover) value = -value;
+  double first_play = c.config.fpu_value;
+  if (c.config.fpu == FirstPlay::parent) first_play = value;
+  if (c.config.fpu == FirstPlay::reduction) {
+    first_play = value - c.config.fpu_value * std::sqrt(visited);
+  }
+  double rate = c.config.c_puct;
+  if (c.config.c_puct_base) {
+    const double base = *c.config.c_puct_base;
+    rate = c.config.c_puct + c.config.c_puct_factor * std::log((1.0 + n + base) / base);
+  }
+  std::optional<Candidate> best;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const Node* child = i < children.size() ? children[i] : nullptr;
+    const double total = child == nullptr
+        ? 0.0
+        : static_cast<double>(child->visits.load()) + child->in_flight.load();
+    double q = child == nullptr ? first_play : q_of(c.config, *child, first_play);
+    if (child != nullptr && c.config.solver && is_lost_for(child->proof.load(), root.mover)) {
+      q = -std::numeric_limits<double>::infinity();
+    }
+    const double score = q + rate * unpack_prior(edges[i].prior()) * std::sqrt(n) / (1.0 + total);
+    if (!best || score > best->score || (score == best->score && edges[i] < best->edge)) {
+      best = {score, edges[i]};
+    }
+  }
+  return best->edge.action();
+}
+
+int chosen_by(Selector selector, Case& c, bool sorted) {
+  selector.configure(c.config);
+  const Selection selection = selector.choose(c.tree, c.tree.root(), sorted, true);
+  REQUIRE_FALSE(selection.none);
+  if (selection.child != nullptr) return selection.child->action;
+  const int next = c.tree.root().num_children.load();
+  return c.tree.edges(c.tree.root())[static_cast<std::size_t>(next)].action();
+}
+
+/// What the portable loop and the one for wide vectors choose.
+int chosen(Case& c, bool sorted) {
+  const int portable = chosen_by(Selector(nullptr), c, sorted);
+  CHECK(chosen_by(Selector(), c, sorted) == portable);
+  return portable;
+}
+
+void set_kind(SearchConfig& config, std::uint64_t i) {
+  config.fpu = static_cast<FirstPlay>(i % 3);
+  config.fpu_value = i % 5 == 0 ? -1.0 : 0.25;
+  config.collision = static_cast<CollisionRule>(i / 3 % 2);
+  config.virtual_loss = i % 7 == 0 ? 3.0 : 1.0;
+  if (i % 4 == 0) config.c_puct_base.reset();
+  if (i % 4 == 1) config.c_puct_base = 100.0;
+  config.c_puct_factor = i % 2 == 0 ? 1.0 : 2.0;
+}
+
+TEST_CASE("the child chosen is the one that the formula over all legal actions chooses") {
+  for (std::uint64_t i = 0; i < 3000; ++i) {
+    CAPTURE(i);
+    const int actions = 1 + static_cast<int>(mixed(i) % 40);
+    const int children = static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1));
+    Case c(actions, children, i, i % 3 == 0);
+    set_kind(c.config, i);
+    REQUIRE(chosen(c, true) == naive_choice(c));
+  }
+}
+
+TEST_CASE("400 children, all visited or all but one") {
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    CAPTURE(i);
+    Case c(400, i % 2 == 0 ? 400 : 399, i, i % 4 == 0);
+    set_kind(c.config, i);
+    REQUIRE(chosen(c, true) == naive_choice(c));
+  }
+}
+
+TEST_CASE("at a root under noise, ties go to the larger prior, then to the smaller action") {
+  for (std::uint64_t i = 0; i < 1500; ++i) {
+    CAPTURE(i);
+    const int actions = 2 + static_cast<int>(mixed(i) % 20);
+    Case c(actions, static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1)), i,
+           true);
+    set_kind(c.config, i);
+    std::vector<double> noise(static_cast<std::size_t>(actions));
+    for (std::size_t a = 0; a < noise.size(); ++a) noise[a] = std::ceil(unit(i + a * 31) * 3) / 16;
+    c.tree.add_root_noise(noise, 0.5);
+    REQUIRE(chosen(c, c.tree.root_is_sorted()) == naive_choice(c));
+  }
+}
+
+TEST_CASE("with the solver a lost move is chosen only when nothing else is left") {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    CAPTURE(i);
+    Case c(10, 10, i, i % 3 == 0);
+    const int keep = static_cast<int>(mixed(i) % 11);  // 10: all are lost
+    int place = 0;
+    for_each_child(c.tree.arena(), c.tree.root(), 10, [&](Node& child) {
+      const Proof lost = c.tree.root().mover == 0 ? Proof::loss : Proof::win;
+      if (place++ != keep) child.proof = lost;
+    });
+    const int choice = chosen(c, true);
+    if (keep < 10) {
+      CHECK(choice == c.tree.edges(c.tree.root())[static_cast<std::size_t>(keep)].action());
+    }
+    c.config.solver = false;
+    CHECK(chosen(c, true) == naive_choice(c));
+  }
+}
+
+TEST_CASE("virtual visits and virtual losses differ in Q alone") {
+  Case c(2, 1, 4, false);
+  Node* child = nullptr;
+  for_each_child(c.tree.arena(), c.tree.root(), 1, [&](Node& node) { child = &node; });
+  child->visits = 4;
+  child->value_sum = 4 << 24;
+  child->in_flight = 2;
+  c.config.c_puct = 1e-9;
+  c.config.c_puct_base.reset();
+  c.config.fpu = FirstPlay::value;
+  c.config.fpu_value = 0.5;
+  CHECK(chosen(c, true) == child->action);  // 4 / 4
+  c.config.collision = CollisionRule::virtual_loss;
+  CHECK(chosen(c, true) != child->action);  // (4 - 2) / 6
+}
+
+TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none when all are proven") {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    CAPTURE(i);
+    Case c(12, i % 2 == 0 ? 12 : 9, i, false);
+    c.config.solver = false;
+    for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
+                   [](Node& child) { child.in_flight = 0; });
+    const int best = naive_choice(c);
+    const Selection open = choose_open_move(c.config, c.tree, c.tree.root(), true);
+    REQUIRE_FALSE(open.none);
+    if (open.child != nullptr) {
+      CHECK(open.child->action == best);
+      open.child->proof = Proof::draw;
+      const Selection next = choose_open_move(c.config, c.tree, c.tree.root(), true);
+      CHECK(next.child != open.child);
+    }
+    for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
+                   [](Node& child) { child.proof = Proof::draw; });
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), true).none == (i % 2 == 0));
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), false).none);
+  }
+}
+
+TEST_CASE("nothing can be chosen where there is no child and none may be created") {
+  Case c(5, 0, 1, false);
+  Selector selector;
+  selector.configure(c.config);
+  CHECK(selector.choose(c.tree, c.tree.root(), true, false).none);
+  const Selection creating = selector.choose(c.tree, c.tree.root(), true, true);
+  CHECK_FALSE(creating.none);
+  CHECK(creating.child == nullptr);
+}
+
+TEST_CASE("the exploration rate follows a change of its constants") {
+  Selector selector;
+  Case c(30, 20, 5, false);
+  for (const double c_puct : {0.1, 5.0, 0.1}) {
+    c.config.c_puct = c_puct;
+    selector.configure(c.config);
+    const Selection selection = selector.choose(c.tree, c.tree.root(), true, true);
+    const int action = selection.child != nullptr
+        ? selection.child->action
+        : c.tree.edges(c.tree.root())[static_cast<std::size_t>(20)].action();
+    CHECK(action == naive_choice(c));
+  }
+}
+
+}  // namespace
+}  // namespace pyengine

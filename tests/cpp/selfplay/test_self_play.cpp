@@ -1,0 +1,390 @@
+/// Many games at once: every game is played to its end once, and recorded as it was played.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+
+#include "search/rules/forced.h"
+#include "search_fixtures.h"
+#include "selfplay/self_play.h"
+
+namespace pyengine {
+namespace {
+
+using search_test::Mock;
+using search_test::MockEvaluator;
+using search_test::Patient;
+
+SelfPlayConfig small_config(int threads = 1) {
+  SelfPlayConfig config;
+  config.search.simulations = 24;
+  config.search.threads = threads;
+  config.search.dirichlet_fraction = 0.25;
+  config.search.temperature = 1.0;
+  config.search.memory_limit = 64U << 20;
+  config.concurrent_games = 7;
+  config.temperature_moves = 4;
+  config.resign_threshold.reset();
+  return config;
+}
+
+/// Stops a run at the n-th poll.
+class Impatient final : public Host {
+ public:
+  explicit Impatient(int polls) : polls_(polls) {}
+  bool poll() override { return --polls_ > 0; }
+
+ private:
+  int polls_;
+};
+
+/// Replays a game: its moves are legal, lead to its result, and its columns say what was there.
+void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& found,
+                const SelfPlayConfig& config) {
+  State state(game);
+  std::size_t row = 0;
+  const auto actions = static_cast<std::size_t>(game->shape().num_actions);
+  for (std::size_t ply = 0; ply < found.moves.size(); ++ply) {
+    if (row < found.positions && found.ply[row] == ply) {
+      CHECK(found.action[row] == found.moves[ply]);
+      CHECK(found.to_move[row] == state.position().to_move());
+      const auto visits = std::span(found.visits).subspan(row * actions, actions);
+      ActionList legal;
+      state.position().legal_actions(legal);
+      const std::set<int> may(legal.begin(), legal.end());
+      std::uint64_t total = 0;
+      for (std::size_t action = 0; action < actions; ++action) {
+        total += visits[action];
+        if (may.count(static_cast<int>(action)) == 0) CHECK(visits[action] == 0);
+      }
+      if (!config.search.solver) {
+        const auto least =
+            found.full[row] != 0 ? *config.search.simulations : config.fast_simulations;
+        CHECK(total >= least);
+      }
+      CHECK(std::abs(found.root_value[row]) <= 1.0F);
+      ++row;
+    }
+    state.apply_action(found.moves[ply]);
+  }
+  CHECK(row == found.positions);
+  const auto outcome = state.position().outcome();
+  CHECK(outcome.has_value() == (found.resigned < 0));
+  if (outcome) CHECK(found.returns[0] == outcome->for_player(0));
+  CHECK(found.returns[0] == -found.returns[1]);
+  CHECK(found.bits.size() == found.positions * 2 * (actions == 9U ? 2U : 6U));
+}
+
+void check_all(const std::string& name, const Mock& mock, const SelfPlayConfig& config,
+               std::uint64_t games) {
+  const auto game = load_game(name);
+  SelfPlay play(game, std::make_shared<MockEvaluator>(mock), config, ModelSpec{});
+  Patient host;
+  CHECK(play.run(games, host) == RunEnd::completed);
+  const auto found = play.take_finished();
+  CHECK(found.size() == games);
+  std::set<std::uint64_t> numbers;
+  for (const FinishedGame& one : found) {
+    numbers.insert(one.number);
+    check_game(game, one, config);
+  }
+  CHECK(numbers.size() == games);
+  CHECK(*numbers.rbegin() == games - 1);
+  const SelfPlayCounters counters = play.counters();
+  CHECK(counters.finished == games);
+  CHECK(counters.begun == games);
+}
+
+TEST_CASE("self-play: as many games as asked for, each played and recorded to its end") {
+  SelfPlayConfig config = small_config();
+  check_all("tic_tac_toe", {}, config, 23);
+  check_all("connect_four", {}, config, 9);
+  config.search.solver = false;
+  check_all("connect_four", {}, config, 9);
+  config.search.reuse_tree = false;
+  check_all("connect_four", {}, config, 3);
+}
+
+TEST_CASE("self-play: fewer games than tables leave tables empty") {
+  check_all("tic_tac_toe", {}, small_config(), 2);
+}
+
+TEST_CASE("self-play: of a playout cap fast searches are recorded as such") {
+  SelfPlayConfig config = small_config();
+  config.search.solver = false;
+  config.search.reuse_tree = false;
+  config.full_search_fraction = 0.4;
+  config.fast_simulations = 5;
+  const auto game = load_game("connect_four");
+  SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
+  Patient host;
+  play.run(20, host);
+  std::size_t full = 0;
+  std::size_t all = 0;
+  for (const FinishedGame& one : play.take_finished()) {
+    check_game(game, one, config);
+    for (std::size_t row = 0; row < one.positions; ++row) {
+      const auto visits = std::span(one.visits).subspan(row * 7, 7);
+      const auto total = std::accumulate(visits.begin(), visits.end(), 0);
+      CHECK(total == (one.full[row] != 0 ? 24 : 5));
+    }
+    full += static_cast<std::size_t>(std::count(one.full.begin(), one.full.end(), 1));
+    all += one.positions;
+  }
+  CHECK(full > all / 4);
+  CHECK(full < all * 11 / 20);
+}
+
+TEST_CASE("self-play: forced playouts try likely moves for longer, and targets do not show them") {
+  const auto game = load_game("othello");
+  SelfPlayConfig config = small_config();
+  config.search.simulations = 200;
+  config.search.solver = false;
+  const auto mean_visits = [&](double k) {
+    config.forced_playouts = k;
+    SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
+    Patient host;
+    play.run(2, host);
+    std::uint64_t total = 0;
+    std::size_t rows = 0;
+    for (const FinishedGame& one : play.take_finished()) {
+      total = std::accumulate(one.visits.begin(), one.visits.end(), total);
+      rows += one.positions;
+    }
+    return static_cast<double>(total) / static_cast<double>(rows);
+  };
+  const double all = mean_visits(0.0);
+  CHECK(mean_visits(2.0) < all);
+}
+
+TEST_CASE("forced playouts: those that PUCT would not have made are taken back") {
+  SearchConfig config;
+  config.c_puct_base.reset();
+  config.c_puct = 1.0;
+  SearchResult result;
+  result.visits = {80, 15, 4, 1};
+  result.priors = {0.5F, 0.3F, 0.1F, 0.1F};
+  result.q = {0.5F, -0.5F, 0.6F, -0.9F};
+  // PUCT of the best: 0.5 + sqrt(101) 0.5 / 81 = 0.562. The second one reaches that with
+  // 0.3 sqrt(101) / 1.062 - 1 = 1.8 visits; it may lose floor(sqrt(2 * 0.3 * 100)) = 7.
+  CHECK(without_forced(result, 2.0, config) == std::vector<std::uint32_t>{80, 8, 4, 0});
+  result.visits = {80, 6, 4, 1};
+  CHECK(without_forced(result, 2.0, config)[1] == 2);
+}
+
+TEST_CASE("self-play: random openings are part of the game and of no record") {
+  SelfPlayConfig config = small_config();
+  config.opening_random_moves = 5;
+  const auto game = load_game("connect_four");
+  SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
+  Patient host;
+  play.run(30, host);
+  std::set<int> openings;
+  for (const FinishedGame& one : play.take_finished()) {
+    check_game(game, one, config);
+    openings.insert(static_cast<int>(one.moves.size() - one.positions));
+  }
+  CHECK(*openings.begin() == 0);
+  CHECK(*openings.rbegin() == 5);
+}
+
+TEST_CASE("self-play: who is below the threshold resigns and loses, but in games played on") {
+  SelfPlayConfig config = small_config();
+  config.search.solver = false;
+  config.resign_threshold = -0.1;  // values of the mock are random: soon met
+  config.resign_off_fraction = 0.5;
+  config.resign_false_positives = 1.0;  // whatever comes of it
+  const auto game = load_game("connect_four");
+  SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
+  Patient host;
+  play.run(40, host);
+  std::size_t resigned = 0;
+  std::size_t played_on = 0;
+  for (const FinishedGame& one : play.take_finished()) {
+    check_game(game, one, config);
+    if (one.resignation_off) {
+      CHECK(one.resigned == -1);
+      ++played_on;
+    }
+    if (one.resigned < 0) continue;
+    ++resigned;
+    CHECK(one.returns[static_cast<std::size_t>(one.resigned)] == -1.0F);
+  }
+  CHECK(resigned > 5);
+  CHECK(played_on > 8);
+  CHECK(play.counters().resigned == resigned);
+  CHECK(play.counters().resignation.games == played_on);
+}
+
+TEST_CASE("resignation: the threshold falls until few enough games are given up in vain") {
+  Resignation resignation(-0.5, 0.05);
+  for (int i = 0; i < 19; ++i) resignation.add(-0.9);
+  CHECK(resignation.threshold() == -0.5);  // too few games to say
+  resignation.add(-0.9);
+  CHECK(*resignation.threshold() == doctest::Approx(-0.9));
+  CHECK(resignation.measured().in_vain == 0);
+  for (int i = 0; i < 180; ++i) resignation.add(0.2);
+  for (int i = 0; i < 200; ++i) resignation.add(0.9);  // 20 of 400 below: 5 %
+  CHECK(resignation.threshold() == -0.5);
+  CHECK(resignation.measured().games == 400);
+  CHECK(resignation.measured().in_vain == 20);
+  resignation.add(-0.8);
+  CHECK(*resignation.threshold() == doctest::Approx(-0.8));
+}
+
+TEST_CASE("resignation: without a threshold nobody resigns") {
+  Resignation resignation({}, 0.05);
+  for (int i = 0; i < 100; ++i) resignation.add(-1.0);
+  CHECK(!resignation.threshold().has_value());
+}
+
+TEST_CASE("self-play: a ply that a record cannot count is refused") {
+  FinishedGame game;
+  Judged judged;
+  judged.action = 0;
+  judged.ply = 65'535;
+  game.add(PackedShape{}, PlaneStack{}, judged, 1);
+  CHECK(game.ply == std::vector<std::uint16_t>{65'535});
+  judged.ply = 65'536;
+  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, judged, 1), ConfigError);
+  CHECK(game.positions == 1);
+}
+
+TEST_CASE("self-play: configurations out of range are named") {
+  SelfPlayConfig config = small_config();
+  config.search.simulations.reset();
+  CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("simulations"), ConfigError);
+  config = small_config();
+  config.full_search_fraction = 0.0;
+  CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("full_search_fraction"), ConfigError);
+  config = small_config();
+  config.concurrent_games = 0;
+  CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("concurrent_games"), ConfigError);
+}
+
+TEST_CASE("visits beyond 16 bits keep their proportions") {
+  FinishedGame game;
+  Judged judged;
+  judged.actions = {1, 4};
+  judged.visits = {131'070, 65'535};
+  PlaneStack planes;
+  game.add(PackedShape{}, planes, judged, 5);
+  CHECK(game.visits == std::vector<std::uint16_t>{0, 65'535, 0, 0, 32'767});
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("self-play: any number of threads, with batches, devices and immediate answers") {
+    for (const int threads : {1, 2, 4}) {
+      for (const Mock& mock :
+           {Mock{}, Mock{.device_batches = 2}, Mock{.immediate = true}, Mock{.answered = 0.5}}) {
+        CAPTURE(threads);
+        check_all("tic_tac_toe", mock, small_config(threads), 40);
+        check_all("connect_four", mock, small_config(threads), 12);
+      }
+    }
+  }
+
+  TEST_CASE("self-play: a run that was stopped goes on where it was, with another evaluator too") {
+    for (const int threads : {1, 4}) {
+      const SelfPlayConfig config = small_config(threads);
+      const auto game = load_game("connect_four");
+      const Mock slow{.delay = std::chrono::microseconds(300)};
+      SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
+      Impatient host(3);
+      std::vector<FinishedGame> found;
+      const auto collect = [&] {
+        for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
+      };
+      CHECK(play.run(20, host) == RunEnd::stopped);
+      collect();
+      const std::uint64_t begun = play.counters().begun;
+      CHECK(begun < 20);
+      play.replace_evaluator(std::make_shared<MockEvaluator>());
+      Patient patient;
+      CHECK(play.run(20 - begun, patient) == RunEnd::completed);
+      collect();
+      CHECK(found.size() == 20);
+      for (const FinishedGame& one : found) check_game(game, one, config);
+    }
+  }
+
+  TEST_CASE("self-play: searches of runs that are too short for one add up") {
+    for (const int threads : {1, 4}) {
+      SelfPlayConfig config = small_config(threads);
+      config.search.simulations = 100;
+      config.concurrent_games = 16;
+      const auto game = load_game("connect_four");
+      const Mock slow{.delay = std::chrono::microseconds(200)};
+      SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
+      std::vector<FinishedGame> found;
+      for (int turn = 0; turn < 3000 && found.size() < 16; ++turn) {
+        Impatient host(2);  // of 5 ms each, where all searches of a move take 40
+        play.run(16 - std::min<std::uint64_t>(16, play.counters().begun), host);
+        for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
+      }
+      CHECK(found.size() == 16);
+      for (const FinishedGame& one : found) check_game(game, one, config);
+    }
+  }
+
+  TEST_CASE("self-play: a run in a run is refused, and a stop that comes early still stops") {
+    const auto game = load_game("connect_four");
+    SelfPlay play(game, std::make_shared<MockEvaluator>(), small_config(2), ModelSpec{});
+    class Nosy final : public Host {
+     public:
+      explicit Nosy(SelfPlay& play) : play_(play) {}
+      bool poll() override {
+        Patient host;
+        CHECK_THROWS_AS(play_.run(1, host), EngineError);
+        CHECK_THROWS_AS(play_.replace_evaluator(std::make_shared<MockEvaluator>()), EngineError);
+        ++polls;
+        return false;
+      }
+      int polls = 0;
+
+     private:
+      SelfPlay& play_;
+    };
+    Nosy nosy(play);
+    CHECK(play.run(1'000'000, nosy) == RunEnd::stopped);
+    CHECK(nosy.polls > 0);
+    play.stop();
+    Patient host;
+    CHECK(play.run(0, host) == RunEnd::stopped);
+  }
+
+  TEST_CASE("self-play: a proven draw teaches no move that is known to lose") {
+    SelfPlayConfig config = small_config(2);
+    config.search.simulations = 2000;
+    config.opening_random_moves = 3;
+    const auto game = load_game("tic_tac_toe");
+    SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
+    Patient host;
+    play.run(60, host);
+    for (const FinishedGame& one : play.take_finished()) {
+      // From the first proven draw on nobody gives it away.
+      const auto known = std::find(one.root_value.begin(), one.root_value.end(), 0.0F);
+      if (known != one.root_value.end()) CHECK(one.returns[0] == 0.0F);
+    }
+  }
+
+  TEST_CASE("self-play: what an evaluator throws ends the run, and the games are still there") {
+    const SelfPlayConfig config = small_config(3);
+    const auto game = load_game("connect_four");
+    const auto evaluator = std::make_shared<MockEvaluator>();
+    evaluator->seen->fail_at = 20;
+    SelfPlay play(game, evaluator, config, ModelSpec{});
+    Patient host;
+    CHECK_THROWS_AS(play.run(15, host), EvaluationError);
+    const std::uint64_t begun = play.counters().begun;
+    CHECK(play.run(15 - begun, host) == RunEnd::completed);
+    const auto found = play.take_finished();
+    CHECK(found.size() == 15);
+    for (const FinishedGame& one : found) check_game(game, one, config);
+  }
+}
+
+}  // namespace
+}  // namespace pyengine

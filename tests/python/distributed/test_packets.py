@@ -1,0 +1,176 @@
+"""Packets of games on their way to a run's folder, and the places where they are received."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pyengine
+from cluster_runs import UNIFORM, data_of, numbers_in, part_in, run_of
+from pyengine.data import FinishedGame, Layout
+from pyengine.distributed.inbox import Inbox
+from pyengine.distributed.outbox import Outbox
+from pyengine.distributed.packet import DamagedPacketError, Packet, unpack
+from pyengine.train.loop.parts import Part
+
+LAYOUT = Layout.of(pyengine.load_game("tic_tac_toe"), run_of().spec)
+
+
+def game_of(number: int, positions: int = 3) -> FinishedGame:
+    """Return a made-up game."""
+    rng = np.random.default_rng(number)
+    bits, fill, dense = (np.zeros((positions, *shape)) for shape in LAYOUT.column_shapes.values())
+    return FinishedGame(
+        number=number,
+        returns=(1.0, -1.0),
+        moves=np.arange(positions, dtype=np.uint16),
+        bits=rng.integers(0, 255, bits.shape, dtype=np.uint8),
+        fill=fill.astype(np.float32),
+        dense=dense.astype(np.float32),
+        visits=rng.integers(1, 9, (positions, LAYOUT.actions), dtype=np.uint16),
+        root_value=np.zeros(positions, np.float32),
+        network_value=np.zeros(positions, np.float32),
+        ply=np.arange(positions, dtype=np.uint16),
+        action=np.zeros(positions, np.uint16),
+        to_move=np.zeros(positions, np.uint8),
+        full=np.ones(positions, np.uint8),
+    )
+
+
+def packets_of(*counts: int, game: int = 0) -> list[Packet]:
+    """Return packets of so many games each, numbered from 1."""
+    outbox = Outbox(seconds=1e9, most_bytes=1e9)
+    numbers = iter(range(1000))
+    for count in counts:
+        with outbox.sink(game, LAYOUT) as sink:
+            for _ in range(count):
+                sink.add(game_of(next(numbers)))
+    return outbox.take(0, 0)
+
+
+def test_a_packet_gives_back_the_games_that_went_in() -> None:
+    (packet,) = packets_of(3)
+    found = unpack(packet, LAYOUT)
+    assert [line.number for _, line in found] == [0, 1, 2]
+    for number, (rows, line) in enumerate(found):
+        assert rows.tobytes() == game_of(number).records(LAYOUT).tobytes()
+        assert line == game_of(number).line()
+
+
+def test_a_packet_that_was_damaged_is_refused_as_a_whole() -> None:
+    (packet,) = packets_of(2)
+    records = packet.records.copy()
+    records[5] ^= 1
+    for change in ({"records": records}, {"lines": packet.lines[:-9]}):
+        with pytest.raises(DamagedPacketError, match="packet 1 is damaged: expected SHA-256"):
+            unpack(dataclasses.replace(packet, **change), LAYOUT)
+    other = Layout.of(pyengine.load_game("connect_four"), run_of().spec)
+    with pytest.raises(DamagedPacketError, match="expected 6 records of"):
+        unpack(packet, other)
+
+
+# --- the sending side -----------------------------------------------------------------------------
+
+
+def test_packets_stay_until_they_are_acknowledged() -> None:
+    outbox = Outbox(seconds=1e9, most_bytes=1e9)
+    for _ in range(3):
+        with outbox.sink(0, LAYOUT) as sink:
+            sink.add(game_of(1))
+    assert [each.number for each in outbox.take(0, 0)] == [1, 2, 3]
+    assert [each.number for each in outbox.take(0, 0)] == [1, 2, 3]
+    assert [each.number for each in outbox.take(2, 0)] == [3]
+    assert outbox.take(3, 0) == []
+    assert outbox.bytes == 0
+
+
+def test_a_packet_closes_when_it_is_full_or_old() -> None:
+    large = Outbox(seconds=1e9, most_bytes=1e9, positions=6)
+    sink = large.sink(0, LAYOUT)
+    sink.add(game_of(0))
+    assert large.take(0, 0) == []
+    sink.add(game_of(1))
+    assert len(large.take(0, 0)) == 1
+    assert (sink.games, sink.positions) == (2, 6)
+    old = Outbox(seconds=0, most_bytes=1e9)
+    old.sink(0, LAYOUT).add(game_of(0))
+    assert len(old.take(0, 0)) == 1
+
+
+def test_an_outbox_that_nobody_empties_is_full() -> None:
+    outbox = Outbox(seconds=0, most_bytes=1)
+    assert not outbox.full
+    outbox.sink(0, LAYOUT).add(game_of(0))
+    assert outbox.full
+    outbox.take(1, 0)
+    assert not outbox.full
+
+
+def test_who_waits_for_a_packet_gets_it_when_it_comes() -> None:
+    outbox = Outbox(seconds=0, most_bytes=1e9)
+    threading.Timer(0.1, lambda: outbox.sink(0, LAYOUT).add(game_of(0))).start()
+    assert len(outbox.take(0, 600)) == 1
+    threading.Timer(0.1, outbox.close).start()
+    assert outbox.take(1, 600) == []
+
+
+@pytest.fixture
+def part(tmp_path: Path) -> Part:
+    """Return self-play of a run in a folder."""
+    return part_in(tmp_path)
+
+
+def test_a_packet_that_comes_twice_counts_once(part: Part) -> None:
+    packets = packets_of(2, 3)
+    with Inbox(part, UNIFORM) as inbox:
+        assert inbox.take("a", packets[:1]) == (2, 6)
+        assert inbox.take("a", packets) == (3, 9)
+        assert inbox.take("a", packets) == (0, 0)
+        assert inbox.taken("a") == 2
+    assert data_of(part).games == 5
+
+
+def test_a_packet_that_does_not_follow_the_last_is_left(part: Part) -> None:
+    first, second = packets_of(1, 1)
+    with Inbox(part, UNIFORM) as inbox:
+        assert inbox.take("a", [second]) == (0, 0)
+        assert inbox.take("a", [first, second]) == (2, 6)
+
+
+def test_half_a_packet_is_none(part: Part) -> None:
+    first, second = packets_of(2, 2)
+    half = dataclasses.replace(second, records=second.records[: len(second.records) // 2])
+    with Inbox(part, UNIFORM) as inbox:
+        with pytest.raises(DamagedPacketError):
+            inbox.take("a", [first, half])
+        assert (inbox.games, inbox.taken("a")) == (2, 1)
+        assert inbox.take("a", [second]) == (2, 6)
+    assert data_of(part).games == 4
+
+
+def test_games_of_all_senders_are_numbered_as_if_one_had_played_them(part: Part) -> None:
+    with Inbox(part, UNIFORM) as inbox:
+        for sender in ("a", "b"):
+            inbox.take(sender, packets_of(2, 1))
+    with Inbox(part, UNIFORM) as inbox:  # the next sitting
+        inbox.take("c", packets_of(2))
+    assert numbers_in(part) == list(range(8))
+    assert sorted({int(row) for row in data_of(part).rows(np.arange(24))["game"]}) == [*range(8)]
+
+
+def test_what_was_delivered_is_there_when_the_receiver_fails(part: Part) -> None:
+    def fail() -> None:
+        with Inbox(part, UNIFORM) as inbox:
+            inbox.take("a", packets_of(4))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert data_of(part).games == 4
+
+
+# --- rules ----------------------------------------------------------------------------------------

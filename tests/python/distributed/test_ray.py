@@ -1,0 +1,263 @@
+"""A run on Ray."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from cluster_runs import run_of, text_of
+from pyengine import distributed, train
+from pyengine.data import Dataset
+from pyengine.data.manifest import read_games
+from pyengine.distributed.cluster import connected
+from pyengine.train.files import read_lines
+from pyengine.train.loop.state import RunFolder
+
+RAY = importlib.util.find_spec("ray") is not None
+TORCH = all(importlib.util.find_spec(name) for name in ("torch", "onnx"))
+
+needs_ray = pytest.mark.skipif(
+    not (RAY and TORCH) or os.name == "nt",
+    reason="needs Ray and PyTorch: the extras distributed and train",
+)
+
+
+_WITHOUT = """
+import sys
+sys.modules["ray"] = None
+import pyengine.distributed
+try:
+    pyengine.distributed.train(pyengine.train.RunFile.from_toml(sys.argv[1]), sys.argv[2])
+except pyengine.EngineError as error:
+    print(error)
+"""
+
+
+def test_without_ray_the_package_imports_and_the_error_names_the_extra(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _WITHOUT, run_of().text, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "needs the package ray: pip install 'pyengine-search[distributed]'" in done.stdout
+
+
+def test_a_client_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match="expected to run on a node of the cluster"):
+        distributed.train(run_of(), tmp_path, address="ray://10.0.0.1:10001")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--actors", "2", "x.toml"], "--actors needs --ray"),
+        (["--ray", "local", "--part", "gate", "x.toml"], "--part runs here alone"),
+    ],
+)
+def test_wrong_use_of_the_command_is_told(arguments: list[str], message: str) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    command = [sys.executable, "-m", "pyengine.cli", "train", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def apart(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function in a fresh process: Ray leaves threads behind that other tests need not."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        pool.submit(function, *arguments).result()
+
+
+@needs_ray
+@pytest.mark.parametrize(
+    "actors", [2, pytest.param(4, marks=pytest.mark.slow)], ids=lambda count: f"{count}-actors"
+)
+def test_a_run_survives_the_death_of_an_actor_and_goes_on_without_ray(
+    actors: int, tmp_path: Path
+) -> None:
+    apart(run_in_which_an_actor_dies, actors, tmp_path)
+    folder = RunFolder(tmp_path)
+    data = Dataset(folder.data("tic_tac_toe"), verify=True)
+    events = [event["event"] for event in read_lines(folder.log / "actors.jsonl")]
+    assert events == ["starts"] * actors + ["died", "starts"]
+    best = folder.best()
+    assert best is not None
+    assert best.is_network
+    if actors == 4:
+        steps = folder.status("learner")["step"] + 20
+        local = train.train_run(run_of(f"steps = {steps}"), tmp_path, resume=True)
+        assert (local.reason, local.progress.step) == ("steps", steps)
+        assert local.progress.games >= data.games
+
+
+def run_in_which_an_actor_dies(actors: int, path: Path) -> None:
+    """Run until an actor that was killed has a successor that plays, and the learner has learnt."""
+    killed: list[tuple[int, int]] = []
+
+    def kill_one(progress: train.RunProgress) -> bool:
+        playing = [each for each in progress.actors if each.games and each.pid is not None]
+        if not killed and len(playing) == actors and progress.step > 0:
+            pid = playing[0].pid
+            assert pid is not None
+            killed.append((pid, progress.games))
+            os.kill(pid, signal.SIGKILL)
+        back = [each for each in playing if each.deaths and each.pid != killed[0][0]]
+        return not (killed and back and progress.games > killed[0][1] and progress.step >= 20)
+
+    report = distributed.train(run_of(shards=500), path, actors=actors, on_progress=kill_one)
+    assert (report.reason, report.progress.restarts) == ("stopped", 0)
+    folder = RunFolder(path)
+    data = Dataset(folder.data("tic_tac_toe"), verify=True)
+    assert data.games == report.progress.games == delivered_in(folder) > killed[0][1]
+    lists = sorted(folder.data("tic_tac_toe").glob("*.games.jsonl"))
+    numbers = [line.number for listed in lists for line in read_games(listed)]
+    assert numbers == list(range(data.games))
+
+
+@needs_ray
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere 127.0.0.2 is no address")
+@pytest.mark.parametrize("imported", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_ray_of_our_own_listens_on_127_0_0_1_alone_and_wants_a_token(imported: bool) -> None:
+    apart(look_at_a_ray_of_our_own, imported)
+
+
+def look_at_a_ray_of_our_own(imported: bool) -> None:
+    """Start a Ray and knock at its ports: what listens on every address answers at 127.0.0.2."""
+    for name in ("RAY_AUTH_MODE", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"):
+        os.environ.pop(name, None)
+    if imported:
+        importlib.import_module("ray")
+    with connected("local", run_of(), {}):
+        ray = importlib.import_module("ray")
+        (node,) = ray.nodes()
+        assert node["NodeManagerAddress"] == "127.0.0.1"
+        head = ray.get_runtime_context().gcs_address.rpartition(":")[2]
+        ports = [int(head), node["NodeManagerPort"], node["ObjectManagerPort"]]
+        assert all(answers("127.0.0.1", port) for port in ports)
+        assert not any(answers("127.0.0.2", port) for port in ports)
+        assert imported or os.environ["RAY_AUTH_MODE"] == "token"
+    assert "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER" not in os.environ
+
+
+def answers(address: str, port: int) -> bool:
+    """Return whether something listens there."""
+    with socket.socket() as knocking:
+        knocking.settimeout(5)
+        return knocking.connect_ex((address, port)) == 0
+
+
+@needs_ray
+@pytest.mark.slow
+def test_a_learner_that_dies_comes_back_though_actors_wait_for_room(tmp_path: Path) -> None:
+    apart(run_in_which_the_learner_dies, tmp_path)
+
+
+def run_in_which_the_learner_dies(path: Path) -> None:
+    """Kill the learner where more actors are asked for than there is room; run until it learns."""
+    folder = RunFolder(path)
+    killed: list[tuple[int, int]] = []
+
+    def kill_it(progress: train.RunProgress) -> bool:
+        told = folder.status("learner")
+        if not killed and progress.step > 0 and any(each.games for each in progress.actors):
+            killed.append((told["pid"], progress.step))
+            os.kill(told["pid"], signal.SIGKILL)
+        back = killed and told["pid"] != killed[0][0] and progress.step > killed[0][1]
+        starving = progress.restarts > 0 and Counter(e.state for e in progress.actors)["starts"] < 3
+        assert not starving, progress.actors
+        return not back
+
+    options = {"num_cpus": 3}
+    distributed.train(run_of(shards=500), path, actors=4, on_progress=kill_it, options=options)
+
+
+@needs_ray
+@pytest.mark.slow
+def test_ctrl_c_on_a_cluster_keeps_what_was_played_and_resume_goes_on(tmp_path: Path) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
+    command = [sys.executable, "-m", "pyengine.cli", "train", str(file), "--ray", "local"]
+    command += ["--directory", str(folder.path), "--json"]
+    file.write_text(text_of(shards=500))
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while folder.status("learner").get("step", 0) < 5:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=300)
+    assert process.returncode == 130
+    before = folder.produced("tic_tac_toe").games
+    assert Dataset(folder.data("tic_tac_toe"), verify=True).games == before == delivered_in(folder)
+    step = max(int(path.stem[-10:]) for path in folder.checkpoints.glob("*.pt"))
+    file.write_text(run_of(f"steps = {step + 20}").text)
+    again = subprocess.run([*command, "--resume"], capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    told = json.loads(again.stdout)
+    assert (told["reason"], told["step"]) == ("steps", step + 20)
+    assert told["games"] > before
+
+
+def delivered_in(folder: RunFolder) -> int:
+    """Return how many games the receiver said it had."""
+    return int(folder.status("selfplay")["games"])
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["disabled", "token"])
+def test_a_node_that_joins_plays_and_one_that_vanishes_costs_no_game(
+    mode: str, tmp_path: Path
+) -> None:
+    apart(run_in_which_nodes_come_and_go, mode, tmp_path)
+
+
+def run_in_which_nodes_come_and_go(mode: str, path: Path) -> None:
+    """Run on one node, then on two, then on one again; with or without a token."""
+    os.environ |= {"RAY_AUTH_MODE": mode, "RAY_AUTH_TOKEN": uuid.uuid4().hex}
+    cluster_utils = importlib.import_module("ray.cluster_utils")
+    cluster = cluster_utils.Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 3, "include_dashboard": False},
+    )
+    joined: list[Any] = []
+    gone: list[int] = []
+
+    def join_and_vanish(progress: train.RunProgress) -> bool:
+        playing = [each for each in progress.actors if each.state == "plays" and each.games]
+        if len(playing) == 1 and not joined:
+            joined.append(cluster.add_node(num_cpus=2))
+        if len(playing) == 3 and not gone:
+            cluster.remove_node(joined[0], allow_graceful=False)
+            gone.append(progress.games)
+        return not (gone and len(progress.actors) == 1 and progress.games > gone[0])
+
+    try:
+        report = distributed.train(
+            run_of(shards=500),
+            path,
+            address=cluster.address,
+            actors="auto",
+            on_progress=join_and_vanish,
+        )
+    finally:
+        cluster.shutdown()
+    assert gone
+    data = Dataset(RunFolder(path).data("tic_tac_toe"), verify=True)
+    assert data.games == report.progress.games > gone[0]

@@ -1,0 +1,150 @@
+"""deterministic=True: the same results for the same calls at any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from test_networks import NETWORKS
+
+import pyengine
+
+THREADS = (1, 2, 4, 16)
+Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+
+def linear(planes: npt.NDArray[np.float32]) -> Arrays:
+    """Return something like a network, whose rows do not depend on each other."""
+    rows = planes.reshape(len(planes), -1)
+    rng = np.random.default_rng(5)
+    policy = rng.normal(size=(rows.shape[1], 7))
+    value = rng.normal(size=rows.shape[1])
+    # Row by row: a product of matrices may round differently for another number of rows.
+    return np.stack([row @ policy for row in rows]), np.tanh([row @ value for row in rows])
+
+
+def facts(result: pyengine.SearchResult) -> tuple[Any, ...]:
+    """Return all that must be equal."""
+    return (
+        result.action,
+        result.value,
+        result.visits.tolist(),
+        str(result.q.tolist()),
+        result.priors.tolist(),
+        result.pv,
+        result.nodes,
+        result.simulations,
+        result.evaluations,
+        result.proven,
+        result.stop_reason,
+        str(result.tree_nodes.tolist()),
+    )
+
+
+def sequence(game: str, evaluator: Any, threads: int, **settings: Any) -> list[Any]:
+    """Search, advance, search on; then many states at once."""
+    engine = pyengine.Engine(game, evaluator, deterministic=True, threads=threads, **settings)
+    state = engine.game.new_initial_state()
+    found = []
+    for ply in range(3):
+        result = engine.search(state, simulations=70, dirichlet_fraction=0.25 * (ply % 2))
+        found.append(facts(result))
+        state.apply_action(result.action)
+        engine.advance(result.action)
+    states = [engine.game.new_initial_state([a]) for a in range(5)]
+    found += [facts(result) for result in engine.search_many(states, simulations=30)]
+    return found
+
+
+def network(shared: Callable[..., Path], name: str) -> pyengine.Evaluator:
+    return pyengine.OnnxEvaluator(
+        shared("nets", f"{name}.onnx"), NETWORKS[name].spec, providers=["cpu"]
+    )
+
+
+EVALUATORS = ["uniform", "rollout", "callback", "onnx", "onnx + rollout", "onnx + callback"]
+
+
+def check(shared: Callable[..., Path], kind: str, repeats: int, **settings: Any) -> None:
+    def part(name: str) -> Any:
+        if name == "onnx":
+            return network(shared, "connect4_sunshine")
+        return linear if name == "callback" else name
+
+    def evaluator() -> Any:
+        parts = [part(name) for name in kind.split(" + ")]
+        return parts[0] if len(parts) == 1 else pyengine.MixedEvaluator(*parts)
+
+    expected = sequence("connect_four", evaluator(), 1, **settings)
+    for _ in range(repeats):
+        for threads in THREADS:
+            assert sequence("connect_four", evaluator(), threads, **settings) == expected
+
+
+@pytest.mark.parametrize("kind", EVALUATORS)
+def test_results_are_the_same_at_any_number_of_threads(
+    kind: str, shared: Callable[..., Path]
+) -> None:
+    check(shared, kind, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", EVALUATORS)
+def test_results_are_the_same_a_hundred_times(kind: str, shared: Callable[..., Path]) -> None:
+    check(shared, kind, 100)
+
+
+@pytest.mark.parametrize("symmetry", ["none", "random", "average", "root_average", "fill"])
+@pytest.mark.parametrize("collision", ["virtual_visit", "virtual_loss"])
+def test_in_all_modes(symmetry: str, collision: str, shared: Callable[..., Path]) -> None:
+    check(shared, "callback", 1, symmetry=symmetry, collision=collision, batch_size=16)
+
+
+@pytest.mark.parametrize("name", ["gomoku6x6_4", "tictactoe_skyzero", "go9x9_pyaq"])
+def test_with_networks_of_others(name: str, shared: Callable[..., Path]) -> None:
+    evaluator = network(shared, name)
+    game = NETWORKS[name].game
+    expected = sequence(game, evaluator, 1, seed=11)
+    for threads in THREADS:
+        assert sequence(game, evaluator, threads, seed=11) == expected
+
+
+def test_what_the_cache_knows_changes_nothing(shared: Callable[..., Path]) -> None:
+    evaluator = network(shared, "connect4_sunshine")
+    found = []
+    for warm in (False, True):
+        engine = pyengine.Engine("connect_four", evaluator, deterministic=True)
+        state = engine.game.new_initial_state()
+        if warm:
+            engine.search(state, simulations=200, deterministic=False)
+        result = engine.search(state, simulations=100, reuse_tree=False)
+        found.append(facts(result))
+    assert found[0] == found[1]
+
+
+def test_another_seed_is_another_search() -> None:
+    one = sequence("connect_four", "rollout", 2, seed=1)
+    assert one == sequence("connect_four", "rollout", 2, seed=1)
+    assert one != sequence("connect_four", "rollout", 2, seed=2)
+
+
+def test_each_search_has_random_numbers_of_its_own() -> None:
+    engine = pyengine.Engine("connect_four", "rollout", deterministic=True, simulations=60)
+    state = engine.game.new_initial_state()
+    first, second = (engine.search(state, reuse_tree=False) for _ in range(2))
+    assert facts(first) != facts(second)
+
+
+def test_proofs_are_found_alike() -> None:
+    expected = None
+    for threads in THREADS:
+        engine = pyengine.Engine("tic_tac_toe", "rollout", deterministic=True, threads=threads)
+        state = engine.game.new_initial_state([0, 4])
+        result = facts(engine.search(state, simulations=20_000))
+        assert result[9] == 0
+        expected = expected or result
+        assert result == expected

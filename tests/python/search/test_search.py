@@ -1,0 +1,337 @@
+"""Searches from Python: budgets, reuse, noise, temperature, proofs, progress, many states."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from test_networks import NETWORKS
+
+import pyengine
+from pyengine import Engine, SearchResult
+from toy_games import Share, ToyGame
+
+Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+
+def slow_planes(seconds: float) -> Callable[[npt.NDArray[Any]], Arrays]:
+    """Return a callable on the planes of Connect Four that takes its time."""
+
+    def judge(planes: npt.NDArray[Any]) -> Arrays:
+        time.sleep(seconds)
+        return np.zeros((len(planes), 7)), np.zeros(len(planes))
+
+    return judge
+
+
+def connect_four(evaluator: Any = "rollout", **settings: Any) -> tuple[Engine, Any]:
+    engine = Engine("connect_four", evaluator, **settings)
+    return engine, engine.game.new_initial_state()
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("evaluator", ["uniform", "rollout", "planes", "states"])
+def test_a_fresh_search_visits_the_root_children_once_a_simulation(
+    evaluator: str, threads: int
+) -> None:
+    def states(found: list[Any]) -> Arrays:
+        return np.ones((len(found), 7)), np.zeros(len(found))
+
+    kinds = {"planes": slow_planes(0), "states": pyengine.StateEvaluator(states)}
+    engine, state = connect_four(kinds.get(evaluator, evaluator), threads=threads, solver=False)
+    for simulations in (1, 2, 7, 100):
+        result = engine.search(state, simulations=simulations, reuse_tree=False)
+        assert result.visits.sum() == result.simulations == simulations
+        assert result.stop_reason == "simulations"
+        assert result.seconds > 0
+
+
+def test_a_tree_continues_when_the_state_equals_the_root_history_included() -> None:
+    engine, state = connect_four(simulations=100, solver=False)
+    assert engine.search(state).visits.sum() == 100
+    result = engine.search(state.clone())
+    assert (result.visits.sum(), result.simulations) == (200, 100)
+    # The same board on another way is another state.
+    one = engine.game.new_initial_state([0, 1, 2])
+    other = engine.game.new_initial_state([2, 1, 0])
+    engine.search(one)
+    assert engine.search(other).visits.sum() == 100
+    assert engine.search(other, reuse_tree=False).visits.sum() == 100
+    engine.clear()
+    assert engine.search(other).visits.sum() == 100
+
+
+def test_advance_keeps_the_subtree() -> None:
+    engine, state = connect_four(simulations=300, solver=False)
+    result = engine.search(state)
+    kept = int(result.visits[result.actions.tolist().index(result.action)])
+    state.apply_action(result.action)
+    engine.advance(result.action)
+    assert engine.search(state).visits.sum() == kept - 1 + 300
+    assert engine.search(state).nodes == engine.stats()["nodes"]
+
+
+def test_visits_of_a_game_played_with_one_engine_are_sound_to_its_end() -> None:
+    engine, state = connect_four(simulations=200)
+    while not state.is_terminal():
+        result = engine.search(state)
+        assert result.action in state.legal_actions()
+        assert abs(result.value) <= 1
+        state.apply_action(result.action)
+        engine.advance(result.action)
+
+
+def test_evaluations_are_the_rows_judged_in_this_call() -> None:
+    rows: list[int] = []
+
+    def judge(planes: npt.NDArray[Any]) -> Arrays:
+        rows.append(len(planes))
+        return np.zeros((len(planes), 7)), np.zeros(len(planes))
+
+    engine, state = connect_four(judge, simulations=150, symmetry="none", cache_entries=0)
+    for _ in range(2):
+        rows.clear()
+        result = engine.search(state)
+        assert result.evaluations == sum(rows)
+    stats = engine.stats()
+    assert stats["batches"] > 0
+    assert stats["mean_batch_fill"] == pytest.approx(stats["evaluations"] / stats["batches"])
+    assert stats["simulations"] == 300
+    assert max(rows) <= 8
+
+
+def test_the_cache_saves_evaluations_and_not_simulations() -> None:
+    engine, state = connect_four(slow_planes(0), simulations=200, symmetry="none", threads=1)
+    first = engine.search(state)
+    second = engine.search(state, reuse_tree=False)
+    assert second.visits.tolist() == first.visits.tolist()
+    assert second.evaluations < first.evaluations / 4
+    assert engine.stats()["cache_hits"] > 100
+
+
+@pytest.mark.parametrize("symmetry", ["none", "random", "average", "root_average", "fill"])
+@pytest.mark.parametrize("batch_size", [1, 3, 8, 32])
+def test_symmetries_and_batch_sizes_keep_the_budget(symmetry: str, batch_size: int) -> None:
+    largest = 0
+
+    def judge(planes: npt.NDArray[Any]) -> Arrays:
+        nonlocal largest
+        largest = max(largest, len(planes))
+        rng = np.random.default_rng(len(planes))
+        return rng.normal(size=(len(planes), 36)), rng.uniform(-1, 1, len(planes))
+
+    engine = Engine("gomoku(board_size=6)", judge, batch_size=batch_size, symmetry=symmetry)
+    result = engine.search(engine.game.new_initial_state(), simulations=120)
+    assert result.visits.sum() == 120
+    assert largest <= max(batch_size, 8 if "average" in symmetry else 1)
+
+
+def test_settings_of_a_call_may_ask_for_larger_batches_than_the_engine_was_made_for(
+    shared: Callable[..., Path],
+) -> None:
+    spec = NETWORKS["gomoku6x6_4"].spec
+    path = shared("nets", "gomoku6x6_4.onnx")
+    evaluator = pyengine.OnnxEvaluator(path, spec, providers=["cpu"])
+    engine = Engine(NETWORKS["gomoku6x6_4"].game, evaluator, batch_size=2, threads=1)
+    state = engine.game.new_initial_state()
+    for settings in ({"batch_size": 32}, {"symmetry": "average"}, {"threads": 4}):
+        result = engine.search(state, simulations=100, reuse_tree=False, **settings)
+        assert result.visits.sum() == 100
+
+
+def test_noise_changes_the_priors_of_one_search_alone() -> None:
+    engine, state = connect_four(simulations=60)
+    clean = engine.search(state).priors
+    noisy = engine.search(state, dirichlet_fraction=0.25)
+    again = engine.search(state, dirichlet_fraction=0.25)
+    assert not np.array_equal(noisy.priors, clean)
+    assert not np.array_equal(noisy.priors, again.priors)
+    assert noisy.priors.sum() == pytest.approx(1, abs=0.01)
+    np.testing.assert_array_equal(engine.search(state).priors, clean)
+    assert engine.search(state, dirichlet_fraction=1.0, dirichlet_alpha=0.03).priors.max() > 0.3
+    np.testing.assert_array_equal(engine.search(state).priors, clean)
+
+
+def test_noise_and_choice_follow_the_seed() -> None:
+    def run(seed: int) -> tuple[list[float], int]:
+        engine, state = connect_four("uniform", simulations=50, seed=seed, threads=1)
+        result = engine.search(state, dirichlet_fraction=0.5, temperature=2.0)
+        return result.priors.tolist(), result.action
+
+    assert run(1) == run(1)
+    assert run(1)[0] != run(2)[0]
+    assert len({run(seed)[1] for seed in range(20)}) > 1
+
+
+def test_temperature_samples_by_the_visits() -> None:
+    engine, state = connect_four("rollout", simulations=400, threads=1, solver=False)
+    result = engine.search(state)
+    assert result.visits[result.actions.tolist().index(result.action)] == result.visits.max()
+    drawn = [engine.search(state, temperature=1.0, simulations=1) for _ in range(400)]
+    counts = np.bincount([r.action for r in drawn], minlength=7) / 400
+    np.testing.assert_allclose(counts, drawn[-1].policy, atol=0.1)
+    cold = [engine.search(state, temperature=0.01, simulations=1) for _ in range(5)]
+    assert {r.action for r in cold} == {int(np.argmax(cold[0].visits))}
+
+
+def test_a_win_in_one_is_proven_and_played_whatever_the_temperature() -> None:
+    engine = Engine("connect_four", "uniform", simulations=500)
+    state = engine.game.new_initial_state([3, 0, 3, 0, 3, 0])
+    for temperature in (0.0, 5.0):
+        result = engine.search(state, temperature=temperature, reuse_tree=False)
+        assert result.action == 3
+        assert result.proven == 1
+        assert result.value == 1.0
+        assert result.stop_reason == "proven"
+        assert result.simulations < 500
+
+
+def test_a_loss_is_proven_as_such() -> None:
+    engine = Engine("connect_four", "uniform", simulations=100_000)
+    state = engine.game.new_initial_state([2, 0, 3, 0, 4])  # an open three
+    result = engine.search(state)
+    assert (result.proven, result.value) == (-1, -1.0)
+
+
+def test_an_outcome_between_win_and_draw_is_a_value_and_no_proof() -> None:
+    game = ToyGame(Share)
+    result = Engine(game, "uniform", simulations=4000).search(game.new_initial_state())
+    assert result.proven is None
+    assert result.visits.sum() == 4000
+    assert result.value == pytest.approx(0.75 * 0.25, abs=0.03)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_a_time_budget_ends_the_search(threads: int) -> None:
+    engine, state = connect_four(slow_planes(0.001), threads=threads)
+    begun = time.perf_counter()
+    result = engine.search(state, seconds=0.2)
+    assert 0.2 <= time.perf_counter() - begun < 0.6
+    assert result.stop_reason == "seconds"
+    assert result.visits.sum() == result.simulations > 10
+    both = engine.search(state, seconds=30, simulations=50)
+    assert both.stop_reason == "simulations"
+
+
+def test_time_that_is_over_at_once_still_gives_a_legal_move() -> None:
+    engine, state = connect_four(slow_planes(0.02))
+    result = engine.search(state, seconds=1e-6)
+    assert result.action in state.legal_actions()
+    assert result.stop_reason == "seconds"
+    assert len(result.priors) == 7
+    assert str(result)
+
+
+def test_progress_is_told_ten_times_a_second_and_false_stops() -> None:
+    engine, state = connect_four(slow_planes(0.001), threads=2)
+    seen: list[SearchResult] = []
+    engine.search(state, seconds=0.75, on_progress=seen.append)
+    assert 2 <= len(seen) <= 8
+    counts = [result.visits.sum() for result in seen]
+    assert counts == sorted(counts)
+    assert all(len(result.visits) == 7 and abs(result.value) <= 1 for result in seen)
+    calls: list[int] = []
+
+    def stop(result: SearchResult) -> bool:
+        calls.append(result.simulations)
+        return False
+
+    result = engine.search(state, seconds=30, on_progress=stop)
+    assert result.stop_reason == "stopped"
+    assert result.seconds < 1
+    assert len(calls) == 1
+
+
+def test_what_on_progress_raises_is_raised_and_the_engine_goes_on() -> None:
+    engine, state = connect_four("uniform", solver=False)
+
+    def fail(result: SearchResult) -> None:
+        raise LookupError("no more, please")
+
+    with pytest.raises(LookupError, match="no more"):
+        engine.search(state, seconds=30, on_progress=fail)
+    assert engine.search(state, simulations=10).simulations == 10
+
+
+def test_analyze_streams_results_and_ends_with_the_final_one() -> None:
+    engine, state = connect_four(slow_planes(0.001))
+    results = list(engine.analyze(state, every=0.05, seconds=0.5))
+    assert 2 <= len(results) <= 14
+    assert results[-1].stop_reason == "seconds"
+    counts = [result.visits.sum() for result in results]
+    assert counts == sorted(counts)
+
+
+def test_leaving_analyze_stops_the_search() -> None:
+    engine, state = connect_four(slow_planes(0.001))
+    begun = time.perf_counter()
+    for result in engine.analyze(state, every=0.02):
+        if result.visits.sum() > 20:
+            break
+    assert time.perf_counter() - begun < 5
+    assert engine.search(state, simulations=10).simulations == 10  # not "already searching"
+
+
+def test_analyze_raises_what_the_search_raises() -> None:
+    engine, state = connect_four("uniform")
+    with pytest.raises(pyengine.ConfigError, match="threads"):
+        engine.analyze(state, threads=-1)
+    over = engine.game.new_initial_state([0, 1, 0, 1, 0, 1, 0])
+    with pytest.raises(pyengine.ConfigError, match="terminal"):
+        list(engine.analyze(over))
+    with pytest.raises(pyengine.ConfigError, match="every"):
+        engine.analyze(state, every=0)
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_search_many_gives_each_state_its_budget_in_shared_batches(threads: int) -> None:
+    engine, _ = connect_four(slow_planes(0), threads=threads, batch_size=16, symmetry="none")
+    states = [engine.game.new_initial_state([a, b]) for a in range(7) for b in range(7)]
+    results = engine.search_many(states, simulations=40, solver=False)
+    assert [result.visits.sum() for result in results] == [40] * 49
+    assert engine.stats()["mean_batch_fill"] > 8
+    assert all(result.state == state for result, state in zip(results, states, strict=True))
+    assert engine.search_many([], simulations=10) == []
+
+
+def test_search_many_leaves_the_tree_of_the_engine() -> None:
+    engine, state = connect_four(simulations=50, solver=False)
+    engine.search(state)
+    engine.search_many([state, engine.game.new_initial_state([1])])
+    assert engine.search(state).visits.sum() == 100
+
+
+def test_search_many_of_a_user_s_states() -> None:
+    pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
+    game = pyspiel.load_game("tic_tac_toe")
+    engine = Engine(game, "uniform", solver=False)
+    results = engine.search_many([game.new_initial_state() for _ in range(3)], simulations=30)
+    assert [result.visits.sum() for result in results] == [30] * 3
+
+
+def test_one_call_without_an_engine() -> None:
+    state = pyengine.load_game("connect_four").new_initial_state()
+    result = pyengine.search(state, evaluator="rollout", simulations=64)
+    assert result.visits.sum() == 64
+
+
+@pytest.mark.parametrize("name", sorted(NETWORKS))
+def test_every_network_is_searched_by_several_threads(
+    name: str, shared: Callable[..., Path]
+) -> None:
+    network = NETWORKS[name]
+    evaluator = pyengine.OnnxEvaluator(
+        shared("nets", f"{name}.onnx"), network.spec, providers=["cpu"]
+    )
+    engine = Engine(network.game, evaluator, threads=2, solver=False)
+    state = engine.game.new_initial_state()
+    for _ in range(3):
+        result = engine.search(state, simulations=64)
+        assert result.simulations == 64
+        state.apply_action(result.action)
+        engine.advance(result.action)

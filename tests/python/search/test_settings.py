@@ -1,0 +1,77 @@
+"""Whoever misspells a setting is told so, by an error of the engine that names the field."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayConfig, Sprt
+from pyengine.conversion.gate import Limits
+from pyengine.train import configs
+from pyengine.train.loop import run_configs
+from pyengine.train.section import Section
+
+SECTIONS = [
+    kind
+    for module in (configs, run_configs)
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Section) and kind is not Section
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        (SearchConfig, "simulations"),
+        (SelfPlayConfig, "concurrent_games"),
+        (ModelSpec, "planes"),
+        (Sprt, "elo1"),
+        (Openings, "plies"),
+        (Limits, "policy_mean"),
+        (configs.TrainConfig, "optimiser"),
+    ],
+)
+def test_an_unknown_field_is_named_and_the_known_ones_are_listed(kind: Any, known: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^missp: no field of {kind.__name__}; .*\b{known}\b"):
+        kind(missp=1)
+
+
+@pytest.mark.parametrize("kind", SECTIONS)
+def test_an_unknown_setting_of_a_run_is_named_with_its_section(kind: type[Section]) -> None:
+    pattern = rf"^{kind.section}\.missp: no such setting; expected one of {kind.names()[0]}"
+    with pytest.raises(ConfigError, match=pattern):
+        kind(missp=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda game, **kw: pyengine.Engine(game, "uniform", **kw),
+        lambda game, **kw: pyengine.Engine(game, "uniform").search(game.new_initial_state(), **kw),
+        lambda game, **kw: pyengine.Engine(game, "uniform").search_many([], **kw),
+        lambda game, **kw: pyengine.Engine(game, "uniform").analyze(game.new_initial_state(), **kw),
+        lambda game, **kw: pyengine.search(game.new_initial_state(), evaluator="uniform", **kw),
+        lambda game, **kw: SearchConfig().replace(**kw),
+        lambda game, **kw: SelfPlayConfig().replace(**kw),
+    ],
+)
+def test_an_unknown_keyword_is_named(call: Callable[..., Any]) -> None:
+    with pytest.raises(ConfigError, match=r"^missp: no field of .*; the fields are "):
+        call(pyengine.load_game("connect_four"), missp=1)
+
+
+@pytest.mark.parametrize("settings", [SearchConfig(seed=3), SelfPlayConfig(seed=3), ModelSpec()])
+def test_settings_are_copied_and_pickled(settings: Any) -> None:
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    assert copy.deepcopy(settings) == settings
+    assert settings.replace() == settings if hasattr(settings, "replace") else True
+
+
+def test_a_spec_whose_value_is_no_text_is_refused() -> None:
+    with pytest.raises(ConfigError, match="value must be"):
+        ModelSpec(value=3)  # type: ignore[arg-type]

@@ -1,0 +1,354 @@
+"""A program may end while searches run: no abort, no hang, nothing on the terminal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+_SECONDS = 30.0  # that a program may take to start, search for a moment and end on a busy machine
+_REPEATS = int(os.environ.get("PYENGINE_EXIT_REPEATS", "1"))
+
+_BEGIN = """
+import sys, threading, time
+import numpy
+import pyengine
+from toy_games import Pairs, ToyGame
+
+SECONDS = dict(seconds=1e6)
+
+def answer(batch):
+    time.sleep(0.001)
+    return numpy.full((len(batch), ACTIONS), 1 / ACTIONS), numpy.zeros(len(batch))
+
+def in_background(work):
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    time.sleep(0.15)
+    return thread
+
+"""
+
+_OURS = "ACTIONS, game = 7, pyengine.load_game('connect_four')\n"
+_PYTHONS = "ACTIONS, game = 20, ToyGame(Pairs)\n"
+
+#: A game and the evaluator of it: whatever may want the interpreter while a search runs.
+_EVALUATORS = {
+    "uniform": _OURS + "evaluator = 'uniform'",
+    "network": _OURS + "evaluator = 'connect4'",
+    "callable": _OURS + "evaluator = answer",
+    "states": _OURS + "evaluator = pyengine.StateEvaluator(answer)",
+    "mixed": _OURS + "evaluator = pyengine.MixedEvaluator(answer, 'rollout')",
+    "python game": _PYTHONS + "evaluator = 'rollout'",
+    "python game and callable": _PYTHONS + "evaluator = pyengine.StateEvaluator(answer)",
+}
+
+_ENGINE = """
+state = game.new_initial_state()
+engine = pyengine.Engine(game, evaluator, threads=2)
+"""
+
+#: What goes on as the program ends.
+_WORK = {
+    "a long search": "in_background(lambda: engine.search(state, **SECONDS))",
+    "short searches": """
+in_background(lambda: [engine.search(state, simulations=50) for _ in iter(int, 1)])
+""",
+    "on_progress": """
+in_background(lambda: engine._search(state, lambda result: None, 1e-4, SECONDS))
+""",
+    "search_many": "in_background(lambda: engine.search_many([state] * 20, **SECONDS))",
+    "an analysis in a daemon thread": """
+in_background(lambda: [None for _ in engine.analyze(state, every=0.001)])
+""",
+    "an analysis that was begun": """
+analysis = engine.analyze(state, every=0.01)
+next(analysis)
+""",
+    "an analysis that was left": """
+for result in engine.analyze(state, every=0.01):
+    break
+""",
+    "an analysis in a cycle": """
+class Keeper: pass
+keeper = Keeper()
+keeper.itself = keeper
+keeper.analysis = engine.analyze(state, every=0.01)
+next(keeper.analysis)
+""",
+    "several engines": """
+engines = [pyengine.Engine(game, evaluator, threads=1) for _ in range(3)]
+for one in engines:
+    in_background(lambda one=one: one.search(state, **SECONDS))
+in_background(lambda: [engine.stats() for _ in iter(int, 1)])
+""",
+    "self-play": """
+from pyengine.self_play import SelfPlayer
+config = pyengine.SelfPlayConfig(
+    search=pyengine.SearchConfig(simulations=100, threads=2), concurrent_games=8
+)
+player = SelfPlayer(game, evaluator, config, spec=pyengine.ModelSpec(planes=("ones",)))
+in_background(lambda: player.run(10**6, lambda games: [None for _ in games]))
+""",
+    "an evaluation": """
+asked = pyengine.evaluators.as_evaluator(evaluator)
+in_background(lambda: [asked.evaluate([state] * 64, game=game) for _ in iter(int, 1)])
+""",
+}
+
+
+#: Code that does not come back while the program ends.
+_STUCK = {
+    "sleeps": "time.sleep(100)",
+    "computes": "while True: pass",
+    "naps": "while True: time.sleep(0.001)",
+    "wakes too late": "time.sleep(2.4)",
+}
+
+_SLOW_END = """
+class Slow:  # the interpreter is a while about its end
+    def __init__(self):
+        self.time = time
+    def __del__(self):
+        end = self.time.monotonic() + 0.5
+        while self.time.monotonic() < end:
+            self.time.sleep(0.01)
+
+slow = Slow()
+sticks = False
+"""
+
+#: Where that code is called from.
+_CALLERS = {
+    "callable": _OURS
+    + """
+def evaluator(batch):
+    stuck()
+    return answer(batch)
+""",
+    "on_progress": _OURS + "evaluator = 'connect4'",
+    "python game": """
+class Stuck(Pairs):
+    def legal_actions(self):
+        stuck()
+        return super().legal_actions()
+
+game, evaluator = ToyGame(Stuck), 'rollout'
+""",
+    "search in a callable": _OURS
+    + """
+inner, start = pyengine.Engine(game, 'uniform'), game.new_initial_state()
+def evaluator(batch):
+    inner._search(start, lambda result: stuck(), 1e-4, dict(simulations=20000))
+    return answer(batch)
+""",
+}
+
+#: Programs and what becomes of them: exit code and what stands on the terminal.
+_PROGRAMS = {
+    "sys.exit": ("import sys", _WORK["a long search"] + "\nsys.exit(3)", 3),
+    "sys.exit while it looks on": (
+        "",
+        "for result in engine.analyze(state, every=0.01): sys.exit(3)",
+        3,
+    ),
+    "os._exit": ("import os", _WORK["a long search"] + "\nos._exit(5)", 5),
+    "an exception": ("", _WORK["a long search"] + "\nsys.excepthook = print\n1 / 0", 1),
+    "SIGTERM": (
+        "import os, signal",
+        _WORK["a long search"] + "\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(5)",
+        -15,
+    ),
+    "a thread that is waited for": (
+        "",
+        """
+def work():
+    assert engine.search(state, seconds=0.5).stop_reason == "seconds"
+
+threading.Thread(target=work).start()
+""",
+        0,
+    ),
+    "a thread that an older hook joins": (
+        """
+import atexit
+
+leaving = []
+
+def join():
+    leaving.append(True)
+    thread.join(10)
+    assert not thread.is_alive()
+
+atexit.register(join)
+""",
+        """
+def work():
+    while not leaving:
+        engine.search(state, simulations=100)
+
+thread = in_background(work)
+""",
+        0,
+    ),
+    "an older hook that searches": (
+        """
+import atexit
+
+def work():
+    assert engine.search(state, simulations=100).visits.sum() == 100
+    try:
+        next(engine.analyze(state))
+    except pyengine.EngineError as error:
+        assert "the program is ending" in str(error)
+    else:
+        raise AssertionError("analyze() cannot have a thread now")
+
+atexit.register(work)
+""",
+        "",
+        0,
+    ),
+    "an older hook that closes an analysis": (
+        "import atexit\natexit.register(lambda: analysis.close())",
+        _WORK["an analysis that was begun"],
+        0,
+    ),
+    "a newer hook that closes an analysis": (
+        "import atexit",
+        _WORK["an analysis that was begun"] + "\natexit.register(analysis.close)",
+        0,
+    ),
+    "games that are made and dropped": (
+        "",
+        """
+def work():
+    while True:
+        made = pyengine.as_game(ToyGame(Pairs))
+        pyengine.Engine(made, 'rollout', threads=2).search(
+            made.new_initial_state(), simulations=5
+        )
+
+in_background(work)
+in_background(work)
+""",
+        0,
+    ),
+    "games that are played without a search": (
+        "",
+        """
+def work():
+    made = pyengine.as_game(ToyGame(Pairs))
+    while True:
+        position = made.new_initial_state()
+        while not position.is_terminal():
+            position.apply_action(position.legal_actions()[0])
+
+in_background(work)
+in_background(work)
+""",
+        0,
+    ),
+    "self-play that writes": (
+        "import tempfile",
+        """
+config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=20, threads=2))
+folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+in_background(lambda: pyengine.selfplay(
+    "tic_tac_toe", "uniform", games=10**6, out=folder.name, config=config
+))
+""",
+        0,
+    ),
+}
+
+_FORKED = """
+import os
+child = os.fork()
+if child == 0:
+    begun = time.monotonic()
+    own = pyengine.Engine(game, evaluator, threads=2)
+    in_background(lambda: own.search(state, **SECONDS))
+    atexit.register(lambda: print(time.monotonic() - begun < 1.5, flush=True))
+    sys.exit(7)
+_, status = os.waitpid(child, 0)
+assert os.waitstatus_to_exitcode(status) == 7
+"""
+
+
+def start(program: str) -> subprocess.Popen[str]:
+    """Start a program in a process of its own."""
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait for a program; return its exit code, what it said, and its errors."""
+    try:
+        out, errors = process.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return -9, "", f"did not end within {_SECONDS:.0f} s"
+    return process.returncode, out, errors
+
+
+def run(program: str) -> tuple[int, str, str]:
+    """Run a program to its end."""
+    return end(start(program))
+
+
+@pytest.mark.parametrize("work", _WORK)
+def test_a_program_ends_quietly_during(work: str) -> None:
+    programs = {
+        name: _BEGIN + evaluator + _ENGINE + _WORK[work] for name, evaluator in _EVALUATORS.items()
+    }
+    for _ in range(_REPEATS):
+        running = {name: start(program) for name, program in programs.items()}
+        ended = {name: end(process) for name, process in running.items()}
+        assert ended == dict.fromkeys(programs, (0, "", ""))
+
+
+@pytest.mark.parametrize("caller", _CALLERS)
+def test_a_program_does_not_wait_for_ever_for(caller: str) -> None:
+    def program(code: str) -> str:
+        body = f"def stuck(*_):\n    if not sticks: return\n    {code}\n"
+        progress = ", on_progress=stuck" if caller == "on_progress" else ""
+        work = (
+            "engine.search(state, simulations=10)\nsticks = True\n"
+            f"in_background(lambda: engine.search(state{progress}, **SECONDS))"
+        )
+        return _BEGIN + _SLOW_END + body + _CALLERS[caller] + _ENGINE + work
+
+    for _ in range(_REPEATS):
+        begun = time.monotonic()
+        running = {name: start(program(code)) for name, code in _STUCK.items()}
+        ended = {name: end(process) for name, process in running.items()}
+        assert ended == dict.fromkeys(_STUCK, (0, "", ""))
+        assert time.monotonic() - begun < _SECONDS
+
+
+@pytest.mark.parametrize("name", _PROGRAMS)
+def test_a_program_ends_as_it_says(name: str) -> None:
+    before, work, code = _PROGRAMS[name]
+    for _ in range(_REPEATS):
+        found, _, errors = run(before + "\n" + _BEGIN + _EVALUATORS["network"] + _ENGINE + work)
+        assert (found, errors) == (code, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.parametrize("evaluator", ["uniform", "callable"])
+def test_a_forked_child_waits_for_its_own_searches_alone(evaluator: str) -> None:
+    quiet = "import atexit, warnings\nwarnings.simplefilter('ignore')\n"
+    program = quiet + _BEGIN + _EVALUATORS[evaluator] + _ENGINE + _WORK["a long search"] + _FORKED
+    for _ in range(_REPEATS):
+        assert run(program) == (0, "True\n", "")

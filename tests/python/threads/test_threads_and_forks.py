@@ -1,0 +1,144 @@
+"""Other threads may ask while a search runs; a forked child may drop what it inherited."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import pyengine
+
+WATCHED = """
+import threading, pyengine
+from toy_games import Matches, ToyGame
+
+game = ToyGame(Matches)
+engine = pyengine.Engine(game, "rollout")
+done = threading.Event()
+
+def ask():
+    while not done.is_set():
+        engine.stats()
+        engine.stop()
+
+asking = threading.Thread(target=ask, daemon=True)
+asking.start()
+for _ in range(100):
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        action = engine.search(state, simulations=20).action
+        state.apply_action(action)
+        if not state.is_terminal():
+            engine.advance(action)
+done.set()
+asking.join()
+print("ended")
+"""
+
+FORKED = """
+import os, pyengine
+
+game = pyengine.load_game("connect_four")
+engine = pyengine.Engine(game, "rollout", threads=2)
+engine.search(game.new_initial_state(), simulations=200)
+child = os.fork()
+if child == 0:
+    try:
+        engine.search(game.new_initial_state(), simulations=10)
+    except pyengine.EngineError:
+        pass
+    engine = pyengine.Engine(game, "rollout", threads=2)
+    assert engine.search(game.new_initial_state(), simulations=200).visits.sum() == 200
+    raise SystemExit(7)
+_, status = os.waitpid(child, 0)
+print("ended", os.waitstatus_to_exitcode(status))
+"""
+
+
+def run(program: str) -> str:
+    """Run a program in a process of its own, which may hang where this one may not."""
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_stats_and_stop_of_another_thread_do_not_lock_up_a_python_game() -> None:
+    assert "ended" in run(WATCHED)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_a_forked_child_drops_the_parents_engine_and_makes_its_own() -> None:
+    assert "ended 7" in run(FORKED)
+
+
+def test_a_refused_analysis_leaves_the_running_search_alone() -> None:
+    game = pyengine.load_game("connect_four")
+    engine = pyengine.Engine(game, "rollout", threads=1)
+    results: list[pyengine.SearchResult] = []
+    search = threading.Thread(
+        target=lambda: results.append(engine.search(game.new_initial_state(), seconds=1.0))
+    )
+    search.start()
+    while engine.stats()["simulations"] == 0:
+        time.sleep(0.001)
+    with pytest.raises(pyengine.EngineError, match="is searching"):
+        next(engine.analyze(game.new_initial_state()))
+    search.join()
+    assert results[0].stop_reason == "seconds"
+
+
+def test_an_engine_may_be_closed_while_it_analyses() -> None:
+    game = pyengine.load_game("connect_four")
+    with pyengine.Engine(game, "rollout") as engine:
+        for _ in engine.analyze(game.new_initial_state(), every=0.01):
+            break
+        running = engine.analyze(game.new_initial_state(), every=0.01)
+        next(running)
+    with pytest.raises(pyengine.EngineError, match="closed"):
+        engine.stats()
+
+
+def test_stats_count_while_a_search_runs() -> None:
+    game = pyengine.load_game("connect_four")
+    engine = pyengine.Engine(game, "rollout", threads=1)
+    seen: list[int] = []
+    engine.search(
+        game.new_initial_state(),
+        seconds=0.5,
+        on_progress=lambda result: seen.append(engine.stats()["simulations"]),
+    )
+    assert seen
+    assert 0 < seen[0] <= engine.stats()["simulations"]
+
+
+def test_the_value_is_the_mean_of_the_visits_also_where_draws_are_known() -> None:
+    game = pyengine.load_game("tic_tac_toe")
+    state = game.new_initial_state([1, 6])
+    for simulations in (50, 100, 200, 400, 800):
+        r = pyengine.search(state, evaluator="rollout", simulations=simulations, threads=1)
+        if r.proven is None:
+            total = r.network_value + sum(
+                float(q) * int(n) for q, n in zip(r.q, r.visits, strict=True) if n
+            )
+            assert r.value == pytest.approx(total / (1 + int(r.visits.sum())), abs=1e-5)
+
+
+def test_a_call_may_have_less_memory_than_the_engine() -> None:
+    game = pyengine.load_game("go")
+    engine = pyengine.Engine(game, "uniform", threads=1, cache_entries=0, solver=False)
+    r = engine.search(game.new_initial_state(), simulations=20_000, memory_limit=8 << 20)
+    assert int(r.visits.sum()) == 20_000
+    assert engine.stats()["bytes"] <= 8 << 20

@@ -1,0 +1,350 @@
+"""The gate: matches of candidates, what they prove, and the curve that they draw."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from conftest import ROOT
+from pyengine.bundled import sha256_of
+from pyengine.evaluators import CallbackEvaluator
+from pyengine.train import GateConfig, RunFile, judge, plot_curve
+from pyengine.train.files import append_line, read_lines
+from pyengine.train.loop.curve import rated
+from pyengine.train.loop.part_gate import work
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import Best, RunFolder
+
+TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
+CONNECT_FOUR = pyengine.load_game("connect_four")
+
+RUN = """
+[game]
+name = "tic_tac_toe"
+[network]
+blocks = 1
+[gate]
+mode = "{mode}"
+against = {against}
+games = {games}
+simulations = 2
+plies = 2
+"""
+
+
+def test_a_stronger_candidate_passes_after_all_its_games() -> None:
+    found = judge("rollout", "uniform", [CONNECT_FOUR], GateConfig(games=20, simulations=40))
+    assert found.accepted
+    assert found.complete
+    assert found.games == found.wins + found.draws + found.losses == 20
+    assert found.elo > 35
+
+
+def test_a_weaker_candidate_fails_as_soon_as_it_cannot_pass() -> None:
+    found = judge("uniform", "rollout", [CONNECT_FOUR], GateConfig(games=100, simulations=40))
+    assert not found.accepted
+    assert found.losses + found.draws / 2 >= 45
+    assert found.score < 0.55
+
+
+def test_equal_players_do_not_pass() -> None:
+    config = GateConfig(games=20, simulations=20)
+    assert not judge("uniform", "uniform", [TIC_TAC_TOE], config).accepted
+
+
+def test_sprt_may_decide() -> None:
+    config = GateConfig(games=400, simulations=40, method="sprt", elo0=0, elo1=100)
+    found = judge("rollout", "uniform", [CONNECT_FOUR], config)
+    assert found.accepted
+    assert found.games < 400
+
+
+def test_in_latest_mode_the_games_are_for_the_curve() -> None:
+    config = GateConfig(mode="latest", games=20, simulations=40)
+    found = judge("uniform", "rollout", [CONNECT_FOUR], config)
+    assert found.accepted
+    assert found.games == 20
+    assert found.elo < 0
+
+
+def test_games_are_shared_between_boards() -> None:
+    games = [pyengine.load_game(f"mnk(rows={n},columns={n},k=3)") for n in (3, 4, 5)]
+    config = GateConfig(mode="latest", games=11, simulations=4)
+    assert judge("uniform", "uniform", games, config).games == 11
+
+
+def test_an_interrupted_judgement_goes_on(tmp_path: Path) -> None:
+    config = GateConfig(mode="latest", games=40, simulations=20)
+    seen: list[int] = []
+
+    def stop() -> bool:
+        return bool(seen) and seen[-1] >= 8
+
+    first = judge(
+        "rollout",
+        "uniform",
+        [CONNECT_FOUR],
+        config,
+        stop=stop,
+        on_progress=lambda result: seen.append(result.games),
+        record=tmp_path / "match",
+    )
+    assert not first.complete
+    assert not first.accepted
+    kept = len(read_lines(tmp_path / "match-0.jsonl"))
+    assert kept >= first.games
+    second = judge("rollout", "uniform", [CONNECT_FOUR], config, record=tmp_path / "match")
+    assert second.complete
+    assert second.games == 40
+
+
+def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
+    """A round of 64 searches of 1,000 simulations needs 1,000 batches here."""
+    batches = 0
+
+    def slow_when_told_to_stop(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal batches
+        batches += 1
+        if batches > 3:
+            time.sleep(0.05)
+        return np.zeros((len(planes), 7)), np.zeros(len(planes))
+
+    found = judge(
+        CallbackEvaluator(slow_when_told_to_stop),
+        "uniform",
+        [CONNECT_FOUR],
+        GateConfig(games=64, simulations=1000, batch_size=64),
+        stop=lambda: batches > 3,
+        record=tmp_path / "match",
+    )
+    assert not found.complete
+    assert found.games == 0
+    assert 3 < batches < 500
+
+
+def test_a_sequential_test_of_nothing_is_refused_before_the_run() -> None:
+    for elo0, elo1 in ((35.0, 35.0), (40.0, 35.0)):
+        with pytest.raises(pyengine.ConfigError, match=r"gate\.elo1: .* above elo0, which is"):
+            GateConfig(method="sprt", elo0=elo0, elo1=elo1)
+    with pytest.raises(pyengine.ConfigError, match=r"gate\.elo1: expected a number in"):
+        GateConfig(method="sprt", elo1=math.inf)
+    assert GateConfig(elo0=40.0).method == "score"
+
+
+# --- the part -------------------------------------------------------------------------------------
+
+
+def begun(tmp_path: Path, mode: str, against: int = 1, games: int = 8) -> RunFolder:
+    """Return a run of tic-tac-toe whose networks are all the bundled one."""
+    text = RUN.format(mode=mode, against=against, games=games)
+    folder = RunFolder(tmp_path / "run")
+    folder.begin(RunFile.from_toml(text))
+    write(folder, 0)
+    name = folder.candidate(0).name
+    sha = sha256_of(folder.candidate(0))
+    folder.set_best(Best(name=name, sha256=sha, step=0, generation=0, elo=0.0))
+    return folder
+
+
+def write(folder: RunFolder, step: int) -> None:
+    """Write the candidate of a step."""
+    folder.candidate(step).write_bytes((ROOT / "models" / "tic_tac_toe.onnx").read_bytes())
+
+
+def finished(folder: RunFolder) -> list[dict[str, Any]]:
+    """Let a gate judge what there is and return the curve."""
+    part = Part("gate", folder, folder.run())
+    part.finish()
+    work(part)
+    return read_lines(folder.curve)
+
+
+class Stopped(Part):
+    """A part that is stopped in the middle of its first match."""
+
+    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+        """Stop."""
+        if values.get("games"):
+            self.stop()
+
+
+def records(folder: RunFolder) -> list[str]:
+    return sorted(file.name for file in folder.log.glob("match-*"))
+
+
+def test_a_candidate_meets_the_one_before_it_and_one_some_generations_back(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", against=3)
+    for step in (100, 200, 300, 400, 500):
+        write(folder, step)
+        curve = finished(folder)
+    met = [[(each["step"], games(each)) for each in line["opponents"]] for line in curve]
+    assert met == [
+        [(0, 8)],
+        [(100, 4), (0, 4)],
+        [(200, 4), (0, 4)],
+        [(300, 4), (100, 4)],
+        [(400, 4), (200, 4)],
+    ]
+    assert [line["generation"] for line in curve] == [1, 2, 3, 4, 5]
+    assert [games(line) for line in curve] == [8] * 5
+    assert folder.best() == Best(
+        name=folder.candidate(500).name,
+        sha256=sha256_of(folder.candidate(500)),
+        step=500,
+        generation=5,
+        elo=curve[-1]["elo"],
+    )
+    last = rated(folder)[500]
+    assert last is not None
+    assert curve[-1]["elo"] == pytest.approx(last.elo)
+    assert curve[-1]["elo_low"] == pytest.approx(last.elo - 1.96 * last.error)
+    assert records(folder) == []
+
+
+def games(line: dict[str, Any]) -> int:
+    return int(line["wins"] + line["draws"] + line["losses"])
+
+
+@pytest.mark.parametrize("mode", ["latest", "gate"])
+def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: str) -> None:
+    """Also when a newer candidate has come; and nobody is judged against the first one instead."""
+    folder = begun(tmp_path, mode, games=40)
+    write(folder, 100)
+    curve = finished(folder)
+    write(folder, 200)
+    work(Stopped("gate", folder, folder.run()))
+    assert read_lines(folder.curve) == curve
+    assert [name[:14] for name in records(folder)] == ["match-00000200"]
+    kept = len((folder.log / records(folder)[0]).read_text().splitlines()) - 1
+    assert 0 < kept < 40
+    before = folder.best()
+    assert before is not None
+    assert before.step == (200 if mode == "latest" else curve[0]["step"] * curve[0]["accepted"])
+
+    write(folder, 300)
+    told: list[int] = []
+
+    class Watched(Part):
+        def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+            if values.get("step") == 200:
+                told.append(values["games"])
+
+    part = Watched("gate", folder, folder.run())
+    part.finish()
+    work(part)
+    curve = read_lines(folder.curve)
+    assert [line["step"] for line in curve] == [100, 200, 300]
+    assert min(told) >= kept
+    assert games(curve[1]) == 40 or not curve[1]["accepted"]
+    if mode == "latest":
+        assert [line["opponents"][0]["step"] for line in curve] == [0, 100, 200]
+        assert folder.candidates() == [0, 100, 200, 300]
+    assert records(folder) == []
+
+
+def test_an_interrupted_match_is_played_anew_where_the_threads_have_changed(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", games=40)
+    write(folder, 100)
+    work(Stopped("gate", folder, folder.run()))
+    assert len(records(folder)) == 1
+    text = folder.run().text.replace("plies = 2", "plies = 2\nthreads = 2")
+    again = RunFile.from_toml(text)
+    again.refuse_changes(folder.run())
+    folder.set_run(again)
+    assert games(finished(folder)[0]) == 40
+    assert records(folder) == []
+
+
+def test_a_network_whose_gate_was_killed_before_its_first_game_is_judged(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest")
+    write(folder, 100)
+    finished(folder)
+    first = folder.best()
+    assert first is not None
+    write(folder, 200)
+    taken = Best(name=folder.candidate(200).name, sha256="", step=200, generation=2, elo=first.elo)
+    folder.set_best(taken)
+    assert folder.judged() == 100
+    for step in (100, 150):  # of gates before
+        (folder.log / f"match-{step:08d}-0.jsonl").write_text("")
+    write(folder, 150)
+    write(folder, 300)
+    curve = finished(folder)
+    assert [line["step"] for line in curve] == [100, 200, 300]
+    assert [line["generation"] for line in curve] == [1, 2, 3]
+    assert [line["opponents"][0]["step"] for line in curve] == [0, 100, 200]
+    assert records(folder) == []
+
+
+def test_a_gate_that_was_killed_after_its_line_does_the_rest(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "gate")
+    write(folder, 50)
+    write(folder, 100)
+    line = {"step": 100, "generation": 1, "games": 9, "elo": 70.0, "accepted": True}
+    append_line(folder.curve, line | {"wins": 6, "draws": 0, "losses": 4})
+    finished(folder)
+    best = folder.best()
+    assert best is not None
+    assert (best.step, best.generation, best.elo) == (100, 1, 70.0)
+    assert folder.candidates() == [0, 100]
+
+
+def test_where_a_generation_is_missing_the_nearest_older_one_plays(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", against=2)
+    for step, generation in ((100, 1), (300, 3)):
+        write(folder, step)
+        line = {"step": step, "generation": generation, "games": 9, "elo": 0.0, "accepted": True}
+        append_line(folder.curve, line | {"wins": 5, "draws": 0, "losses": 5})
+        name = folder.candidate(step).name
+        folder.set_best(Best(name=name, sha256="", step=step, generation=generation, elo=0.0))
+    write(folder, 400)
+    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [300, 100]
+    folder.candidate(300).unlink()
+    folder.candidate(400).unlink()
+    write(folder, 500)
+    assert [each["step"] for each in finished(folder)[-1]["opponents"]] == [100]
+
+
+def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", games=0)
+    write(folder, 100)
+    line = finished(folder)[0]
+    assert (line["step"], line["accepted"], "wins" in line) == (100, True, False)
+
+
+# --- the curve ------------------------------------------------------------------------------------
+
+
+def judged(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any]:
+    """Return the line of a candidate that met one network and was taken."""
+    met = {"step": opponent, "wins": wins, "draws": 0, "losses": losses}
+    place = {"step": step, "generation": step // 100, "games": 10 * step, "elo": 0.0}
+    return {**place, "accepted": True, **met, "step": step, "opponents": [met]}
+
+
+def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match="found none"):
+        plot_curve(tmp_path, tmp_path / "curve.svg")
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
+    append_line(tmp_path / "curve.jsonl", judged(100, 0, 6, 4))
+    append_line(tmp_path / "curve.jsonl", judged(200, 100, 4, 6) | {"accepted": False})
+    with pytest.raises(pyengine.ConfigError, match="cannot be written"):
+        plot_curve(tmp_path, tmp_path / "curve.nothing")
+    assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
+
+
+def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
+    append_line(tmp_path / "curve.jsonl", judged(100, 0, 6, 4))
+    append_line(tmp_path / "curve.jsonl", judged(300, 250, 1, 1))
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        picture = plot_curve(tmp_path, tmp_path / "curve.svg").read_text()
+    assert "left out: 1 whom no games join to the first" in picture

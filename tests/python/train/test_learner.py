@@ -1,0 +1,421 @@
+"""The learner: it learns, goes on exactly, refuses changes, and stops between steps."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import train
+from pyengine.train import (
+    AverageConfig,
+    LearnerConfig,
+    LossConfig,
+    NetworkConfig,
+    OptimiserConfig,
+    TrainConfig,
+)
+from synthetic_data import SyntheticData
+
+torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+
+from pyengine.train import checkpoint  # noqa: E402
+from pyengine.train.loss import losses  # noqa: E402
+
+
+def config_of(**parts: Any) -> TrainConfig:
+    """Return small settings with some parts replaced."""
+    small: dict[str, Any] = {
+        "network": NetworkConfig(blocks=1, filters=8, value_hidden=8),
+        "optimiser": OptimiserConfig(schedule="constant", learning_rate=0.05),
+        "learner": LearnerConfig(batch_size=32, threads=1, log_steps=5, device="cpu"),
+    }
+    return TrainConfig(**{**small, **parts})
+
+
+def weights_of(learner: train.Learner) -> dict[str, Any]:
+    """Return a copy of all tensors of the network and of its average."""
+    state = dict(learner.network.state_dict())
+    state |= {f"average {k}": v for k, v in learner.exported.state_dict().items()}
+    return {name: tensor.clone() for name, tensor in state.items()}
+
+
+def assert_equal(first: dict[str, Any], second: dict[str, Any]) -> None:
+    """Compare bit for bit."""
+    assert first.keys() == second.keys()
+    assert [name for name in first if not torch.equal(first[name], second[name])] == []
+
+
+@pytest.fixture(scope="module")
+def data() -> SyntheticData:
+    return SyntheticData()
+
+
+@pytest.mark.parametrize("kind", ["sgd", "adamw"])
+@pytest.mark.parametrize("average", ["none", "ema", "swa"])
+def test_going_on_is_the_same_as_never_having_stopped(
+    kind: str, average: str, data: SyntheticData, tmp_path: Path
+) -> None:
+    optimiser = OptimiserConfig(kind=kind, schedule="cosine", learning_rate=0.01, total_steps=20)
+    config = config_of(optimiser=optimiser, average=AverageConfig(kind=average, every=2, start=4))
+    with train.Learner(config, data, tmp_path / "one") as learner:
+        learner.train(20)
+        expected = weights_of(learner)
+    with train.Learner(config, data, tmp_path / "two") as learner:
+        learner.train(10)
+    with train.Learner(config, data, tmp_path / "two", resume=True) as learner:
+        assert learner.step == 10
+        learner.train(10)
+        assert_equal(weights_of(learner), expected)
+
+
+def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(5, save=False)
+        assert not list(tmp_path.glob("checkpoint*"))
+        learner.train(0)
+    assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000005.pt"]
+
+
+def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
+    reports: list[train.StepReport] = []
+    with train.Learner(config_of(), data, tmp_path, on_progress=reports.append) as learner:
+        assert learner.train(100)
+    assert [report.step for report in reports] == list(range(5, 101, 5))
+    assert reports[-1].divergence < 0.5 * reports[0].divergence
+    assert reports[-1].value < 0.5 * reports[0].value
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == [report.step for report in reports]
+
+
+def test_tensorboard_shows_what_the_log_says(data: SyntheticData, tmp_path: Path) -> None:
+    reading = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="needs TensorBoard"
+    )
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(10)
+    logged = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    board = reading.EventAccumulator(str(tmp_path / "tensorboard"))
+    board.Reload()
+    for name in ("policy", "divergence", "value", "rate", "positions_per_second"):
+        shown = [(event.step, event.value) for event in board.Scalars(f"train/{name}")]
+        assert shown == [(line["step"], pytest.approx(line[name])) for line in logged]
+
+
+def test_it_learns_with_half_the_precision(data: SyntheticData, tmp_path: Path) -> None:
+    reports: list[train.StepReport] = []
+    config = config_of(
+        learner=LearnerConfig(batch_size=32, log_steps=20, device="cpu", precision="bfloat16")
+    )
+    with train.Learner(config, data, tmp_path, on_progress=reports.append) as learner:
+        learner.train(100)
+        assert {p.dtype for p in learner.network.parameters()} == {torch.float32}
+        found = train.export(learner.exported, data.game, data.spec, tmp_path / "net.onnx")
+    assert found.difference < 1e-5
+    assert reports[-1].divergence < 0.5 * reports[0].divergence
+
+
+def test_the_last_checkpoints_are_kept(data: SyntheticData, tmp_path: Path) -> None:
+    learner = LearnerConfig(batch_size=8, checkpoint_steps=2, keep=2, device="cpu")
+    with train.Learner(config_of(learner=learner), data, tmp_path) as trainer:
+        trainer.train(7)
+    names = sorted(path.name for path in tmp_path.glob("*.pt"))
+    assert names == ["checkpoint-0000000006.pt", "checkpoint-0000000007.pt"]
+
+
+def test_other_settings_are_refused_by_name(data: SyntheticData, tmp_path: Path) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+    changed = config_of(
+        network=NetworkConfig(blocks=2, filters=8, value_hidden=8),
+        learner=LearnerConfig(batch_size=32, threads=2, seed=1, device="cpu"),
+    )
+    message = r"learner\.seed: 0 is now 1; network\.blocks: 1 is now 2$"
+    with pytest.raises(pyengine.ConfigError, match=message):
+        train.Learner(changed, data, tmp_path, resume=True)
+
+
+def test_a_folder_with_checkpoints_is_not_begun_anew(data: SyntheticData, tmp_path: Path) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+    with pytest.raises(pyengine.ConfigError, match=r"holds checkpoint-0000000001\.pt"):
+        train.Learner(config_of(), data, tmp_path)
+
+
+def test_a_damaged_checkpoint_is_named(data: SyntheticData, tmp_path: Path) -> None:
+    (tmp_path / "checkpoint-0000000001.pt").write_bytes(b"nothing")
+    with pytest.raises(pyengine.DataError, match=r"checkpoint-0000000001\.pt is damaged"):
+        train.Learner(config_of(), data, tmp_path, resume=True)
+
+
+def test_a_loss_that_is_not_finite_ends_the_training_and_keeps_checkpoints(
+    tmp_path: Path,
+) -> None:
+    data = SyntheticData()
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(3)
+        data.rows["value"][:] = np.nan
+        with pytest.raises(
+            train.TrainingError, match=r"step 3: .*value nan.*checkpoint-0000000003"
+        ):
+            learner.train(3)
+    data.rows["value"][:] = 0
+    with train.Learner(config_of(), data, tmp_path, resume=True) as learner:
+        assert learner.step == 3
+        assert learner.train(1)
+
+
+def recorded(directory: Path) -> list[Path]:
+    """Play a few games and return the shards."""
+    search = pyengine.SearchConfig(simulations=8, threads=1)
+    config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
+    pyengine.selfplay("tic_tac_toe", "uniform", games=8, out=directory, config=config)
+    return sorted(directory.glob("shard-*.npy"))
+
+
+def test_a_loss_that_is_not_finite_names_the_shard_that_is_damaged(tmp_path: Path) -> None:
+    (shard,) = recorded(tmp_path / "data")
+    sound = shard.read_bytes()
+    records = np.lib.format.open_memmap(shard, mode="r+")
+    records["value"] = np.nan
+    records.flush()
+    del records
+    with (
+        train.Learner(config_of(), pyengine.Dataset(tmp_path / "data"), tmp_path / "a") as learner,
+        pytest.raises(train.TrainingError, match=rf"value nan .*{shard.name}.* damaged"),
+    ):
+        learner.train(3)
+    shard.write_bytes(sound)
+    diverging = config_of(optimiser=OptimiserConfig(schedule="constant", learning_rate=1e38))
+    data = pyengine.Dataset(tmp_path / "data")
+    with (
+        train.Learner(diverging, data, tmp_path / "b") as learner,
+        pytest.raises(train.TrainingError, match="no shard of the data is damaged"),
+    ):
+        learner.train(9)
+
+
+def test_a_checkpoint_on_a_full_disk_is_named_and_those_before_stay(
+    data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+        monkeypatch.setattr(checkpoint, "write_durably", full)
+        message = r"checkpoint-0000000002\.pt cannot be written: .*No space"
+        with pytest.raises(pyengine.DataError, match=message):
+            learner.train(1)
+    assert [path.name for path in tmp_path.glob("*.pt")] == ["checkpoint-0000000001.pt"]
+
+
+@pytest.mark.parametrize("rate", [1e30, 3e38])
+def test_weights_from_which_no_training_goes_on_are_not_written(
+    rate: float, data: SyntheticData, tmp_path: Path
+) -> None:
+    optimiser = OptimiserConfig(schedule="steps", boundaries=(9, 10), rates=(0.01, rate, 0.01))
+    learner = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=5, device="cpu")
+    config = config_of(optimiser=optimiser, learner=learner)
+    with train.Learner(config, data, tmp_path) as trainer:
+        message = r"step 10 is not written: expected finite .*checkpoint-0000000005\.pt"
+        with pytest.raises(train.TrainingError, match=message):
+            trainer.train(20)
+    with train.Learner(config, data, tmp_path, resume=True) as trainer:
+        assert trainer.step == 5
+        assert trainer.train(4)
+
+
+def test_a_checkpoint_that_is_not_finite_is_named(data: SyntheticData, tmp_path: Path) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+    (path,) = tmp_path.glob("*.pt")
+    state = checkpoint.load(path, torch.device("cpu"))
+    state["network"]["stem.0.weight"][0, 0, 0, 0] = np.inf
+    checkpoint.save(tmp_path, state, keep=1)
+    with pytest.raises(pyengine.DataError, match=r"0000000001\.pt: .*network\.stem\.0\.weight"):
+        train.Learner(config_of(), data, tmp_path, resume=True)
+
+
+def test_the_check_of_a_checkpoint_leaves_the_training_as_it_is(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    often = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=1, device="cpu")
+    seldom = LearnerConfig(batch_size=32, threads=1, checkpoint_steps=50, device="cpu")
+    found = []
+    for name, learner in (("often", often), ("seldom", seldom)):
+        with train.Learner(config_of(learner=learner), data, tmp_path / name) as trainer:
+            trainer.train(10)
+            found.append(weights_of(trainer))
+    assert_equal(*found)
+
+
+def order_of(game: pyengine.Game) -> list[int]:
+    """Return where a policy with the pass first and the lowest row next has each action."""
+    rows, columns = game.board_shape
+    points = range(rows * columns)
+    return [1 + (rows - 1 - p // columns) * columns + p % columns for p in points] + [0]
+
+
+def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: Path) -> None:
+    game = pyengine.load_game("go(board_size=5)")
+    spec = pyengine.ModelSpec(policy_rows="bottom_up", pass_index=0, input="x")
+    search = pyengine.SearchConfig(simulations=8, threads=1)
+    config = pyengine.SelfPlayConfig(search=search, concurrent_games=4)
+    pyengine.selfplay(game, "uniform", games=4, out=tmp_path / "data", config=config, spec=spec)
+    data = pyengine.Dataset(tmp_path / "data")
+    with train.Learner(config_of(), data, tmp_path / "run") as learner:
+        learner.train(5)
+        network = learner.exported
+        train.export(network, game, data.spec, tmp_path / "net.onnx")
+    state = game.new_initial_state([3, 7])
+    policy, _ = pyengine.OnnxEvaluator(tmp_path / "net.onnx").evaluate([state])
+    with torch.no_grad():
+        logits, _ = network.eval()(torch.from_numpy(state.observation_tensor(spec)[None]))
+    at = [order_of(game)[action] for action in state.legal_actions()]
+    expected = torch.softmax(logits[0, at], 0).numpy()
+    assert policy[0, state.legal_actions()] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"pass_index": 0}, "the pass last, found pass_index=0"),
+        ({"policy_rows": "bottom_up"}, "policy_rows='top_down' like its rows, found 'bottom_up'"),
+    ],
+)
+def test_a_convolutional_network_refuses_an_order_that_its_head_has_not(
+    told: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    data = SyntheticData("go(board_size=5)", positions=20)
+    data.spec = pyengine.ModelSpec(**told)
+    network = NetworkConfig(kind="convolutional", blocks=0, filters=4)
+    with pytest.raises(pyengine.ConfigError, match=message):
+        train.Learner(config_of(network=network), data, tmp_path)
+    train.Learner(config_of(), data, tmp_path).close()
+
+
+def test_ctrl_c_ends_between_two_steps_with_a_checkpoint(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    def interrupt(report: train.StepReport) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with train.Learner(config_of(), data, tmp_path, on_progress=interrupt) as learner:
+        with pytest.raises(KeyboardInterrupt):
+            learner.train(100)
+        assert learner.step == 5
+    assert (tmp_path / "checkpoint-0000000005.pt").exists()
+
+
+def test_a_callback_or_a_stop_ends_the_training(data: SyntheticData, tmp_path: Path) -> None:
+    with train.Learner(config_of(), data, tmp_path, on_progress=lambda _: False) as learner:
+        assert not learner.train(100)
+        assert learner.step == 5
+        assert not learner.train(100, stop=lambda: learner.step == 7)
+        assert learner.step == 7
+
+
+def test_the_exported_network_is_the_average(data: SyntheticData, tmp_path: Path) -> None:
+    config = config_of(average=AverageConfig(kind="swa"))
+    seen = []
+    with train.Learner(config, data, tmp_path) as learner:
+        for _ in range(3):
+            learner.train(1)
+            seen.append(learner.network.stem[0].weight.detach().clone())
+        torch.testing.assert_close(learner.exported.stem[0].weight, sum(seen) / 3)
+
+
+def test_the_mean_of_weights_is_exported_with_statistics_of_its_own(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    def loss_of(network: train.Network) -> float:
+        rows = {name: torch.from_numpy(array) for name, array in data.rows.items()}
+        with torch.no_grad():
+            return float(losses(network.eval()(rows["planes"]), rows, LossConfig()).total)
+
+    config = config_of(average=AverageConfig(kind="swa"))
+    with train.Learner(config, data, tmp_path) as learner:
+        learner.train(60)
+        before = weights_of(learner)
+        assert loss_of(learner.exported) < loss_of(copy.deepcopy(learner.average.module))
+        assert_equal(weights_of(learner), before)
+
+
+def test_one_convolutional_network_learns_from_boards_of_two_sizes(tmp_path: Path) -> None:
+    data = [SyntheticData("gomoku(board_size=6)"), SyntheticData("gomoku(board_size=8)")]
+    network = NetworkConfig(kind="convolutional", blocks=1, filters=8)
+    shapes = set()
+
+    class Seen(SyntheticData):
+        def sample(self, *args: Any, **options: Any) -> dict[str, np.ndarray]:
+            batch = super().sample(*args, **options)
+            shapes.add(batch["planes"].shape[2:])
+            return batch
+
+    for each in data:
+        each.__class__ = Seen
+    with train.Learner(config_of(network=network), data, tmp_path) as learner:
+        assert learner.train(10)
+    assert shapes == {(6, 6), (8, 8)}
+
+
+def test_data_of_two_specs_are_refused(tmp_path: Path) -> None:
+    data = [SyntheticData(positions=20), SyntheticData(positions=20)]
+    data[1].spec = pyengine.ModelSpec(planes=("own[0]",))
+    with pytest.raises(pyengine.ConfigError, match="expected one spec"):
+        train.Learner(config_of(), data, tmp_path)
+
+
+_RANK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch
+from synthetic_data import SyntheticData
+from test_train_learner import config_of, weights_of
+from pyengine import train
+with train.Learner(config_of(), SyntheticData(), sys.argv[2]) as learner:
+    learner.train(6)
+    learner.train(100, stop=lambda: learner.ranks.rank == 1)
+    state = {n: p.detach() for n, p in learner.network.named_parameters()}
+    torch.save((learner.step, state), f"{sys.argv[2]}/rank{learner.ranks.rank}.pt")
+"""
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+def test_two_processes_hold_the_same_network(tmp_path: Path) -> None:
+    if not torch.distributed.is_available():
+        pytest.skip("this PyTorch has no torch.distributed")
+    script = tmp_path / "rank.py"
+    script.write_text(_RANK)
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "WORLD_SIZE": "2"}
+    command = [sys.executable, str(script), str(Path(__file__).parents[1]), str(tmp_path)]
+    ranks = [
+        subprocess.Popen(command, env={**os.environ, **shared, "RANK": str(rank)})
+        for rank in range(2)
+    ]
+    assert [process.wait(timeout=300) for process in ranks] == [0, 0]
+    (step0, first), (step1, second) = (
+        torch.load(tmp_path / f"rank{rank}.pt", weights_only=True) for rank in range(2)
+    )
+    assert step0 == step1 == 6
+    assert_equal(first, second)
+    assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000006.pt"]

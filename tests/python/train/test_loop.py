@@ -1,0 +1,314 @@
+"""The loop: three processes in one folder, which end, go on, and survive each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import pyengine
+from conftest import ROOT
+from pyengine import train
+from pyengine.data import Dataset
+from pyengine.train.files import lock, read_lines
+from pyengine.train.loop.parts import run_part
+from pyengine.train.loop.state import RunFolder
+
+pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+pytest.importorskip("onnx", reason="export needs onnx: the extra train")
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the loop is tried on POSIX")
+
+RUN = """
+[run]
+name = "tiny"
+{limits}
+[game]
+name = {game}
+planes = ["own[0]", "opp[0]", "ones"]
+[network]
+kind = "convolutional"
+blocks = 1
+filters = 16
+[selfplay]
+preset = "fast"
+full_search_fraction = 1.0
+opening_random_moves = 3
+temperature_moves = 4
+concurrent_games = 16
+resign_threshold = "none"
+[search]
+simulations = 24
+threads = 1
+batch_size = 16
+in_flight = 1
+[train]
+batch_size = 64
+threads = 1
+checkpoint_steps = 20
+log_steps = 10
+[train.optimiser]
+kind = "adamw"
+schedule = "constant"
+learning_rate = 2e-3
+[window]
+minimum_positions = 200
+start = 2000
+samples_per_position = 32
+[gate]
+mode = "{mode}"
+every_steps = 20
+games = 10
+simulations = 4
+plies = 2
+batch_size = 16
+"""
+
+
+def run_of(limits: str = "", *, game: str = '"tic_tac_toe"', mode: str = "latest") -> train.RunFile:
+    """Return a run that takes seconds."""
+    return train.RunFile.from_toml(RUN.format(limits=limits, game=game, mode=mode))
+
+
+def alive(pid: int) -> bool:
+    """Return whether a process is there and no zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> None:
+    report = train.train_run(run_of("steps = 40"), tmp_path)
+    assert report.reason == "steps"
+    assert report.progress.step == 40
+    assert report.progress.restarts == 0
+    assert report.model is not None
+    assert pyengine.OnnxEvaluator(report.model).spec == run_of().spec
+    curve = read_lines(tmp_path / "curve.jsonl")
+    assert curve[-1]["step"] == report.progress.step
+    assert [line["accepted"] for line in curve] == [True] * len(curve)
+    data = Dataset(tmp_path / "data" / "tic_tac_toe", verify=True)
+    assert data.games == report.progress.games
+
+    with pytest.raises(pyengine.ConfigError, match="holds a run already"):
+        train.train_run(run_of("steps = 80"), tmp_path)
+    with pytest.raises(pyengine.ConfigError, match=r"gate\.mode: 'latest' is now 'gate'"):
+        train.train_run(run_of("steps = 80", mode="gate"), tmp_path, resume=True)
+    second = train.train_run(run_of("steps = 80"), tmp_path, resume=True)
+    assert second.progress.step == 80
+    assert second.progress.games > report.progress.games
+    assert second.progress.seconds > report.progress.seconds
+    steps = [line["step"] for line in read_lines(tmp_path / "checkpoints" / "log.jsonl")]
+    assert steps == sorted(set(steps))
+
+
+def test_one_network_learns_from_two_boards_in_one_run(tmp_path: Path) -> None:
+    games = '["mnk(rows=4,columns=4,k=3)", "mnk(rows=3,columns=5,k=3)"]'
+    report = train.train_run(run_of("steps = 20", game=games), tmp_path)
+    assert report.model is not None
+    network = pyengine.OnnxEvaluator(report.model)
+    for game in run_of(game=games).games:
+        policy, _ = network.evaluate([game.new_initial_state()])
+        assert policy.sum() == pytest.approx(1, abs=1e-4)
+    assert len(list((tmp_path / "data").iterdir())) == 2
+
+
+def test_a_part_that_is_killed_is_started_again(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    killed: dict[str, int] = {}
+
+    def kill_each_once(progress: train.RunProgress) -> bool:
+        if progress.step >= 20:
+            for part in ("selfplay", "learner", "gate"):
+                pid = folder.status(part).get("pid")
+                if part not in killed and pid is not None:
+                    killed[part] = pid
+                    os.kill(pid, signal.SIGKILL)
+        pids = {part: folder.status(part)["pid"] for part in killed}
+        back = len(killed) == 3 and all(pids[part] != killed[part] for part in killed)
+        return not (back and progress.restarts == 3)
+
+    report = train.train_run(run_of(), tmp_path, on_progress=kill_each_once)
+    assert report.reason == "stopped"
+    Dataset(tmp_path / "data" / "tic_tac_toe", verify=True)
+    assert not any(alive(folder.status(part)["pid"]) for part in killed)
+
+
+def test_an_error_that_would_come_again_ends_the_run_and_is_told(tmp_path: Path) -> None:
+    train.train_run(run_of("steps = 1"), tmp_path)
+    (tmp_path / "data" / "tic_tac_toe" / "manifest.json").write_text("{")
+    with pytest.raises(pyengine.EngineError, match=r"manifest\.json is damaged"):
+        train.train_run(run_of("steps = 99"), tmp_path, resume=True)
+    checkpoints = list((tmp_path / "checkpoints").glob("*.pt"))
+    assert checkpoints
+
+
+def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path: Path) -> None:
+    folder, run = RunFolder(tmp_path), run_of()
+    folder.begin(run)
+    search = pyengine.SearchConfig(simulations=8, threads=1)
+    pyengine.selfplay(
+        run.games[0],
+        "uniform",
+        games=60,
+        out=folder.data("tic_tac_toe"),
+        config=pyengine.SelfPlayConfig(search=search, concurrent_games=16),
+        spec=run.spec,
+    )
+    shard = sorted(folder.data("tic_tac_toe").glob("shard-*.npy"))[-1]
+    content = bytearray(shard.read_bytes())
+    content[-40] ^= 1
+    shard.write_bytes(content)
+    with pytest.raises(pyengine.DataError, match=rf"{shard.name}.*damaged"):
+        run_part("learner", folder)
+    assert not list(folder.checkpoints.glob("*.pt"))
+
+
+def test_two_processes_learn_in_one_run_which_goes_on_when_one_dies(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
+    teams: list[list[int]] = []
+
+    def kill_once(progress: train.RunProgress) -> bool:
+        team = folder.status("learner").get("processes")
+        if team and team not in teams:
+            teams.append(team)
+            if len(teams) == 1:
+                os.kill(team[1], signal.SIGKILL)
+        return len(teams) < 2 or progress.step < 60
+
+    report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_once)
+    assert report.progress.restarts == 1
+    assert [len(team) for team in teams] == [2, 2]
+    assert not any(alive(pid) for team in teams for pid in team)
+    last = sorted(folder.checkpoints.glob("*.pt"))[-1]
+    assert int(last.stem[-10:]) >= 60
+
+
+def test_a_second_supervisor_is_refused(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with (
+        lock(folder.lock("supervisor"), "a run"),
+        pytest.raises(pyengine.EngineError, match="is running already"),
+    ):
+        train.train_run(run_of(), tmp_path)
+
+
+def test_a_second_part_is_refused(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.begin(run_of())
+    with (
+        lock(folder.lock("gate"), "a part"),
+        pytest.raises(pyengine.EngineError, match=r"the part gate of .* is running already"),
+    ):
+        run_part("gate", folder)
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    """Start the command in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pyengine.cli", "train", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_steps(folder: RunFolder, process: subprocess.Popen[str], steps: int) -> None:
+    """Wait until the learner has done so many steps."""
+    while folder.status("learner").get("step", 0) < steps:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+
+
+def test_ctrl_c_ends_all_parts_and_resume_goes_on(tmp_path: Path) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
+    file.write_text(run_of().text)
+    process = start(str(file), "--directory", str(folder.path))
+    wait_for_steps(folder, process, 5)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=300)
+    assert process.returncode == 130
+    pids = [folder.status(part)["pid"] for part in ("selfplay", "learner", "gate")]
+    assert not any(alive(pid) for pid in pids)
+    before = folder.produced("tic_tac_toe").games
+    assert Dataset(folder.data("tic_tac_toe"), verify=True).games == before
+
+    steps = max(int(path.stem[-10:]) for path in folder.checkpoints.glob("*.pt"))
+    file.write_text(run_of(f"steps = {steps + 20}").text)
+    again = start(str(file), "--directory", str(folder.path), "--resume", "--json")
+    output, errors = again.communicate(timeout=600)
+    assert again.returncode == 0, errors
+    told = json.loads(output)
+    assert told["reason"] == "steps"
+    assert told["step"] == steps + 20
+    assert Path(told["model"]).exists()
+
+
+def test_parts_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
+    file.write_text(run_of().text)
+    process = start(str(file), "--directory", str(folder.path))
+    wait_for_steps(folder, process, 5)
+    pids = [folder.status(part)["pid"] for part in ("selfplay", "learner", "gate")]
+    process.kill()
+    process.communicate(timeout=300)
+    deadline = time.monotonic() + 300
+    while any(alive(pid) for pid in pids):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    Dataset(folder.data("tic_tac_toe"), verify=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a RUN.toml"),
+        (["--part", "chess", "x.toml"], "--part must be one of selfplay, learner, gate"),
+        (["no-such-file.toml"], "cannot be read"),
+        (["x.toml", "--part", "gate", "--minutes", "1"], "--minutes is a limit of a whole run"),
+    ],
+)
+def test_wrong_use_of_the_command_is_status_2(arguments: list[str], message: str) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    process = start(*arguments)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 2
+    assert message in " ".join(errors.replace("│", " ").split())
+
+
+def test_a_part_refuses_settings_that_are_not_those_of_its_folder(tmp_path: Path) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    file, folder = tmp_path / "run.toml", RunFolder(tmp_path / "run")
+    folder.begin(run_of())
+    file.write_text(run_of(mode="gate").text)
+    process = start(str(file), "--directory", str(folder.path), "--part", "gate")
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode not in (0, None)
+    assert "gate.mode: 'latest' is now 'gate'" in " ".join(errors.replace("│", " ").split())
+
+
+def test_a_minute_of_the_loop_ends_stronger_than_it_began(tmp_path: Path) -> None:
+    text = (ROOT / "models" / "runs" / "tic_tac_toe.toml").read_text()
+    run = train.RunFile.from_toml(text.replace("minutes = 1", "steps = 1000"))
+    report = train.train_run(run, tmp_path)
+    assert report.model is not None
+    settings = pyengine.SearchConfig(simulations=4, threads=1, batch_size=64, in_flight=1)
+    first = RunFolder(tmp_path).candidate(0)
+    with (
+        pyengine.Engine("tic_tac_toe", report.model, config=settings) as last,
+        pyengine.Engine("tic_tac_toe", first, config=settings) as random,
+    ):
+        found = pyengine.match(last, random, games=200, openings=pyengine.Openings(plies=2))
+    assert found.score_interval[0] > 0.6

@@ -1,0 +1,91 @@
+"""The fit of all results of a run: synthetic players of known strength, saturated and apart."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+import pytest
+
+from pyengine.match.statistics import score_of_elo
+from pyengine.train.loop.rating import Pairing, Rating, ratings
+
+
+def played(rng: random.Random, true: Sequence[float], a: int, b: int, games: int) -> Pairing:
+    """Return what two players of these strengths get, without draws."""
+    wins = sum(rng.random() < score_of_elo(true[a] - true[b]) for _ in range(games))
+    return Pairing(player=a, opponent=b, wins=wins, draws=0, losses=games - wins)
+
+
+def chain(rng: random.Random, true: Sequence[float], games: int, back: int) -> list[Pairing]:
+    """Return matches of each with the one before it and the one ``back`` before it."""
+    others = [sorted({a - 1, max(0, a - back)}) for a in range(len(true))]
+    return [
+        played(rng, true, a, b, games) for a in range(1, len(true)) for b in others[a] if b != a
+    ]
+
+
+def sure(found: dict[int, Rating | None], player: int) -> Rating:
+    rating = found[player]
+    assert rating is not None
+    return rating
+
+
+def test_strengths_are_recovered_within_their_errors(rng: random.Random) -> None:
+    true = [0.0, 150, 250, 320, 400, 430, 500, 480, 560, 600, 640, 700]
+    found = ratings(chain(rng, true, games=400, back=4))
+    assert sorted(found) == list(range(len(true)))
+    assert found[0] == Rating(elo=0.0, error=0.0)
+    off = [(sure(found, a).elo - true[a]) / sure(found, a).error for a in range(1, len(true))]
+    assert max(map(abs, off)) < 4
+    assert all(10 < sure(found, a).error < 40 for a in range(1, len(true)))
+
+
+def test_a_long_chain_of_short_matches_is_neither_too_long_nor_too_short(
+    rng: random.Random,
+) -> None:
+    true = [15.0 * a for a in range(60)]
+    ends = [sure(ratings(chain(rng, true, games=20, back=4)), 59).elo for _ in range(30)]
+    assert abs(fmean(ends) - true[-1]) < 4 * stdev(ends) / math.sqrt(len(ends))
+
+
+def test_who_is_named_first_and_in_how_many_parts_does_not_matter() -> None:
+    one = ratings([Pairing(player=1, opponent=0, wins=20, draws=6, losses=4)])
+    two = ratings(
+        [
+            Pairing(player=0, opponent=1, wins=4, draws=0, losses=15),
+            Pairing(player=1, opponent=0, wins=5, draws=6, losses=0),
+        ]
+    )
+    assert sure(one, 1).elo == pytest.approx(sure(two, 1).elo)
+    assert sure(one, 1).elo == pytest.approx(400 * math.log10(23.25 / 7.25))
+
+
+def test_a_match_won_by_40_to_0_is_finite() -> None:
+    found = ratings([Pairing(player=a + 1, opponent=a, wins=40, draws=0, losses=0) for a in (0, 1)])
+    assert sure(found, 1).elo == pytest.approx(400 * math.log10(40.25 / 0.25))
+    assert sure(found, 2).elo == pytest.approx(2 * sure(found, 1).elo)
+    assert sure(found, 2).error > sure(found, 1).error > 100
+
+
+def test_a_circle_of_winners_is_equal() -> None:
+    found = ratings(
+        [Pairing(player=a, opponent=(a + 1) % 3, wins=4000, draws=0, losses=0) for a in range(3)]
+    )
+    assert [round(sure(found, a).elo, 6) for a in range(3)] == [0, 0, 0]
+
+
+def test_whom_no_games_join_to_the_first_is_told() -> None:
+    found = ratings(
+        [
+            Pairing(player=1, opponent=0, wins=1, draws=0, losses=1),
+            Pairing(player=5, opponent=4, wins=1, draws=0, losses=1),
+            Pairing(player=3, opponent=0, wins=0, draws=0, losses=0),
+        ]
+    )
+    assert found.keys() == {0, 1, 4, 5}
+    assert (found[4], found[5]) == (None, None)
+    assert sure(found, 1).elo == pytest.approx(0)
+    assert ratings([]) == {0: Rating(elo=0.0, error=0.0)}
