@@ -134,6 +134,9 @@ py::dict stats_to(const SearchStats& stats) {
   fields["bytes"] = stats.bytes;
   fields["memory_refusals"] = stats.refusals;
   fields["waiting_seconds"] = stats.waiting_seconds;
+  fields["scheduler_passes"] = stats.scheduler.passes;
+  fields["wake_ups"] = stats.scheduler.wake_ups;
+  fields["queue_operations"] = stats.scheduler.queue_operations;
   fields["provider"] = text_of(stats.provider);
   return fields;
 }

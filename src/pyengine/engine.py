@@ -190,11 +190,13 @@ class Engine:
     def stats(self) -> dict[str, Any]:
         """Return counters since the engine was made.
 
-        ``simulations``, ``evaluations`` (rows judged), ``batches``, ``mean_batch_fill`` (rows a
+        ``simulations``, ``evaluations`` (rows evaluated), ``batches``, ``mean_batch_fill`` (rows a
         batch), ``padding`` (rows), ``cache_hits``, ``collisions``, ``waiting_seconds`` (of workers
-        with nothing to do but wait for judgements), ``nodes`` and ``bytes`` now,
+        with nothing to do but wait for evaluations), ``nodes`` and ``bytes`` now,
         ``memory_refusals`` (how often a node stayed without children because the memory limit was
-        met), ``provider``.
+        met), ``provider``. What the threads cost each other: ``scheduler_passes`` (through the
+        scheduler's mutex), ``wake_ups`` (of sleeping threads), ``queue_operations`` (of the lines
+        in which searches and batches wait).
         """
         stats = dict(self._searcher_open.stats())
         batches = stats["batches"]

@@ -178,7 +178,10 @@ Pipeline& Searcher::pipeline_for(const SearchConfig& config) {
   if (pipeline_ && pipeline_->batch_rows() == rows) return *pipeline_;
   auto made = std::make_unique<Pipeline>(*bound_, rows, pool_);
   const std::lock_guard lock(stats_mutex_);  // the old one goes after it is released
-  if (pipeline_) old_waited_ns_ += pipeline_->waited_ns();
+  if (pipeline_) {
+    old_waited_ns_ += pipeline_->waited_ns();
+    old_scheduler_ += pipeline_->counters();
+  }
   pipeline_.swap(made);
   return *pipeline_;
 }
@@ -397,6 +400,8 @@ SearchStats Searcher::stats() const {
   stats.provider = bound_->provider();
   const std::uint64_t waited = old_waited_ns_ + (pipeline_ ? pipeline_->waited_ns() : 0);
   stats.waiting_seconds = static_cast<double>(waited) * 1e-9;
+  stats.scheduler = old_scheduler_;
+  if (pipeline_) stats.scheduler += pipeline_->counters();
   stats.nodes = tree_ ? tree_->nodes() : 0;
   return stats;
 }

@@ -21,7 +21,7 @@ namespace pyengine {
 /// Counters since the engine was made.
 struct SearchStats {
   std::uint64_t simulations = 0;
-  std::uint64_t evaluations = 0;  ///< rows judged
+  std::uint64_t evaluations = 0;  ///< rows evaluated
   std::uint64_t batches = 0;
   std::uint64_t padding = 0;  ///< rows
   std::uint64_t cache_hits = 0;
@@ -29,7 +29,8 @@ struct SearchStats {
   std::uint64_t nodes = 0;       ///< in the tree now
   std::uint64_t bytes = 0;       ///< memory held for trees and cache
   std::uint64_t refusals = 0;    ///< of memory: a node stayed without children
-  double waiting_seconds = 0.0;  ///< of workers with nothing to do but wait for judgements
+  double waiting_seconds = 0.0;  ///< of workers with nothing to do but wait for evaluations
+  SchedulerCounters scheduler;
   std::string provider;
 };
 
@@ -113,6 +114,7 @@ class Searcher {
   std::vector<const TreeSearch*> running_;
   SearchStats done_;                             ///< counters of searches that have ended
   std::atomic<std::uint64_t> old_waited_ns_{0};  ///< of pipelines that were replaced
+  SchedulerCounters old_scheduler_;              ///< likewise
 };
 
 }  // namespace pyengine

@@ -1,302 +1,152 @@
 #include "search/run/pipeline.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "search/run/task.h"
+
 namespace pyengine {
-namespace {
 
-/// Simulations without a row in one turn: short enough to notice a stop at once.
-constexpr std::uint64_t kTurnSimulations = 256;
-constexpr std::uint64_t kForeignTurnSimulations = 8;
-
-/// An evaluator may have failed between a leaf's rows.
-void drop_rows_without_leaf(EvalBatch& batch) noexcept {
-  std::erase_if(batch.rows, [&](EvalRow row) { return row.leaf >= batch.num_leaves; });
+Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<ChunkPool> pool)
+    : evaluator_(evaluator),
+      traits_(evaluator.traits()),
+      batch_rows_(batch_rows),
+      pool_(std::move(pool)),
+      slots_(traits_) {
+  hands_.push_back(std::make_unique<Hand>());
+  hands_[0]->caller = true;
+  // The first slot is made now: a device prepares for a batch's sizes when its memory is made.
+  static_cast<void>(slots_.begin_making());
+  Slot* slot = make_slot();
+  slot_bytes_ = slot->batch->bytes;
+  slots_.keep(*slot);
 }
 
-}  // namespace
+Pipeline::~Pipeline() { team_.close(); }
 
-bool Pipeline::step(Worker& worker, bool caller) {
-  if (step_complete(worker)) return true;
-  if (ending_.load(std::memory_order_relaxed)) {
-    cancel_waiting(worker);
-    return false;
-  }
-  if (step_evaluate(worker, caller)) return true;
-  if (step_gather(worker, caller)) return true;
-  return close_partial();
-}
-
-/// Whether this worker evaluates batches.
-bool Pipeline::evaluates(bool caller) const noexcept {
-  if (traits_.device_batches > 0) return false;
-  return caller || !traits_.calling_thread;
-}
-
-bool Pipeline::step_evaluate(Worker& worker, bool caller) {
-  if (!evaluates(caller)) return false;
-  Slot* slot = nullptr;
+void Pipeline::prepare(const SearchConfig& config, std::size_t searches) {
+  pool_->reserve(0);
+  const auto limit = std::uint64_t{pool_->limit_chunks()} * kChunkBytes;
+  const SlotPlan plan = plan_slots(traits_, config, batch_rows_, searches, slot_bytes_, limit);
   {
-    const std::lock_guard lock(mutex_);
-    slot = ready_.pop_front();
-    if (slot == nullptr) return false;
-    ++evaluating_;
-    wake_gatherer();  // one batch less waits
+    const Pass pass = team_.pass();
+    slots_.plan(plan);
+    batch_bytes_.store(slot_bytes_ * slots_.count(), std::memory_order_relaxed);
   }
-  evaluate(*slot);
-  {
-    const std::lock_guard lock(mutex_);
-    --evaluating_;
-    ++completing_;
-  }
-  complete(worker, *slot);
-  const std::lock_guard lock(mutex_);
-  --completing_;
-  return true;
+  pool_->reserve(slot_bytes_ * static_cast<std::uint64_t>(plan.most));
 }
 
-bool Pipeline::step_complete(Worker& worker) {
-  if (traits_.device_batches == 0) return false;  // who evaluates completes
-  Slot* slot = nullptr;
-  {
-    const std::lock_guard lock(mutex_);
-    slot = evaluated_.pop_front();
-    if (slot == nullptr) return false;
-    ++completing_;
+RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
+  const bool single_worker = options.foreign || (traits_.immediate && searches.size() == 1);
+  const int workers = single_worker ? 1 : options.workers;
+  hire(workers);
+  for (int i = 0; i < workers; ++i) {
+    hands_[static_cast<std::size_t>(i)]->prepare(*searches.front());
   }
-  complete(worker, *slot);
-  const std::lock_guard lock(mutex_);
-  --completing_;
-  return true;
+  watch_.emplace(host, *options.stop, options.deadline);
+  begin_run(searches, options, workers);
+  work(0);
+  Pass pass = team_.pass();
+  team_.end_run(pass);
+  searches_.end();
+  watch_.reset();
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  return end_;
 }
 
-bool Pipeline::step_gather(Worker& worker, bool caller) {
-  if (options_.foreign && !caller) return false;
-  Slot* slot = nullptr;
-  Place* place = begin_gathering(worker, slot);
-  if (place == nullptr) return false;
-  if (!place->search->config().deterministic) {
-    gather_turns(worker, slot);
-    return true;
+void Pipeline::hire(int workers) {
+  // hands_[i] is used by helper i, who may be the one that cannot be had.
+  while (static_cast<int>(hands_.size()) < workers) hands_.push_back(std::make_unique<Hand>());
+  team_.hire(workers - 1, [this](std::size_t index) { work(index); });
+  // One more than the device serves at once: the next batch is there before the device is done.
+  const int servers = traits_.device_batches > 0 ? traits_.device_batches + 1 : 0;
+  team_.hire_servers(servers, [this] { feed_device(); });
+}
+
+void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
+                         int workers) {
+  const Pass pass = team_.pass();
+  options_ = options;
+  const SearchConfig& config = searches.front()->config();
+  RunSize size;
+  size.batch_rows = batch_rows_;
+  size.leaf_rows = searches.front()->rows_per_leaf(false);
+  size.searches = static_cast<int>(searches.size());
+  size.workers = workers;
+  size.foreign = options.foreign;
+  size.deadline = options.deadline.has_value();
+  plan_ = plan_turns(traits_, config, size);
+  slots_.begin(plan_.use_cache, plan_.many);
+  ending_.store(false, std::memory_order_relaxed);
+  end_ = RunEnd::completed;
+  error_ = nullptr;
+  searches_.begin(searches, plan_.most_gatherers, options.succession != nullptr);
+  for (Place& place : searches_.places()) {  // some may have nothing to do
+    hold_if(searches_.review(place), *hands_[0], place);
+  }
+  team_.begin_run(workers - 1);
+}
+
+void Pipeline::release_memory() {
+  for (const auto& hand : hands_) hand->worker.allocator = Allocator();
+}
+
+SchedulerCounters Pipeline::counters() {
+  const Pass pass = team_.pass();
+  return {team_.passes(), team_.wake_ups(), searches_.operations() + slots_.operations()};
+}
+
+void Pipeline::work(std::size_t index) {
+  Hand& hand = *hands_[index];
+  Task task;
+  for (;;) {
+    if (hand.caller) look_after_host();
+    next(hand, task);
+    if (task.kind == Task::Kind::end) return;
+    perform(hand, task);
+  }
+}
+
+void Pipeline::feed_device() {
+  Pass pass = team_.pass();
+  while (!team_.closing()) {
+    Slot* slot = slots_.serve();
+    wake_for_rest();
+    if (slot == nullptr) {
+      team_.sleep_as_server(pass);
+      continue;
+    }
+    pass.unlock();
+    evaluate(*slot);
+    pass = team_.pass();
+    slots_.served(*slot);
+  }
+}
+
+void Pipeline::look_after_host() {
+  if (ending_.load(std::memory_order_relaxed)) return;
+  if (const std::optional<RunEnd> due = watch_->due()) {
+    const Pass pass = team_.pass();
+    if (end_ == RunEnd::completed) end_ = *due;
+    // Without a move for each root the results would be of no use.
+    if (searches_.close_where_ready()) {
+      ending_.store(true, std::memory_order_relaxed);
+      team_.wake_all();
+      return;
+    }
   }
   try {
-    gather_round(worker, *place);
-  } catch (...) {
-    place->search->leave();
-    put_back(nullptr);
-    throw;
-  }
-  const bool finished = pass_on(worker, *place, nullptr);
-  put_back(nullptr);
-  if (finished) hand_over(*place);
-  return true;
-}
-
-bool Pipeline::call_gather(Worker& worker, TreeSearch& search, Slot& slot, const Turn& turn) {
-  return sharing_ == Sharing::shared ? search.gather<Sharing::shared>(worker, slot, turn)
-                                     : search.gather<Sharing::exclusive>(worker, slot, turn);
-}
-
-bool Pipeline::full(const TreeSearch& search, const Slot& slot) const noexcept {
-  const int leaves = slot.batch->num_leaves;
-  return leaves != 0 && (leaves >= batch_leaves_ || !search.fits(slot));
-}
-
-/// Gathers a turn from the worker's search, and where turns are short from the next ones too.
-void Pipeline::gather_turns(Worker& worker, Slot* slot) {
-  Place* place = worker.place;
-  Place* finished = nullptr;
-  int leaves = 0;
-  for (int visits = 1; place != nullptr; ++visits) {
-    try {
-      if (slot == nullptr) slot = make_slot();
-      if (visits == 1) leaves = slot->batch->num_leaves;
-      gather_turn(worker, *place->search, slot);
-    } catch (...) {
-      if (slot != nullptr) drop_rows_without_leaf(*slot->batch);
-      place->search->leave();
-      put_back(slot);
-      throw;
-    }
-    const bool more = slot != nullptr && visits < visits_;
-    Place* left = std::exchange(place, nullptr);
-    if (pass_on(worker, *left, more ? &place : nullptr)) finished = left;
-  }
-  const bool idle = slot != nullptr && slot->batch->num_leaves == leaves;
-  put_back(slot);
-  if (finished != nullptr) hand_over(*finished);
-  if (idle) close_forgotten();
-}
-
-/// Leaves no slot behind when it is full and closed.
-void Pipeline::gather_turn(Worker& worker, TreeSearch& search, Slot*& slot) {
-  while (slot->batch->num_leaves != 0 && !search.fits(*slot)) {
-    close(*std::exchange(slot, nullptr));  // no room for all symmetries of this search's leaf
-    slot = take_slot();
-    if (slot == nullptr) return;
-  }
-  const Turn turn{turn_leaves_, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
-                  &ending_};
-  call_gather(worker, search, *slot, turn);
-  if (full(search, *slot)) close(*std::exchange(slot, nullptr));
-}
-
-/// The batch is to be evaluated as it is.
-void Pipeline::close(Slot& slot) noexcept {
-  const TreeSearch& search = *slot.flights[0].place->search;
-  if (search.config().symmetry == SymmetryMode::fill) {
-    try {
-      search.fill(slot);
-    } catch (...) {
-      fail(std::current_exception());
-      slot.cancelled = true;
-    }
-  }
-  const std::lock_guard lock(mutex_);
-  ready_.push_back(slot);
-  ++events_;
-  if (traits_.device_batches > 0) {
-    served_.notify_one();
-  } else if (traits_.calling_thread) {
-    if (caller_sleeps_) called_.notify_one();
-  } else if (ready_.size() > 1) {  // the first one is for the worker that closes it
-    wake_one();
-  }
-}
-
-/// A whole round by one worker in one go; its batches are evaluated by whoever is free, and
-/// completed together, in order, so that nothing depends on the number of threads.
-void Pipeline::gather_round(Worker& worker, Place& place) {
-  TreeSearch& search = *place.search;
-  const Turn turn{batch_rows_, kTurnSimulations, &ending_};
-  Slot** end = &place.round;
-  int slots = 0;
-  std::exception_ptr error;
-  for (bool more = true; more && slots < round_slots_;) {
-    Slot* slot = nullptr;
-    try {
-      slot = take_slot();
-      if (slot == nullptr) break;
-      more = call_gather(worker, search, *slot, turn) && !search.fits(*slot);
-      if (search.config().symmetry == SymmetryMode::fill) search.fill(*slot);
-    } catch (...) {
-      error = std::current_exception();
-      more = false;
-      if (slot == nullptr) break;
-      drop_rows_without_leaf(*slot->batch);
-      slot->cancelled = true;
-    }
-    if (slot->batch->num_leaves == 0) {
-      release(*slot);
-      break;
-    }
-    slot->round = &place;
-    *end = slot;
-    end = &slot->next_of_round;
-    ++slots;
-  }
-  *end = nullptr;
-  if (slots != 0) {
-    place.round_open.store(slots, std::memory_order_release);
-    const std::lock_guard lock(mutex_);
-    for (Slot* slot = place.round; slots != 0; slot = slot->next_of_round, --slots) {
-      ready_.push_back(*slot);
-    }
-    if (traits_.calling_thread) {
-      ++events_;
-      called_.notify_one();
-    } else {
-      wake_all();
-    }
-  }
-  served_.notify_all();
-  if (error) std::rethrow_exception(error);
-}
-
-void Pipeline::evaluate(Slot& slot) noexcept {
-  if (slot.cancelled) return;
-  for (const EvalRow row : slot.batch->rows) {
-    slot.flights[row.leaf].place->search->evaluations.fetch_add(1, std::memory_order_relaxed);
-  }
-  try {
-    evaluator_.evaluate(*slot.batch);
-  } catch (...) {
-    fail(std::current_exception());
-    slot.cancelled = true;
-  }
-}
-
-void Pipeline::conclude(Slot& slot) noexcept {
-  try {
-    evaluator_.conclude(*slot.batch);
-  } catch (...) {
-    fail(std::current_exception());
-    slot.cancelled = true;
-  }
-}
-
-void Pipeline::complete(Worker& worker, Slot& slot) noexcept {
-  if (!slot.cancelled) conclude(slot);
-  if (Place* place = slot.round) {
-    if (place->round_open.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      finish_round(worker, *place);
-      tell_of(*place);
-    }
-    return;
-  }
-  complete_leaves(worker, slot);
-  tell_of_leaves(slot);
-  release(slot);
-}
-
-void Pipeline::finish_round(Worker& worker, Place& place) noexcept {
-  // With the last leaf another worker may begin the next round here.
-  Slot* const first = std::exchange(place.round, nullptr);
-  for (Slot* slot = first; slot != nullptr; slot = slot->next_of_round) {
-    complete_leaves(worker, *slot);
-  }
-  for (Slot* slot = first; slot != nullptr;) {
-    release(*std::exchange(slot, slot->next_of_round));
-  }
-}
-
-/// Each leaf is backed up or, when the slot is cancelled or a leaf before it failed, taken back.
-void Pipeline::complete_leaves(Worker& worker, Slot& slot) noexcept {
-  const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
-  std::size_t done = 0;
-  const auto with_sharing = [&](auto&& verb) {
-    sharing_ == Sharing::shared ? verb.template operator()<Sharing::shared>()
-                                : verb.template operator()<Sharing::exclusive>();
-  };
-  try {
-    with_sharing([&]<Sharing S>() {
-      for (; done < leaves && !slot.cancelled; ++done) {
-        Flight& flight = slot.flights[done];
-        flight.place->search->complete<S>(worker, flight, slot.batch->leaves[done]);
-      }
-    });
+    watch_->poll_host();
   } catch (...) {
     fail(std::current_exception());
   }
-  with_sharing([&]<Sharing S>() {
-    for (; done < leaves; ++done) slot.flights[done].place->search->cancel<S>(slot.flights[done]);
-  });
 }
 
-/// At the end of a run: leaves that nobody evaluates any more are taken back.
-void Pipeline::cancel_waiting(Worker& worker) noexcept {
-  SlotList waiting;
-  {
-    const std::lock_guard lock(mutex_);
-    waiting.append(ready_);
-    waiting.append(partial_);
-  }
-  while (Slot* slot = waiting.pop_front()) {
-    slot->cancelled = true;
-    complete(worker, *slot);
-  }
+void Pipeline::fail(std::exception_ptr error) noexcept {
+  const Pass pass = team_.pass();
+  if (!error_) error_ = std::move(error);
+  ending_.store(true, std::memory_order_relaxed);
+  searches_.close_all();
+  team_.wake_all();
 }
 
 }  // namespace pyengine

@@ -1,16 +1,19 @@
 /// A batch on its way through a run, and lists of such batches that never allocate.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "eval/evaluator.h"
+#include "search/run/place.h"
 #include "search/run/walker.h"
 
 namespace pyengine {
 
-struct Place;
+class TreeSearch;
+using Place = PlaceOf<TreeSearch>;
 
 /// Where a leaf of a batch stands.
 struct Flight {
@@ -23,8 +26,9 @@ struct Flight {
 /// A batch with the whereabouts of its leaves.
 struct Slot {
   std::unique_ptr<EvalBatch> batch;
-  std::vector<Flight> flights;  ///< [batch.capacity]; those of batch.num_leaves are in use
-  Place* round = nullptr;       ///< deterministic: completed when its whole round is evaluated
+  std::vector<Flight> flights;     ///< [batch.capacity]; those of batch.num_leaves are in use
+  Place* gathering_for = nullptr;  ///< of the search that adds leaves now
+  Place* round = nullptr;          ///< deterministic: completed when its whole round is evaluated
   Slot* next_of_round = nullptr;
   bool cancelled = false;  ///< its leaves are taken back instead of being backed up
   Slot* next = nullptr;    ///< in the one list that holds the slot
@@ -35,17 +39,29 @@ class SlotList {
  public:
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] int size() const noexcept { return size_; }
+  /// Slots put in and taken out since the list was made.
+  [[nodiscard]] std::uint64_t operations() const noexcept { return operations_; }
   void push_back(Slot& slot) noexcept {
     slot.next = nullptr;
     (last_ == nullptr ? first_ : last_->next) = &slot;
     last_ = &slot;
     ++size_;
+    ++operations_;
   }
   void push_front(Slot& slot) noexcept {
     slot.next = first_;
     first_ = &slot;
     if (last_ == nullptr) last_ = &slot;
     ++size_;
+    ++operations_;
+  }
+  /// Of the slot with most leaves; 0 where there is none.
+  [[nodiscard]] int most_leaves() const noexcept {
+    int most = 0;
+    for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
+      most = std::max(most, slot->batch->num_leaves);
+    }
+    return most;
   }
   /// nullptr when there is none.
   Slot* pop_front() noexcept {
@@ -65,9 +81,9 @@ class SlotList {
     if (fullest != nullptr) unlink(before, *fullest);
     return fullest;
   }
-  /// Takes over all slots of `other`, behind its own.
-  void append(SlotList& other) noexcept {
-    while (Slot* slot = other.pop_front()) push_back(*slot);
+  void clear() noexcept {
+    first_ = last_ = nullptr;
+    size_ = 0;
   }
 
  private:
@@ -76,11 +92,13 @@ class SlotList {
     if (last_ == &slot) last_ = before;
     slot.next = nullptr;
     --size_;
+    ++operations_;
   }
 
   Slot* first_ = nullptr;
   Slot* last_ = nullptr;
   int size_ = 0;
+  std::uint64_t operations_ = 0;
 };
 
 }  // namespace pyengine

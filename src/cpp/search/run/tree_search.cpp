@@ -70,10 +70,8 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   }
 }
 
-bool TreeSearch::may_gather(int most_gatherers) const noexcept {
+bool TreeSearch::may_gather() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
-  // Acquire: where one worker at a time may gather, it continues what the last one left.
-  if (gatherers_.load(std::memory_order_acquire) >= most_gatherers) return false;
   if (!root_ready_.load(std::memory_order_acquire)) {
     return !root_asked_.load(std::memory_order_relaxed);
   }
@@ -85,7 +83,6 @@ bool TreeSearch::may_gather(int most_gatherers) const noexcept {
 }
 
 bool TreeSearch::finished() const noexcept {
-  if (gatherers_.load(std::memory_order_acquire) != 0) return false;
   if (in_flight_.load(std::memory_order_acquire) != 0) return false;
   if (closed_.load(std::memory_order_relaxed)) return true;
   if (!root_ready_.load(std::memory_order_acquire)) return false;
@@ -234,7 +231,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
     return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(index)];
-  flight.place = worker.place;
+  flight.place = slot.gathering_for;
   flight.path.assign(worker.path.begin(), worker.path.end());
   flight.is_root = is_root;
   flight.drawn = worker.drawn;

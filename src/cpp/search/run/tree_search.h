@@ -26,7 +26,6 @@ struct Worker {
   Allocator allocator;
   Path path;
   std::uint32_t drawn = 0;  ///< of the walk along `path`; see Walk
-  Place* place = nullptr;   ///< where it gathers, or gathered last in this run
 };
 
 /// Limits of one turn of gathering.
@@ -51,8 +50,8 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
 
   /// Whether a worker may gather now; cheap, and may change at once.
-  [[nodiscard]] bool may_gather(int most_gatherers) const noexcept;
-  /// No simulation is missing and none is under way. Exact only while nobody can enter().
+  [[nodiscard]] bool may_gather() const noexcept;
+  /// No simulation is missing and no leaf is in flight. Exact only while nobody gathers.
   [[nodiscard]] bool finished() const noexcept;
   /// The root is judged and has its edges, and its noise.
   [[nodiscard]] bool root_ready() const noexcept {
@@ -69,11 +68,11 @@ class alignas(kCacheLine) TreeSearch {
   void use_own_allocator() { own_.emplace(tree_.shared_arena()); }
 
   /// Walks and fills rows of `slot` until the turn, the batch, the budget or the cap on leaves in
-  /// flight ends it. Between enter() and leave(). Returns whether anything was done.
-  void enter() noexcept { gatherers_.fetch_add(1, std::memory_order_relaxed); }
-  void leave() noexcept { gatherers_.fetch_sub(1, std::memory_order_release); }
+  /// flight ends it. Returns whether anything was done.
   template <Sharing S>
   bool gather(Worker& worker, Slot& slot, const Turn& turn);
+  /// Rows that a leaf asks for.
+  [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
   /// Room for one more leaf of this search?
   [[nodiscard]] bool fits(const Slot& slot) const noexcept;
   /// SymmetryMode::fill: spare rows take further symmetries of the leaves that are there.
@@ -121,7 +120,6 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] std::uint32_t flight_cap() const noexcept;
   [[nodiscard]] std::size_t collision_budget(const Turn& turn) const noexcept;
   [[nodiscard]] std::uint32_t times_to_mark(const Node& leaf) const noexcept;
-  [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
   void request_symmetries(EvalBatch& batch, int leaf, bool is_root);
   void ready_root();
 
@@ -138,7 +136,6 @@ class alignas(kCacheLine) TreeSearch {
   std::atomic<std::uint64_t> reserved_{0};   ///< simulations handed out, completed ones included
   std::atomic<std::uint64_t> numbers_;       ///< of leaves: name their random streams
   std::atomic<std::uint32_t> in_flight_{0};  ///< seats: leaves not completed, walks towards one
-  std::atomic<int> gatherers_{0};
   std::atomic<bool> closed_{false};
   std::atomic<bool> blocked_{false};  ///< every way leads to a leaf in flight: wait for one
   std::atomic<bool> root_asked_{false};

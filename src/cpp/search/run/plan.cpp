@@ -1,0 +1,119 @@
+#include "search/run/plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "search/setup.h"
+
+namespace pyengine {
+namespace {
+
+/// Workers that gather for a device at once. They outrun it, and the more batches are begun at a
+/// time the emptier they go: with 16 on a modelled device 131,000 rows/s, with 1 to 4 some 230,000.
+constexpr int kMostGathering = 4;
+constexpr int kMostSlots = 1 << 16;
+/// Rounds of deterministic searches under way at once. Fixed, as the memory that is left for trees
+/// may not depend on the number of workers.
+constexpr int kMostRounds = 16;
+/// Rows of a batch from which on two workers gather from the same tree: below, the cache lines that
+/// both write cost more than the second worker brings.
+constexpr int kRowsForTwoGatherers = 256;
+
+/// Whether the worker that fills a batch evaluates it.
+bool workers_evaluate(const EvaluatorTraits& traits) noexcept {
+  return traits.device_batches == 0 && !traits.calling_thread;
+}
+
+/// Workers that gather from one tree at once, where workers are more than trees. The more there are
+/// the more often they meet.
+int gatherers_of_tree(const EvaluatorTraits& traits, int rows, int workers) noexcept {
+  if (workers_evaluate(traits)) return std::min(workers, std::max(2, workers / 4));
+  return std::min(workers, rows < kRowsForTwoGatherers ? 1 : 2);
+}
+
+/// Leaves with which a batch is evaluated. Where workers evaluate, small batches for all of them
+/// are faster than full ones for a few.
+int leaves_of_batch(const EvaluatorTraits& traits, const SearchConfig& config, int rows,
+                    int searches, int workers) noexcept {
+  const bool shared = workers_evaluate(traits) && !traits.immediate;
+  if (!shared || config.symmetry == SymmetryMode::fill) return rows;
+  const std::int64_t leaves = std::int64_t{max_in_flight(config)} * searches;
+  return static_cast<int>(std::clamp<std::int64_t>(leaves / workers, 1, rows));
+}
+
+/// Slots with which nobody waits for one.
+int wanted_slots(const EvaluatorTraits& traits, const SearchConfig& config, int searches,
+                 int per_round) noexcept {
+  if (config.deterministic) return per_round * std::min(searches, kMostRounds);
+  if (workers_evaluate(traits)) return 2 * num_workers(config);
+  const Ahead ahead = ahead_of(traits);
+  const int evaluating = traits.calling_thread ? 1 : traits.device_batches + 1;
+  return evaluating + ahead.ready + 2 * ahead.gatherers + 1;
+}
+
+}  // namespace
+
+Ahead ahead_of(const EvaluatorTraits& traits) noexcept {
+  const int served = traits.device_batches;
+  if (served > 0) return {served, served + 1, served + 3, kMostGathering};
+  // Several gatherers would spread the leaves of a callable over as many batches.
+  if (traits.calling_thread) return {1, 2, 2, 1};
+  constexpr int kAny = std::numeric_limits<int>::max() / 4;
+  return {kAny, kAny, kAny, kAny};
+}
+
+SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config, int batch_rows,
+                    std::size_t searches, std::uint64_t slot_bytes, std::uint64_t limit) {
+  constexpr std::uint64_t kLeastTree = 2 * kChunkBytes;
+  if (limit < slot_bytes + kLeastTree) {
+    throw ConfigError("memory_limit: expected room for a tree and a batch of " +
+                      std::to_string(batch_rows) + " rows, which takes " +
+                      std::to_string(slot_bytes) + " bytes; found " + std::to_string(limit) +
+                      " bytes for both: raise memory_limit, or lower batch_size");
+  }
+  const std::uint64_t share =
+      std::max(limit / 4, slot_bytes) / std::max<std::uint64_t>(slot_bytes, 1);
+  const int fitting = static_cast<int>(std::min<std::uint64_t>(share, kMostSlots));
+  const int leaves = config.symmetry == SymmetryMode::average ? 1 : batch_rows;
+  const int per_round = std::min((max_in_flight(config) + leaves - 1) / leaves, fitting);
+  const int count = static_cast<int>(std::min<std::size_t>(searches, kMostRounds));
+  const int wanted = wanted_slots(traits, config, count, per_round);
+  return {std::clamp(wanted, 1, fitting), per_round};
+}
+
+TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
+                    const RunSize& size) noexcept {
+  TurnPlan plan;
+  plan.many = size.searches >= 2 * size.batch_rows;
+  const bool worker_for_each = size.searches >= size.workers;
+  const bool by_one = worker_for_each || config.deterministic;
+  plan.most_gatherers = by_one ? 1 : gatherers_of_tree(traits, size.batch_rows, size.workers);
+  // With an evaluator that answers every request at once a tree passes from worker to worker whole.
+  const bool passes_whole = traits.immediate && plan.most_gatherers == 1;
+  plan.sharing = size.workers == 1 || passes_whole ? Sharing::exclusive : Sharing::shared;
+  // A tree that passes through a core's cache turn by turn costs half as much again. Under a
+  // deadline all trees are to get their share.
+  plan.finishes_trees = passes_whole && !size.deadline;
+  // What was evaluated in other calls, or by other workers just before, may not decide which rows
+  // share a batch: the last bits of an output can depend on that.
+  plan.use_cache = !config.deterministic && config.cache_entries > 0;
+  plan.rounds = config.deterministic;
+  plan.fills = config.symmetry == SymmetryMode::fill;
+  plan.batch_leaves = leaves_of_batch(traits, config, size.batch_rows, size.searches, size.workers);
+  plan.turn_leaves = std::max(1, plan.batch_leaves / size.searches);
+  const int room = std::min(plan.batch_leaves, size.batch_rows / size.leaf_rows);
+  plan.searches_per_turn = traits.immediate || size.foreign || plan.rounds
+      ? 1
+      : std::clamp(room / plan.turn_leaves, 1, kMostSearchesPerTurn);
+  return plan;
+}
+
+int TurnPlan::searches_for(int leaves) const noexcept {
+  const int room = (batch_leaves - leaves + turn_leaves - 1) / turn_leaves;
+  return std::clamp(room, 1, searches_per_turn);
+}
+
+}  // namespace pyengine

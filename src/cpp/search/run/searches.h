@@ -1,0 +1,171 @@
+/// Which search is gathered from next, and what follows a finished one.
+///
+/// Invariant: a search that may be gathered from stands in the line of its load, unless as many
+/// workers gather from it as may. So whoever changes a search (gathers from it, completes a leaf of
+/// it, puts another in its place) lets review() look at it afterwards.
+///
+///              enter()               leave()
+///   in line ────────────▶ gathered ───────────▶ review() ──▶ in line (idle or busy)
+///      ▲                                          │ finished
+///      │        replaced()                        ▼
+///      └──────────────────────────────────────── held ──▶ handed over, nothing follows
+///
+/// Nothing here locks: the owner's mutex guards all of it, but for hands_over().
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "search/run/place.h"
+
+namespace pyengine {
+
+template <Schedulable Search>
+class SearchesOf {
+ public:
+  using Place = PlaceOf<Search>;
+
+  /// Places for the searches of a run, all idle and in line.
+  void begin(std::span<Search* const> searches, int most_gatherers, bool hands_over) {
+    places_ = std::make_unique<Place[]>(searches.size());
+    size_ = unfinished_ = searches.size();
+    most_gatherers_ = most_gatherers;
+    hands_over_.store(hands_over, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < size_; ++i) {
+      places_[i].search = searches[i];
+      queue_.push(places_[i], Load::idle);
+    }
+  }
+  void end() noexcept {
+    queue_.clear();
+    places_.reset();
+    size_ = unfinished_ = 0;
+  }
+  [[nodiscard]] std::span<Place> places() noexcept { return {places_.get(), size_}; }
+
+  /// Enters searches for one worker's turn, those that wait longest, idle ones first, as far as
+  /// `may_gather(Load)` says. Returns how many; `turn` has them.
+  template <class MayGather>
+  std::size_t enter(std::span<Place*> turn, const MayGather& may_gather) noexcept {
+    std::size_t count = 0;
+    if (!may_gather(Load::idle)) return 0;
+    while (count < turn.size()) {
+      Place* place = queue_.pop(Load::idle);
+      if (place == nullptr) break;
+      if (!may_enter(*place)) continue;  // review() queues it again
+      if (place->search->idle()) {
+        turn[count++] = &take(*place);
+      } else {
+        queue_.push(*place, Load::busy);
+      }
+    }
+    while (count < turn.size() && may_gather(Load::busy)) {
+      Place* place = queue_.pop(Load::busy);
+      if (place == nullptr) break;
+      if (may_enter(*place)) turn[count++] = &take(*place);
+    }
+    for (Place* place : turn.first(count)) queue(*place);  // several may gather from one
+    return count;
+  }
+  /// Enters this search again, where it may be gathered from.
+  bool enter_again(Place& place) noexcept {
+    if (!may_enter(place)) return false;
+    queue(take(place));
+    return true;
+  }
+  /// A line from which enter() may take something.
+  [[nodiscard]] bool waits(Load load) const noexcept { return queue_.has(load); }
+
+  /// The worker has gathered. Returns what review() says.
+  [[nodiscard]] bool leave(Place& place) noexcept {
+    --place.gatherers;
+    return review(place);
+  }
+  /// Queues a search that may be gathered from. Returns whether it is finished and is now held by
+  /// the caller, who hands it over.
+  [[nodiscard]] bool review(Place& place) noexcept {
+    if (hands_over() && !place.held && !place.handed_over && finished(place)) {
+      return place.held = place.handed_over = true;
+    }
+    queue(place);
+    return false;
+  }
+  /// The search of a held place was handed over, and another one is there where one `follows`.
+  /// Returns whether that one is finished already and held as well.
+  [[nodiscard]] bool replaced(Place& place, bool follows) noexcept {
+    follows = follows && hands_over();
+    // Its tree may have another root by now, and room for simulations.
+    if (!follows) place.search->close();
+    place.held = follows && finished(place);
+    place.handed_over = place.held || !follows;
+    queue(place);
+    return place.held;
+  }
+  /// No search could be made for a held place.
+  void abandon(Place& place) noexcept { place.search = nullptr; }
+
+  /// Whether something may follow a search that is finished. At any time, from any thread.
+  [[nodiscard]] bool hands_over() const noexcept {
+    return hands_over_.load(std::memory_order_relaxed);
+  }
+  /// The run ends early: nothing follows any more, and a search ends as soon as its result has
+  /// moves. Returns whether all have ended so; else call it again.
+  bool close_where_ready() noexcept {
+    hands_over_.store(false, std::memory_order_relaxed);
+    bool all = true;
+    for (Place& place : places()) {
+      if (place.search == nullptr || place.held) continue;  // replaced() closes what follows
+      if (place.search->root_ready()) place.search->close();
+      all = all && place.search->closed();
+    }
+    return all;
+  }
+  /// The run ends now.
+  void close_all() noexcept {
+    hands_over_.store(false, std::memory_order_relaxed);
+    for (Place& place : places()) {
+      if (place.search != nullptr && !place.held) place.search->close();
+    }
+  }
+
+  /// Whether nothing is left to do. Looks at one search, mostly: what other cores have just written
+  /// is far away.
+  [[nodiscard]] bool all_finished() noexcept {
+    while (unfinished_ != 0 && done(places_[unfinished_ - 1])) --unfinished_;
+    return unfinished_ == 0;
+  }
+  /// Of the lines, since this object was made.
+  [[nodiscard]] std::uint64_t operations() const noexcept { return queue_.operations(); }
+
+ private:
+  [[nodiscard]] bool may_enter(const Place& place) const noexcept {
+    // The search of a held place may be in the making.
+    return place.search != nullptr && !place.held && place.gatherers < most_gatherers_ &&
+        place.search->may_gather();
+  }
+  void queue(Place& place) noexcept {
+    if (may_enter(place)) queue_.push(place, place.search->idle() ? Load::idle : Load::busy);
+  }
+  [[nodiscard]] static Place& take(Place& place) noexcept {
+    ++place.gatherers;
+    return place;
+  }
+  [[nodiscard]] static bool finished(const Place& place) noexcept {
+    return place.gatherers == 0 && place.search->finished();
+  }
+  [[nodiscard]] bool done(const Place& place) const noexcept {
+    if (place.search == nullptr) return true;
+    return !place.held && finished(place) && (place.handed_over || !hands_over());
+  }
+
+  SearchQueueOf<Search> queue_;
+  std::unique_ptr<Place[]> places_;
+  std::size_t size_ = 0;
+  std::size_t unfinished_ = 0;  ///< all places behind so many are done
+  int most_gatherers_ = 1;      ///< of one search at once
+  std::atomic<bool> hands_over_{false};
+};
+
+}  // namespace pyengine

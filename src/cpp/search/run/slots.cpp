@@ -1,0 +1,73 @@
+#include "search/run/slots.h"
+
+namespace pyengine {
+
+void Slots::plan(const SlotPlan& plan) noexcept {
+  plan_ = plan;
+  if (begun_ <= plan.most) return;
+  slots_.resize(static_cast<std::size_t>(plan.most));
+  begun_ = plan.most;
+  free_.clear();
+  for (const auto& slot : slots_) free_.push_front(*slot);
+}
+
+bool Slots::may_gather(Load load) const noexcept {
+  if (gathering_ >= ahead_.gatherers || ready_.size() >= ahead_.ready) return false;
+  if (load == Load::idle) return true;
+  // A device waits for nobody, so what is being completed does not count. A callable's batch makes
+  // searches idle at once; it counts as evaluated until it is completed.
+  const int waiting = evaluating_ + ready_.size() + gathering_;
+  if (!many_) return waiting < ahead_.busy_few;
+  // The idle searches of many may be in batches that wait to be filled.
+  return waiting + (partial_.empty() ? 0 : 1) < ahead_.busy_many;
+}
+
+Slot* Slots::take() noexcept {
+  Slot* slot = partial_.pop_fullest();
+  if (slot == nullptr) slot = free_.pop_front();
+  if (slot != nullptr) slot->batch->use_cache = use_cache_;
+  return slot;
+}
+
+bool Slots::begin_making() noexcept {
+  if (begun_ >= plan_.most) return false;
+  ++begun_;
+  return true;
+}
+
+Slot* Slots::take_cancelled() noexcept {
+  Slot* slot = ready_.pop_front();
+  return slot != nullptr ? slot : partial_.pop_front();
+}
+
+Slot* Slots::serve() noexcept {
+  Slot* slot = ready_.pop_front();
+  if (slot != nullptr) ++evaluating_;
+  return slot;
+}
+
+Slot* Slots::claim() noexcept {
+  Slot* slot = evaluated_.pop_front();
+  if (slot != nullptr) ++completing_;
+  return slot;
+}
+
+void Slots::release(Slot& slot) noexcept {
+  slot.batch->num_leaves = 0;
+  slot.batch->rows.clear();
+  slot.round = nullptr;
+  slot.cancelled = false;
+  free_.push_front(slot);
+}
+
+/// Whether more leaves for the partial batches are on their way and the evaluator has enough to do
+/// until then. Whoever brings the last of them asks again.
+bool Slots::will_grow() const noexcept {
+  const int waiting = evaluating_ + ready_.size();
+  if (device_batches_ == 0) return calling_thread_ && (waiting != 0 || gathering_ != 0);
+  if (waiting >= device_batches_) return true;
+  // Gathering takes microseconds, completing a batch about as long as a device's smallest one.
+  return gathering_ != 0 || (waiting != 0 && completing_ != 0);
+}
+
+}  // namespace pyengine

@@ -1,0 +1,248 @@
+/// What a worker does without the mutex: gather, evaluate, complete, hand over.
+#include <algorithm>
+#include <utility>
+
+#include "search/run/pipeline.h"
+#include "search/run/task.h"
+
+namespace pyengine {
+namespace {
+
+/// Simulations without a row in one turn: short enough to notice a stop at once.
+constexpr std::uint64_t kTurnSimulations = 256;
+constexpr std::uint64_t kForeignTurnSimulations = 8;
+
+/// An evaluator may have failed between a leaf's rows.
+void drop_rows_without_leaf(EvalBatch& batch) noexcept {
+  std::erase_if(batch.rows, [&](EvalRow row) { return row.leaf >= batch.num_leaves; });
+}
+
+}  // namespace
+
+void Pipeline::perform(Hand& hand, Task& task) noexcept {
+  switch (task.kind) {
+    case Task::Kind::gather:
+      gather(hand, task);
+      break;
+    case Task::Kind::round:
+      gather_round(hand, task);
+      break;
+    case Task::Kind::fill:
+      fill(*task.slot);
+      break;
+    case Task::Kind::evaluate:
+      evaluate(*task.slot);
+      complete(hand, task);
+      break;
+    case Task::Kind::complete:
+      complete(hand, task);
+      break;
+    case Task::Kind::cancel:
+      task.slot->cancelled = true;
+      complete(hand, task);
+      break;
+    case Task::Kind::hand_over:
+      hand_over(task);
+      break;
+    case Task::Kind::none:
+    case Task::Kind::end:
+      break;
+  }
+}
+
+// --- gather
+
+/// A turn from each of the task's searches.
+void Pipeline::gather(Hand& hand, Task& task) noexcept {
+  try {
+    if (task.slot == nullptr) task.slot = make_slot();
+    for (Place* place : task.turn()) {
+      gather_turn(hand, *place, task);
+      if (task.slot == nullptr) return;  // the run has none left: others release theirs
+    }
+    if (task.full) fill(*task.slot);
+  } catch (...) {
+    if (task.slot != nullptr) drop_rows_without_leaf(*task.slot->batch);
+    fail(std::current_exception());
+  }
+}
+
+/// Goes on with another slot where the one at hand has no room for a leaf of this search.
+void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
+  const TreeSearch& search = *place.search;
+  while (full(*task.slot, search)) {
+    Slot* const closed = std::exchange(task.slot, nullptr);
+    fill(*closed);
+    task.added = true;
+    task.slot = exchange(closed);
+    if (task.slot == nullptr) return;
+  }
+  const int before = task.slot->batch->num_leaves;
+  const Turn turn{plan_.turn_leaves, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
+                  &ending_};
+  gather_into(hand, place, *task.slot, turn);
+  task.added = task.added || task.slot->batch->num_leaves != before;
+  task.full = full(*task.slot, search);
+}
+
+/// A whole round by one worker in one go; its batches are evaluated by whoever is free, and
+/// completed together, in order, so that nothing depends on the number of threads.
+void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
+  Place& place = *task.places[0];
+  const TreeSearch& search = *place.search;
+  const Turn turn{batch_rows_, kTurnSimulations, &ending_};
+  Slot** end = &place.round;
+  for (bool more = true; more && task.slots.size() < slots_.planned().per_round;) {
+    try {
+      task.slot = nullptr;
+      task.slot = exchange(nullptr);
+      if (task.slot == nullptr) break;
+      more = gather_into(hand, place, *task.slot, turn) && !search.fits(*task.slot);
+    } catch (...) {
+      fail(std::current_exception());
+      if (task.slot == nullptr) break;
+      drop_rows_without_leaf(*task.slot->batch);
+      more = false;
+    }
+    if (task.slot->batch->num_leaves == 0) break;  // goes back unused
+    Slot& slot = *std::exchange(task.slot, nullptr);
+    fill(slot);
+    slot.round = &place;
+    *end = &slot;
+    end = &slot.next_of_round;
+    task.slots.push_back(slot);
+  }
+  *end = nullptr;
+  place.round_unevaluated.store(task.slots.size(), std::memory_order_release);
+}
+
+bool Pipeline::gather_into(Hand& hand, Place& place, Slot& slot, const Turn& turn) {
+  slot.gathering_for = &place;
+  return plan_.sharing == Sharing::shared
+      ? place.search->gather<Sharing::shared>(hand.worker, slot, turn)
+      : place.search->gather<Sharing::exclusive>(hand.worker, slot, turn);
+}
+
+bool Pipeline::full(const Slot& slot, const TreeSearch& search) const noexcept {
+  const int leaves = slot.batch->num_leaves;
+  return leaves != 0 && (leaves >= plan_.batch_leaves || !search.fits(slot));
+}
+
+/// SymmetryMode::fill, before a batch is evaluated: spare rows take further symmetries.
+void Pipeline::fill(Slot& slot) noexcept {
+  if (!plan_.fills) return;
+  try {
+    slot.flights[0].place->search->fill(slot);
+  } catch (...) {
+    fail(std::current_exception());
+    slot.cancelled = true;
+  }
+}
+
+/// A slot for a worker that gathers, in exchange for a full one, where it has one; nullptr where
+/// the run has no more.
+Slot* Pipeline::exchange(Slot* full) {
+  {
+    const Pass pass = team_.pass();
+    if (full != nullptr) slots_.make_ready(*full);
+    Slot* slot = slots_.take();
+    const bool to_make = slot == nullptr && slots_.begin_making();
+    if (full != nullptr) wake_for_rest();
+    if (!to_make) return slot;
+  }
+  return make_slot();
+}
+
+/// slots_ counts it already.
+Slot* Pipeline::make_slot() {
+  try {
+    auto slot = std::make_unique<Slot>();
+    slot->batch = evaluator_.make_batch(batch_rows_);
+    slot->flights.resize(slot->batch->leaves.size());
+    slot->batch->use_cache = plan_.use_cache;
+    const Pass pass = team_.pass();
+    batch_bytes_.fetch_add(slot->batch->bytes, std::memory_order_relaxed);
+    return slots_.add(std::move(slot));
+  } catch (...) {
+    const Pass pass = team_.pass();
+    slots_.making_failed();
+    throw;
+  }
+}
+
+// --- evaluate and complete
+
+void Pipeline::evaluate(Slot& slot) noexcept {
+  if (slot.cancelled) return;
+  for (const EvalRow row : slot.batch->rows) {
+    slot.flights[row.leaf].place->search->evaluations.fetch_add(1, std::memory_order_relaxed);
+  }
+  try {
+    evaluator_.evaluate(*slot.batch);
+  } catch (...) {
+    fail(std::current_exception());
+    slot.cancelled = true;
+  }
+}
+
+/// Completes the leaves of a slot; of a round's last slot, those of the whole round in order.
+void Pipeline::complete(Hand& hand, Task& task) noexcept {
+  Slot& slot = *task.slot;
+  try {
+    if (!slot.cancelled) evaluator_.conclude(*slot.batch);
+  } catch (...) {
+    fail(std::current_exception());
+    slot.cancelled = true;
+  }
+  Place* const place = slot.round;
+  if (place == nullptr) {
+    complete_leaves(hand, slot);
+    task.slots.push_back(slot);
+    return;
+  }
+  if (place->round_unevaluated.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  // With the last leaf another worker may begin the next round here.
+  Slot* const first = std::exchange(place->round, nullptr);
+  for (Slot* each = first; each != nullptr; each = each->next_of_round) {
+    complete_leaves(hand, *each);
+    task.slots.push_back(*each);
+  }
+}
+
+/// Each leaf is backed up or, when the slot is cancelled or a leaf before it failed, taken back.
+void Pipeline::complete_leaves(Hand& hand, Slot& slot) noexcept {
+  const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
+  std::size_t done = 0;
+  const auto with_sharing = [&](auto&& verb) {
+    plan_.sharing == Sharing::shared ? verb.template operator()<Sharing::shared>()
+                                     : verb.template operator()<Sharing::exclusive>();
+  };
+  try {
+    with_sharing([&]<Sharing S>() {
+      for (; done < leaves && !slot.cancelled; ++done) {
+        Flight& flight = slot.flights[done];
+        flight.place->search->complete<S>(hand.worker, flight, slot.batch->leaves[done]);
+      }
+    });
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  with_sharing([&]<Sharing S>() {
+    for (; done < leaves; ++done) slot.flights[done].place->search->cancel<S>(slot.flights[done]);
+  });
+}
+
+// --- hand over
+
+void Pipeline::hand_over(Task& task) noexcept {
+  TreeSearch& search = *task.places[0]->search;
+  try {
+    task.follows = options_.succession->ended(search) && searches_.hands_over();
+    if (task.follows) options_.succession->restart(search);
+  } catch (...) {
+    fail(std::current_exception());
+    task.failed = true;  // the search may be gone
+  }
+}
+
+}  // namespace pyengine

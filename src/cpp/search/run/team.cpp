@@ -1,0 +1,116 @@
+#include "search/run/team.h"
+
+namespace pyengine {
+
+void Team::hire(int helpers, const std::function<void(std::size_t)>& work) {
+  while (static_cast<int>(helpers_.size()) < helpers) {
+    const std::size_t index = helpers_.size() + 1;
+    helpers_.emplace_back([this, index, work] { help(index, work); });
+  }
+}
+
+void Team::hire_servers(int servers, const std::function<void()>& serve) {
+  while (static_cast<int>(server_threads_.size()) < servers) server_threads_.emplace_back(serve);
+}
+
+void Team::help(std::size_t index, const std::function<void(std::size_t)>& work) {
+  std::uint64_t last = 0;
+  Pass pass(mutex_);
+  for (;;) {
+    started_.wait(pass,
+                  [&] { return closing_ || (run_ != last && static_cast<int>(index) <= active_); });
+    if (closing_) return;
+    last = run_;
+    pass.unlock();
+    work(index);
+    pass.lock();
+    --working_;
+    ended_.notify_one();
+  }
+}
+
+void Team::begin_run(int helpers) {
+  active_ = working_ = helpers;
+  ++run_;
+  waking_ = caller_waking_ = false;
+  if (helpers != 0) started_.notify_all();
+}
+
+void Team::end_run(Pass& pass) {
+  ended_.wait(pass, [&] { return working_ == 0; });
+  active_ = 0;  // a helper that is hired later is not to take part in a run that has ended
+}
+
+void Team::close() {
+  {
+    const Pass pass(mutex_);
+    closing_ = true;
+  }
+  started_.notify_all();
+  servers_.notify_all();
+  for (std::thread& thread : helpers_) thread.join();
+  for (std::thread& thread : server_threads_) thread.join();
+  helpers_.clear();
+  server_threads_.clear();
+}
+
+void Team::sleep(Pass& pass) {
+  const Clock::time_point begun = Clock::now();
+  const std::uint64_t seen = calls_for_all_;
+  ++asleep_;
+  workers_.wait(pass, [&] { return waking_ || calls_for_all_ != seen; });
+  --asleep_;
+  waking_ = false;
+  ++passes_;
+  count_sleep(begun);
+}
+
+void Team::sleep_until(Pass& pass, Clock::time_point until) {
+  const Clock::time_point begun = Clock::now();
+  const std::uint64_t seen = calls_for_all_;
+  caller_asleep_ = true;
+  caller_.wait_until(pass, until, [&] { return caller_waking_ || calls_for_all_ != seen; });
+  caller_asleep_ = caller_waking_ = false;
+  ++passes_;
+  count_sleep(begun);
+}
+
+void Team::sleep_as_server(Pass& pass) {
+  ++servers_asleep_;
+  servers_.wait(pass, [&] { return server_waking_ || closing_; });
+  --servers_asleep_;
+  server_waking_ = false;
+  ++passes_;
+}
+
+void Team::wake_worker() noexcept {
+  waking_ = true;
+  ++wake_ups_;
+  workers_.notify_one();
+}
+
+void Team::wake_caller() noexcept {
+  caller_waking_ = true;
+  ++wake_ups_;
+  caller_.notify_one();
+}
+
+void Team::wake_server() noexcept {
+  server_waking_ = true;
+  ++wake_ups_;
+  servers_.notify_one();
+}
+
+void Team::wake_all() noexcept {
+  ++calls_for_all_;
+  wake_ups_ += static_cast<std::uint64_t>(asleep_) + (caller_asleep_ ? 1 : 0);
+  workers_.notify_all();
+  caller_.notify_one();
+}
+
+void Team::count_sleep(Clock::time_point begun) noexcept {
+  const auto slept = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun);
+  slept_ns_.fetch_add(static_cast<std::uint64_t>(slept.count()), std::memory_order_relaxed);
+}
+
+}  // namespace pyengine

@@ -1,0 +1,64 @@
+/// What ends a run before its budgets: its caller, by a flag, a deadline or the poll of its host.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "search/run/team.h"
+
+namespace pyengine {
+
+/// The caller's side of a run. poll() is called on the calling thread every 5 ms or so, but not
+/// while that thread is inside an evaluation; false stops the run. It may throw: the run stops and
+/// the exception is passed on.
+class Host {
+ public:
+  Host() = default;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  virtual ~Host() = default;
+  virtual bool poll() = 0;
+};
+
+/// Why a run ended before its budgets.
+enum class RunEnd : std::uint8_t { completed, deadline, stopped };
+
+/// Of one run, on its calling thread.
+class Watch {
+ public:
+  Watch(Host& host, const std::atomic<bool>& stop, std::optional<Clock::time_point> deadline)
+      : host_(host), stop_(stop), deadline_(deadline), last_poll_(Clock::now()) {}
+
+  /// Why the run is to end now; nothing where it goes on.
+  [[nodiscard]] std::optional<RunEnd> due() const noexcept {
+    if (host_stops_ || stop_.load(std::memory_order_relaxed)) return RunEnd::stopped;
+    if (deadline_ && Clock::now() >= *deadline_) return RunEnd::deadline;
+    return std::nullopt;
+  }
+  /// Polls the host where it is time to. Throws what it throws.
+  void poll_host() {
+    const Clock::time_point now = Clock::now();
+    if (now - last_poll_ < kPollEvery) return;
+    last_poll_ = now;
+    if (!host_.poll()) host_stops_ = true;
+  }
+  /// When to look again, at the latest.
+  [[nodiscard]] Clock::time_point next_look() const noexcept {
+    const Clock::time_point next = Clock::now() + kPollEvery;
+    return deadline_ ? std::min(next, *deadline_) : next;
+  }
+
+ private:
+  static constexpr auto kPollEvery = std::chrono::milliseconds(5);
+
+  Host& host_;
+  const std::atomic<bool>& stop_;
+  const std::optional<Clock::time_point> deadline_;
+  Clock::time_point last_poll_;
+  bool host_stops_ = false;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,96 @@
+/// What a run goes by: numbers from numbers.
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "search/run/plan.h"
+
+namespace pyengine {
+namespace {
+
+const EvaluatorTraits kWorkersEvaluate;
+EvaluatorTraits device() {
+  EvaluatorTraits traits;
+  traits.device_batches = 2;
+  return traits;
+}
+EvaluatorTraits immediate() {
+  EvaluatorTraits traits;
+  traits.immediate = true;
+  return traits;
+}
+RunSize size_of(int batch_rows, int searches, int workers) {
+  RunSize size;
+  size.batch_rows = batch_rows;
+  size.searches = searches;
+  size.workers = workers;
+  return size;
+}
+
+TEST_CASE("where workers evaluate, the leaves in flight are divided among them") {
+  SearchConfig config;
+  config.in_flight = 16;
+  CHECK(plan_turns(kWorkersEvaluate, config, size_of(8, 1, 16)).batch_leaves == 1);
+  CHECK(plan_turns(kWorkersEvaluate, config, size_of(8, 1, 4)).batch_leaves == 4);
+  CHECK(plan_turns(kWorkersEvaluate, config, size_of(8, 64, 4)).batch_leaves == 8);
+  CHECK(plan_turns(device(), config, size_of(8, 1, 16)).batch_leaves == 8);
+}
+
+TEST_CASE("a turn gathers from as many searches as fill a batch") {
+  const TurnPlan many = plan_turns(device(), {}, size_of(64, 384, 4));
+  CHECK(many.many);
+  CHECK(many.turn_leaves == 1);
+  CHECK(many.searches_for(0) == kMostSearchesPerTurn);
+  CHECK(many.searches_for(60) == 4);
+  CHECK(many.searches_for(64) == 1);
+  RunSize all_symmetries = size_of(64, 384, 4);
+  all_symmetries.leaf_rows = 8;
+  CHECK(plan_turns(device(), {}, all_symmetries).searches_for(0) == 8);
+  const TurnPlan one = plan_turns(device(), {}, size_of(64, 1, 4));
+  CHECK(one.turn_leaves == 64);
+  CHECK(one.searches_for(0) == 1);
+}
+
+TEST_CASE("one search a turn where it is not to be left half done") {
+  SearchConfig rounds;
+  rounds.deterministic = true;
+  CHECK(plan_turns(device(), rounds, size_of(64, 384, 4)).searches_per_turn == 1);
+  CHECK(plan_turns(immediate(), {}, size_of(8, 64, 4)).searches_per_turn == 1);
+  RunSize foreign = size_of(8, 64, 1);
+  foreign.foreign = true;
+  CHECK(plan_turns(kWorkersEvaluate, {}, foreign).searches_per_turn == 1);
+}
+
+TEST_CASE("a tree is one worker's alone only where nobody else can meet it") {
+  CHECK(plan_turns(immediate(), {}, size_of(8, 64, 4)).sharing == Sharing::exclusive);
+  CHECK(plan_turns(kWorkersEvaluate, {}, size_of(8, 64, 1)).sharing == Sharing::exclusive);
+  CHECK(plan_turns(kWorkersEvaluate, {}, size_of(8, 64, 4)).sharing == Sharing::shared);
+  CHECK(plan_turns(immediate(), {}, size_of(8, 1, 4)).sharing == Sharing::shared);
+}
+
+TEST_CASE("under a deadline no tree is finished before the others have their share") {
+  RunSize size = size_of(8, 64, 4);
+  CHECK(plan_turns(immediate(), {}, size).finishes_trees);
+  size.deadline = true;
+  CHECK_FALSE(plan_turns(immediate(), {}, size).finishes_trees);
+}
+
+TEST_CASE("slots take a quarter of the memory at most, or one slot") {
+  const std::uint64_t limit = 64 * kChunkBytes;
+  CHECK(plan_slots(device(), {}, 64, 384, kChunkBytes, limit).most > 1);
+  CHECK(plan_slots(device(), {}, 64, 384, 8 * kChunkBytes, limit).most == 2);
+  CHECK(plan_slots(device(), {}, 64, 384, 32 * kChunkBytes, limit).most == 1);
+  CHECK_THROWS_AS(static_cast<void>(plan_slots(device(), {}, 64, 384, limit, limit)), ConfigError);
+}
+
+TEST_CASE("a deterministic round has slots for all leaves that may be in flight") {
+  SearchConfig config;
+  config.deterministic = true;
+  config.in_flight = 33;
+  const SlotPlan plan = plan_slots(kWorkersEvaluate, config, 8, 1, 1, 64 * kChunkBytes);
+  CHECK(plan.per_round == 5);
+  CHECK(plan.most == 5);
+}
+
+}  // namespace
+}  // namespace pyengine
