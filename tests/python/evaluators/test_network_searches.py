@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_networks import NETWORKS
 
 import pyengine
 from pyengine import OnnxEvaluator, State
+from third_party_networks import NETWORKS
 
 LINES = ["connect4_sunshine", "gomoku6x6_4", "gomoku8x8_5", "tictactoe_skyzero"]
 

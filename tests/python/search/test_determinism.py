@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_networks import NETWORKS
 
 import pyengine
+from third_party_networks import NETWORKS
 
 THREADS = (1, 2, 4, 16)
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_networks import NETWORKS
 
 import pyengine
 from pyengine import Engine, SearchResult
+from third_party_networks import NETWORKS
 from toy_games import Share, ToyGame
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_networks import NETWORKS
 
 import pyengine
 from pyengine import ConfigError, Engine, EngineError, EvaluationError, ModelError
+from third_party_networks import NETWORKS
 from tiny_models import TinyModel
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]

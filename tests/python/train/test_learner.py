@@ -382,16 +382,16 @@ def test_data_of_two_specs_are_refused(tmp_path: Path) -> None:
 
 _RANK = """
 import sys
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[2:]
 import torch
 from synthetic_data import SyntheticData
-from test_train_learner import config_of, weights_of
+from test_learner import config_of, weights_of
 from pyengine import train
-with train.Learner(config_of(), SyntheticData(), sys.argv[2]) as learner:
+with train.Learner(config_of(), SyntheticData(), sys.argv[1]) as learner:
     learner.train(6)
     learner.train(100, stop=lambda: learner.ranks.rank == 1)
     state = {n: p.detach() for n, p in learner.network.named_parameters()}
-    torch.save((learner.step, state), f"{sys.argv[2]}/rank{learner.ranks.rank}.pt")
+    torch.save((learner.step, state), f"{sys.argv[1]}/rank{learner.ranks.rank}.pt")
 """
 
 
@@ -407,7 +407,8 @@ def test_two_processes_hold_the_same_network(tmp_path: Path) -> None:
     script = tmp_path / "rank.py"
     script.write_text(_RANK)
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "WORLD_SIZE": "2"}
-    command = [sys.executable, str(script), str(Path(__file__).parents[1]), str(tmp_path)]
+    here = Path(__file__).parent
+    command = [sys.executable, str(script), str(tmp_path), str(here), str(here.parent)]
     ranks = [
         subprocess.Popen(command, env={**os.environ, **shared, "RANK": str(rank)})
         for rank in range(2)
