@@ -11,6 +11,7 @@
 #include "bindings.h"
 #include "callback_evaluators.h"
 #include "casts.h"
+#include "eval/evaluate_states.h"
 #include "eval/mixed.h"
 #include "eval/modelled_device.h"
 #include "eval/ort/runtime.h"
@@ -223,7 +224,7 @@ void bind_modelled_device(py::module_& m) {
       py::arg("per_row") = DeviceModel{}.per_row, py::arg("streams") = DeviceModel{}.streams,
       py::arg("buckets") = DeviceModel{}.buckets, py::arg("uniform") = DeviceModel{}.uniform,
       "Seconds of a batch and of a row; batches in service at once (0 = no device: a worker\n"
-      "judges its batch itself); whether batches are padded as a GPU's are; equal priors and\n"
+      "evaluates its batch itself); whether batches are padded as a GPU's are; equal priors and\n"
       "value 0, or a function of the position.");
   device.def(
       "counters",

@@ -35,9 +35,7 @@ class CallbackNetwork final : public RawNetwork {
   CallbackNetwork(CallbackFunction function, const NetworkShape& shape)
       : function_(std::move(function)), shape_(shape) {}
 
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.calling_thread = true};
-  }
+  [[nodiscard]] bool calling_thread() const noexcept override { return true; }
   [[nodiscard]] std::string provider() const override { return "python"; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     return std::make_unique<CallbackMemory>(shape_, capacity);
@@ -89,23 +87,9 @@ class BoundStates final : public BoundEvaluator {
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
     return {.reads_positions = true, .calling_thread = true};
   }
-  void open(EvalBatch& batch, int leaf, const AnyPosition&) override {
-    EvalLeaf& opened = batch.leaves[static_cast<std::size_t>(leaf)];
-    opened.priors.clear();
-    opened.equal_priors = false;
-    opened.value = 0.0F;
-    opened.answers = 0;
-    opened.awaited.clear();
-    opened.pending_rows = 0;
-  }
-  void request(EvalBatch& batch, int leaf, int) override {
-    batch.rows.push_back({static_cast<std::uint16_t>(leaf), 0});
-    ++batch.leaves[static_cast<std::size_t>(leaf)].pending_rows;
-  }
-  void finish(EvalLeaf& leaf) override { Decoder::finish(leaf); }
+  int request(EvalBatch&, const AnyPosition&) override { return 1; }
   void evaluate(EvalBatch& batch) override {
-    if (batch.rows.empty()) return;
-    const auto rows = batch.rows.size();
+    const auto rows = static_cast<std::size_t>(batch.num_leaves);
     const auto num_actions = static_cast<std::size_t>(decoder_.policy_size());
     std::vector<float> policy(rows * num_actions);
     std::vector<float> value(rows);
@@ -113,10 +97,9 @@ class BoundStates final : public BoundEvaluator {
     function_.call(states, {static_cast<int>(rows), decoder_.policy_size(), 1}, policy.data(),
                    value.data());
     for (std::size_t i = 0; i < rows; ++i) {
-      EvalLeaf& leaf = batch.leaves[batch.rows[i].leaf];
-      decoder_.check(policy.data() + i * num_actions, value.data() + i);
-      decoder_.add(policy.data() + i * num_actions, value.data() + i, 0, leaf);
-      if (--leaf.pending_rows == 0) Decoder::finish(leaf);
+      const float* row = policy.data() + i * num_actions;
+      decoder_.check(row, value.data() + i);
+      decoder_.decode(row, value.data() + i, batch.leaves[i]);
     }
     rows_.fetch_add(rows, std::memory_order_relaxed);
     batches_.fetch_add(1, std::memory_order_relaxed);
@@ -131,7 +114,9 @@ class BoundStates final : public BoundEvaluator {
   /// The GIL must be held.
   [[nodiscard]] py::list make_states(const EvalBatch& batch) const {
     py::list states;
-    for (const EvalRow& row : batch.rows) states.append(make_state(batch.leaves[row.leaf]));
+    for (int i = 0; i < batch.num_leaves; ++i) {
+      states.append(make_state(batch.leaves[static_cast<std::size_t>(i)]));
+    }
     return states;
   }
   [[nodiscard]] py::object make_state(const EvalLeaf& leaf) const {

@@ -310,7 +310,7 @@ class ModelledDevice:
     ) -> None:
         """
         Seconds of a batch and of a row; batches in service at once (0 = no device: a worker
-        judges its batch itself); whether batches are padded as a GPU's are; equal priors and
+        evaluates its batch itself); whether batches are padded as a GPU's are; equal priors and
         value 0, or a function of the position.
         """
     def counters(self) -> dict:

@@ -39,8 +39,8 @@ struct Mock {
   int device_batches = 0;
   bool calling_thread = false;
   bool immediate = false;
-  bool reads_planes = false;  ///< rows per symmetry
-  double answered = 0.0;      ///< share of requests that are answered at once, as by a cache
+  bool under_symmetries = false;  ///< a leaf may have a row per symmetry
+  double answered = 0.0;          ///< share of requests that are answered at once, as by a cache
   std::chrono::microseconds delay{0};  ///< of a batch
   std::size_t batch_bytes = 0;         ///< that a batch says it takes, beside its leaves
 };
@@ -50,13 +50,13 @@ struct Seen {
   std::atomic<int> fail_at{-1};          ///< the batch of this number (from 0) throws
   std::atomic<int> fail_request_at{-1};  ///< the request of this number (from 0) throws
   std::atomic<int> requests{0};          ///< while fail_request_at is set
-  std::atomic<int> strays{0};            ///< rows of leaves that are not in the batch
+  std::atomic<int> strays{0};            ///< rows of a batch that belong to none of its leaves
   std::atomic<int> batches{0};
   std::atomic<int> rows{0};
   std::atomic<int> largest{0};       ///< rows of a batch
-  std::atomic<int> waiting{0};       ///< leaves opened and not judged yet
+  std::atomic<int> waiting{0};       ///< leaves requested and not evaluated yet
   std::atomic<int> most_waiting{0};  ///< upper end of `waiting`
-  std::atomic<int> elsewhere{0};     ///< batches judged on another thread than the test's
+  std::atomic<int> elsewhere{0};     ///< batches evaluated on another thread than the test's
   std::atomic<int> inside{0};        ///< evaluate() at this moment
   std::atomic<int> most_inside{0};   ///< upper end of `inside`
   std::mutex mutex;
@@ -89,11 +89,12 @@ class Inside {
 /// Priors and a value that are a function of the position alone.
 class BoundMock final : public BoundEvaluator {
  public:
-  BoundMock(Mock mock, std::shared_ptr<Seen> seen) : mock_(mock), seen_(std::move(seen)) {}
+  BoundMock(Mock mock, std::shared_ptr<Seen> seen, int symmetries)
+      : mock_(mock), seen_(std::move(seen)), symmetries_(symmetries) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
     EvaluatorTraits traits;
-    traits.reads_planes = mock_.reads_planes;
+    traits.under_symmetries = mock_.under_symmetries;
     traits.immediate = mock_.immediate;
     traits.calling_thread = mock_.calling_thread;
     traits.device_batches = mock_.device_batches;
@@ -104,75 +105,73 @@ class BoundMock final : public BoundEvaluator {
     batch->bytes += mock_.batch_bytes;
     return batch;
   }
-  void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
-    EvalLeaf& opened = batch.leaves[static_cast<std::size_t>(leaf)];
-    opened.planes.key[0] = position.hash();
-    opened.equal_priors = false;
-    opened.answers = 0;
-    opened.pending_rows = 0;
+  int request(EvalBatch& batch, const AnyPosition& position) override {
+    EvalLeaf& leaf = batch.next();
+    const std::uint64_t key = position.hash();
+    answer(key, leaf);  // which nobody reads yet
+    const bool all = mock_.under_symmetries && leaf.symmetry == LeafSymmetry::all;
+    int rows = 0;
+    for (int k = 0; k < (all ? symmetries_ : 1); ++k) {
+      if (seen_->fail_request_at >= 0 && seen_->requests++ == seen_->fail_request_at) {
+        throw EvaluationError("mock: this request fails");
+      }
+      const bool answered = unit(key + static_cast<std::uint64_t>(k)) < mock_.answered;
+      if (!mock_.immediate && !answered) ++rows;
+    }
     raise_to(seen_->most_waiting, ++seen_->waiting);
-  }
-  void request(EvalBatch& batch, int leaf, int symmetry) override {
-    if (seen_->fail_request_at >= 0 && seen_->requests++ == seen_->fail_request_at) {
-      throw EvaluationError("mock: this request fails");
-    }
-    EvalLeaf& asked = batch.leaves[static_cast<std::size_t>(leaf)];
-    const std::uint64_t key = asked.planes.key[0] + static_cast<std::uint64_t>(symmetry);
-    if (mock_.immediate || unit(key) < mock_.answered) {
-      ++asked.answers;
-      return;
-    }
-    if (static_cast<int>(batch.rows.size()) >= batch.capacity) {
+    if (batch.num_rows + rows > batch.capacity) {
       throw std::logic_error("a row beyond the capacity of the batch");
     }
-    batch.rows.push_back({static_cast<std::uint16_t>(leaf), static_cast<std::uint8_t>(symmetry)});
-    ++asked.pending_rows;
+    if (rows != 0) return rows;
+    --seen_->waiting;
+    return kAnswered;
   }
-  void finish(EvalLeaf& leaf) override {
-    const std::uint64_t key = leaf.planes.key[0];
+  void fill(EvalBatch& batch) override {
+    if (!mock_.under_symmetries) return;
+    const int spare = std::min(batch.capacity - batch.num_rows, batch.num_leaves);
+    for (int i = 0; i < spare; ++i) ++batch.leaves[static_cast<std::size_t>(i)].rows;
+    batch.num_rows += spare;
+  }
+  void evaluate(EvalBatch& batch) override {
+    const int number = seen_->batches++;
+    seen_->rows += batch.num_rows;
+    raise_to(seen_->largest, batch.num_rows);
+    if (std::this_thread::get_id() != seen_->home) ++seen_->elsewhere;
+    const Inside inside(*seen_);
+    if (mock_.delay.count() > 0) std::this_thread::sleep_for(mock_.delay);
+    if (number == seen_->fail_at.load()) throw EvaluationError("mock: this batch fails");
+    int rows = 0;
+    for (int i = 0; i < batch.num_leaves; ++i) {
+      rows += batch.leaves[static_cast<std::size_t>(i)].rows;
+    }
+    seen_->strays += batch.num_rows - rows;
+    seen_->waiting -= batch.num_leaves;
+  }
+  [[nodiscard]] std::string provider() const override { return "mock"; }
+
+ private:
+  static void answer(std::uint64_t key, EvalLeaf& leaf) {
     leaf.priors.resize(static_cast<std::size_t>(leaf.legal.size()));
     double total = 0.0;
-    for (std::size_t i = 0; i < leaf.priors.size(); ++i) {
-      total += 0.01 + unit(key + leaf.legal[static_cast<int>(i)] + 1U);
-    }
+    for (const ActionId action : leaf.legal) total += 0.01 + unit(key + action + 1U);
     for (std::size_t i = 0; i < leaf.priors.size(); ++i) {
       const double weight = 0.01 + unit(key + leaf.legal[static_cast<int>(i)] + 1U);
       leaf.priors[i] = static_cast<float>(weight / total);
     }
     leaf.value = static_cast<float>(1.8 * unit(key) - 0.9);
-    --seen_->waiting;
   }
-  void evaluate(EvalBatch& batch) override {
-    const int number = seen_->batches++;
-    seen_->rows += static_cast<int>(batch.rows.size());
-    raise_to(seen_->largest, static_cast<int>(batch.rows.size()));
-    if (std::this_thread::get_id() != seen_->home) ++seen_->elsewhere;
-    const Inside inside(*seen_);
-    if (mock_.delay.count() > 0) std::this_thread::sleep_for(mock_.delay);
-    if (number == seen_->fail_at.load()) throw EvaluationError("mock: this batch fails");
-    for (const EvalRow& row : batch.rows) {
-      if (row.leaf >= batch.num_leaves) {
-        ++seen_->strays;
-        continue;
-      }
-      EvalLeaf& leaf = batch.leaves[row.leaf];
-      ++leaf.answers;
-      if (--leaf.pending_rows == 0) finish(leaf);
-    }
-  }
-  [[nodiscard]] std::string provider() const override { return "mock"; }
 
- private:
   Mock mock_;
   std::shared_ptr<Seen> seen_;
+  int symmetries_;
 };
 
 class MockEvaluator final : public Evaluator {
  public:
   explicit MockEvaluator(Mock mock = {}) : mock_(mock) {}
-  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame>,
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions&) override {
-    return std::make_unique<BoundMock>(mock_, seen);
+    return std::make_unique<BoundMock>(mock_, seen, game->symmetries().count());
   }
   std::shared_ptr<Seen> seen = std::make_shared<Seen>();
 

@@ -1,18 +1,36 @@
-/// The one door to inference. The search gathers leaves into a batch; an evaluator judges the
-/// batch.
+/// The seam to inference: what a search asks of an evaluator.
 ///
-///   open(leaf)            what the evaluator needs of the position is taken down
-///   request(leaf, sym)    answered from the cache, or a row of the batch is filled
-///   evaluate(batch)       all rows judged: priors and value of every leaf are complete
+/// The search fills in a leaf of a batch and requests its evaluation. The answer is there at once,
+/// from a cache say, or the leaf waits in the batch, which is evaluated and decoded as a whole:
 ///
-/// Memory is owned by the batch, made once and reused; nothing is allocated per leaf.
+///       worker                    where traits() says         worker
+///
+///       fill in batch.next()
+///       request() ──rows────────▶ evaluate(batch) ──────────▶ decode(batch)
+///          │        add_next(),   all rows, in one            leaves [0, num_leaves)
+///          │        next leaf     call of a network           have priors and value
+///       kAnswered                                                │
+///          │                                                  batch.clear()
+///       next() has priors and value;
+///       its place is used for the next leaf
+///
+/// Threads: one thread at a time uses a batch, and each sees what the one before it wrote. The
+/// verbs are called for different batches at the same time. request(), fill() and decode() run on
+/// any worker; evaluate() on the worker that filled the batch, on a thread that serves the device,
+/// or on the thread that called the search (EvaluatorTraits).
+///
+/// Memory: the caller owns the batch and uses it again and again, so that nothing is allocated per
+/// leaf. What an evaluator keeps beside the leaves (planes, buffers of a device, a connection)
+/// belongs to a class that it derives from EvalBatch and returns from make_batch().
+///
+/// Errors: request(), fill(), evaluate() and decode() may throw EvaluationError, std::bad_alloc and
+/// what the code of a user's game throws. After request() the batch holds what it held before;
+/// after the others the caller takes its leaves back and clears it.
 #pragma once
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -23,108 +41,90 @@ namespace pyengine {
 
 class State;
 
-/// What a search needs to know of an evaluator.
+/// What a search needs to know of an evaluator. The defaults: evaluate() runs on any worker, and a
+/// leaf has one row.
 struct EvaluatorTraits {
-  /// Asks for rows per symmetry, and open() sets planes.key; else one row, symmetry 0.
-  bool reads_planes = false;
-  bool reads_positions = false;  ///< leaves carry a copy of the position and the moves to it
-  bool equal_priors = false;     ///< every judgement says EvalLeaf::equal_priors
-  bool immediate = false;        ///< request() always answers: no row, no batch, no waiting
-  bool calling_thread = false;   ///< evaluate() only on the thread that called the search (Python)
+  bool under_symmetries = false;  ///< reads EvalLeaf::symmetry; else a leaf has one row
+  bool reads_positions = false;   ///< wants EvalLeaf::position, moves and root
+  bool equal_priors = false;      ///< every answer says EvalLeaf::equal_priors
+  bool immediate = false;         ///< request() always answers: there are no rows to evaluate
+  bool calling_thread = false;    ///< evaluate() only on the thread that called the search (Python)
   /// Batches worth evaluating at once; 0 = one per worker, each on the worker that filled it. Else
-  /// evaluate() waits for a device: threads of their own serve it, one more than this number, while
+  /// evaluate() waits for a device: threads of their own call it, one more than this number, while
   /// the workers gather on.
   int device_batches = 0;
 };
 
-/// What the planes of a position show, taken down once for all symmetries; see encoder.h.
-struct PlaneStack {
-  std::vector<BoardBits> bits;  ///< planes that are sets of points
-  std::vector<float> fill;      ///< planes of one value
-  std::vector<float> dense;     ///< other planes, or a user's observation; H*W each
-  std::uint64_t key[2] = {};    ///< 128-bit hash of all of the above
+/// Under which symmetries of the board a leaf is evaluated.
+enum class LeafSymmetry : std::uint8_t {
+  identity,
+  random,  ///< one, by a hash of the position and EvalLeaf::seed
+  all,     ///< the mean over all of them
 };
 
-/// The value of a leaf under a symmetry, while others are awaited.
-struct EvalAnswer {
-  std::uint8_t symmetry = 0;
-  float value = 0.0F;
-};
-
-/// One position to be judged. The search fills the first group, the evaluator the second.
+/// A position to be evaluated. The caller fills in the question, the evaluator the answer.
 struct EvalLeaf {
-  ActionList legal;
-  /// In the place of `legal`, which is then not filled: of evaluators whose traits say
-  /// equal_priors, where the game has it.
-  BoardBits legal_bits;
+  // --- The question: set before request(), unchanged until the answer is there.
+  ActionList legal;      ///< actions, none of a position that is over
+  BoardBits legal_bits;  ///< in the place of `legal`, where traits().equal_priors
   bool has_legal_bits = false;
-  int to_move = 0;
+  int to_move = 0;  ///< player, 0 or 1
+  LeafSymmetry symmetry = LeafSymmetry::identity;
+  std::uint64_t seed = 0;    ///< of a random symmetry
   std::uint64_t number = 0;  ///< of the leaf within the search: names its random stream
-  std::unique_ptr<AnyPosition> position;  ///< reads_positions; reused by assign()
+  std::unique_ptr<AnyPosition> position;  ///< reads_positions; see copy_position()
   std::vector<ActionId> moves;            ///< reads_positions; from `root` to here
   const State* root = nullptr;            ///< reads_positions; where `moves` begin
-  PlaneStack planes;                      ///< reads_planes; filled by open()
 
-  /// [legal.size()], order of `legal`, sum 1; see equal_priors. [answers][legal.size()] until
-  /// complete: the mean is taken in the order of the symmetries, whichever answered first.
-  std::vector<float> priors;
-  bool equal_priors = false;        ///< all priors are 1 / legal.size() and `priors` is not filled
-  float value = 0.0F;               ///< in [-1, 1], for the player to move
-  int answers = 0;                  ///< symmetries answered so far
-  std::vector<EvalAnswer> awaited;  ///< the evaluator's: [answers] of a network
-  int pending_rows = 0;             ///< rows that this leaf waits for; 0 = complete
-  /// Of a mixed evaluator: the leaf in the batches of its parts. Their rows are awaited as well.
-  std::array<EvalLeaf*, 2> parts{};
+  // --- The answer: there when request() says kAnswered, or after decode().
+  std::vector<float> priors;  ///< [legal.size()], in the order of `legal`, sum 1
+  bool equal_priors = false;  ///< all priors are 1 / num_legal(); `priors` is not read
+  float value = 0.0F;         ///< in [-1, 1], for the player to move
+
+  int rows = 0;  ///< of the batch that the leaf takes; set by EvalBatch::add_next()
 
   [[nodiscard]] int num_legal() const noexcept {
     return has_legal_bits ? legal_bits.count() : legal.size();
   }
 };
 
-/// A row of a batch: a leaf under a symmetry.
-struct EvalRow {
-  std::uint16_t leaf = 0;
-  std::uint8_t symmetry = 0;
-};
-
-/// What a kind of evaluator keeps beside a batch: device buffers, a session of its own.
-class BatchMemory {
- public:
-  BatchMemory() = default;
-  BatchMemory(const BatchMemory&) = delete;
-  BatchMemory& operator=(const BatchMemory&) = delete;
-  virtual ~BatchMemory() = default;
-};
-
-/// Leaves and the rows they occupy. Leaves [0, num_leaves) are in use. A leaf may wait without a
-/// row: in a mixed batch the rows are the network's.
+/// Leaves that are evaluated together. Leaves [0, num_leaves) wait; next() is being requested.
 struct EvalBatch {
-  std::vector<EvalLeaf> leaves;  ///< [capacity]
-  std::vector<EvalRow> rows;     ///< rows in use; at most `capacity`
-  int num_leaves = 0;
-  int capacity = 0;       ///< rows
-  bool use_cache = true;  ///< off where results must not depend on what was evaluated before
-  std::size_t bytes = 0;  ///< of memory, about; counts against a search's limit
-  std::unique_ptr<BatchMemory> memory;
+  explicit EvalBatch(int rows = 0);
+  EvalBatch(const EvalBatch&) = delete;
+  EvalBatch& operator=(const EvalBatch&) = delete;
+  virtual ~EvalBatch() = default;
 
-  /// Whether a leaf is to be evaluated.
-  [[nodiscard]] bool waits() const noexcept {
-    return std::any_of(leaves.begin(), leaves.begin() + num_leaves,
-                       [](const EvalLeaf& leaf) { return leaf.pending_rows != 0; });
+  [[nodiscard]] EvalLeaf& next() noexcept { return leaves[static_cast<std::size_t>(num_leaves)]; }
+  /// next() waits and takes so many rows.
+  void add_next(int rows) noexcept {
+    next().rows = rows;
+    num_rows += rows;
+    ++num_leaves;
   }
+  void clear() noexcept { num_leaves = num_rows = 0; }
+
+  std::vector<EvalLeaf> leaves;  ///< [capacity]
+  const int capacity;            ///< rows, and leaves
+  int num_leaves = 0;
+  int num_rows = 0;       ///< of leaves [0, num_leaves)
+  bool use_cache = true;  ///< off where an answer must not depend on what was evaluated before
+  std::size_t bytes = 0;  ///< of memory, about; counts against a search's limit
 };
 
 /// Counters of an evaluator since it was made; read at any time from any thread.
 struct EvaluatorStats {
-  std::uint64_t rows = 0;  ///< judged, without padding and cache hits
+  std::uint64_t rows = 0;  ///< evaluated, without padding and cache hits
   std::uint64_t batches = 0;
   std::uint64_t padding = 0;  ///< rows computed only to fill a bucket
   std::uint64_t cache_hits = 0;
   std::uint64_t cache_bytes = 0;
 };
 
-/// An evaluator that fits a game. Safe to use from several threads with different batches, unless
-/// traits().calling_thread.
+/// request() has answered: next() is complete and does not wait in the batch.
+inline constexpr int kAnswered = -1;
+
+/// An evaluator that fits a game: what a search calls.
 class BoundEvaluator {
  public:
   BoundEvaluator() = default;
@@ -133,53 +133,49 @@ class BoundEvaluator {
   virtual ~BoundEvaluator() = default;
 
   [[nodiscard]] virtual EvaluatorTraits traits() const noexcept = 0;
-  /// A batch of at most `capacity` rows, its memory allocated.
+  /// A batch of at most `capacity` rows with all its memory.
   [[nodiscard]] virtual std::unique_ptr<EvalBatch> make_batch(int capacity);
 
-  /// Begins to judge `batch.leaves[leaf]`: clears its answers and takes down what is needed of the
-  /// position. `legal`, `to_move`, `number` (and `position`, `moves`) are set by the caller. Leaves
-  /// are opened in the order of their indices; a leaf that fails is opened again or left out, and
-  /// leaf 0 begins the batch anew.
-  virtual void open(EvalBatch& batch, int leaf, const AnyPosition& position) = 0;
-  /// Asks for the leaf's judgement under a symmetry: adds an answer at once (cache) or a row.
-  /// The caller sees to it that the batch has room for the row.
-  virtual void request(EvalBatch& batch, int leaf, int symmetry) = 0;
-  /// Completes a leaf without pending rows: the mean over its answers. conclude() has done it for
-  /// the leaves that had rows.
-  virtual void finish(EvalLeaf& leaf) = 0;
-  /// Evaluates all rows; called when a leaf waits, which in a mixed batch it may do without a row.
-  /// Throws EvaluationError; the batch is then to be dropped or cleared by the caller.
-  virtual void evaluate(EvalBatch& batch) = 0;
-  /// Reads the judgements and completes the leaves that have rows; after evaluate(), once, on any
-  /// thread: so that the thread that serves a device can feed it again at once. Throws
-  /// EvaluationError (non-finite output).
-  virtual void conclude(EvalBatch& /*batch*/) {}
+  /// Requests the evaluation of batch.next(), which shows `position`. Returns kAnswered, or the
+  /// rows that the leaf takes in the batch: 1, the number of symmetries, or 0 where a part of the
+  /// evaluator is awaited that needs none. The caller sees to it that the batch has room.
+  virtual int request(EvalBatch& batch, const AnyPosition& position) = 0;
+  /// Uses rows that are left for further symmetries of the leaves that wait. Called once, after the
+  /// last request.
+  virtual void fill(EvalBatch& /*batch*/) {}
+  /// Evaluates the leaves that wait, of which there are some. This is the call that takes long.
+  virtual void evaluate(EvalBatch& /*batch*/) {}
+  /// Writes the answers of the leaves that wait; after evaluate(), once. Apart from it so that the
+  /// thread that serves a device can feed it again at once; an evaluator without a device may
+  /// write the answers in evaluate().
+  virtual void decode(EvalBatch& /*batch*/) {}
 
   [[nodiscard]] virtual EvaluatorStats stats() const noexcept { return {}; }
-  /// Forgets cached judgements; never blocks for more than a millisecond.
+  /// Forgets cached answers; returns within a millisecond.
   virtual void clear_cache() noexcept {}
   /// For people: "uniform", "CPUExecutionProvider", ...
   [[nodiscard]] virtual std::string provider() const { return "none"; }
 };
 
-/// Options of a bound evaluator that come from the search's configuration.
+/// What the search's configuration says to an evaluator.
 struct BindOptions {
   int max_batch = 8;                ///< rows of the largest batch
-  int workers = 1;                  ///< threads that will evaluate at once
+  int workers = 1;                  ///< threads that evaluate at once
   std::uint64_t cache_entries = 0;  ///< 0 = no cache
   std::uint64_t cache_bytes = 0;    ///< hard cap on the cache's memory
   std::uint64_t seed = 0;           ///< of playouts
 };
 
-/// What the user makes: bind() checks the fit to a game and throws ModelError (ConfigError).
+/// What the user makes, before there is a game.
 class Evaluator {
  public:
   Evaluator() = default;
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
   virtual ~Evaluator() = default;
-  /// Batches that its device serves at once, known before there is a game; 0 = no device.
+  /// Batches that its device serves at once; 0 = no device.
   [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
+  /// Throws ModelError or ConfigError when it does not fit the game.
   [[nodiscard]] virtual std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                                              const BindOptions& options) = 0;
 };

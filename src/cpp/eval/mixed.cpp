@@ -12,25 +12,33 @@ namespace {
 
 /// One of the two evaluators of a mix.
 struct Part {
-  explicit Part(std::unique_ptr<BoundEvaluator> made)
-      : evaluator(std::move(made)), traits(evaluator->traits()) {}
+  Part(std::unique_ptr<BoundEvaluator> made, float weight)
+      : evaluator(std::move(made)), traits(evaluator->traits()), weight(weight) {}
 
   std::unique_ptr<BoundEvaluator> evaluator;
   EvaluatorTraits traits;
-  bool late = false;  ///< evaluated in conclude(): the few threads that feed a device only feed it
+  float weight;       ///< of its value
+  bool late = false;  ///< evaluated in decode(): the few threads that feed a device only feed it
 };
 
 enum PartIndex : std::uint8_t { kNetwork, kOther, kParts };
 
-/// A whole batch for each part, in which a leaf has the index that it has in the mixed batch.
-struct MixedMemory final : BatchMemory {
-  std::array<std::unique_ptr<EvalBatch>, kParts> batches;
-  std::array<bool, kParts> waited{};  ///< leaves waited for this part when evaluate() began
+/// A part's own batch: of the leaves of the mixed batch those that wait for this part.
+struct PartBatch {
+  std::unique_ptr<EvalBatch> batch;
+  std::vector<int> leaf;  ///< [capacity]: the index in the mixed batch, which ascends
+
+  [[nodiscard]] bool waits() const noexcept { return batch->num_leaves != 0; }
+};
+
+struct MixedBatch final : EvalBatch {
+  using EvalBatch::EvalBatch;
+  std::array<PartBatch, kParts> parts;
 };
 
 EvaluatorTraits mixed_traits(const EvaluatorTraits& network, const EvaluatorTraits& other) {
   EvaluatorTraits traits;
-  traits.reads_planes = network.reads_planes;  // the other part is asked under no symmetry
+  traits.under_symmetries = network.under_symmetries;  // the other part is asked under none
   traits.reads_positions = network.reads_positions || other.reads_positions;
   traits.equal_priors = network.equal_priors && other.equal_priors;  // else one reads the list
   traits.immediate = network.immediate && other.immediate;
@@ -41,39 +49,30 @@ EvaluatorTraits mixed_traits(const EvaluatorTraits& network, const EvaluatorTrai
   return traits;
 }
 
-/// Copies what the search filled in. Each part has its own, since both wait at the same time.
-void copy_leaf(const EvalLeaf& from, EvalLeaf& to, bool with_position) {
+/// The parts read the question at different times, so that each has a copy.
+void copy_question(const EvalLeaf& from, EvalLeaf& to, bool with_position) {
   to.legal.clear();
   std::copy_n(from.legal.data(), from.legal.size(), to.legal.extend(from.legal.size()));
   to.legal_bits = from.legal_bits;
   to.has_legal_bits = from.has_legal_bits;
   to.to_move = from.to_move;
+  to.symmetry = from.symmetry;
+  to.seed = from.seed;
   to.number = from.number;
   if (!with_position) return;
   to.moves = from.moves;
   to.root = from.root;
-  if (to.position == nullptr) {
-    to.position = from.position->clone();
-  } else {
-    to.position->assign(*from.position);
-  }
+  copy_position(*from.position, to.position);
 }
 
-/// Rows of leaves that are not in use: of a leaf that failed, or of what the batch held before.
-/// They are the last ones, as leaves are opened in order.
-void drop_unused_rows(EvalBatch& batch) {
-  while (!batch.rows.empty() && batch.rows.back().leaf >= batch.num_leaves) batch.rows.pop_back();
-}
-
-/// The rows of the batch are the network's. The other part is asked once a leaf, and a leaf waits
-/// until both have answered.
+/// Calls both parts as a search would: requests a leaf from both, keeps what one answers at once,
+/// and waits for the rest. The rows of the mixed batch are the network's.
 class BoundMixed final : public BoundEvaluator {
  public:
   BoundMixed(std::unique_ptr<BoundEvaluator> network, std::unique_ptr<BoundEvaluator> other,
              float mix)
-      : parts_{Part(std::move(network)), Part(std::move(other))},
-        traits_(mixed_traits(parts_[kNetwork].traits, parts_[kOther].traits)),
-        mix_(mix) {
+      : parts_{Part(std::move(network), 1.0F - mix), Part(std::move(other), mix)},
+        traits_(mixed_traits(parts_[kNetwork].traits, parts_[kOther].traits)) {
     for (Part& part : parts_) {
       part.late = traits_.device_batches > 0 && part.traits.device_batches == 0;
     }
@@ -82,70 +81,49 @@ class BoundMixed final : public BoundEvaluator {
   [[nodiscard]] EvaluatorTraits traits() const noexcept override { return traits_; }
 
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
-    auto batch = BoundEvaluator::make_batch(capacity);
-    auto memory = std::make_unique<MixedMemory>();
+    auto batch = std::make_unique<MixedBatch>(capacity);
     for (std::size_t i = 0; i < kParts; ++i) {
-      memory->batches[i] = parts_[i].evaluator->make_batch(capacity);
-      batch->bytes += memory->batches[i]->bytes;
-      for (std::size_t leaf = 0; leaf < batch->leaves.size(); ++leaf) {
-        batch->leaves[leaf].parts[i] = &memory->batches[i]->leaves[leaf];
-      }
+      batch->parts[i].batch = parts_[i].evaluator->make_batch(capacity);
+      batch->parts[i].leaf.resize(static_cast<std::size_t>(capacity));
+      batch->bytes += batch->parts[i].batch->bytes;
     }
-    batch->memory = std::move(memory);
     return batch;
   }
 
-  void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
-    MixedMemory& memory = memory_of(batch);
-    EvalLeaf& opened = batch.leaves[static_cast<std::size_t>(leaf)];
-    for (std::size_t i = 0; i < kParts; ++i) {
-      EvalBatch& own = *memory.batches[i];
-      own.use_cache = batch.use_cache;
-      own.num_leaves = leaf;
-      drop_unused_rows(own);
-      copy_leaf(opened, *opened.parts[i], parts_[i].traits.reads_positions);
-      parts_[i].evaluator->open(own, leaf, position);
+  int request(EvalBatch& batch, const AnyPosition& position) override {
+    auto& mixed = static_cast<MixedBatch&>(batch);
+    mixed.next().value = 0.0F;
+    const int rows = request_part(mixed, kNetwork, position);
+    const int other = request_part(mixed, kOther, position);
+    if (rows == kAnswered && other == kAnswered) return kAnswered;
+    return std::max(rows, 0);
+  }
+
+  void fill(EvalBatch& batch) override {
+    auto& mixed = static_cast<MixedBatch&>(batch);
+    drop_unused(mixed);
+    PartBatch& part = mixed.parts[kNetwork];
+    parts_[kNetwork].evaluator->fill(*part.batch);
+    for (int i = 0; i < part.batch->num_leaves; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      mixed.leaves[static_cast<std::size_t>(part.leaf[at])].rows = part.batch->leaves[at].rows;
     }
-    std::copy_n(opened.parts[kNetwork]->planes.key, 2, opened.planes.key);
-    parts_[kOther].evaluator->request(*memory.batches[kOther], leaf, 0);
-    count_pending(opened);
-  }
-
-  void request(EvalBatch& batch, int leaf, int symmetry) override {
-    EvalBatch& own = *memory_of(batch).batches[kNetwork];
-    const auto rows = static_cast<std::ptrdiff_t>(own.rows.size());
-    parts_[kNetwork].evaluator->request(own, leaf, symmetry);
-    batch.rows.insert(batch.rows.end(), own.rows.begin() + rows, own.rows.end());
-    count_pending(batch.leaves[static_cast<std::size_t>(leaf)]);
-  }
-
-  void finish(EvalLeaf& leaf) override {
-    for (std::size_t i = 0; i < kParts; ++i) parts_[i].evaluator->finish(*leaf.parts[i]);
-    mix(leaf);
+    mixed.num_rows = part.batch->num_rows;
   }
 
   void evaluate(EvalBatch& batch) override {
-    MixedMemory& memory = memory_of(batch);
+    auto& mixed = static_cast<MixedBatch&>(batch);
+    drop_unused(mixed);
     for (std::size_t i = 0; i < kParts; ++i) {
-      EvalBatch& own = *memory.batches[i];
-      own.num_leaves = batch.num_leaves;
-      drop_unused_rows(own);
-      finish_answered(batch, i);
-      memory.waited[i] = own.waits();
-      if (memory.waited[i] && !parts_[i].late) parts_[i].evaluator->evaluate(own);
+      if (!parts_[i].late) evaluate_part(mixed, i);
     }
   }
 
-  void conclude(EvalBatch& batch) override {
-    MixedMemory& memory = memory_of(batch);
+  void decode(EvalBatch& batch) override {
+    auto& mixed = static_cast<MixedBatch&>(batch);
     for (std::size_t i = 0; i < kParts; ++i) {
-      if (!memory.waited[i]) continue;
-      if (parts_[i].late) parts_[i].evaluator->evaluate(*memory.batches[i]);
-      parts_[i].evaluator->conclude(*memory.batches[i]);
-    }
-    for (int i = 0; i < batch.num_leaves; ++i) {
-      EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
-      if (leaf.pending_rows != 0) mix(leaf);
+      if (parts_[i].late) evaluate_part(mixed, i);
+      decode_part(mixed, i);
     }
   }
 
@@ -162,41 +140,69 @@ class BoundMixed final : public BoundEvaluator {
   }
 
  private:
-  static MixedMemory& memory_of(EvalBatch& batch) {
-    return static_cast<MixedMemory&>(*batch.memory);
-  }
-  static void count_pending(EvalLeaf& leaf) noexcept {
-    leaf.pending_rows = leaf.parts[kNetwork]->pending_rows + leaf.parts[kOther]->pending_rows;
+  /// Requests mixed.next() from one part, and takes the answer if it is there.
+  int request_part(MixedBatch& mixed, std::size_t i, const AnyPosition& position) {
+    const Part& part = parts_[i];
+    PartBatch& own = mixed.parts[i];
+    drop_unused(mixed, own);
+    own.batch->use_cache = mixed.use_cache;
+    EvalLeaf& asked = own.batch->next();
+    copy_question(mixed.next(), asked, part.traits.reads_positions);
+    if (i != kNetwork) asked.symmetry = LeafSymmetry::identity;
+    const int rows = part.evaluator->request(*own.batch, position);
+    if (rows == kAnswered) {
+      take_answer(i, asked, mixed.next());
+    } else {
+      own.leaf[static_cast<std::size_t>(own.batch->num_leaves)] = mixed.num_leaves;
+      own.batch->add_next(rows);
+    }
+    return rows;
   }
 
-  /// Completes what this part answered at once of leaves that wait for the other part.
-  void finish_answered(EvalBatch& batch, std::size_t part) {
-    for (int i = 0; i < batch.num_leaves; ++i) {
-      const EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
-      if (leaf.pending_rows == 0 || leaf.parts[part]->pending_rows != 0) continue;
-      parts_[part].evaluator->finish(*leaf.parts[part]);
+  void evaluate_part(MixedBatch& mixed, std::size_t i) {
+    PartBatch& own = mixed.parts[i];
+    if (own.waits()) parts_[i].evaluator->evaluate(*own.batch);
+  }
+
+  void decode_part(MixedBatch& mixed, std::size_t i) {
+    PartBatch& own = mixed.parts[i];
+    if (!own.waits()) return;
+    parts_[i].evaluator->decode(*own.batch);
+    for (int k = 0; k < own.batch->num_leaves; ++k) {
+      const auto at = static_cast<std::size_t>(k);
+      take_answer(i, own.batch->leaves[at], mixed.leaves[static_cast<std::size_t>(own.leaf[at])]);
     }
   }
 
-  /// Both parts are complete, and so is the leaf.
-  void mix(EvalLeaf& leaf) const noexcept {
-    EvalLeaf& network = *leaf.parts[kNetwork];
-    leaf.priors.swap(network.priors);
-    leaf.equal_priors = network.equal_priors;
-    leaf.value = (1.0F - mix_) * network.value + mix_ * leaf.parts[kOther]->value;
-    leaf.pending_rows = 0;
+  /// Takes back leaves that the caller has not kept, the last ones, from a part's batch.
+  static void drop_unused(const MixedBatch& mixed, PartBatch& own) noexcept {
+    EvalBatch& batch = *own.batch;
+    while (batch.num_leaves != 0 &&
+           own.leaf[static_cast<std::size_t>(batch.num_leaves - 1)] >= mixed.num_leaves) {
+      batch.num_rows -= batch.leaves[static_cast<std::size_t>(--batch.num_leaves)].rows;
+    }
+  }
+  static void drop_unused(MixedBatch& mixed) noexcept {
+    for (PartBatch& own : mixed.parts) drop_unused(mixed, own);
+  }
+
+  /// The part's share of a leaf's answer. The order of the parts does not matter.
+  void take_answer(std::size_t i, const EvalLeaf& from, EvalLeaf& to) const {
+    to.value += parts_[i].weight * from.value;
+    if (i != kNetwork) return;
+    to.equal_priors = from.equal_priors;
+    if (!from.equal_priors) to.priors = from.priors;
   }
 
   std::array<Part, kParts> parts_;
   EvaluatorTraits traits_;
-  float mix_;
 };
 
 }  // namespace
 
-MixedEvaluator::MixedEvaluator(std::shared_ptr<Evaluator> network,
-                               std::shared_ptr<Evaluator> rollout, double mix)
-    : network_(std::move(network)), rollout_(std::move(rollout)), mix_(static_cast<float>(mix)) {
+MixedEvaluator::MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> other,
+                               double mix)
+    : network_(std::move(network)), other_(std::move(other)), mix_(static_cast<float>(mix)) {
   if (!(mix >= 0.0 && mix <= 1.0)) {
     throw ConfigError("mix must be between 0 and 1, found " + std::to_string(mix));
   }
@@ -207,9 +213,9 @@ std::unique_ptr<BoundEvaluator> MixedEvaluator::bind(std::shared_ptr<const AnyGa
   // The cap is for the caches of both parts together: the network has what the other leaves.
   BindOptions own = options;
   own.cache_bytes /= 2;
-  auto rollout = rollout_->bind(game, own);
-  own.cache_bytes = options.cache_bytes - rollout->stats().cache_bytes;
-  return std::make_unique<BoundMixed>(network_->bind(game, own), std::move(rollout), mix_);
+  auto other = other_->bind(game, own);
+  own.cache_bytes = options.cache_bytes - other->stats().cache_bytes;
+  return std::make_unique<BoundMixed>(network_->bind(game, own), std::move(other), mix_);
 }
 
 }  // namespace pyengine

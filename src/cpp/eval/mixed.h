@@ -8,21 +8,21 @@
 
 namespace pyengine {
 
-/// AlphaGo's leaf value: (1 - mix) * network + mix * rollout, with the network's priors.
+/// Leaf value (1 - mix) * network + mix * other with the network's priors [AlphaGo, with playouts
+/// as the other part]. The symmetries of a leaf are the network's; the other part has one row.
 class MixedEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 0 <= mix <= 1.
-  MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> rollout,
-                 double mix);
+  MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> other, double mix);
   [[nodiscard]] int device_batches() const noexcept override {
-    return std::max(network_->device_batches(), rollout_->device_batches());
+    return std::max(network_->device_batches(), other_->device_batches());
   }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;
 
  private:
   std::shared_ptr<Evaluator> network_;
-  std::shared_ptr<Evaluator> rollout_;
+  std::shared_ptr<Evaluator> other_;
   float mix_;
 };
 

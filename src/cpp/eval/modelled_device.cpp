@@ -169,9 +169,7 @@ class ModelledDevice::Network final : public RawNetwork {
     value_table_ = value_table(spec, shape.value);
   }
 
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.device_batches = streams_->model.streams};
-  }
+  [[nodiscard]] int device_batches() const noexcept override { return streams_->model.streams; }
   [[nodiscard]] std::string provider() const override { return "modelled device"; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     return std::make_unique<DeviceMemory>(shape_, capacity);

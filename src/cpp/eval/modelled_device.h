@@ -1,4 +1,4 @@
-/// A stand-in for an accelerator: it judges a batch after a modelled time during which it sleeps,
+/// A stand-in for an accelerator: it answers a batch after a modelled time during which it sleeps,
 /// so that a machine without one can measure how well a search keeps one busy.
 ///
 /// Everything before and after the device is real: the encoder writes the planes into the batch, a
@@ -16,8 +16,8 @@ namespace pyengine {
 struct DeviceModel {
   double latency = 2e-3;  ///< seconds of a batch, whatever its size; >= 0
   double per_row = 5e-6;  ///< seconds of a row, padding included; >= 0
-  /// Batches in service at once, 1..64. 0: no device; a worker judges its batch itself, in that
-  /// time.
+  /// Batches in service at once, 1..64. 0: no device; a worker evaluates its batch itself, in
+  /// that time.
   int streams = 2;
   bool buckets = true;   ///< batches are padded to the sizes that a GPU's are
   bool uniform = false;  ///< equal priors and value 0; else a function of the position

@@ -28,15 +28,4 @@ class RolloutEvaluator final : public Evaluator {
   int rollouts_;
 };
 
-/// Rows that evaluate_states() hands over at once, unless told.
-inline constexpr int kStatesBatch = 64;
-
-/// Judges states one batch after another outside a search: what Evaluator.evaluate() of Python
-/// does. Writes policy [N, A] (probabilities over the legal actions, 0 elsewhere) and value [N],
-/// for the mover. All states are of the game that `evaluator` was bound to. `batch_rows` are handed
-/// over at once (all symmetries of a state at least).
-void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> states,
-                     std::span<float> policy, std::span<float> value,
-                     bool average_symmetries = false, int batch_rows = kStatesBatch);
-
 }  // namespace pyengine

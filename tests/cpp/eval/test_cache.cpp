@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "eval/evaluate_states.h"
 #include "eval/mixed.h"
 #include "eval/network/cache.h"
 #include "eval/network/network.h"
@@ -41,7 +42,6 @@ class SumNetwork final : public RawNetwork {
     std::vector<float> input;
     std::vector<float> output;
   };
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return {}; }
   [[nodiscard]] std::string provider() const override { return "sums"; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     auto memory = std::make_unique<Memory>();
@@ -99,7 +99,8 @@ std::vector<State> random_states(const std::shared_ptr<const AnyGame>& game, int
 }
 
 /// Policies, then values.
-std::vector<float> judged(BoundEvaluator& bound, const std::vector<State>& states, bool average) {
+std::vector<float> evaluated(BoundEvaluator& bound, const std::vector<State>& states,
+                             bool average) {
   std::vector<const State*> pointers;
   for (const State& state : states) pointers.push_back(&state);
   const auto actions = static_cast<std::size_t>(states[0].game()->shape().num_actions);
@@ -147,7 +148,7 @@ TEST_CASE("a cache stays within its bytes and its entries, and the most recent a
   CHECK_FALSE(none.find(key_of(0).words, row.data()));
 }
 
-TEST_CASE("judgements with the cache and without it are equal bit for bit") {
+TEST_CASE("answers with the cache and without it are equal bit for bit") {
   const auto game = load_game("go", {{"board_size", 5LL}});
   const std::vector<State> states = random_states(game, 60);
   NetworkEvaluator evaluator(std::make_shared<SumSource>(), {});
@@ -156,18 +157,18 @@ TEST_CASE("judgements with the cache and without it are equal bit for bit") {
   cached.cache_bytes = 1 << 22;
   const auto plain = evaluator.bind(game, {});
   const auto with = evaluator.bind(game, cached);
-  const std::vector<float> one = judged(*plain, states, false);
-  const std::vector<float> mean = judged(*plain, states, true);
-  CHECK(judged(*with, states, false) == one);
-  CHECK(judged(*with, states, true) == mean);  // one answer of eight is in the cache
-  CHECK(judged(*with, states, true) == mean);
-  CHECK(judged(*with, states, false) == one);
+  const std::vector<float> one = evaluated(*plain, states, false);
+  const std::vector<float> mean = evaluated(*plain, states, true);
+  CHECK(evaluated(*with, states, false) == one);
+  CHECK(evaluated(*with, states, true) == mean);  // one answer of eight is in the cache
+  CHECK(evaluated(*with, states, true) == mean);
+  CHECK(evaluated(*with, states, false) == one);
   CHECK(with->stats().cache_hits >= 60 * 10);
   const std::uint64_t rows = with->stats().rows;
-  CHECK(judged(*with, states, true) == mean);
+  CHECK(evaluated(*with, states, true) == mean);
   CHECK(with->stats().rows == rows);
   with->clear_cache();
-  CHECK(judged(*with, states, true) == mean);
+  CHECK(evaluated(*with, states, true) == mean);
   CHECK(with->stats().rows > rows);
 }
 
@@ -181,8 +182,8 @@ TEST_CASE("a mixed value is the same whether the network's part was in the cache
   options.cache_entries = 1024;
   options.cache_bytes = 1 << 20;
   const auto bound = evaluator.bind(game, options);
-  const std::vector<float> first = judged(*bound, states, true);
-  CHECK(judged(*bound, states, true) == first);
+  const std::vector<float> first = evaluated(*bound, states, true);
+  CHECK(evaluated(*bound, states, true) == first);
   CHECK(bound->stats().cache_hits >= 2 * 30);
 }
 
@@ -210,7 +211,7 @@ TEST_SUITE("concurrent") {
     CHECK(cache.hits() > 0);
   }
 
-  TEST_CASE("threads with batches of their own judge alike through one evaluator") {
+  TEST_CASE("threads with batches of their own get the same answers through one evaluator") {
     const auto game = load_game("connect_four");
     const std::vector<State> states = random_states(game, 40);
     NetworkEvaluator evaluator(std::make_shared<SumSource>(), {});
@@ -218,13 +219,13 @@ TEST_SUITE("concurrent") {
     options.cache_entries = 64;
     options.cache_bytes = 1 << 20;
     const auto bound = evaluator.bind(game, options);
-    const std::vector<float> expected = judged(*evaluator.bind(game, {}), states, true);
+    const std::vector<float> expected = evaluated(*evaluator.bind(game, {}), states, true);
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
         for (int i = 0; i < 5; ++i) {
-          if (judged(*bound, states, true) != expected) wrong.fetch_add(1);
+          if (evaluated(*bound, states, true) != expected) wrong.fetch_add(1);
         }
       });
     }

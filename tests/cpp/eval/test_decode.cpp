@@ -32,8 +32,7 @@ float value_of(const ModelSpec& spec, const std::vector<float>& value, int to_mo
   const Decoder decoder(spec, *load_game("tic_tac_toe"));
   EvalLeaf leaf = leaf_with({0}, to_move);
   const std::vector<float> policy(9, 0.0F);
-  decoder.add(policy.data(), value.data(), 0, leaf);
-  Decoder::finish(leaf);
+  decoder.decode(policy.data(), value.data(), leaf);
   return leaf.value;
 }
 
@@ -47,8 +46,7 @@ TEST_CASE("logits become a softmax over the legal actions alone") {
   policy[4] = std::log(2.0F);
   policy[8] = std::log(5.0F);
   const float value = 0.5F;
-  decoder.add(policy.data(), &value, 0, leaf);
-  Decoder::finish(leaf);
+  decoder.decode(policy.data(), &value, leaf);
   CHECK(leaf.priors[0] == doctest::Approx(1.0 / 8));
   CHECK(leaf.priors[1] == doctest::Approx(2.0 / 8));
   CHECK(leaf.priors[2] == doctest::Approx(5.0 / 8));
@@ -61,10 +59,10 @@ TEST_CASE("probabilities are divided by their sum, and equal when all are 0") {
   const Decoder decoder(spec, *load_game("tic_tac_toe"));
   const float value = 0.0F;
   EvalLeaf leaf = leaf_with({1, 3});
-  decoder.add(counting(9).data(), &value, 0, leaf);
+  decoder.decode(counting(9).data(), &value, leaf);
   CHECK(leaf.priors == std::vector<float>{0.25F, 0.75F});
   EvalLeaf none = leaf_with({0, 5});
-  decoder.add(std::vector<float>(9, 0.0F).data(), &value, 0, none);
+  decoder.decode(std::vector<float>(9, 0.0F).data(), &value, none);
   CHECK(none.priors == std::vector<float>{0.5F, 0.5F});
 }
 
@@ -101,7 +99,7 @@ TEST_CASE("the pass is where the spec says and the other actions keep their orde
     spec.policy = "probs";
     spec.pass_index = pass_index;
     EvalLeaf leaf = leaf_with({0, 1, 2, 3, 4});
-    Decoder(spec, *game).add(counting(5).data(), &value, 0, leaf);
+    Decoder(spec, *game).decode(counting(5).data(), &value, leaf);
     std::string text;
     for (const float prior : leaf.priors) text += std::to_string(std::lround(prior * 10));
     return text;
@@ -122,7 +120,7 @@ TEST_CASE("a policy read bottom_up starts with the last row") {
   spec.policy_rows = "bottom_up";
   const float value = 0.0F;
   EvalLeaf leaf = leaf_with({0, 8});
-  Decoder(spec, *load_game("tic_tac_toe")).add(counting(9).data(), &value, 0, leaf);
+  Decoder(spec, *load_game("tic_tac_toe")).decode(counting(9).data(), &value, leaf);
   CHECK(leaf.priors[0] == doctest::Approx(6.0 / 8));
   CHECK(leaf.priors[1] == doctest::Approx(2.0 / 8));
 }
@@ -138,7 +136,9 @@ TEST_CASE("the answer under a symmetry is read where the symmetry moved the acti
     std::vector<float> policy(9, 0.0F);
     policy[game->symmetries().action[static_cast<std::size_t>(k)][2]] = 1.0F;
     leaf.legal.push_back(3);
-    decoder.add(policy.data(), &value, k, leaf);
+    SymmetryMean answer;
+    answer.add(decoder, policy.data(), &value, k, leaf);
+    answer.finish(leaf);
     CHECK(leaf.priors == std::vector<float>{1.0F, 0.0F});
   }
 }
@@ -152,22 +152,23 @@ TEST_CASE("the mean over the symmetries does not depend on the order of the answ
     for (float& logit : policy) logit = static_cast<float>(rng.normal());
   }
   for (float& value : values) value = static_cast<float>(rng.uniform() * 2 - 1);
-  const auto judged = [&](const std::vector<int>& order) {
+  SymmetryMean mean;  // one for all: finish() leaves nothing behind
+  const auto mean_of = [&](const std::vector<int>& order) {
     EvalLeaf leaf = leaf_with({0, 1, 5, 7});
     for (const int k : order) {
       const auto i = static_cast<std::size_t>(k);
-      decoder.add(policies[i].data(), &values[i], k, leaf);
+      mean.add(decoder, policies[i].data(), &values[i], k, leaf);
     }
-    Decoder::finish(leaf);
+    mean.finish(leaf);
     leaf.priors.push_back(leaf.value);
     return leaf.priors;
   };
   std::vector<int> order = {0, 1, 2, 3, 4, 5, 6, 7};
-  const std::vector<float> expected = judged(order);
+  const std::vector<float> expected = mean_of(order);
   for (int i = 0; i < 20; ++i) {
     std::next_permutation(order.begin(), order.end());
     std::reverse(order.begin(), order.begin() + 5);
-    CHECK(judged(order) == expected);
+    CHECK(mean_of(order) == expected);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "eval/network/encoder.h"
 #include "search_fixtures.h"
 
 namespace pyengine {
@@ -14,9 +15,9 @@ namespace {
 
 using namespace search_test;
 
-constexpr std::size_t kSymmetries = 8;
+constexpr int kSymmetries = 8;
 
-/// What was asked for: position -> symmetry, and how often the same position had another one.
+/// What was asked for: position -> symmetry, and how often it was another one or none at random.
 struct Asked {
   std::mutex mutex;
   std::map<std::uint64_t, int> symmetries;
@@ -24,35 +25,42 @@ struct Asked {
   int changed = 0;
 };
 
+/// Records the random symmetry of each leaf; a mock answers.
 class BoundRecorder final : public BoundEvaluator {
  public:
-  explicit BoundRecorder(std::shared_ptr<Asked> asked)
-      : mock_({.reads_planes = true}, std::make_shared<Seen>()), asked_(std::move(asked)) {}
+  BoundRecorder(const AnyGame& game, std::shared_ptr<Asked> asked)
+      : encoder_(ModelSpec{}, game),
+        mock_({.under_symmetries = true}, std::make_shared<Seen>(), kSymmetries),
+        asked_(std::move(asked)) {}
   [[nodiscard]] EvaluatorTraits traits() const noexcept override { return mock_.traits(); }
-  void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
-    mock_.open(batch, leaf, position);
+  int request(EvalBatch& batch, const AnyPosition& position) override {
+    const EvalLeaf& leaf = batch.next();
+    PlaneStack planes;
+    encoder_.open(position, leaf.legal, planes);
+    record(planes.key[0], random_symmetry(planes, leaf.seed, kSymmetries),
+           leaf.symmetry == LeafSymmetry::random);
+    return mock_.request(batch, position);
   }
-  void request(EvalBatch& batch, int leaf, int symmetry) override {
-    const std::lock_guard lock(asked_->mutex);
-    const std::uint64_t key = batch.leaves[static_cast<std::size_t>(leaf)].planes.key[0];
-    const auto [found, added] = asked_->symmetries.emplace(key, symmetry);
-    ++asked_->requests;
-    if (!added && found->second != symmetry) ++asked_->changed;
-    mock_.request(batch, leaf, symmetry);
-  }
-  void finish(EvalLeaf& leaf) override { mock_.finish(leaf); }
   void evaluate(EvalBatch& batch) override { mock_.evaluate(batch); }
 
  private:
+  void record(std::uint64_t key, int symmetry, bool random) {
+    const std::lock_guard lock(asked_->mutex);
+    const auto [found, added] = asked_->symmetries.emplace(key, symmetry);
+    ++asked_->requests;
+    if (!random || (!added && found->second != symmetry)) ++asked_->changed;
+  }
+
+  Encoder encoder_;
   BoundMock mock_;
   std::shared_ptr<Asked> asked_;
 };
 
 class Recorder final : public Evaluator {
  public:
-  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame>,
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions&) override {
-    return std::make_unique<BoundRecorder>(asked);
+    return std::make_unique<BoundRecorder>(*game, asked);
   }
   std::shared_ptr<Asked> asked = std::make_shared<Asked>();
 };

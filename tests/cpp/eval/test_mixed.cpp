@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "eval/evaluate_states.h"
 #include "eval/mixed.h"
 #include "eval/modelled_device.h"
 #include "eval/network/network.h"
@@ -76,13 +77,12 @@ BindOptions with_cache(std::uint64_t bytes = 1U << 22) {
   return options;
 }
 
-/// One evaluator's leaf, by hand.
-void ask(BoundEvaluator& bound, EvalBatch& batch, int leaf, const State& state) {
-  EvalLeaf& asked = batch.leaves[static_cast<std::size_t>(leaf)];
-  state.position().legal_actions(asked.legal);
-  asked.to_move = state.position().to_move();
-  bound.open(batch, leaf, state.position());
-  bound.request(batch, leaf, 0);
+/// Requests batch.next() by hand.
+int ask(BoundEvaluator& bound, EvalBatch& batch, const State& state) {
+  EvalLeaf& leaf = batch.next();
+  state.position().legal_actions(leaf.legal);
+  leaf.to_move = state.position().to_move();
+  return bound.request(batch, state.position());
 }
 
 }  // namespace
@@ -126,17 +126,16 @@ TEST_CASE("a leaf waits for the other part though the network's is in the cache"
   const auto mock = python_part();
   const auto bound = MixedEvaluator(network(), mock, 0.5).bind(state.game(), with_cache());
   const auto batch = bound->make_batch(4);
-  for (const std::size_t rows : {std::size_t{1}, std::size_t{0}}) {
-    batch->rows.clear();
-    batch->num_leaves = 0;
-    ask(*bound, *batch, 0, state);
-    CHECK(batch->rows.size() == rows);
-    CHECK(batch->leaves[0].pending_rows == static_cast<int>(rows) + 1);
-    batch->num_leaves = 1;
-    CHECK(batch->waits());
+  std::vector<float> priors;
+  for (const int rows : {1, 0}) {
+    batch->clear();
+    CHECK(ask(*bound, *batch, state) == rows);
+    batch->add_next(rows);
+    CHECK(batch->num_rows == rows);
     bound->evaluate(*batch);
-    bound->conclude(*batch);
-    CHECK(batch->leaves[0].pending_rows == 0);
+    bound->decode(*batch);
+    if (rows == 1) priors = batch->leaves[0].priors;
+    CHECK(batch->leaves[0].priors == priors);
   }
   CHECK(mock->seen->rows == 2);
   CHECK(bound->stats().rows == 1);
@@ -149,19 +148,14 @@ TEST_CASE("rows of a leaf that failed are evaluated by neither part") {
   const auto other = std::make_shared<MockEvaluator>();
   const auto bound = MixedEvaluator(own, other, 0.5).bind(state.game(), {});
   const auto batch = bound->make_batch(4);
-  ask(*bound, *batch, 0, state);
-  batch->num_leaves = 1;
-  ask(*bound, *batch, 1, state);  // given up after this, and its place taken by another
-  batch->rows.pop_back();
-  SUBCASE("another leaf takes its place") {
-    ask(*bound, *batch, 1, later);
-    batch->num_leaves = 2;
-  }
+  batch->add_next(ask(*bound, *batch, state));
+  CHECK(ask(*bound, *batch, state) == 1);  // given up after this, and its place taken by another
+  SUBCASE("another leaf takes its place") { batch->add_next(ask(*bound, *batch, later)); }
   SUBCASE("it was the last") {}
   const int leaves = batch->num_leaves;
   bound->evaluate(*batch);
-  bound->conclude(*batch);
-  CHECK(static_cast<int>(batch->rows.size()) == leaves);
+  bound->decode(*batch);
+  CHECK(batch->num_rows == leaves);
   CHECK(own->seen->rows == leaves);
   CHECK(other->seen->rows == leaves);
 }
@@ -196,8 +190,7 @@ TEST_CASE("a batch that is not to read the cache reads neither part's") {
   evaluated(*bound, {state});
   for (const bool use : {true, false}) {
     batch->use_cache = use;
-    ask(*bound, *batch, 0, state);
-    CHECK(batch->leaves[0].pending_rows == (use ? 0 : 2));
+    CHECK(ask(*bound, *batch, state) == (use ? kAnswered : 1));
   }
 }
 

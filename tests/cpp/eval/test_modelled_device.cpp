@@ -108,13 +108,13 @@ TEST_CASE("modelled device: fields out of range are named") {
   CHECK_THROWS_WITH_AS(ModelledDevice{model}, doctest::Contains("found 65"), ConfigError);
 }
 
-TEST_CASE("modelled device: without streams a worker judges, in the time that is modelled") {
+TEST_CASE("modelled device: without streams a worker evaluates, in the time that is modelled") {
   DeviceModel model;
   model.latency = 0.005;
   model.streams = 0;
   ModelledDevice device(model);
   const auto network = device.fit({}, shape_of_go9());
-  CHECK(network->traits().device_batches == 0);
+  CHECK(network->device_batches() == 0);
   const auto memory = network->make_memory(8);
   CHECK(seconds_of([&] { network->run(*memory, 8); }) >= 0.005);
   CHECK(device.counters().rows == 8);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "eval/evaluate_states.h"
 #include "eval/mixed.h"
 #include "eval/simple.h"
 #include "games/any/registry.h"
@@ -14,20 +15,20 @@ using namespace pyengine;
 
 namespace {
 
-struct Judgement {
+struct Answer {
   std::vector<float> policy;
   float value = 0.0F;
 };
 
-Judgement judge(Evaluator& evaluator, const State& state, std::uint64_t seed = 0) {
+Answer evaluated(Evaluator& evaluator, const State& state, std::uint64_t seed = 0) {
   BindOptions options;
   options.seed = seed;
   const auto bound = evaluator.bind(state.game(), options);
-  Judgement judgement;
-  judgement.policy.resize(static_cast<std::size_t>(state.game()->shape().num_actions));
+  Answer answer;
+  answer.policy.resize(static_cast<std::size_t>(state.game()->shape().num_actions));
   const State* const one[] = {&state};
-  evaluate_states(*bound, one, judgement.policy, {&judgement.value, 1});
-  return judgement;
+  evaluate_states(*bound, one, answer.policy, {&answer.value, 1});
+  return answer;
 }
 
 State played(const char* game, const std::vector<Action>& moves) {
@@ -40,12 +41,12 @@ State played(const char* game, const std::vector<Action>& moves) {
 
 TEST_CASE("uniform: equal priors over the legal actions, value 0") {
   UniformEvaluator uniform;
-  const Judgement judgement = judge(uniform, played("tic_tac_toe", {0, 4, 8}));
-  for (const int action : {0, 4, 8}) CHECK(judgement.policy[static_cast<std::size_t>(action)] == 0);
+  const Answer answer = evaluated(uniform, played("tic_tac_toe", {0, 4, 8}));
+  for (const int action : {0, 4, 8}) CHECK(answer.policy[static_cast<std::size_t>(action)] == 0);
   for (const int action : {1, 2, 3, 5, 6, 7}) {
-    CHECK(judgement.policy[static_cast<std::size_t>(action)] == 1.0F / 6.0F);
+    CHECK(answer.policy[static_cast<std::size_t>(action)] == 1.0F / 6.0F);
   }
-  CHECK(judgement.value == 0.0F);
+  CHECK(answer.value == 0.0F);
 }
 
 TEST_CASE("rollout: the mean result of random games, for the player to move") {
@@ -56,38 +57,38 @@ TEST_CASE("rollout: the mean result of random games, for the player to move") {
   const State first = played("tic_tac_toe", {0, 3, 1, 4, 5, 7});
   RolloutEvaluator many(4000);
   // o to move at c1 or c3: c1 blocks, then x fills c3: a draw; c3 lets x win at c1.
-  CHECK(judge(many, state).value == doctest::Approx(-0.5).epsilon(0.08));
+  CHECK(evaluated(many, state).value == doctest::Approx(-0.5).epsilon(0.08));
   // x to move at a3, c1, c3: a third of the games goes on as above, c1 wins at once, and after c3
   // (the last points are a3 and c1) o at a3 lets x win, o at c1 leaves a draw.
-  CHECK(judge(many, first).value == doctest::Approx((0.5 + 1.0 + 0.5) / 3.0).epsilon(0.08));
+  CHECK(evaluated(many, first).value == doctest::Approx((0.5 + 1.0 + 0.5) / 3.0).epsilon(0.08));
 }
 
 TEST_CASE("rollouts are named by seed and leaf: the same again, others with another seed") {
   const State state = played("connect_four", {3});
   RolloutEvaluator rollouts(10);
-  const float value = judge(rollouts, state, 1).value;
-  CHECK(judge(rollouts, state, 1).value == value);
+  const float value = evaluated(rollouts, state, 1).value;
+  CHECK(evaluated(rollouts, state, 1).value == value);
   bool differs = false;
   for (std::uint64_t seed = 2; seed < 12; ++seed) {
-    differs = differs || judge(rollouts, state, seed).value != value;
+    differs = differs || evaluated(rollouts, state, seed).value != value;
   }
   CHECK(differs);
 }
 
 TEST_CASE("mixed: the network's priors and (1 - mix) * network + mix * rollout") {
   const State state = played("connect_four", {3, 3, 3});
-  const float rollout = judge(*std::make_unique<RolloutEvaluator>(100), state).value;
+  const float rollout = evaluated(*std::make_unique<RolloutEvaluator>(100), state).value;
   const auto mixed = [&](double mix) {
     MixedEvaluator evaluator(std::make_shared<UniformEvaluator>(),
                              std::make_shared<RolloutEvaluator>(100), mix);
-    return judge(evaluator, state).value;
+    return evaluated(evaluator, state).value;
   };
   CHECK(mixed(0.0) == 0.0F);
   CHECK(mixed(0.25) == doctest::Approx(0.25F * rollout));
   CHECK(mixed(1.0) == rollout);
   MixedEvaluator turned(std::make_shared<RolloutEvaluator>(100),
                         std::make_shared<UniformEvaluator>(), 0.5);
-  CHECK(judge(turned, state).value == doctest::Approx(0.5F * rollout));
+  CHECK(evaluated(turned, state).value == doctest::Approx(0.5F * rollout));
 }
 
 TEST_CASE("arguments out of range are refused with what was found") {
@@ -97,7 +98,7 @@ TEST_CASE("arguments out of range are refused with what was found") {
   CHECK_THROWS_AS(MixedEvaluator(uniform, uniform, std::nan("")), ConfigError);
 }
 
-TEST_CASE("more states than a batch holds are judged in order") {
+TEST_CASE("more states than a batch holds are evaluated in order") {
   const auto game = load_game("tic_tac_toe");
   std::vector<State> states(150, State(game));
   std::vector<const State*> pointers;

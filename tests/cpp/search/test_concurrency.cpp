@@ -32,8 +32,8 @@ const std::vector<Setting>& settings() {
       {4, {.answered = 0.5}},
       {16, {.delay = microseconds(30)}},
       {4, {.device_batches = 2, .delay = microseconds(50)}, SymmetryMode::fill},
-      {3, {.calling_thread = true, .reads_planes = true}, SymmetryMode::average},
-      {8, {.reads_planes = true}, SymmetryMode::root_average},
+      {3, {.calling_thread = true, .under_symmetries = true}, SymmetryMode::average},
+      {8, {.under_symmetries = true}, SymmetryMode::root_average},
       {4, {.delay = microseconds(10)}, SymmetryMode::none, true},
       {16, {.device_batches = 2, .answered = 0.3}, SymmetryMode::random, true},
   };
@@ -341,7 +341,7 @@ TEST_SUITE("concurrent") {
             config_of({threads, {}, SymmetryMode::random, true}, tight ? 9000 : 300);
         config.memory_limit = tight ? kLeastMemory : 64U << 20;
         config.dirichlet_fraction = 0.25;
-        Searcher searcher(game, std::make_shared<MockEvaluator>(Mock{.reads_planes = true}),
+        Searcher searcher(game, std::make_shared<MockEvaluator>(Mock{.under_symmetries = true}),
                           config);
         Patient host;
         std::vector<std::uint32_t> all;
@@ -373,7 +373,7 @@ TEST_SUITE("concurrent") {
         config.dirichlet_fraction = 0.25;
         SearchConfig own = config;
         own.simulations = 12000;
-        Searcher searcher(game, std::make_shared<MockEvaluator>(Mock{.reads_planes = true}),
+        Searcher searcher(game, std::make_shared<MockEvaluator>(Mock{.under_symmetries = true}),
                           config);
         Patient host;
         std::vector<std::uint64_t> all;

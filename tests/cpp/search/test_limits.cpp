@@ -41,13 +41,9 @@ class CachingMock final : public Evaluator {
       Bound(std::unique_ptr<BoundEvaluator> inner, std::uint64_t bytes)
           : inner_(std::move(inner)), bytes_(bytes) {}
       [[nodiscard]] EvaluatorTraits traits() const noexcept override { return inner_->traits(); }
-      void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
-        inner_->open(batch, leaf, position);
+      int request(EvalBatch& batch, const AnyPosition& position) override {
+        return inner_->request(batch, position);
       }
-      void request(EvalBatch& batch, int leaf, int symmetry) override {
-        inner_->request(batch, leaf, symmetry);
-      }
-      void finish(EvalLeaf& leaf) override { inner_->finish(leaf); }
       void evaluate(EvalBatch& batch) override { inner_->evaluate(batch); }
       [[nodiscard]] EvaluatorStats stats() const noexcept override {
         EvaluatorStats stats;

@@ -81,8 +81,8 @@ std::vector<Mock> kinds_of_mocks() {
       {.calling_thread = true, .delay = microseconds(20)},
       {.device_batches = 2, .delay = microseconds(50)},
       {.device_batches = 1, .answered = 0.2},
-      {.reads_planes = true, .answered = 0.3},
-      {.device_batches = 2, .reads_planes = true},
+      {.under_symmetries = true, .answered = 0.3},
+      {.device_batches = 2, .under_symmetries = true},
   };
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("root_average takes a larger batch for the root alone") {
   SearchConfig config = config_of(1, 200);
   config.symmetry = SymmetryMode::root_average;
   config.batch_size = 2;
-  Bench bench(load_game("gomoku", {{"board_size", 7LL}}), config, {.reads_planes = true});
+  Bench bench(load_game("gomoku", {{"board_size", 7LL}}), config, {.under_symmetries = true});
   check_result(bench, bench.search(), 200);
   CHECK(bench.evaluator->seen->largest.load() == 8);
   const int later = bench.evaluator->seen->batches.load() - 1;
@@ -129,7 +129,7 @@ TEST_CASE("what a leaf has asked for when asking fails is not evaluated") {
       config.symmetry = SymmetryMode::average;
       config.batch_size = 16;
       config.deterministic = deterministic;
-      Bench bench(game, config, {.reads_planes = true});
+      Bench bench(game, config, {.under_symmetries = true});
       bench.evaluator->seen->fail_request_at = fail_at;
       CHECK_THROWS_AS(bench.search(), EvaluationError);
       const TreeCount count = bench.check();

@@ -60,13 +60,9 @@ class PreparedBound final : public BoundEvaluator {
     gate_->pass();
     return inner_->make_batch(capacity);
   }
-  void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
-    inner_->open(batch, leaf, position);
+  int request(EvalBatch& batch, const AnyPosition& position) override {
+    return inner_->request(batch, position);
   }
-  void request(EvalBatch& batch, int leaf, int symmetry) override {
-    inner_->request(batch, leaf, symmetry);
-  }
-  void finish(EvalLeaf& leaf) override { inner_->finish(leaf); }
   void evaluate(EvalBatch& batch) override { inner_->evaluate(batch); }
 
  private:

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -115,41 +113,55 @@ float Decoder::value_of(const float* value) const noexcept {
   return parts[win_] - parts[loss_];
 }
 
-void Decoder::add(const float* policy, const float* value, int symmetry, EvalLeaf& leaf) const {
-  const auto count = static_cast<std::size_t>(leaf.legal.size());
-  const auto before = static_cast<std::size_t>(leaf.answers) * count;
-  leaf.priors.resize(before + count);
-  const std::span<float> priors = std::span(leaf.priors).subspan(before, count);
+void Decoder::read_policy(const float* policy, int symmetry, const ActionList& legal,
+                          std::span<float> priors) const noexcept {
   const std::uint16_t* index = index_[static_cast<std::size_t>(symmetry)].data();
-  const ActionId* legal = leaf.legal.data();
-  for (std::size_t i = 0; i < count; ++i) priors[i] = policy[index[legal[i]]];
-  if (count > 0) policy_kind_ == PolicyKind::logits ? softmax(priors) : shares(priors);
-  const float outcome = std::clamp(value_of(value), -1.0F, 1.0F);
-  leaf.value = for_first_player_ && leaf.to_move != 0 ? -outcome : outcome;
-  if (leaf.answers == 0) leaf.awaited.clear();
-  leaf.awaited.push_back({static_cast<std::uint8_t>(symmetry), leaf.value});
-  ++leaf.answers;
+  const ActionId* actions = legal.data();
+  for (std::size_t i = 0; i < priors.size(); ++i) priors[i] = policy[index[actions[i]]];
+  if (!priors.empty()) policy_kind_ == PolicyKind::logits ? softmax(priors) : shares(priors);
 }
 
-void Decoder::finish(EvalLeaf& leaf) {
-  const std::size_t answers = leaf.awaited.size();
-  if (answers <= 1) return;
-  const auto count = static_cast<std::size_t>(leaf.legal.size());
-  std::vector<std::size_t> order(answers);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return leaf.awaited[a].symmetry < leaf.awaited[b].symmetry;
-  });
-  const float share = 1.0F / static_cast<float>(answers);
-  leaf.value = 0.0F;
-  std::vector<float> mean(count, 0.0F);
-  for (const std::size_t answer : order) {
-    leaf.value += share * leaf.awaited[answer].value;
-    const float* priors = leaf.priors.data() + answer * count;
-    for (std::size_t i = 0; i < count; ++i) mean[i] += share * priors[i];
+float Decoder::read_value(const float* value, int to_move) const noexcept {
+  const float outcome = std::clamp(value_of(value), -1.0F, 1.0F);
+  return for_first_player_ && to_move != 0 ? -outcome : outcome;
+}
+
+void Decoder::decode(const float* policy, const float* value, EvalLeaf& leaf) const {
+  leaf.priors.resize(static_cast<std::size_t>(leaf.legal.size()));
+  read_policy(policy, 0, leaf.legal, leaf.priors);
+  leaf.value = read_value(value, leaf.to_move);
+}
+
+void SymmetryMean::clear() noexcept {
+  answers_.clear();
+  priors_.clear();
+}
+
+void SymmetryMean::add(const Decoder& decoder, const float* policy, const float* value,
+                       int symmetry, const EvalLeaf& leaf) {
+  const std::size_t begin = priors_.size();
+  priors_.resize(begin + static_cast<std::size_t>(leaf.legal.size()));
+  decoder.read_policy(policy, symmetry, leaf.legal, std::span(priors_).subspan(begin));
+  answers_.push_back({symmetry, decoder.read_value(value, leaf.to_move), begin});
+}
+
+void SymmetryMean::finish(EvalLeaf& leaf) {
+  if (answers_.size() == 1) {
+    leaf.priors.swap(priors_);
+    leaf.value = answers_[0].value;
+  } else {
+    std::sort(answers_.begin(), answers_.end(),
+              [](const Answer& a, const Answer& b) { return a.symmetry < b.symmetry; });
+    const float share = 1.0F / static_cast<float>(answers_.size());
+    leaf.value = 0.0F;
+    leaf.priors.assign(static_cast<std::size_t>(leaf.legal.size()), 0.0F);
+    for (const Answer& answer : answers_) {
+      leaf.value += share * answer.value;
+      const float* priors = priors_.data() + answer.priors;
+      for (std::size_t i = 0; i < leaf.priors.size(); ++i) leaf.priors[i] += share * priors[i];
+    }
   }
-  leaf.priors.assign(mean.begin(), mean.end());
-  leaf.awaited.clear();
+  clear();
 }
 
 }  // namespace pyengine

@@ -1,7 +1,9 @@
 /// From a network's outputs to priors over the legal actions and a value for the mover.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "eval/evaluator.h"
@@ -22,12 +24,14 @@ class Decoder {
   /// Throws EvaluationError naming the output that holds a number that is not finite.
   void check(const float* policy, const float* value) const;
 
-  /// Adds one answer, the outputs for the leaf's planes under `symmetry`: probabilities normalised
-  /// over leaf.legal and the value for leaf.to_move.
-  void add(const float* policy, const float* value, int symmetry, EvalLeaf& leaf) const;
-
-  /// Turns the answers into their means, the same in whatever order they came.
-  static void finish(EvalLeaf& leaf);
+  /// Reads a row of the policy that was computed under `symmetry`: probabilities normalised over
+  /// `legal`, in its order, into `priors` [legal.size()].
+  void read_policy(const float* policy, int symmetry, const ActionList& legal,
+                   std::span<float> priors) const noexcept;
+  /// The value in [-1, 1] for the player to move.
+  [[nodiscard]] float read_value(const float* value, int to_move) const noexcept;
+  /// Writes priors and value of a leaf with one row, under no symmetry.
+  void decode(const float* policy, const float* value, EvalLeaf& leaf) const;
 
  private:
   enum class PolicyKind : std::uint8_t { logits, probs };
@@ -44,6 +48,27 @@ class Decoder {
   int loss_ = 0;
   bool for_first_player_ = false;
   std::vector<std::vector<std::uint16_t>> index_;  ///< [k][a] = place of a's answer under k
+};
+
+/// What a network says of one leaf under one or several symmetries: the mean is the same in
+/// whatever order they are added. Its memory is used again.
+class SymmetryMean {
+ public:
+  void clear() noexcept;
+  /// Adds what the outputs for the leaf's planes under `symmetry` say.
+  void add(const Decoder& decoder, const float* policy, const float* value, int symmetry,
+           const EvalLeaf& leaf);
+  /// Writes priors and value of the leaf, and is empty again. There is an answer at least.
+  void finish(EvalLeaf& leaf);
+
+ private:
+  struct Answer {
+    int symmetry;
+    float value;
+    std::size_t priors;  ///< where its own begin
+  };
+  std::vector<Answer> answers_;
+  std::vector<float> priors_;  ///< [answers][legal.size()]
 };
 
 }  // namespace pyengine

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "eval/network/gomoku_features.h"
 #include "eval/network/half.h"
 
@@ -332,6 +333,12 @@ void Encoder::write_as(const PlaneStack& planes, int symmetry, T* row) const noe
       for (std::size_t p = 0; p < points; ++p) plane[place[p] * step] = element<T>(dense[p]);
     }
   }
+}
+
+int random_symmetry(const PlaneStack& planes, std::uint64_t seed, int symmetries) {
+  if (symmetries <= 1) return 0;
+  Rng rng(seed ^ planes.key[0], planes.key[1]);
+  return static_cast<int>(rng.below(static_cast<std::uint32_t>(symmetries)));
 }
 
 }  // namespace pyengine

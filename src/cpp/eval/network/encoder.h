@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "eval/evaluator.h"
 #include "eval/network/spec.h"
+#include "games/any/any_game.h"
 
 namespace pyengine {
 
@@ -34,10 +34,18 @@ struct PlaneShape {
   friend bool operator==(const PlaneShape&, const PlaneShape&) = default;
 };
 
+/// What the planes of a position show, the same under all symmetries.
+struct PlaneStack {
+  std::vector<BoardBits> bits;  ///< planes that are sets of points
+  std::vector<float> fill;      ///< planes of one value
+  std::vector<float> dense;     ///< other planes, or a user's observation; H*W each
+  std::uint64_t key[2] = {};    ///< 128-bit hash of all of the above
+};
+
 /// A spec compiled for a game. Immutable: any number of threads may use it.
 ///
-/// open() takes a position down into sets of points, single values and dense planes; write() lays
-/// them out under a symmetry. A row under symmetry k shows the position with its points moved by k.
+/// open() reads a position into sets of points, single values and dense planes; write() lays them
+/// out under a symmetry. A row under symmetry k shows the position with its points moved by k.
 class Encoder {
  public:
   /// Throws ModelError when the game does not have what a plane shows, ConfigError for a bad spec.
@@ -99,5 +107,12 @@ class Encoder {
   std::vector<std::vector<std::uint16_t>> place_;       ///< [k][p] = where p goes within a plane
   std::vector<std::vector<std::uint16_t>> dense_slot_;  ///< [k][c] for dense channels
 };
+
+/// The symmetry of a leaf that is evaluated under a random one, below `symmetries`. It is a
+/// function of the position, so that one that comes back finds its answer in the cache: the same in
+/// all searches of a seed. In self-play too, where the games of a network share openings under one
+/// symmetry each. The next network's error there is another one, and training sees every position
+/// under all symmetries.
+int random_symmetry(const PlaneStack& planes, std::uint64_t seed, int symmetries);
 
 }  // namespace pyengine

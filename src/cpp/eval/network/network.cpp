@@ -1,6 +1,8 @@
 #include "eval/network/network.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -10,7 +12,25 @@
 namespace pyengine {
 namespace {
 
-struct NetworkMemory final : BatchMemory {
+/// A row of a batch: a leaf under a symmetry.
+struct Row {
+  std::uint16_t leaf = 0;
+  std::uint8_t symmetry = 0;
+};
+
+/// What a network keeps of a leaf between request() and decode().
+struct NetworkLeaf {
+  PlaneStack planes;
+  SymmetryMean answers;
+};
+
+struct NetworkBatch final : EvalBatch {
+  explicit NetworkBatch(int capacity)
+      : EvalBatch(capacity), own(static_cast<std::size_t>(capacity)) {
+    rows.reserve(own.size());
+  }
+  std::vector<NetworkLeaf> own;  ///< [capacity]: of `leaves`
+  std::vector<Row> rows;         ///< the first num_rows are in use
   std::unique_ptr<RawMemory> raw;
   std::vector<float> outputs;  ///< [policy + value] of one row, to and from the cache
 };
@@ -23,80 +43,89 @@ class BoundNetwork final : public BoundEvaluator {
     network_ = source.fit(spec, {encoder_.shape(), decoder_.policy_size(), decoder_.value_size()});
     row_bytes_ = encoder_.shape().elements() * size_of(network_->input_type());
     outputs_ = static_cast<std::size_t>(decoder_.policy_size() + decoder_.value_size());
+    symmetries_ = std::max(1, game_->symmetries().count());
     if (options.cache_entries > 0) {
       cache_ = std::make_unique<EvalCache>(options.cache_entries, options.cache_bytes, outputs_);
     }
   }
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    EvaluatorTraits traits = network_->traits();
-    traits.reads_planes = true;
-    return traits;
+    return {.under_symmetries = true,
+            .calling_thread = network_->calling_thread(),
+            .device_batches = network_->device_batches()};
   }
 
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
-    auto batch = BoundEvaluator::make_batch(capacity);
-    auto memory = std::make_unique<NetworkMemory>();
-    memory->raw = network_->make_memory(capacity);
-    memory->outputs.resize(outputs_);
-    batch->memory = std::move(memory);
-    batch->bytes += static_cast<std::size_t>(capacity) * (row_bytes_ + leaf_bytes());
+    auto batch = std::make_unique<NetworkBatch>(capacity);
+    batch->raw = network_->make_memory(capacity);
+    batch->outputs.resize(outputs_);
+    batch->bytes += static_cast<std::size_t>(capacity) *
+        (sizeof(NetworkLeaf) + sizeof(Row) + row_bytes_ + leaf_bytes());
     return batch;
   }
 
-  void open(EvalBatch& batch, int leaf, const AnyPosition& position) override {
+  int request(EvalBatch& asked, const AnyPosition& position) override {
     network_->check_usable();
-    EvalLeaf& opened = batch.leaves[static_cast<std::size_t>(leaf)];
-    opened.priors.clear();
-    opened.equal_priors = false;
-    opened.value = 0.0F;
-    opened.answers = 0;
-    opened.awaited.clear();
-    opened.pending_rows = 0;
-    encoder_.open(position, opened.legal, opened.planes);
-  }
-
-  void request(EvalBatch& batch, int leaf, int symmetry) override {
-    EvalLeaf& asked = batch.leaves[static_cast<std::size_t>(leaf)];
-    auto& memory = static_cast<NetworkMemory&>(*batch.memory);
-    if (cache_ != nullptr && batch.use_cache &&
-        cache_->find(key(asked, symmetry), memory.outputs.data())) {
-      const float* policy = memory.outputs.data();
-      decoder_.add(policy, policy + decoder_.policy_size(), symmetry, asked);
-      return;
+    auto& batch = static_cast<NetworkBatch&>(asked);
+    const auto before = static_cast<std::size_t>(batch.num_rows);
+    batch.rows.resize(before);  // the caller may not have kept the leaf requested before
+    EvalLeaf& leaf = batch.next();
+    NetworkLeaf& own = batch.own[static_cast<std::size_t>(batch.num_leaves)];
+    own.answers.clear();
+    encoder_.open(position, leaf.legal, own.planes);
+    if (leaf.symmetry == LeafSymmetry::all) {
+      for (int k = 0; k < symmetries_; ++k) request_row(batch, batch.num_leaves, k);
+    } else {
+      const bool random = leaf.symmetry == LeafSymmetry::random;
+      request_row(batch, batch.num_leaves,
+                  random ? random_symmetry(own.planes, leaf.seed, symmetries_) : 0);
     }
-    encoder_.write(asked.planes, symmetry, network_->input_type(),
-                   memory.raw->planes + batch.rows.size() * row_bytes_);
-    batch.rows.push_back({static_cast<std::uint16_t>(leaf), static_cast<std::uint8_t>(symmetry)});
-    ++asked.pending_rows;
+    if (batch.rows.size() != before) return static_cast<int>(batch.rows.size() - before);
+    own.answers.finish(leaf);
+    return kAnswered;
   }
 
-  void finish(EvalLeaf& leaf) override { Decoder::finish(leaf); }
+  void fill(EvalBatch& asked) override {
+    auto& batch = static_cast<NetworkBatch&>(asked);
+    const auto requested = static_cast<std::size_t>(batch.num_rows);
+    batch.rows.resize(requested);
+    for (int turn = 1; turn < symmetries_; ++turn) {
+      for (std::size_t i = 0; i < requested; ++i) {
+        if (batch.num_rows >= batch.capacity) return;
+        const Row first = batch.rows[i];
+        request_row(batch, first.leaf, (first.symmetry + turn) % symmetries_);
+        const int added = static_cast<int>(batch.rows.size()) - batch.num_rows;
+        batch.leaves[first.leaf].rows += added;
+        batch.num_rows += added;
+      }
+    }
+  }
 
-  void evaluate(EvalBatch& batch) override {
-    if (batch.rows.empty()) return;
+  void evaluate(EvalBatch& asked) override {
     network_->check_usable();
-    auto& memory = static_cast<NetworkMemory&>(*batch.memory);
-    const int rows = static_cast<int>(batch.rows.size());
-    const int computed = network_->run(*memory.raw, rows);
-    rows_.fetch_add(static_cast<std::uint64_t>(rows), std::memory_order_relaxed);
-    padding_.fetch_add(static_cast<std::uint64_t>(computed - rows), std::memory_order_relaxed);
+    auto& batch = static_cast<NetworkBatch&>(asked);
+    const int computed = network_->run(*batch.raw, batch.num_rows);
+    rows_.fetch_add(static_cast<std::uint64_t>(batch.num_rows), std::memory_order_relaxed);
+    padding_.fetch_add(static_cast<std::uint64_t>(computed - batch.num_rows),
+                       std::memory_order_relaxed);
     batches_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  void conclude(EvalBatch& batch) override {
-    auto& memory = static_cast<NetworkMemory&>(*batch.memory);
+  void decode(EvalBatch& asked) override {
+    auto& batch = static_cast<NetworkBatch&>(asked);
     const auto policy_size = static_cast<std::size_t>(decoder_.policy_size());
     const auto value_size = static_cast<std::size_t>(decoder_.value_size());
-    for (std::size_t i = 0; i < batch.rows.size(); ++i) {
-      const EvalRow row = batch.rows[i];
-      EvalLeaf& leaf = batch.leaves[row.leaf];
-      const float* policy = memory.raw->policy + i * policy_size;
-      const float* value = memory.raw->value + i * value_size;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(batch.num_rows); ++i) {
+      const Row row = batch.rows[i];
+      NetworkLeaf& own = batch.own[row.leaf];
+      const float* policy = batch.raw->policy + i * policy_size;
+      const float* value = batch.raw->value + i * value_size;
       decoder_.check(policy, value);
-      remember(policy, value, row.symmetry, leaf, memory);
-      decoder_.add(policy, value, row.symmetry, leaf);
-      if (--leaf.pending_rows == 0) Decoder::finish(leaf);
+      remember(policy, value, row.symmetry, own.planes, batch);
+      own.answers.add(decoder_, policy, value, row.symmetry, batch.leaves[row.leaf]);
+    }
+    for (std::size_t i = 0; i < static_cast<std::size_t>(batch.num_leaves); ++i) {
+      batch.own[i].answers.finish(batch.leaves[i]);
     }
   }
 
@@ -123,22 +152,37 @@ class BoundNetwork final : public BoundEvaluator {
     // NOLINTNEXTLINE(google-explicit-constructor): the cache takes the words
     operator const Key&() const noexcept { return words; }
   };
-  static KeyOf key(const EvalLeaf& leaf, int symmetry) noexcept {
+  static KeyOf key(const PlaneStack& planes, int symmetry) noexcept {
     const auto k = static_cast<std::uint64_t>(symmetry);
     // The high bits of the first word choose the set: the symmetries of a position lie in many.
-    return {{leaf.planes.key[0] ^ (k * 0x9E3779B97F4A7C15U), leaf.planes.key[1] ^ k}};
+    return {{planes.key[0] ^ (k * 0x9E3779B97F4A7C15U), planes.key[1] ^ k}};
+  }
+  /// Answers a leaf under a symmetry from the cache, or writes a row.
+  void request_row(NetworkBatch& batch, int leaf, int symmetry) {
+    const auto at = static_cast<std::size_t>(leaf);
+    NetworkLeaf& own = batch.own[at];
+    if (cache_ != nullptr && batch.use_cache &&
+        cache_->find(key(own.planes, symmetry), batch.outputs.data())) {
+      const float* policy = batch.outputs.data();
+      const float* value = policy + decoder_.policy_size();
+      own.answers.add(decoder_, policy, value, symmetry, batch.leaves[at]);
+      return;
+    }
+    encoder_.write(own.planes, symmetry, network_->input_type(),
+                   batch.raw->planes + batch.rows.size() * row_bytes_);
+    batch.rows.push_back({static_cast<std::uint16_t>(leaf), static_cast<std::uint8_t>(symmetry)});
+  }
+  void remember(const float* policy, const float* value, int symmetry, const PlaneStack& planes,
+                NetworkBatch& batch) {
+    if (cache_ == nullptr) return;
+    std::copy_n(policy, decoder_.policy_size(), batch.outputs.begin());
+    std::copy_n(value, decoder_.value_size(), batch.outputs.begin() + decoder_.policy_size());
+    cache_->store(key(planes, symmetry), batch.outputs.data());
   }
   /// Of a leaf's planes, legal actions and priors, and of a row's outputs.
   [[nodiscard]] std::size_t leaf_bytes() const noexcept {
     return static_cast<std::size_t>(encoder_.shape().channels) * sizeof(BoardBits) +
         outputs_ * (2 * sizeof(float) + sizeof(ActionId));
-  }
-  void remember(const float* policy, const float* value, int symmetry, const EvalLeaf& leaf,
-                NetworkMemory& memory) {
-    if (cache_ == nullptr) return;
-    std::copy_n(policy, decoder_.policy_size(), memory.outputs.begin());
-    std::copy_n(value, decoder_.value_size(), memory.outputs.begin() + decoder_.policy_size());
-    cache_->store(key(leaf, symmetry), memory.outputs.data());
   }
 
   std::shared_ptr<const AnyGame> game_;
@@ -148,6 +192,7 @@ class BoundNetwork final : public BoundEvaluator {
   std::unique_ptr<EvalCache> cache_;
   std::size_t row_bytes_ = 0;
   std::size_t outputs_ = 0;
+  int symmetries_ = 1;
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::uint64_t> batches_{0};
   std::atomic<std::uint64_t> padding_{0};

@@ -1,4 +1,6 @@
 /// Evaluators that read planes: encoder -> raw network -> decoder, with a cache of raw outputs.
+///
+/// A model of another library is a NetworkSource and a RawNetwork; see modelled_device.cpp.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +22,20 @@ struct NetworkShape {
 };
 
 /// The buffers of a batch, allocated once. Whoever makes the memory sets the pointers.
-class RawMemory : public BatchMemory {
+class RawMemory {
  public:
+  RawMemory() = default;
+  RawMemory(const RawMemory&) = delete;
+  RawMemory& operator=(const RawMemory&) = delete;
+  virtual ~RawMemory() = default;
+
   std::byte* planes = nullptr;    ///< [capacity][planes] of RawNetwork::input_type()
   const float* policy = nullptr;  ///< [capacity][policy]; filled by run()
   const float* value = nullptr;   ///< [capacity][value]; filled by run()
 };
 
 /// A network that fits a game: planes in, raw outputs out. Safe to use from several threads with
-/// different memories, unless traits().calling_thread.
+/// different memories, unless calling_thread().
 class RawNetwork {
  public:
   RawNetwork() = default;
@@ -37,12 +44,13 @@ class RawNetwork {
   virtual ~RawNetwork() = default;
 
   [[nodiscard]] virtual ElementType input_type() const noexcept { return ElementType::float32; }
-  /// calling_thread and device_batches; the other traits are those of every network.
-  [[nodiscard]] virtual EvaluatorTraits traits() const noexcept = 0;
+  /// See EvaluatorTraits.
+  [[nodiscard]] virtual bool calling_thread() const noexcept { return false; }
+  [[nodiscard]] virtual int device_batches() const noexcept { return 0; }
   [[nodiscard]] virtual std::string provider() const = 0;
   /// Memory for at most `capacity` rows.
   [[nodiscard]] virtual std::unique_ptr<RawMemory> make_memory(int capacity) = 0;
-  /// Judges the first `rows` rows, at least one. Returns the rows computed, padding included.
+  /// Evaluates the first `rows` rows, at least one. Returns the rows computed, padding included.
   /// Throws EvaluationError.
   virtual int run(RawMemory& memory, int rows) = 0;
   /// Throws EvaluationError when the network can no longer be used (in a forked process). Cheap.

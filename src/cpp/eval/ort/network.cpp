@@ -173,11 +173,7 @@ class OrtNetwork final : public RawNetwork {
       : model_(std::move(model)), input_type_(plan->input_type), plan_(std::move(plan)) {}
 
   [[nodiscard]] ElementType input_type() const noexcept override { return input_type_; }
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    EvaluatorTraits traits;
-    traits.device_batches = model_->device_batches();
-    return traits;
-  }
+  [[nodiscard]] int device_batches() const noexcept override { return model_->device_batches(); }
   [[nodiscard]] std::string provider() const override { return model_->provider; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     check_usable();

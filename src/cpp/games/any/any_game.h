@@ -52,6 +52,15 @@ class AnyPosition {
   virtual void rethrow_if_failed() const = 0;
 };
 
+/// Makes `to` a copy of `from`, reusing the position of the same game that it may hold.
+inline void copy_position(const AnyPosition& from, std::unique_ptr<AnyPosition>& to) {
+  if (to == nullptr) {
+    to = from.clone();
+  } else {
+    to->assign(from);
+  }
+}
+
 /// A game with its parameters: makes positions. Immutable, shared between threads.
 class AnyGame {
  public:
