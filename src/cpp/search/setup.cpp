@@ -41,7 +41,7 @@ BindOptions bind_options(const SearchConfig& config) {
 int batch_rows(const SearchConfig& config, const AnyGame& game, const EvaluatorTraits& traits) {
   const bool all =
       config.symmetry == SymmetryMode::average || config.symmetry == SymmetryMode::root_average;
-  const int symmetries = traits.reads_planes && all ? game.symmetries().count() : 1;
+  const int symmetries = traits.under_symmetries && all ? game.symmetries().count() : 1;
   return std::max(config.batch_size, symmetries);
 }
 

@@ -53,8 +53,7 @@ Slot* Slots::claim() noexcept {
 }
 
 void Slots::release(Slot& slot) noexcept {
-  slot.batch->num_leaves = 0;
-  slot.batch->rows.clear();
+  slot.batch->clear();
   slot.round = nullptr;
   slot.cancelled = false;
   free_.push_front(slot);

@@ -12,11 +12,6 @@ namespace {
 constexpr std::uint64_t kTurnSimulations = 256;
 constexpr std::uint64_t kForeignTurnSimulations = 8;
 
-/// An evaluator may have failed between a leaf's rows.
-void drop_rows_without_leaf(EvalBatch& batch) noexcept {
-  std::erase_if(batch.rows, [&](EvalRow row) { return row.leaf >= batch.num_leaves; });
-}
-
 }  // namespace
 
 void Pipeline::perform(Hand& hand, Task& task) noexcept {
@@ -62,7 +57,6 @@ void Pipeline::gather(Hand& hand, Task& task) noexcept {
     }
     if (task.full) fill(*task.slot);
   } catch (...) {
-    if (task.slot != nullptr) drop_rows_without_leaf(*task.slot->batch);
     fail(std::current_exception());
   }
 }
@@ -101,7 +95,6 @@ void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
     } catch (...) {
       fail(std::current_exception());
       if (task.slot == nullptr) break;
-      drop_rows_without_leaf(*task.slot->batch);
       more = false;
     }
     if (task.slot->batch->num_leaves == 0) break;  // goes back unused
@@ -132,7 +125,7 @@ bool Pipeline::full(const Slot& slot, const TreeSearch& search) const noexcept {
 void Pipeline::fill(Slot& slot) noexcept {
   if (!plan_.fills) return;
   try {
-    slot.flights[0].place->search->fill(slot);
+    evaluator_.fill(*slot.batch);
   } catch (...) {
     fail(std::current_exception());
     slot.cancelled = true;
@@ -174,8 +167,10 @@ Slot* Pipeline::make_slot() {
 
 void Pipeline::evaluate(Slot& slot) noexcept {
   if (slot.cancelled) return;
-  for (const EvalRow row : slot.batch->rows) {
-    slot.flights[row.leaf].place->search->evaluations.fetch_add(1, std::memory_order_relaxed);
+  const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
+  for (std::size_t i = 0; i < leaves; ++i) {
+    const auto rows = static_cast<std::uint64_t>(slot.batch->leaves[i].rows);
+    slot.flights[i].place->search->evaluations.fetch_add(rows, std::memory_order_relaxed);
   }
   try {
     evaluator_.evaluate(*slot.batch);
@@ -189,7 +184,7 @@ void Pipeline::evaluate(Slot& slot) noexcept {
 void Pipeline::complete(Hand& hand, Task& task) noexcept {
   Slot& slot = *task.slot;
   try {
-    if (!slot.cancelled) evaluator_.conclude(*slot.batch);
+    if (!slot.cancelled) evaluator_.decode(*slot.batch);
   } catch (...) {
     fail(std::current_exception());
     slot.cancelled = true;

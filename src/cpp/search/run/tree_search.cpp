@@ -60,7 +60,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       traits_(evaluator.traits()),
       budget_(std::min(budget, room_for_visits(tree.root()))),
       stream_(stream),
-      symmetries_(traits_.reads_planes ? root.game()->symmetries().count() : 1),
+      symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1),
       numbers_(first_number(config.seed, stream)) {
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
@@ -132,7 +132,7 @@ bool TreeSearch::fits(const Slot& slot) const noexcept {
   const int wanted = rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
   // A batch may be larger than batch_size: that is for leaves under all symmetries.
   const int most = wanted > 1 ? batch.capacity : std::min(batch.capacity, config_.batch_size);
-  return static_cast<int>(batch.rows.size()) + wanted <= most && batch.num_leaves < most;
+  return batch.num_rows + wanted <= most && batch.num_leaves < most;
 }
 
 std::uint64_t TreeSearch::reserve(std::uint64_t wanted) noexcept {
@@ -145,32 +145,9 @@ std::uint64_t TreeSearch::reserve(std::uint64_t wanted) noexcept {
   return got;
 }
 
-void TreeSearch::request_symmetries(EvalBatch& batch, int leaf, bool is_root) {
-  const int wanted = rows_per_leaf(is_root);
-  int first = 0;
-  if (config_.symmetry != SymmetryMode::none && symmetries_ > 1 && wanted == 1) {
-    // By the position, so that one that comes back finds its answer in the cache: the same in all
-    // searches of a seed. In self-play too, where the games of a network then share openings under
-    // one symmetry each. What its answer is off by there, the next network's is not, and training
-    // sees every position under all symmetries.
-    const auto& key = batch.leaves[static_cast<std::size_t>(leaf)].planes.key;
-    first = static_cast<int>(
-        Rng(config_.seed ^ key[0], key[1]).below(static_cast<std::uint32_t>(symmetries_)));
-  }
-  for (int i = 0; i < wanted; ++i) evaluator_.request(batch, leaf, first + i);
-}
-
-void TreeSearch::fill(Slot& slot) const {
-  EvalBatch& batch = *slot.batch;
-  if (!traits_.reads_planes || symmetries_ == 1) return;
-  const std::size_t placed = batch.rows.size();
-  for (int turn = 1; turn < symmetries_; ++turn) {
-    for (std::size_t row = 0; row < placed; ++row) {
-      if (static_cast<int>(batch.rows.size()) >= batch.capacity) return;
-      const EvalRow first = batch.rows[row];
-      evaluator_.request(batch, first.leaf, (first.symmetry + turn) % symmetries_);
-    }
-  }
+LeafSymmetry TreeSearch::symmetry_of_leaf(bool is_root) const noexcept {
+  if (rows_per_leaf(is_root) > 1) return LeafSymmetry::all;
+  return config_.symmetry == SymmetryMode::none ? LeafSymmetry::identity : LeafSymmetry::random;
 }
 
 /// Between the judgement of the root and the first walk: its noise.
@@ -204,38 +181,33 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
 template <Sharing S>
 bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root) {
   EvalBatch& batch = *slot.batch;
-  const int index = batch.num_leaves;
-  EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(index)];
+  EvalLeaf& leaf = batch.next();
   leaf.has_legal_bits = traits_.equal_priors && position.legal_bits(leaf.legal_bits);
   if (!leaf.has_legal_bits) position.legal_actions(leaf.legal);
   position.rethrow_if_failed();
   leaf.to_move = position.to_move();
   leaf.number = numbers_.fetch_add(1, std::memory_order_relaxed);
+  leaf.symmetry = symmetry_of_leaf(is_root);
+  leaf.seed = config_.seed;
   if (traits_.reads_positions) {
-    if (leaf.position) {  // of the same game: a batch belongs to an evaluator bound to it
-      leaf.position->assign(position);
-    } else {
-      leaf.position = position.clone();
-    }
+    copy_position(position, leaf.position);
     leaf.root = &root_;
     leaf.moves.clear();
     for (std::size_t i = 1; i < worker.path.size(); ++i) {
       leaf.moves.push_back(worker.path[i]->action);
     }
   }
-  evaluator_.open(batch, index, position);
-  request_symmetries(batch, index, is_root);
-  if (leaf.pending_rows == 0) {
-    evaluator_.finish(leaf);
+  const int rows = evaluator_.request(batch, position);
+  if (rows == kAnswered) {
     finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root);
     return false;
   }
-  Flight& flight = slot.flights[static_cast<std::size_t>(index)];
+  Flight& flight = slot.flights[static_cast<std::size_t>(batch.num_leaves)];
   flight.place = slot.gathering_for;
   flight.path.assign(worker.path.begin(), worker.path.end());
   flight.is_root = is_root;
   flight.drawn = worker.drawn;
-  ++batch.num_leaves;
+  batch.add_next(rows);
   mark<S>(flight.path);
   return true;
 }

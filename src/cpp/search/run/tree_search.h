@@ -75,8 +75,6 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
   /// Room for one more leaf of this search?
   [[nodiscard]] bool fits(const Slot& slot) const noexcept;
-  /// SymmetryMode::fill: spare rows take further symmetries of the leaves that are there.
-  void fill(Slot& slot) const;
 
   /// No leaf is in flight: gathering one now is what the serial search would do.
   [[nodiscard]] bool idle() const noexcept {
@@ -120,7 +118,7 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] std::uint32_t flight_cap() const noexcept;
   [[nodiscard]] std::size_t collision_budget(const Turn& turn) const noexcept;
   [[nodiscard]] std::uint32_t times_to_mark(const Node& leaf) const noexcept;
-  void request_symmetries(EvalBatch& batch, int leaf, bool is_root);
+  [[nodiscard]] LeafSymmetry symmetry_of_leaf(bool is_root) const noexcept;
   void ready_root();
 
   Tree& tree_;
