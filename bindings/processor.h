@@ -1,4 +1,4 @@
-/// What a processor must have.
+/// What the processor must have.
 #pragma once
 
 namespace pyengine::bindings {

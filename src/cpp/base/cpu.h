@@ -1,5 +1,8 @@
-/// Which vector instructions the processor has and the operating system lets programs use.
+/// What the processor can do: the only reader of CPUID. __builtin_cpu_supports() answers "no" to
+/// everything where the compiler's runtime library keeps no model of the processor.
 #pragma once
+
+#include <string>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
@@ -7,13 +10,13 @@
 
 namespace pyengine {
 
+/// Vector instructions that the processor has and the operating system lets programs use.
 struct CpuVectors {
   bool avx2 = false;
   bool avx512 = false;  ///< the parts F and DQ
 };
 
-/// Reads CPUID itself: __builtin_cpu_supports answers "no" to everything where the runtime library
-/// of the compiler keeps no model of the processor. Intel 64 manual, volume 1, 14.3 and 15.2.
+/// [Intel 64 manual, volume 1, 14.3 and 15.2]
 [[nodiscard]] inline CpuVectors cpu_vectors() noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
   constexpr unsigned kOsSavesVectors = 1U << 27;                          // leaf 1, ECX
@@ -29,6 +32,26 @@ struct CpuVectors {
 #else
   return {};
 #endif
+}
+
+/// What an x86-64 processor lacks of x86-64-v2, "SSSE3, POPCNT"; empty on another one.
+/// [x86-64 psABI, section 3.1.1]
+[[nodiscard]] inline std::string missing_of_x86_64_v2() {
+  std::string missing;
+#if defined(__x86_64__) && defined(__GNUC__)
+  struct Feature {
+    const char* name;
+    unsigned bit;  // of leaf 1, ECX
+  };
+  constexpr Feature kNeeded[] = {{"SSE3", 0},    {"SSSE3", 9},   {"CMPXCHG16B", 13},
+                                 {"SSE4.1", 19}, {"SSE4.2", 20}, {"POPCNT", 23}};
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return missing;
+  for (const auto& [name, bit] : kNeeded) {
+    if ((c >> bit & 1U) == 0) missing += (missing.empty() ? "" : ", ") + std::string(name);
+  }
+#endif
+  return missing;
 }
 
 }  // namespace pyengine

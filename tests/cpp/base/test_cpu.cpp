@@ -20,7 +20,7 @@ std::string flags() {
 
 }  // namespace
 
-TEST_CASE("the vectors of the processor are those that the system reports") {
+TEST_CASE("the features of the processor are those that the system reports") {
   const std::string known = flags();
   if (known.empty()) {
     MESSAGE("SKIPPED: this system does not tell the flags of its processor");
@@ -31,4 +31,9 @@ TEST_CASE("the vectors of the processor are those that the system reports") {
   };
   CHECK(cpu_vectors().avx2 == has("avx2"));
   CHECK(cpu_vectors().avx512 == (has("avx512f") && has("avx512dq")));
+  std::string missing;
+  for (const char* flag : {"pni", "ssse3", "cx16", "sse4_1", "sse4_2", "popcnt"}) {
+    if (!has(flag)) missing += flag;
+  }
+  CHECK(missing_of_x86_64_v2().empty() == missing.empty());
 }
