@@ -15,21 +15,6 @@
 namespace pyengine::bindings {
 namespace {
 
-class CallbackMemory final : public RawMemory {
- public:
-  CallbackMemory(const NetworkShape& shape, int capacity)
-      : inputs(static_cast<std::size_t>(capacity) * shape.planes.elements()),
-        policies(static_cast<std::size_t>(capacity * shape.policy)),
-        values(static_cast<std::size_t>(capacity * shape.value)) {
-    planes = reinterpret_cast<std::byte*>(inputs.data());
-    policy = policies.data();
-    value = values.data();
-  }
-  std::vector<float> inputs;
-  std::vector<float> policies;
-  std::vector<float> values;
-};
-
 class CallbackNetwork final : public RawNetwork {
  public:
   CallbackNetwork(CallbackFunction function, const NetworkShape& shape)
@@ -38,10 +23,10 @@ class CallbackNetwork final : public RawNetwork {
   [[nodiscard]] bool calling_thread() const noexcept override { return true; }
   [[nodiscard]] std::string provider() const override { return "python"; }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
-    return std::make_unique<CallbackMemory>(shape_, capacity);
+    return std::make_unique<FloatMemory>(shape_, capacity);
   }
   int run(RawMemory& memory, int rows) override {
-    auto& batch = static_cast<CallbackMemory&>(memory);
+    auto& batch = static_cast<FloatMemory&>(memory);
     const auto dims = shape_.planes.dims();
     // A copy: the function may keep what it gets, and our buffers are used again.
     const auto planes = [&] {

@@ -96,19 +96,9 @@ std::vector<float> value_table(const ModelSpec& spec, int row) {
   });
 }
 
-struct DeviceMemory final : RawMemory {
+struct DeviceMemory final : FloatMemory {
   DeviceMemory(const NetworkShape& shape, int capacity)
-      : inputs(static_cast<std::size_t>(capacity) * shape.planes.elements()),
-        policies(static_cast<std::size_t>(capacity * shape.policy)),
-        values(static_cast<std::size_t>(capacity * shape.value)),
-        calls{capacity, false, true} {
-    planes = reinterpret_cast<std::byte*>(inputs.data());
-    policy = policies.data();
-    value = values.data();
-  }
-  std::vector<float> inputs;
-  std::vector<float> policies;
-  std::vector<float> values;
+      : FloatMemory(shape, capacity), calls{capacity, false, true} {}
   CallPlan calls;
 };
 

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <cmath>
 #include <thread>
 #include <vector>
 
@@ -12,8 +11,10 @@
 #include "eval/simple.h"
 #include "games/any/registry.h"
 #include "games/any/state.h"
+#include "sum_network.h"
 
 using namespace pyengine;
+using namespace pyengine::sum_network;
 
 namespace {
 
@@ -33,54 +34,6 @@ Key key_of(std::uint64_t number) {
   Rng rng(number, 77);
   return {{rng.next(), rng.next()}};
 }
-
-/// A network whose answers are sums over the planes with weights of its own.
-class SumNetwork final : public RawNetwork {
- public:
-  explicit SumNetwork(const NetworkShape& shape) : shape_(shape) {}
-  struct Memory final : RawMemory {
-    std::vector<float> input;
-    std::vector<float> output;
-  };
-  [[nodiscard]] std::string provider() const override { return "sums"; }
-  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
-    auto memory = std::make_unique<Memory>();
-    memory->input.resize(static_cast<std::size_t>(capacity) * shape_.planes.elements());
-    memory->output.resize(static_cast<std::size_t>(capacity * (shape_.policy + shape_.value)));
-    memory->planes = reinterpret_cast<std::byte*>(memory->input.data());
-    memory->policy = memory->output.data();
-    memory->value = memory->output.data() + capacity * shape_.policy;
-    return memory;
-  }
-  int run(RawMemory& raw, int rows) override {
-    auto& memory = static_cast<Memory&>(raw);
-    float* value = memory.output.data() + (memory.value - memory.policy);
-    const std::size_t width = shape_.planes.elements();
-    for (int r = 0; r < rows; ++r) {
-      const float* row = memory.input.data() + static_cast<std::size_t>(r) * width;
-      for (int a = 0; a < shape_.policy; ++a) {
-        float sum = 0.0F;
-        for (std::size_t i = 0; i < width; ++i) {
-          sum += row[i] * std::sin(static_cast<float>(i * 31 + static_cast<std::size_t>(a)));
-        }
-        memory.output[static_cast<std::size_t>(r * shape_.policy + a)] = sum;
-        value[r] = std::tanh(0.3F * sum);
-      }
-    }
-    return rows;
-  }
-
- private:
-  NetworkShape shape_;
-};
-
-class SumSource final : public NetworkSource {
- public:
-  [[nodiscard]] std::shared_ptr<RawNetwork> fit(const ModelSpec&,
-                                                const NetworkShape& shape) override {
-    return std::make_shared<SumNetwork>(shape);
-  }
-};
 
 std::vector<State> random_states(const std::shared_ptr<const AnyGame>& game, int count) {
   std::vector<State> states;

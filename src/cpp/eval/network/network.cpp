@@ -200,6 +200,15 @@ class BoundNetwork final : public BoundEvaluator {
 
 }  // namespace
 
+FloatMemory::FloatMemory(const NetworkShape& shape, int capacity)
+    : inputs(static_cast<std::size_t>(capacity) * shape.planes.elements()),
+      policies(static_cast<std::size_t>(capacity * shape.policy)),
+      values(static_cast<std::size_t>(capacity * shape.value)) {
+  planes = reinterpret_cast<std::byte*>(inputs.data());
+  policy = policies.data();
+  value = values.data();
+}
+
 NetworkEvaluator::NetworkEvaluator(std::shared_ptr<NetworkSource> source, ModelSpec spec)
     : source_(std::move(source)), spec_(std::move(spec)) {
   spec_.validate();

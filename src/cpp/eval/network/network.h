@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "eval/evaluator.h"
 #include "eval/network/encoder.h"
@@ -32,6 +33,14 @@ class RawMemory {
   std::byte* planes = nullptr;    ///< [capacity][planes] of RawNetwork::input_type()
   const float* policy = nullptr;  ///< [capacity][policy]; filled by run()
   const float* value = nullptr;   ///< [capacity][value]; filled by run()
+};
+
+/// Buffers of float32 in the program's memory.
+struct FloatMemory : RawMemory {
+  FloatMemory(const NetworkShape& shape, int capacity);
+  std::vector<float> inputs;    ///< [capacity][planes]
+  std::vector<float> policies;  ///< [capacity][policy]
+  std::vector<float> values;    ///< [capacity][value]
 };
 
 /// A network that fits a game: planes in, raw outputs out. Safe to use from several threads with
