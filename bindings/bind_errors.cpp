@@ -44,7 +44,7 @@ void translate(std::exception_ptr thrown) {
   } catch (const PythonError& error) {
     error.restore();
   } catch (const ProgramEnds& error) {
-    // The thread that ends the program is not to end: it has met one that did not let go.
+    // The thread that ends the program goes on; another one has not released its lock.
     if (!thread_ends()) return raise("EngineError", error);
     PyErr_SetNone(PyExc_SystemExit);
   } catch (const ConfigError& error) {

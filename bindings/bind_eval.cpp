@@ -31,7 +31,7 @@ std::vector<Text> plane_names(const ModelSpec& spec) {
   return written;
 }
 
-/// The fields that infer_spec() may set.
+/// The fields that infer_spec() sets.
 py::dict inferred(const OrtModel& model) {
   const ModelSpec spec = infer_spec(model.inputs(), model.outputs());
   py::dict fields;
@@ -74,7 +74,7 @@ class AskedEvaluator {
   [[nodiscard]] Text provider() const { return bound_->provider(); }
 
   py::tuple evaluate(const py::sequence& asked, bool average, int batch_rows) {
-    std::vector<State> states;  // copies: other threads may go on playing while we think
+    std::vector<State> states;  // copies: other threads may play on the states meanwhile
     for (const py::handle& state : asked) states.push_back(state_from(state));
     std::vector<const State*> pointers;
     for (const State& state : states) pointers.push_back(&state);
@@ -147,10 +147,10 @@ void bind_model(py::module_& m) {
       py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
       py::arg("engine_cache") = py::none(), py::arg("as_device") = false,
       py::arg("one_session") = false,
-      "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none "
-      "=\n"
-      "the best that works. engine_cache: folder of TensorRT's engines of this model. as_device\n"
-      "calls the CPU as a GPU is called, one_session as TensorRT is: for tests.");
+      "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none\n"
+      "= the best that works. engine_cache: folder of TensorRT's engines of this model. For "
+      "tests:\n"
+      "as_device calls the CPU as a GPU is called, one_session as TensorRT is.");
 }
 
 void bind_spec(py::module_& m) {
@@ -213,8 +213,8 @@ void bind_evaluators(py::module_& m) {
 void bind_modelled_device(py::module_& m) {
   py::class_<ModelledDevice, std::shared_ptr<ModelledDevice>> device(
       m, "ModelledDevice",
-      "A stand-in for an accelerator: a batch takes a modelled time and no processor time. Of the\n"
-      "benchmark suites.");
+      "A stand-in for an accelerator: a batch takes a modelled time and no processor time. For\n"
+      "the benchmark suites.");
   device.def(
       py::init([](double latency, double per_row, int streams, bool buckets, bool uniform) {
         return std::make_shared<ModelledDevice>(
@@ -239,7 +239,7 @@ void bind_modelled_device(py::module_& m) {
         return counters;
       },
       "Since it was made: batches, rows (without padding), padding; seconds in service (busy) and\n"
-      "between the ends of batches and their feeders' awakening (late), summed.");
+      "from the end of a batch until its thread wakes up (late), summed.");
   m.def(
       "modelled_device_evaluator",
       [](const std::shared_ptr<ModelledDevice>& device, const py::object& spec) {

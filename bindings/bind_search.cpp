@@ -72,7 +72,7 @@ class PythonHost final : public Host {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
       if (!report) return true;
       const SearchResult result = searcher_.progress();
-      if (result.actions.empty()) return true;  // the root is not judged yet
+      if (result.actions.empty()) return true;  // the root is not evaluated yet
       last_report_ = now;
       const py::object answer = call_object(on_progress_, result_to(result));
       return !(py::isinstance<py::bool_>(answer) && !answer.cast<bool>());

@@ -149,7 +149,8 @@ py::dict counters_to(const SelfPlayCounters& counters) {
   return fields;
 }
 
-/// Polls Python on the thread that called: signals, and `on_poll`, which ends the run by False.
+/// Polls Python on the thread that called: signals, and `on_poll`, which stops the run by returning
+/// False.
 class PollingHost final : public Host {
  public:
   PollingHost(py::object on_poll, double every)
@@ -174,7 +175,7 @@ class PollingHost final : public Host {
   Clock::time_point last_ = Clock::now();
 };
 
-/// A SelfPlay with what is needed to hand its games to Python.
+/// A SelfPlay, and the shapes in which Python gets its games.
 class PySelfPlay {
  public:
   PySelfPlay(const py::object& game, const std::shared_ptr<Evaluator>& evaluator,
@@ -238,7 +239,8 @@ void bind_selfplay(py::module_& m) {
   m.def(
       "check_selfplay_config", [](const py::dict& fields) { selfplay_config_from(fields); },
       py::arg("fields"), "Raises ConfigError naming the first field that does not fit.");
-  py::class_<PySelfPlay>(m, "SelfPlay", "Games at once; see pyengine.self_play.SelfPlay.")
+  py::class_<PySelfPlay>(m, "SelfPlay",
+                         "Games that are played at once; see pyengine.self_play.SelfPlayer.")
       .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const py::dict&,
                     const py::object&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"))

@@ -1,4 +1,5 @@
-/// Python functions as evaluators. They are called on the thread that searches, never concurrently.
+/// Python functions as evaluators. A function is called on the thread that called the search, by
+/// one thread at a time.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,4 @@
-/// A Python function that judges batches: called under a lock, its answer checked.
+/// A Python function that evaluates batches: it is called under a lock, and its answer is checked.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -30,7 +30,7 @@ class CallbackFunction {
   /// raises becomes the cause of an EvaluationError; KeyboardInterrupt and its like pass unchanged.
   template <class MakeArgument>
   void call(MakeArgument&& make_argument, const AnswerShape& shape, float* policy, float* value) {
-    // The lock before the GIL: whoever has the lock may let go of the GIL and want it back.
+    // The lock is taken before the GIL, since its holder may release the GIL and take it again.
     std::optional<WithoutGil> released;
     if (has_gil()) released.emplace();
     const auto held = lock_->lock();

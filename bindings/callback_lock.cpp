@@ -45,8 +45,8 @@ std::shared_ptr<CallbackLock> CallbackLock::of(const py::object& fn) {
   const Identity identity = identity_of(fn);
   // Never destroyed, as functions may outlive it.
   static auto& known = *new KnownLocks;
-  // Nothing below calls Python: whoever has the lock does not wait for the interpreter, and a fork,
-  // for which the interpreter stops its threads, finds it open.
+  // Nothing below calls Python: the holder of the lock does not wait for the interpreter, and a
+  // fork, for which the interpreter stops its threads, finds it free.
   const std::lock_guard held(known.mutex);
   auto& locks = known.locks;
   if (const auto found = locks.find(identity); found != locks.end()) {
@@ -70,7 +70,7 @@ CallbackLock::Mutex& CallbackLock::mutex() {
 std::unique_lock<CallbackLock::Mutex> CallbackLock::lock() {
   std::unique_lock held(mutex(), std::try_to_lock);
   while (!held.owns_lock() && !held.try_lock_for(kSignalPeriod)) {
-    if (program_ends()) throw ProgramEnds();  // who has it may never let go
+    if (program_ends()) throw ProgramEnds();  // its holder may never release it
     const WithGil gil;
     if (PyErr_CheckSignals() != 0) throw PythonError(py::error_already_set());
   }

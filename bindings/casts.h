@@ -19,7 +19,8 @@ namespace py = pybind11;
 using ParamType = py::typing::Union<py::bool_, py::int_, py::float_, py::str>;
 using ParamDict = py::typing::Dict<py::str, ParamType>;
 
-/// pybind11 holds a Game as shared_ptr<AnyGame>; a game is immutable, nothing can be changed by it.
+/// pybind11 holds a Game as shared_ptr<AnyGame>. Nothing changes a game: it has const methods
+/// alone.
 inline std::shared_ptr<AnyGame> game_holder(const std::shared_ptr<const AnyGame>& game) {
   return std::const_pointer_cast<AnyGame>(game);
 }

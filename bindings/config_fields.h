@@ -88,8 +88,7 @@ py::object write(const T& field) {
 }
 
 /// Reads all fields that `visit_fields(config, visit)` lists. Throws ConfigError naming a field
-/// that is missing, of another type, or an enum's value that does not exist; or that some are
-/// unknown.
+/// that is missing, unknown, of another type or not a value of its enum.
 template <class Config, class Fields>
 void read_fields(Config& config, const py::dict& fields, const char* what, Fields&& visit_fields) {
   std::size_t known = 0;

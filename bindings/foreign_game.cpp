@@ -143,7 +143,7 @@ class PythonState final : public ForeignState {
     const WithGil gil;
     calling_python([&] {
       call(state_, names().apply_action, action);
-      // A game in C++ (pyspiel) never looks: Ctrl-C would wait for the end of the search.
+      // A game in C++ (pyspiel) handles no signals: Ctrl-C would wait for the end of the search.
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     });
   }

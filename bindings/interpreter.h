@@ -1,10 +1,9 @@
-/// The interpreter's lock (the GIL), and what becomes of those who want it as the program ends: the
-/// only place that takes the lock or lets go of it.
+/// The interpreter's lock (the GIL). No other file takes or releases it.
 ///
 /// A hook at exit says that the program is ending. From then on only the thread that ends it gets
-/// into Python: runs of other threads end, whatever asks for the lock there is refused, and the
-/// hook waits until they have left. Whoever cannot leave (a callable that never returns) stays
-/// where it is until the process is gone.
+/// the lock: runs of other threads end, their calls for the lock are refused, and the hook waits
+/// until they have left C++. A thread that cannot leave (a callable that never returns) stays where
+/// it is until the process is gone.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -20,8 +19,8 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// The program is ending, and this thread is not the one that ends it: a run is to end, or asked
-/// for the lock. In Python a SystemExit, which ends the thread without a word.
+/// Ends a run, or a call for the lock, of a thread that is not the one that ends the program. In
+/// Python it is SystemExit, which ends a thread without a message.
 class ProgramEnds final : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "the program is ending"; }
@@ -42,15 +41,15 @@ struct HeldGil {
   int visit = 0;  ///< of the outermost
 };
 
-/// Takes the lock, also where this thread has it already; kRefused if this thread is to end. What
-/// it returns goes to give_gil().
+/// Takes the lock, also where this thread has it already; kRefused if this thread is to end. The
+/// answer is given to give_gil().
 [[nodiscard]] int take_gil() noexcept;
 void give_gil(int token) noexcept;
 /// Whether this thread has the lock by take_gil().
 [[nodiscard]] bool has_gil() noexcept;
 
 /// Drops a reference, from any thread. When the interpreter is gone, or this thread is to end, the
-/// object stays: nobody needs its memory any more.
+/// object stays, since its memory is not needed any more.
 void drop(PyObject* object) noexcept;
 
 /// Holds the lock. Throws ProgramEnds if this thread is to end.

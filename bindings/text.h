@@ -1,5 +1,5 @@
-/// Texts between Python and C++: what leaves C++ is valid, what enters it is UTF-8. The only place
-/// that converts them; whatever is no character becomes U+FFFD.
+/// Texts between Python and C++: what leaves C++ is valid, what enters it is UTF-8. Nothing else
+/// converts them; what is not a character becomes U+FFFD.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -296,8 +296,8 @@ class BoundEvaluator:
 
 class ModelledDevice:
     """
-    A stand-in for an accelerator: a batch takes a modelled time and no processor time. Of the
-    benchmark suites.
+    A stand-in for an accelerator: a batch takes a modelled time and no processor time. For
+    the benchmark suites.
     """
     def __init__(
         self,
@@ -316,7 +316,7 @@ class ModelledDevice:
     def counters(self) -> dict:
         """
         Since it was made: batches, rows (without padding), padding; seconds in service (busy) and
-        between the ends of batches and their feeders' awakening (late), summed.
+        from the end of a batch until its thread wakes up (late), summed.
         """
 
 class Searcher:
@@ -341,7 +341,7 @@ class Searcher:
 
 class SelfPlay:
     """
-    Games at once; see pyengine.self_play.SelfPlay.
+    Games that are played at once; see pyengine.self_play.SelfPlayer.
     """
     def __init__(
         self, game: typing.Any, evaluator: Evaluator, config: dict, spec: typing.Any
@@ -425,9 +425,9 @@ def open_onnx(
     one_session: bool = False,
 ) -> OnnxModel:
     """
-    Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none =
-    the best that works. engine_cache: folder of TensorRT's engines of this model. as_device
-    calls the CPU as a GPU is called, one_session as TensorRT is: for tests.
+    Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
+    = the best that works. engine_cache: folder of TensorRT's engines of this model. For tests:
+    as_device calls the CPU as a GPU is called, one_session as TensorRT is.
     """
 
 def ort_provider_problem(

@@ -23,13 +23,13 @@ struct DeviceModel {
   bool uniform = false;  ///< equal priors and value 0; else a function of the position
 };
 
-/// What a device has done since it was made. Times are of its own clockwork, in seconds.
+/// What a device has done since it was made. Times are in seconds.
 struct DeviceCounters {
   std::uint64_t batches = 0;
   std::uint64_t rows = 0;     ///< without padding
   std::uint64_t padding = 0;  ///< rows
   double busy = 0.0;          ///< in service, summed over streams
-  double late = 0.0;          ///< between the ends of batches and their feeders' awakening, summed
+  double late = 0.0;          ///< from the end of a batch until its thread wakes up, summed
 };
 
 /// Fits every game and spec. One device may serve several engines, which then share its streams.

@@ -39,7 +39,7 @@ double seconds_of(const auto& work) {
 
 }  // namespace
 
-TEST_CASE("modelled device: equal planes are judged alike in any row, others otherwise") {
+TEST_CASE("modelled device: equal planes have equal answers in any row, others other ones") {
   const auto device = instant();
   const auto network = device->fit({}, shape_of_go9());
   const auto memory = network->make_memory(4);

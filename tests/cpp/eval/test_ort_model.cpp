@@ -38,7 +38,7 @@ TEST_SUITE("concurrent") {
   TEST_CASE("closing a device's sessions does not wait for a model that is opened there") {
     g_closed = 0;
     {
-      const std::lock_guard opening(device_gate());
+      const std::lock_guard opening(device_lock());
       std::async(std::launch::async, [] { close_on_device(one_session()); }).get();
       run_in_background([] {});
       wait_for_background();  // nor does who waits for memory wait for the device
@@ -48,16 +48,16 @@ TEST_SUITE("concurrent") {
     CHECK(g_closed == 1);
   }
 
-  TEST_CASE("the gate of devices is not taken where a batch is on one") {
+  TEST_CASE("nobody has the device alone while a batch is on it") {
     const auto elsewhere = [](auto attempt) {
       return std::async(std::launch::async, attempt).get();
     };
     {
-      const std::shared_lock batch(device_gate());
-      CHECK(!elsewhere([] { return device_gate().try_lock(); }));
-      elsewhere([] { const std::shared_lock another(device_gate()); });  // nothing is left behind
+      const std::shared_lock batch(device_lock());
+      CHECK(!elsewhere([] { return device_lock().try_lock(); }));
+      elsewhere([] { const std::shared_lock another(device_lock()); });  // nothing is left behind
     }
-    CHECK(device_gate().try_lock());
-    device_gate().unlock();
+    CHECK(device_lock().try_lock());
+    device_lock().unlock();
   }
 }

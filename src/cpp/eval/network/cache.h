@@ -1,5 +1,5 @@
-/// Raw network outputs by what the planes show. Priors are made after the look-up, since equal
-/// planes may have different legal moves (superko).
+/// A cache of raw network outputs; the key is what the planes show. Priors are made after the
+/// look-up, since equal planes may have different legal moves (superko).
 #pragma once
 
 #include <atomic>

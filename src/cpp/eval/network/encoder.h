@@ -108,10 +108,10 @@ class Encoder {
   std::vector<std::vector<std::uint16_t>> dense_slot_;  ///< [k][c] for dense channels
 };
 
-/// The symmetry of a leaf that is evaluated under a random one, below `symmetries`. It is a
-/// function of the position, so that one that comes back finds its answer in the cache: the same in
-/// all searches of a seed. In self-play too, where the games of a network share openings under one
-/// symmetry each. The next network's error there is another one, and training sees every position
+/// The symmetry, below `symmetries`, of a leaf that is evaluated under a random one. It depends on
+/// position and seed alone, so that a position that comes back finds its answer in the cache, in
+/// all searches of a seed. The games of self-play with one network therefore share openings under
+/// one symmetry each: the next network's errors there are others, and training sees every position
 /// under all symmetries.
 int random_symmetry(const PlaneStack& planes, std::uint64_t seed, int symmetries);
 

@@ -70,7 +70,7 @@ OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const P
 
 OrtMemory::~OrtMemory() {
   if (!model_->forked()) return;
-  for (auto& [part, call] : made_) {  // the parent's: a release could wait for its threads
+  for (auto& [part, call] : made_) {  // they are the parent's: a release could wait for its threads
     static_cast<void>(call.binding.release());
     static_cast<void>(call.input.release());
     static_cast<void>(call.policy.release());
@@ -83,7 +83,7 @@ int OrtMemory::run(int rows) {
   for (int start = 0; start < rows; start += calls_.limit) {
     const int padded = calls_.padded(std::min(calls_.limit, rows - start));
     Call& made = call(start, padded);
-    std::shared_lock shared(device_gate(), std::defer_lock);
+    std::shared_lock shared(device_lock(), std::defer_lock);
     if (model_->on_device()) shared.lock();
     run(made.session, made);
     computed += padded;
@@ -124,7 +124,7 @@ void OrtMemory::run(OrtSession* session, Call& call) const {
   OrtStatus* status = nullptr;
   if (call.binding != nullptr) {
     status = api_.RunWithBinding(session, nullptr, call.binding.get());
-  } else {  // copies in the call's own stream, where a binding waits for the whole device
+  } else {  // copies in the call's own stream; a binding would wait for the whole device
     const char* inputs[] = {plan_->input.c_str()};
     const OrtValue* values[] = {call.input.get()};
     const char* outputs[] = {plan_->policy.name.c_str(), plan_->value.name.c_str()};

@@ -21,30 +21,30 @@ constexpr std::size_t kMostOddSizes = 8;
 
 }  // namespace
 
-FairSharedMutex& device_gate() noexcept {
-  struct Gate {
+FairSharedMutex& device_lock() noexcept {
+  struct OfProcess {
     int forks;
     FairSharedMutex mutex;
   };
-  static std::atomic<Gate*> current{new Gate{forks(), {}}};
-  Gate* gate = current.load(std::memory_order_acquire);
-  if (gate->forks == forks()) return gate->mutex;
-  auto made = std::make_unique<Gate>(forks());
-  if (current.compare_exchange_strong(gate, made.get(), std::memory_order_acq_rel)) {
+  static std::atomic<OfProcess*> current{new OfProcess{forks(), {}}};
+  OfProcess* known = current.load(std::memory_order_acquire);
+  if (known->forks == forks()) return known->mutex;
+  auto made = std::make_unique<OfProcess>(forks());
+  if (current.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
     return made.release()->mutex;  // the parent's is left as it is
   }
-  return gate->mutex;
+  return known->mutex;
 }
 
 void close_on_device(std::vector<Handle<OrtSession>> sessions) {
-  if (std::unique_lock alone(device_gate(), std::try_to_lock); alone) {
+  if (std::unique_lock alone(device_lock(), std::try_to_lock); alone) {
     sessions.clear();
     return;
   }
   const auto given = std::make_shared<std::vector<Handle<OrtSession>>>(std::move(sessions));
   run_in_background(
       [given] {
-        const std::lock_guard alone(device_gate());
+        const std::lock_guard alone(device_lock());
         given->clear();
       },
       Background::devices);
@@ -86,7 +86,7 @@ LoadedModel::~LoadedModel() {
 void LoadedModel::open(std::vector<OrtProvider> providers) {
   provider = full_name(library, providers.front().name);
   providers_ = std::move(providers);
-  std::unique_lock alone(device_gate(), std::defer_lock);
+  std::unique_lock alone(device_lock(), std::defer_lock);
   if (on_device()) alone.lock();
   session_options = make_options(library, providers_, options);  // whether they can be had
   session = provider == kTensorRt ? open_with_engine(std::nullopt)
@@ -211,7 +211,7 @@ Handle<OrtSession> LoadedModel::open_with_engine(
 
 OrtSession* LoadedModel::session_for(const DeviceCall& call, const FirstRun& first_run) {
   if (OrtSession* found = known(call)) return found;
-  const std::lock_guard alone(device_gate());
+  const std::lock_guard alone(device_lock());
   if (OrtSession* found = known(call)) return found;
   Handle<OrtSession> made;
   OrtSession* taken = first_may_serve() ? take_idle() : nullptr;

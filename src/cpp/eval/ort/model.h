@@ -20,40 +20,41 @@ class FairSharedMutex {
  public:
   void lock() {
     turn_.lock();
-    gate_.lock();
+    access_.lock();
   }
   bool try_lock() {
     if (!turn_.try_lock()) return false;
-    if (gate_.try_lock()) return true;
+    if (access_.try_lock()) return true;
     turn_.unlock();
     return false;
   }
   void unlock() {
-    gate_.unlock();
+    access_.unlock();
     turn_.unlock();
   }
   void lock_shared() {
     const std::lock_guard turn(turn_);
-    gate_.lock_shared();
+    access_.lock_shared();
   }
-  void unlock_shared() { gate_.unlock_shared(); }
+  void unlock_shared() { access_.unlock_shared(); }
 
  private:
   std::mutex turn_;  ///< held by the writer that waits: readers queue up behind it
-  std::shared_mutex gate_;
+  std::shared_mutex access_;
 };
 
-/// Batches on GPUs share it; whoever opens, first runs or closes a session there has it alone. The
-/// first run of a convolution may capture a stream, and meanwhile CUDA refuses other threads' calls
-/// ("operation not permitted when stream is capturing"). A forked child has a gate of its own:
+/// Batches on GPUs hold it shared; opening, first running and closing a session there hold it
+/// exclusively. The first run of a convolution may capture a stream, and meanwhile CUDA refuses
+/// other threads' calls
+/// ("operation not permitted when stream is capturing"). A forked child has a lock of its own:
 /// threads that it does not have may hold the parent's.
-FairSharedMutex& device_gate() noexcept;
+FairSharedMutex& device_lock() noexcept;
 
-/// Closes sessions of a device, alone on it. Where somebody else is there (a model that is opened
-/// may take minutes), in the background: the caller may hold Python's lock.
+/// Closes sessions of a device under the exclusive lock; in the background where it is taken, since
+/// opening a model may take minutes and the caller may hold the GIL.
 void close_on_device(std::vector<Handle<OrtSession>> sessions);
 
-/// Calls that a session on a device is wanted for.
+/// The calls that a session on a device is opened for.
 struct DeviceCall {
   std::string input;                ///< name of the tensor
   std::vector<std::int64_t> shape;  ///< of the input; [0] is ignored
@@ -125,7 +126,7 @@ struct LoadedModel {
 
   int forks_at_load = forks();
   bool private_sessions_ = false;
-  std::vector<OrtProvider> providers_;  ///< that the first session was opened with
+  std::vector<OrtProvider> providers_;  ///< of the first session
   mutable std::mutex mutex_;
   std::vector<Handle<OrtSession>> more_;     ///< guarded by mutex_; sessions beside the first
   std::vector<OrtSession*> idle_;            ///< guarded by mutex_; sessions that nobody holds

@@ -131,11 +131,12 @@ void run_probe(LoadedModel& model, const Plan& plan, int rows, int limit,
         run(fresh);
         opened = true;
       });
-  const std::shared_lock shared(device_gate());
+  const std::shared_lock shared(device_lock());
   if (!opened) run(session);
 }
 
-/// Runs zeros through the network: its outputs' true shapes are seen before a search trusts them.
+/// Runs zeros through the network: the true shapes of its outputs are known before a search uses
+/// it.
 void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   const Api& api = model.library.api();
   std::vector<std::byte> zeros(static_cast<std::size_t>(rows) * plan.input_row *
@@ -159,8 +160,8 @@ void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   check_output(model, plan.value, rows);
 }
 
-/// Where each size has a session, a size that batches have. Else the engine is built for a batch,
-/// which is not known here: the first batch's memory is what probes.
+/// Probes with a size that batches have. Where one session serves all sizes, its engine is built
+/// for the largest batch, which is not known here: make_memory() probes then.
 void probe_now(LoadedModel& model, Plan& plan) {
   if (model.on_device() && model.one_session()) return;
   const CallPlan calls = calls_for(model, plan, model.on_device() ? 8 : 2);
@@ -199,7 +200,7 @@ class OrtNetwork final : public RawNetwork {
  private:
   std::shared_ptr<LoadedModel> model_;
   const ElementType input_type_;
-  std::mutex mutex_;                  ///< only batches that are made wait for it
+  std::mutex mutex_;                  ///< taken by make_memory() alone
   std::shared_ptr<const Plan> plan_;  ///< guarded by mutex_; replaced once, when it is probed
 };
 
@@ -215,7 +216,7 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
   plan_input(*model, spec, shape.planes, plan);
   const TensorInfo* policy = named(*model, model->outputs, "policy_output", spec.policy_output);
   const TensorInfo* value = named(*model, model->outputs, "value_output", spec.value_output);
-  // By name first: what one output is called tells the other apart.
+  // By name first: where one output is known the other is the one that is left.
   if (value == nullptr) value = find(model->outputs, "value");
   if (policy == nullptr) policy = &pick_output(*model, "policy", shape.policy, value);
   if (value == nullptr) value = &pick_output(*model, "value", shape.value, policy);

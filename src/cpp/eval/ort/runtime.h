@@ -1,4 +1,4 @@
-/// ONNX models run by ONNX Runtime. Only the files ort*.{h,cpp} see that library.
+/// ONNX models run by ONNX Runtime. Only this folder sees that library.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct OrtProvider {
 /// Where and how a model runs.
 struct OrtOptions {
   std::filesystem::path library;       ///< of ONNX Runtime, found by the caller
-  std::vector<OrtProvider> providers;  ///< the most wanted first; none = CUDA if it works, or CPU
+  std::vector<OrtProvider> providers;  ///< in order of preference; none = CUDA, else CPU
   int device_id = 0;                   ///< of the GPU, >= 0
   int max_batch = 0;  ///< most rows of one call of the library; 0 = the whole batch
   int threads = 0;    ///< within one call on the CPU; 0 = 1, since every search thread makes calls
@@ -32,7 +32,7 @@ struct OrtOptions {
   /// One session serves batches of all sizes, as TensorRT's does; else each size has its own.
   bool one_session = false;
   /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
-  /// What is known of all models' layers goes to the folder that it is in.
+  /// The timings of layers, which all models have in common, go to its parent folder.
   std::filesystem::path engine_cache;
 };
 

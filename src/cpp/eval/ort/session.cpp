@@ -157,7 +157,7 @@ Handle<OrtSessionOptions> make_options(const Library& library,
   set(api.SetSessionExecutionMode(session, kExecutionSequential));
   set(api.SetIntraOpNumThreads(session, std::max(1, options.threads)));
   set(api.SetInterOpNumThreads(session, 1));
-  set(api.DisableCpuMemArena(session));  // its lock costs more than it saves when threads share
+  set(api.DisableCpuMemArena(session));  // threads that share a session would wait for its lock
   set(api.EnableMemPattern(session));
   for (const OrtProvider& provider : providers) {
     append(library, session, provider, options.device_id);

@@ -9,7 +9,7 @@
 ///  - An engine's calls take turns under a mutex of the session: several threads may make them.
 ///  - The name of a cached engine says the file's name, the graph's names, the versions it was
 ///    compiled with and the kind of GPU: not the weights, and of the options only the precision.
-///    An engine with another profile takes its place. So the folder has to say all of that.
+///    An engine with another profile replaces it. Our folder's name says all of that.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ bool profile_can_name(const std::string& input);
 
 using ProviderOptions = std::map<std::string, std::string>;
 
-/// A user's options, which win, with ours. `cache`: folder of this model's engines, empty = none;
-/// the timings of layers, which all models have in common, go to the folder that it is in.
+/// Adds our options to the user's, which win. `cache`: folder of this model's engines, empty =
+/// none; the timings of layers, which all models have in common, go to its parent folder.
 ProviderOptions tensorrt_options(ProviderOptions given, const std::optional<EngineProfile>& profile,
                                  const std::filesystem::path& cache);
 
@@ -50,7 +50,7 @@ ProviderOptions tensorrt_options(ProviderOptions given, const std::optional<Engi
 bool make_cache_folders(const ProviderOptions& options);
 
 /// Removes the engines and timings that were cached, as after an error in reading them: a process
-/// may have been killed while it wrote one. Whether there were any.
+/// may have been killed while it wrote one. Returns whether there were any.
 bool forget_engines(const std::filesystem::path& cache);
 
 }  // namespace pyengine::ort
