@@ -19,7 +19,7 @@ struct TreeCount {
 };
 
 /// Rules of every node when nobody searches. `exact`: N = 1 + sum of N(child) for expanded nodes;
-/// not so at the memory cap, where a node may be judged, or count its own judgement, again.
+/// not so at the memory cap, where a node may be evaluated, or count its own evaluation, again.
 class TreeCheck {
  public:
   TreeCheck(const Tree& tree, bool exact) : tree_(tree), exact_(exact) {}

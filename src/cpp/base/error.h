@@ -30,7 +30,7 @@ class ModelError : public EngineError {
   using EngineError::EngineError;
 };
 
-/// An evaluator that failed while judging positions.
+/// An evaluator that failed while it evaluated positions.
 class EvaluationError : public EngineError {
  public:
   using EngineError::EngineError;

@@ -1,4 +1,4 @@
-/// What the engine asks of a game: the Game concept. One file a game; the list is registry.cpp.
+/// What the engine asks of a game: the Game concept. One file a game; list.h is the only list.
 #pragma once
 
 #include <concepts>

@@ -83,7 +83,7 @@ Gomoku Gomoku::from_setup(const Params& params, const BoardSetup& setup) {
 }
 
 bool Gomoku::is_forbidden(Action point) const noexcept {
-  return pyengine::is_forbidden(renju_board().judge(point));
+  return pyengine::is_forbidden(renju_board().classify(point));
 }
 
 BoardBits Gomoku::permitted() const noexcept {

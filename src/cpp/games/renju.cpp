@@ -116,18 +116,18 @@ void RenjuBoard::take(Place place) noexcept {
   empty_[static_cast<std::size_t>(place.row + kReach)] |= 1U << (place.column + kReach);
 }
 
-RenjuMove RenjuBoard::judge(int point) noexcept {
-  return judge(Place{point / size_, point % size_});
+RenjuMove RenjuBoard::classify(int point) noexcept {
+  return classify(Place{point / size_, point % size_});
 }
 
-RenjuMove RenjuBoard::judge(Place place) noexcept {
+RenjuMove RenjuBoard::classify(Place place) noexcept {
   put(place);
-  const RenjuMove move = judge_stone(place);
+  const RenjuMove move = classify_stone(place);
   take(place);
   return move;
 }
 
-RenjuMove RenjuBoard::judge_stone(Place place) noexcept {
+RenjuMove RenjuBoard::classify_stone(Place place) noexcept {
   std::array<unsigned, kSteps.size()> makers{};
   int longest = 0;
   int fours = 0;
@@ -158,7 +158,7 @@ bool RenjuBoard::is_three(Place place, int direction, unsigned makers) noexcept 
   for (; makers != 0; makers &= makers - 1) {
     const int i = std::countr_zero(makers) - kReach;
     const Place next{place.row + i * step.row, place.column + i * step.column};
-    if (judge(next) == RenjuMove::plain) return true;
+    if (classify(next) == RenjuMove::plain) return true;
   }
   return false;
 }
@@ -201,7 +201,7 @@ BoardBits RenjuBoard::forbidden_points() noexcept {
       std::uint32_t rest = candidates[static_cast<std::size_t>(r - row)] & empty;
       for (; rest != 0; rest &= rest - 1) {
         const Place place{r, std::countr_zero(rest) - kReach};
-        if (is_forbidden(judge(place))) forbidden.set(place.row * size_ + place.column);
+        if (is_forbidden(classify(place))) forbidden.set(place.row * size_ + place.column);
       }
     }
   }
@@ -212,7 +212,7 @@ bool RenjuBoard::black_can_move() noexcept {
   for (int row = 0; row < size_; ++row) {
     std::uint32_t rest = empty_[static_cast<std::size_t>(row + kReach)];
     for (; rest != 0; rest &= rest - 1) {
-      if (!is_forbidden(judge(Place{row, std::countr_zero(rest) - kReach}))) return true;
+      if (!is_forbidden(classify(Place{row, std::countr_zero(rest) - kReach}))) return true;
     }
   }
   return false;

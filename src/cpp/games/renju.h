@@ -22,7 +22,7 @@ class RenjuBoard {
   RenjuBoard(int size, const BoardBits& black, const BoardBits& white) noexcept;
 
   /// `point` is empty. Tries further stones and takes them back.
-  [[nodiscard]] RenjuMove judge(int point) noexcept;
+  [[nodiscard]] RenjuMove classify(int point) noexcept;
   [[nodiscard]] BoardBits forbidden_points() noexcept;
   /// Whether Black has an empty point that is not forbidden.
   [[nodiscard]] bool black_can_move() noexcept;
@@ -50,8 +50,8 @@ class RenjuBoard {
   static unsigned straight_four_makers(Line line) noexcept;
 
   static unsigned gather(const Rows& rows, Place place, int direction) noexcept;
-  [[nodiscard]] RenjuMove judge(Place place) noexcept;
-  [[nodiscard]] RenjuMove judge_stone(Place place) noexcept;
+  [[nodiscard]] RenjuMove classify(Place place) noexcept;
+  [[nodiscard]] RenjuMove classify_stone(Place place) noexcept;
   [[nodiscard]] bool is_three(Place place, int direction, unsigned makers) noexcept;
   /// Points of rows `row` and `row` + 1 that have stones enough around them for a foul.
   [[nodiscard]] std::uint64_t crowded(int row) const noexcept;

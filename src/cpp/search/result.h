@@ -41,7 +41,7 @@ static_assert(sizeof(TreeNode) == 24);
 struct SearchResult {
   Action action = kNoAction;
   double value = 0.0;                  ///< for the player to move at the root, in [-1, 1]
-  float network_value = 0.0F;          ///< of the root's own judgement, likewise
+  float network_value = 0.0F;          ///< the root's own evaluation, likewise
   std::optional<int> proven;           ///< likewise
   std::vector<std::int32_t> actions;   ///< legal, ascending
   std::vector<std::uint32_t> visits;   ///< in the order of `actions`, as all below
@@ -52,7 +52,7 @@ struct SearchResult {
   std::vector<float> improved_policy;  ///< [num_actions], see improved_policy()
   std::vector<std::int32_t> pv;        ///< principal variation
   std::uint64_t simulations = 0;       ///< of this call
-  std::uint64_t evaluations = 0;       ///< rows judged in this call
+  std::uint64_t evaluations = 0;       ///< rows evaluated in this call
   std::uint64_t nodes = 0;
   double seconds = 0.0;
   StopReason stop_reason = StopReason::simulations;
@@ -76,7 +76,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
 
 /// The policy of Gumbel AlphaZero (Danihelka et al., 2022): softmax(log prior + sigma(completed
 /// Q)), sigma(q) = (c_visit + max visits) * c_scale * q with q rescaled to [0, 1]; unvisited
-/// actions take the mixed value of root judgement and visited actions. `priors`, `visits`, `q` over
+/// actions take the mixed value of the root's evaluation and the visited actions. `priors`, `visits`, `q` over
 /// legal actions.
 std::vector<double> improved_policy(const std::vector<float>& priors,
                                     const std::vector<std::uint32_t>& visits,

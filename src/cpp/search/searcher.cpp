@@ -389,13 +389,13 @@ void Searcher::stop() noexcept {
 SearchStats Searcher::stats() const {
   check_alive();
   const std::lock_guard lock(stats_mutex_);
-  const EvaluatorStats judged = bound_->stats();
+  const EvaluatorStats evaluated = bound_->stats();
   SearchStats stats = done_;
   for (const TreeSearch* search : running_) Running::add_to(stats, *search);
-  stats.batches = judged.batches;
-  stats.padding = judged.padding;
-  stats.cache_hits = judged.cache_hits;
-  stats.bytes = pool_->bytes() + judged.cache_bytes + (pipeline_ ? pipeline_->batch_bytes() : 0);
+  stats.batches = evaluated.batches;
+  stats.padding = evaluated.padding;
+  stats.cache_hits = evaluated.cache_hits;
+  stats.bytes = pool_->bytes() + evaluated.cache_bytes + (pipeline_ ? pipeline_->batch_bytes() : 0);
   stats.refusals = pool_->refusals();
   stats.provider = bound_->provider();
   const std::uint64_t waited = old_waited_ns_ + (pipeline_ ? pipeline_->waited_ns() : 0);

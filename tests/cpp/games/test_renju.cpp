@@ -36,96 +36,96 @@ struct Drawing {
 };
 
 /// What Black's move on the point drawn as ? is.
-RenjuMove judge(std::string_view text) {
+RenjuMove classify(std::string_view text) {
   const Drawing drawing(text);
   REQUIRE(drawing.size > 0);
   REQUIRE(drawing.of('?').count() == 1);
   RenjuBoard board = drawing.board();
   RenjuMove move = RenjuMove::plain;
-  drawing.of('?').for_each([&](int point) { move = board.judge(point); });
+  drawing.of('?').for_each([&](int point) { move = board.classify(point); });
   return move;
 }
 
 }  // namespace
 
 TEST_CASE("two open threes are a double three") {
-  CHECK(judge("......... ......... ....X.... ....X.... ..XX?.... ......... .........") ==
+  CHECK(classify("......... ......... ....X.... ....X.... ..XX?.... ......... .........") ==
         RenjuMove::double_three);
 }
 
 TEST_CASE("threes with a gap are threes") {
-  CHECK(judge("......... ....X.... ....X.... ......... .X.X?.... ......... .........") ==
+  CHECK(classify("......... ....X.... ....X.... ......... .X.X?.... ......... .........") ==
         RenjuMove::double_three);
 }
 
 TEST_CASE("a closed three is no three") {
-  CHECK(judge("......... ....O.... ....X.... ....X.... ..XX?.... ......... .........") ==
+  CHECK(classify("......... ....O.... ....X.... ....X.... ..XX?.... ......... .........") ==
         RenjuMove::plain);
 }
 
 TEST_CASE("a three that the edge keeps from becoming a straight four is no three") {
-  CHECK(judge("....X.... ....X.... ..XX?.... ......... ......... .........") == RenjuMove::plain);
+  CHECK(classify("....X.... ....X.... ..XX?.... ......... ......... .........") == RenjuMove::plain);
 }
 
 TEST_CASE("four and three are no foul") {
-  CHECK(judge("......... ....X.... ....X.... ....X.... ..XX?.... ......... .........") ==
+  CHECK(classify("......... ....X.... ....X.... ....X.... ..XX?.... ......... .........") ==
         RenjuMove::plain);
 }
 
 TEST_CASE("two fours are a double four, also when both are closed") {
-  CHECK(judge("..O...... ..X...... ..X...... ..X...... ..?XXXO.. ......... .........") ==
+  CHECK(classify("..O...... ..X...... ..X...... ..X...... ..?XXXO.. ......... .........") ==
         RenjuMove::double_four);
 }
 
 TEST_CASE("two fours on one line are a double four") {
-  CHECK(judge(".X.X?X.X. ......... ......... ......... ......... .........") ==
+  CHECK(classify(".X.X?X.X. ......... ......... ......... ......... .........") ==
         RenjuMove::double_four);
-  CHECK(judge("XX.X?.XX. ......... ......... ......... ......... .........") ==
+  CHECK(classify("XX.X?.XX. ......... ......... ......... ......... .........") ==
         RenjuMove::double_four);
-  CHECK(judge("XXX.?.XXX ......... ......... ......... ......... .........") ==
+  CHECK(classify("XXX.?.XXX ......... ......... ......... ......... .........") ==
         RenjuMove::double_four);
 }
 
 TEST_CASE("a straight four is one four") {
-  CHECK(judge("..XX?X... ......... ......... ......... ......... .........") == RenjuMove::plain);
+  CHECK(classify("..XX?X... ......... ......... ......... ......... .........") == RenjuMove::plain);
 }
 
 TEST_CASE("a four that only six could complete is no four") {
   // D-G and the lone X beyond the gap: filling the gap makes six.
-  CHECK(judge("X.XX?XO.. ......... ......... ......... ......... .........") == RenjuMove::plain);
+  CHECK(classify("X.XX?XO.. ......... ......... ......... ......... .........") == RenjuMove::plain);
 }
 
 TEST_CASE("six or more in a row are an overline") {
-  CHECK(judge("XXX?XX... ......... ......... ......... ......... .........") ==
+  CHECK(classify("XXX?XX... ......... ......... ......... ......... .........") ==
         RenjuMove::overline);
-  CHECK(judge("XXXX?XXXX ......... ......... ......... ......... .........") ==
+  CHECK(classify("XXXX?XXXX ......... ......... ......... ......... .........") ==
         RenjuMove::overline);
 }
 
 TEST_CASE("exactly five come before every foul") {
-  CHECK(judge("..XX?XX.. ......... ......... ......... ......... .........") == RenjuMove::five);
+  CHECK(classify("..XX?XX.. ......... ......... ......... ......... .........") == RenjuMove::five);
   // Five across, six down.
-  CHECK(judge("....X.... ....X.... ....X.... ..XX?XX.. ....X.... ....X.... .........") ==
+  CHECK(classify("....X.... ....X.... ....X.... ..XX?XX.. ....X.... ....X.... .........") ==
         RenjuMove::five);
   // Two fours, down and aslant, with a four or a five across.
-  CHECK(judge(".X..X.... ..X.X.... ...XX.... .XXX?.... ......... .........") ==
+  CHECK(classify(".X..X.... ..X.X.... ...XX.... .XXX?.... ......... .........") ==
         RenjuMove::double_four);
-  CHECK(judge(".X..X.... ..X.X.... ...XX.... XXXX?.... ......... .........") == RenjuMove::five);
+  CHECK(classify(".X..X.... ..X.X.... ...XX.... XXXX?.... ......... .........") == RenjuMove::five);
 }
 
 TEST_CASE("a three whose straight four would be an overline is no three") {
   // Across, a stone on either side makes four, but stones beyond make six of the five.
-  CHECK(judge("......... ....X.... ....X.... X..X?X..X ......... .........") == RenjuMove::plain);
+  CHECK(classify("......... ....X.... ....X.... X..X?X..X ......... .........") == RenjuMove::plain);
 }
 
 TEST_CASE("a three whose straight four would be a double four is no three") {
   // Down, the straight four is made on row 3 or row 7, where Black may have a four across as well.
   CHECK(
-      judge(
+      classify(
           "........... ........... ...X..XX... .....X..... ...XX?..... .....X..... ...........") ==
       RenjuMove::double_three);
   CHECK(
-      judge(
+      classify(
           "........... ........... ...X..XX... .....X..... ...XX?..... .....X..... ...X..XX...") ==
       RenjuMove::plain);
 }
@@ -133,10 +133,10 @@ TEST_CASE("a three whose straight four would be a double four is no three") {
 TEST_CASE("a three whose straight four would be a double three is no three") {
   // The falling three needs the point left of ?'s upper neighbour, where Black makes a three across
   // and one rising to the X in the upper right.
-  CHECK(judge("......... ......... ......... .......X. .XX...... ...X.X... .....XX.. .....?... "
+  CHECK(classify("......... ......... ......... .......X. .XX...... ...X.X... .....XX.. .....?... "
               ".........") == RenjuMove::plain);
   // White spoils the rising three: the point is free, and the two threes are two.
-  CHECK(judge("......... ......... ........O .......X. .XX...... ...X.X... .....XX.. .....?... "
+  CHECK(classify("......... ......... ........O .......X. .XX...... ...X.X... .....XX.. .....?... "
               ".........") == RenjuMove::double_three);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE("a board without stones has no forbidden points") {
   CHECK(board.black_can_move());
 }
 
-TEST_CASE("forbidden_points() are the points that judge() forbids") {
+TEST_CASE("forbidden_points() are the points that classify() forbids") {
   Rng rng(11);
   int seen = 0;
   for (int i = 0; i < 400; ++i) {
@@ -163,7 +163,7 @@ TEST_CASE("forbidden_points() are the points that judge() forbids") {
     BoardBits expected;
     for (int point = 0; point < size * size; ++point) {
       if (black.test(point) || white.test(point)) continue;
-      if (is_forbidden(board.judge(point))) expected.set(point);
+      if (is_forbidden(board.classify(point))) expected.set(point);
     }
     CHECK(board.forbidden_points() == expected);
     seen += expected.count();

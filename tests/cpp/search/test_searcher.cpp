@@ -359,7 +359,7 @@ TEST_CASE("a host that says no ends the search; one that throws is heard") {
   }
 }
 
-TEST_CASE("a search whose time is over at once has judged the root and can name a move") {
+TEST_CASE("a search whose time is over at once has evaluated the root and can name a move") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 4}) {
     SearchConfig config = config_of(threads, 1);

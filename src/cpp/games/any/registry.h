@@ -1,4 +1,4 @@
-/// The games that the engine ships. registry.cpp is the only list of them.
+/// Finds the games of list.h by name and makes them.
 #pragma once
 
 #include <memory>

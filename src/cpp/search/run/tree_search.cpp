@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to choose from
 constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
-constexpr int kKnownPerTurn = 8;  ///< visits of endings, while leaves wait to be judged
+constexpr int kKnownPerTurn = 8;  ///< visits of endings, while leaves wait to be evaluated
 
 /// Nobody evaluates the node any more; it stays expanded where only what followed has failed.
 void give_up(Node& node) noexcept {
@@ -99,7 +99,8 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
 /// makes the search look elsewhere than where it wants to. Gomoku 8x8, 800 simulations, 16 in
 /// flight, mean value lost against the serial search: 0.010 with 32 a turn, 0.001 with 4 or 5.
 /// Connect Four, 10,000 simulations, 64 in flight: half as much lost with 4 to 16 a turn as with 16
-/// to 66. Who allows hundreds of leaves asks for full batches: their budget grows with the square.
+/// to 66. Where hundreds of leaves are allowed, full batches matter more: the budget grows with the square
+/// of the leaves.
 std::size_t TreeSearch::collision_budget(const Turn& turn) const noexcept {
   constexpr std::uint64_t kVisitsToDouble = 3200;
   const std::uint64_t visits = tree_.root().visits.load(std::memory_order_relaxed);
@@ -150,7 +151,7 @@ LeafSymmetry TreeSearch::symmetry_of_leaf(bool is_root) const noexcept {
   return config_.symmetry == SymmetryMode::none ? LeafSymmetry::identity : LeafSymmetry::random;
 }
 
-/// Between the judgement of the root and the first walk: its noise.
+/// The root is expanded: its noise, if any, comes before the first walk.
 void TreeSearch::ready_root() {
   if (config_.dirichlet_fraction > 0.0) {
     Rng rng = noise_stream(config_.seed, stream_);

@@ -53,7 +53,7 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] bool may_gather() const noexcept;
   /// No simulation is missing and no leaf is in flight. Exact only while nobody gathers.
   [[nodiscard]] bool finished() const noexcept;
-  /// The root is judged and has its edges, and its noise.
+  /// The root is evaluated and has its edges, and its noise.
   [[nodiscard]] bool root_ready() const noexcept {
     return root_ready_.load(std::memory_order_acquire);
   }
@@ -89,7 +89,7 @@ class alignas(kCacheLine) TreeSearch {
   void cancel(Flight& flight) noexcept;
 
   std::atomic<std::uint64_t> completed{0};    ///< simulations
-  std::atomic<std::uint64_t> evaluations{0};  ///< rows judged
+  std::atomic<std::uint64_t> evaluations{0};  ///< rows evaluated
   std::atomic<std::uint64_t> collisions{0};
 
  private:

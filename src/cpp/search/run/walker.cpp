@@ -140,7 +140,7 @@ class WalkerOf final : public Walker {
     return {WalkEnd::known, outcome->first, true, 1};
   }
 
-  /// Memory is at its cap and the node has no child: its own judgement counts once more.
+  /// Memory is at its cap and the node has no child: its own evaluation counts once more.
   static Walk full(const Node& node) noexcept {
     return known(node.mover == 0 ? node.value : -node.value);
   }

@@ -15,7 +15,7 @@ namespace pyengine {
 using Path = std::vector<Node*>;  ///< from the root to where the walk ended, both included
 
 enum class WalkEnd : std::uint8_t {
-  leaf,       ///< path.back() is claimed by the caller and to be judged
+  leaf,       ///< path.back() is claimed by the caller and to be evaluated
   known,      ///< the game is over there, or its value is proven, or memory is full: `value` holds
   collision,  ///< another leaf in flight stands there, or is being created
 };
