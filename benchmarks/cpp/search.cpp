@@ -6,7 +6,7 @@
 
 #include "eval/simple.h"
 #include "leaves.h"
-#include "search/rules/select.h"
+#include "search/rules/puct_rule.h"
 #include "search/searcher.h"
 #include "search/tree/backup.h"
 #include "search/tree/tree.h"
@@ -23,7 +23,7 @@ struct Wide {
   Tree tree{pool};
   Allocator allocator{tree.shared_arena()};
   SearchConfig config;
-  Selector selector;
+  PuctRule rule;
 
   explicit Wide(int children) {
     Node& root = tree.root();
@@ -40,19 +40,18 @@ struct Wide {
       visits += child->visits.load();
     }
     root.visits = visits;
-    selector.configure(config);
+    rule.configure(config);
   }
 
-  /// The largest score, computed as API §3 writes it.
+  /// The child with the largest score, one by one.
   [[nodiscard]] const Node* naive_choice() const {
     const Node& root = tree.root();
     const double n = root.visits.load();
-    const double rate = exploration_rate(config, n);
+    const puct::Parent parent{puct::exploration_rate(config, n), std::sqrt(n)};
     const Node* best = nullptr;
     double most = 0.0;
     for_each_child(tree.arena(), root, root.num_children.load(), [&](const Node& child) {
-      const double score = child.mean_for_chooser() +
-          rate * unpack_prior(child.prior) * std::sqrt(n) / (1.0 + child.visits.load());
+      const double score = puct::score_of(child, parent, 0.0);
       if (best == nullptr || score > most) {
         best = &child;
         most = score;
@@ -65,10 +64,10 @@ struct Wide {
 void select(benchmark::State& state, int children) {
   Wide wide(children);
   Node& root = wide.tree.root();
-  const Selection chosen = wide.selector.choose(wide.tree, root, true, true);
+  const Selection chosen = wide.rule.choose(wide.tree, root, true);
   require(chosen.child == wide.naive_choice(), "the child with the largest score is chosen");
   for (auto _ : state) {
-    benchmark::DoNotOptimize(wide.selector.choose(wide.tree, root, true, true).child);
+    benchmark::DoNotOptimize(wide.rule.choose(wide.tree, root, true).child);
   }
   set_rate(state);
 }

@@ -6,7 +6,7 @@
 
 #include "eval/simple.h"
 #include "leaves.h"
-#include "search/rules/select.h"
+#include "search/rules/puct_rule.h"
 #include "search/run/walker.h"
 #include "search/searcher.h"
 #include "search/tree/backup.h"
@@ -48,18 +48,17 @@ struct Grown {
 
 /// What a worker has.
 struct Walking {
-  Selector selector;
+  PuctRule rule;
   Allocator allocator;
   std::unique_ptr<Walker> walker;
   Path path;
 
   explicit Walking(const Grown& grown)
       : allocator(grown.tree().shared_arena()), walker(make_walker(grown.start.position())) {
-    selector.configure(grown.config);
+    rule.configure(grown.config);
   }
   Walk walk(const Grown& grown) {
-    return walker->walk(grown.tree(), grown.start.position(), {true, false}, selector, allocator,
-                        path);
+    return walker->walk(grown.tree(), grown.start.position(), grown.config, rule, allocator, path);
   }
 };
 

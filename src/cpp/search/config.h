@@ -6,6 +6,8 @@
 
 namespace pyengine {
 
+/// Which rule chooses a child, see rules/rule.h.
+enum class Algorithm : std::uint8_t { puct, uct };
 enum class FirstPlay : std::uint8_t { value, parent, reduction };
 enum class CollisionRule : std::uint8_t { virtual_visit, virtual_loss };
 enum class SymmetryMode : std::uint8_t { none, random, average, root_average, fill };
@@ -14,6 +16,7 @@ struct SearchConfig {
   std::optional<std::uint64_t> simulations;  ///< >= 1; with neither budget: kDefaultSimulations
   std::optional<double> seconds;             ///< > 0
 
+  Algorithm algorithm = Algorithm::puct;
   double c_puct = 1.25;                         ///< > 0   [AlphaZero pseudocode, pb_c_init]
   std::optional<double> c_puct_base = 19652.0;  ///< > 0, or constant c [pb_c_base]
   double c_puct_factor = 1.0;                   ///< >= 0  [lc0, KataGo: cpuct factor]
@@ -30,7 +33,7 @@ struct SearchConfig {
   std::optional<double> dirichlet_alpha;  ///< > 0; default 10 / legal actions [AlphaZero's scaling]
   double dirichlet_fraction = 0.0;        ///< in [0, 1]; 0.25 in self-play
   double temperature = 0.0;               ///< >= 0, of the move choice
-  double forced_playouts = 0.0;           ///< of self-play, see search/forced.h; 0 = none
+  double forced_playouts = 0.0;           ///< of self-play, see rules/forced.h; 0 = none
 
   bool reuse_tree = true;
   std::uint64_t cache_entries = 1U << 17;

@@ -7,8 +7,6 @@
 #include <queue>
 #include <tuple>
 
-#include "search/rules/select.h"
-
 namespace pyengine {
 namespace {
 
@@ -304,7 +302,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   fill_columns(result, all, num_actions);
   result.network_value = root.value;
   if (config.solver) result.proven = proven_for(root, root.mover);
-  result.value = result.proven ? *result.proven : std::clamp(mean_for_mover(root), -1.0, 1.0);
+  result.value = result.proven ? *result.proven : std::clamp(root.mean_for_mover(), -1.0, 1.0);
   const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
   if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {

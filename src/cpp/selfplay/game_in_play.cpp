@@ -1,12 +1,11 @@
 #include "selfplay/game_in_play.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
-#include "search/rules/forced.h"
+#include "selfplay/policy_target.h"
 
 namespace pyengine {
 namespace {
@@ -30,20 +29,6 @@ double best_chance(const SearchResult& result) {
   if (*most == 0) return result.value;
   const auto place = static_cast<std::size_t>(most - result.visits.begin());
   return std::max(result.value, static_cast<double>(result.q[place]));
-}
-
-/// Visits as a policy target: of a proven win the winning move alone, since the search ended there.
-std::vector<std::uint32_t> target_of(const SearchResult& result, const SearchConfig& config) {
-  if (result.proven != 1) {
-    if (config.forced_playouts == 0.0) return visits_of_good_moves(result);
-    SearchResult good = result;
-    good.visits = visits_of_good_moves(result);
-    return without_forced(good, config.forced_playouts, config);
-  }
-  std::vector<std::uint32_t> visits(result.visits.size(), 0);
-  const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
-  visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
-  return visits;
 }
 
 }  // namespace
@@ -203,7 +188,7 @@ void GameInPlay::record(const SearchResult& result) {
   position.rethrow_if_failed();
   Judged judged;
   judged.actions = result.actions;
-  judged.visits = target_of(result, search_->config());
+  judged.visits = policy_target(result, search_->config());
   judged.root_value = static_cast<float>(result.value);
   judged.network_value = result.network_value;
   judged.ply = static_cast<int>(state_->history().size());

@@ -49,24 +49,25 @@ struct Family {
   }
 };
 
-ScoreTask task_of(std::uint64_t seed) {
-  ScoreTask task{1.25 + static_cast<double>(seed) / 7, static_cast<double>(seed * 3 + 1)};
-  if (seed % 2 == 1) task.loss = seed % 4 == 1 ? 1.0 : 0.3;
-  if (seed % 3 != 0) task.lost = seed % 3 == 1 ? Proof::loss : Proof::win;
-  return task;
+puct::Parent parent_of(std::uint64_t seed) {
+  puct::Parent parent{1.25 + static_cast<double>(seed) / 7, static_cast<double>(seed * 3 + 1)};
+  if (seed % 2 == 1) parent.loss = seed % 4 == 1 ? 1.0 : 0.3;
+  if (seed % 3 != 0) parent.lost = seed % 3 == 1 ? Proof::loss : Proof::win;
+  return parent;
 }
 
 /// The scan as its contract says it, score by score.
-Scan naive_scan(const Family& family, const ScoreTask& task, std::vector<Unvisited>& unvisited) {
+Scan naive_scan(const Family& family, const puct::Parent& parent,
+                std::vector<Unvisited>& unvisited) {
   Scan best;
   const Arena& arena = family.tree.arena();
   best.child = child_at(arena, family.tree.root(), 0);
   for (int place = 0; place < family.count; ++place) {
     Node* child = child_at(arena, family.tree.root(), place);
     if (child->visits != 0) best.visited_prior += unpack_prior(child->prior);
-    const double score = score_of(*child, task, 0.0);
-    const bool lost = task.lost != Proof::none && child->proof == task.lost;
-    if (!lost && child->visits == 0 && (task.loss == 0.0 || child->in_flight == 0)) {
+    const double score = puct::score_of(*child, parent, 0.0);
+    const bool lost = parent.lost != Proof::none && child->proof == parent.lost;
+    if (!lost && child->visits == 0 && (parent.loss == 0.0 || child->in_flight == 0)) {
       unvisited.push_back({place, score});
     } else if (score > best.score) {
       best.score = score;
@@ -97,11 +98,12 @@ void check_against_naive(ScanChildren scan) {
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
     CAPTURE(seed);
     const Family family(1 + static_cast<int>(seed < 300 ? seed % 20 : seed % 200), seed);
-    const ScoreTask task = task_of(seed);
+    const puct::Parent parent = parent_of(seed);
     std::vector<Unvisited> expected_unvisited;
-    const Scan expected = naive_scan(family, task, expected_unvisited);
+    const Scan expected = naive_scan(family, parent, expected_unvisited);
     std::vector<Unvisited> unvisited;
-    const Scan found = scan(family.tree.arena(), family.tree.root(), family.count, task, unvisited);
+    const Scan found =
+        scan(family.tree.arena(), family.tree.root(), family.count, parent, unvisited);
     check_equal(found, expected);
     std::sort(unvisited.begin(), unvisited.end(),
               [](const Unvisited& a, const Unvisited& b) { return a.place < b.place; });
@@ -158,12 +160,12 @@ TEST_CASE("sums of values are rounded once, whatever their size and sign") {
       child.value_sum = -(std::int64_t{1} << 60);
     });
     child_at(family.tree.arena(), family.tree.root(), 12)->value_sum = sum;
-    const ScoreTask task{0.0, 2.0};
+    const puct::Parent parent{0.0, 2.0};
     std::vector<Unvisited> unvisited;
-    const Scan expected = naive_scan(family, task, unvisited);
+    const Scan expected = naive_scan(family, parent, unvisited);
     CHECK(expected.score == static_cast<double>(sum) * kValueUnit);
     for (const ScanChildren scan : every_scan()) {
-      check_equal(scan(family.tree.arena(), family.tree.root(), family.count, task, unvisited),
+      check_equal(scan(family.tree.arena(), family.tree.root(), family.count, parent, unvisited),
                   expected);
     }
     CHECK(unvisited.empty());
@@ -174,11 +176,11 @@ TEST_CASE("children that are all lost score -infinity, and the first is found") 
   Family family(30, 1);
   for_each_child(family.tree.arena(), family.tree.root(), 30,
                  [](Node& child) { child.proof = Proof::loss; });
-  ScoreTask task{1.0, 2.0};
-  task.lost = Proof::loss;
+  puct::Parent parent{1.0, 2.0};
+  parent.lost = Proof::loss;
   for (const ScanChildren scan : every_scan()) {
     std::vector<Unvisited> unvisited;
-    const Scan found = scan(family.tree.arena(), family.tree.root(), 30, task, unvisited);
+    const Scan found = scan(family.tree.arena(), family.tree.root(), 30, parent, unvisited);
     CHECK(found.place == 0);
     CHECK(found.score == -std::numeric_limits<double>::infinity());
     CHECK(unvisited.empty());

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "search/rules/open_moves.h"
-#include "search/rules/select.h"
+#include "search/rules/puct_rule.h"
 #include "search_fixtures.h"
 
 namespace pyengine {
 namespace {
 
+using Outcome = Selection::Outcome;
 using search_test::mixed;
 using search_test::unit;
 
@@ -101,7 +102,7 @@ int naive_choice(const Case& c) {
         ? 0.0
         : static_cast<double>(child->visits.load()) + child->in_flight.load();
     double q = child == nullptr ? first_play : q_of(c.config, *child, first_play);
-    if (child != nullptr && c.config.solver && is_lost_for(child->proof.load(), root.mover)) {
+    if (child != nullptr && c.config.solver && child->proof.load() == loss_of(root.mover)) {
       q = -std::numeric_limits<double>::infinity();
     }
     const double score = q + rate * unpack_prior(edges[i].prior()) * std::sqrt(n) / (1.0 + total);
@@ -112,19 +113,21 @@ int naive_choice(const Case& c) {
   return best->edge.action();
 }
 
-int chosen_by(Selector selector, Case& c, bool sorted) {
-  selector.configure(c.config);
-  const Selection selection = selector.choose(c.tree, c.tree.root(), sorted, true);
-  REQUIRE_FALSE(selection.none);
+int chosen_by(ScanChildren wide, Case& c) {
+  PuctRule rule(wide);
+  rule.configure(c.config);
+  const Selection selection = rule.choose_at_root(c.tree, c.config, true);
+  REQUIRE(selection.outcome != Outcome::nothing);
+  CHECK((selection.child != nullptr) == (selection.outcome == Outcome::child));
   if (selection.child != nullptr) return selection.child->action;
   const int next = c.tree.root().num_children.load();
   return c.tree.edges(c.tree.root())[static_cast<std::size_t>(next)].action();
 }
 
 /// What the portable loop and the one for wide vectors choose.
-int chosen(Case& c, bool sorted) {
-  const int portable = chosen_by(Selector(nullptr), c, sorted);
-  CHECK(chosen_by(Selector(), c, sorted) == portable);
+int chosen(Case& c) {
+  const int portable = chosen_by(nullptr, c);
+  CHECK(chosen_by(wide_scan_children(), c) == portable);
   return portable;
 }
 
@@ -145,7 +148,7 @@ TEST_CASE("the child chosen is the one that the formula over all legal actions c
     const int children = static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1));
     Case c(actions, children, i, i % 3 == 0);
     set_kind(c.config, i);
-    REQUIRE(chosen(c, true) == naive_choice(c));
+    REQUIRE(chosen(c) == naive_choice(c));
   }
 }
 
@@ -154,7 +157,7 @@ TEST_CASE("400 children, all visited or all but one") {
     CAPTURE(i);
     Case c(400, i % 2 == 0 ? 400 : 399, i, i % 4 == 0);
     set_kind(c.config, i);
-    REQUIRE(chosen(c, true) == naive_choice(c));
+    REQUIRE(chosen(c) == naive_choice(c));
   }
 }
 
@@ -168,7 +171,7 @@ TEST_CASE("at a root under noise, ties go to the larger prior, then to the small
     std::vector<double> noise(static_cast<std::size_t>(actions));
     for (std::size_t a = 0; a < noise.size(); ++a) noise[a] = std::ceil(unit(i + a * 31) * 3) / 16;
     c.tree.add_root_noise(noise, 0.5);
-    REQUIRE(chosen(c, c.tree.root_is_sorted()) == naive_choice(c));
+    REQUIRE(chosen(c) == naive_choice(c));
   }
 }
 
@@ -182,12 +185,12 @@ TEST_CASE("with the solver a lost move is chosen only when nothing else is left"
       const Proof lost = c.tree.root().mover == 0 ? Proof::loss : Proof::win;
       if (place++ != keep) child.proof = lost;
     });
-    const int choice = chosen(c, true);
+    const int choice = chosen(c);
     if (keep < 10) {
       CHECK(choice == c.tree.edges(c.tree.root())[static_cast<std::size_t>(keep)].action());
     }
     c.config.solver = false;
-    CHECK(chosen(c, true) == naive_choice(c));
+    CHECK(chosen(c) == naive_choice(c));
   }
 }
 
@@ -202,9 +205,9 @@ TEST_CASE("virtual visits and virtual losses differ in Q alone") {
   c.config.c_puct_base.reset();
   c.config.fpu = FirstPlay::value;
   c.config.fpu_value = 0.5;
-  CHECK(chosen(c, true) == child->action);  // 4 / 4
+  CHECK(chosen(c) == child->action);  // 4 / 4
   c.config.collision = CollisionRule::virtual_loss;
-  CHECK(chosen(c, true) != child->action);  // (4 - 2) / 6
+  CHECK(chosen(c) != child->action);  // (4 - 2) / 6
 }
 
 TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none when all are proven") {
@@ -216,7 +219,7 @@ TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none whe
                    [](Node& child) { child.in_flight = 0; });
     const int best = naive_choice(c);
     const Selection open = choose_open_move(c.config, c.tree, c.tree.root(), true);
-    REQUIRE_FALSE(open.none);
+    REQUIRE(open.outcome != Outcome::nothing);
     if (open.child != nullptr) {
       CHECK(open.child->action == best);
       open.child->proof = Proof::draw;
@@ -225,28 +228,27 @@ TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none whe
     }
     for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
                    [](Node& child) { child.proof = Proof::draw; });
-    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), true).none == (i % 2 == 0));
-    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), false).none);
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), true).outcome ==
+          (i % 2 == 0 ? Outcome::nothing : Outcome::new_child));
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), false).outcome == Outcome::nothing);
   }
 }
 
 TEST_CASE("nothing can be chosen where there is no child and none may be created") {
   Case c(5, 0, 1, false);
-  Selector selector;
-  selector.configure(c.config);
-  CHECK(selector.choose(c.tree, c.tree.root(), true, false).none);
-  const Selection creating = selector.choose(c.tree, c.tree.root(), true, true);
-  CHECK_FALSE(creating.none);
-  CHECK(creating.child == nullptr);
+  PuctRule rule;
+  rule.configure(c.config);
+  CHECK(rule.choose(c.tree, c.tree.root(), false).outcome == Outcome::nothing);
+  CHECK(rule.choose(c.tree, c.tree.root(), true).outcome == Outcome::new_child);
 }
 
 TEST_CASE("the exploration rate follows a change of its constants") {
-  Selector selector;
+  PuctRule rule;
   Case c(30, 20, 5, false);
   for (const double c_puct : {0.1, 5.0, 0.1}) {
     c.config.c_puct = c_puct;
-    selector.configure(c.config);
-    const Selection selection = selector.choose(c.tree, c.tree.root(), true, true);
+    rule.configure(c.config);
+    const Selection selection = rule.choose(c.tree, c.tree.root(), true);
     const int action = selection.child != nullptr
         ? selection.child->action
         : c.tree.edges(c.tree.root())[static_cast<std::size_t>(20)].action();

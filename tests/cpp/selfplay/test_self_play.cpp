@@ -6,7 +6,6 @@
 #include <set>
 #include <string>
 
-#include "search/rules/forced.h"
 #include "search_fixtures.h"
 #include "selfplay/self_play.h"
 
@@ -157,21 +156,6 @@ TEST_CASE("self-play: forced playouts try likely moves for longer, and targets d
   };
   const double all = mean_visits(0.0);
   CHECK(mean_visits(2.0) < all);
-}
-
-TEST_CASE("forced playouts: those that PUCT would not have made are taken back") {
-  SearchConfig config;
-  config.c_puct_base.reset();
-  config.c_puct = 1.0;
-  SearchResult result;
-  result.visits = {80, 15, 4, 1};
-  result.priors = {0.5F, 0.3F, 0.1F, 0.1F};
-  result.q = {0.5F, -0.5F, 0.6F, -0.9F};
-  // PUCT of the best: 0.5 + sqrt(101) 0.5 / 81 = 0.562. The second one reaches that with
-  // 0.3 sqrt(101) / 1.062 - 1 = 1.8 visits; it may lose floor(sqrt(2 * 0.3 * 100)) = 7.
-  CHECK(without_forced(result, 2.0, config) == std::vector<std::uint32_t>{80, 8, 4, 0});
-  result.visits = {80, 6, 4, 1};
-  CHECK(without_forced(result, 2.0, config)[1] == 2);
 }
 
 TEST_CASE("self-play: random openings are part of the game and of no record") {

@@ -9,87 +9,59 @@
 namespace pyengine {
 namespace {
 
-constexpr double kLost = -std::numeric_limits<double>::infinity();
-constexpr int kColumn = 64;  ///< children at a time: columns stay in the first cache
-constexpr int kFew = 8;      ///< measured: vectors wait for what was just written
+constexpr int kColumn = 64;  ///< children at a time: the columns stay in the first cache
+constexpr int kFew = 8;      ///< up to here one by one is faster (measured)
 
-/// What a child's score is made of.
-struct Terms {
-  double sum;     ///< for the player to move
-  double visits;  ///< that `sum` is divided by; 0: the child has no value of its own
-  double prior;
-  double total;  ///< visits, completed or in flight
-};
-
-/// Children as columns of numbers, which vectors can be made of.
+/// The numbers of many children, column by column, as vector instructions read them.
 struct Columns {
   int used = 0;
   double sum[kColumn];
-  double visits[kColumn];
+  double divisor[kColumn];
   double prior[kColumn];
-  double total[kColumn];
+  double visits[kColumn];
 };
 
-Terms terms_of(const Node& child, const ScoreTask& task, double& visited_prior) noexcept {
-  const std::uint64_t completed = child.visits.load(std::memory_order_relaxed);
-  const std::uint64_t flying = child.in_flight.load(std::memory_order_relaxed);
-  const double prior = unpack_prior(child.prior);
-  if (completed != 0) visited_prior += prior;
-  const double total = static_cast<double>(completed + flying);
-  if (task.lost != Proof::none && child.proof.load(std::memory_order_relaxed) == task.lost) {
-    return {kLost, 1.0, prior, total};
-  }
-  const double losses = task.loss * static_cast<double>(flying);
-  const double sum =
-      static_cast<double>(child.value_sum.load(std::memory_order_relaxed)) * kValueUnit - losses;
-  return {sum, static_cast<double>(completed) + losses, prior, total};
-}
-
-inline double bonus_of(const ScoreTask& task, double prior, double total) noexcept {
-  return task.rate * prior * task.root / (1.0 + total);
-}
-
-PYENGINE_VECTORISED void score_columns(const Columns& c, const ScoreTask& task,
+PYENGINE_VECTORISED void score_columns(const Columns& c, const puct::Parent& parent,
                                        double* scores) noexcept {
   for (int i = 0; i < c.used; ++i) {
-    scores[i] = c.sum[i] / c.visits[i] + bonus_of(task, c.prior[i], c.total[i]);
+    scores[i] = puct::score(parent, {c.sum[i], c.divisor[i], c.prior[i], c.visits[i]});
   }
 }
 
 /// One scan, child by child in their order.
 class Scanner {
  public:
-  Scanner(const ScoreTask& task, std::vector<Unvisited>& unvisited) noexcept
-      : task_(task), unvisited_(unvisited) {}
+  Scanner(const puct::Parent& parent, std::vector<Unvisited>& unvisited) noexcept
+      : parent_(parent), unvisited_(unvisited) {}
 
-  void add_one(const Node& child) noexcept {
-    const Terms t = terms_of(child, task_, scan_.visited_prior);
-    const double bonus = bonus_of(task_, t.prior, t.total);
-    if (t.visits != 0.0) {
-      offer(t.sum / t.visits + bonus);
+  void add_one(const Node& node) noexcept {
+    const puct::Child child = read(node);
+    if (child.divisor != 0.0) {
+      offer(puct::score(parent_, child));
     } else {
-      unvisited_.push_back({next_, bonus});
+      unvisited_.push_back({next_, puct::bonus(parent_, child.prior, child.visits)});
     }
     ++next_;
   }
 
-  void add_to_columns(const Node& child) noexcept {
-    const Terms t = terms_of(child, task_, scan_.visited_prior);
-    const bool judged = t.visits != 0.0;
-    if (!judged) {
-      unvisited_.push_back({next_ + columns_.used, bonus_of(task_, t.prior, t.total)});
+  void add_to_columns(const Node& node) noexcept {
+    const puct::Child child = read(node);
+    const bool valued = child.divisor != 0.0;
+    if (!valued) {
+      unvisited_.push_back(
+          {next_ + columns_.used, puct::bonus(parent_, child.prior, child.visits)});
     }
     const int i = columns_.used++;
-    columns_.sum[i] = judged ? t.sum : kLost;
-    columns_.visits[i] = judged ? t.visits : 1.0;
-    columns_.prior[i] = t.prior;
-    columns_.total[i] = t.total;
+    columns_.sum[i] = valued ? child.sum : -std::numeric_limits<double>::infinity();
+    columns_.divisor[i] = valued ? child.divisor : 1.0;
+    columns_.prior[i] = child.prior;
+    columns_.visits[i] = child.visits;
     if (columns_.used == kColumn) flush();
   }
 
   void flush() noexcept {
     double scores[kColumn];
-    score_columns(columns_, task_, scores);
+    score_columns(columns_, parent_, scores);
     for (int i = 0; i < columns_.used; ++i, ++next_) offer(scores[i]);
     columns_.used = 0;
   }
@@ -97,13 +69,19 @@ class Scanner {
   [[nodiscard]] const Scan& result() const noexcept { return scan_; }
 
  private:
+  puct::Child read(const Node& node) noexcept {
+    const puct::Child child = puct::read_child(node, parent_);
+    if (child.visited) scan_.visited_prior += child.prior;
+    return child;
+  }
+
   void offer(double score) noexcept {
     if (!(score > scan_.score)) return;
     scan_.score = score;
     scan_.place = next_;
   }
 
-  const ScoreTask& task_;
+  const puct::Parent& parent_;
   std::vector<Unvisited>& unvisited_;
   Scan scan_;
   int next_ = 0;  ///< place of the next score
@@ -112,16 +90,9 @@ class Scanner {
 
 }  // namespace
 
-double score_of(const Node& child, const ScoreTask& task, double first_play) noexcept {
-  double unused = 0.0;
-  const Terms t = terms_of(child, task, unused);
-  const double value = t.visits != 0.0 ? t.sum / t.visits : first_play;
-  return value + bonus_of(task, t.prior, t.total);
-}
-
-Scan scan_children(const Arena& arena, const Node& node, int count, const ScoreTask& task,
+Scan scan_children(const Arena& arena, const Node& node, int count, const puct::Parent& parent,
                    std::vector<Unvisited>& unvisited) noexcept {
-  Scanner scanner(task, unvisited);
+  Scanner scanner(parent, unvisited);
   if (count <= kFew) {
     for_each_child(arena, node, count, [&](const Node& child) { scanner.add_one(child); });
   } else {

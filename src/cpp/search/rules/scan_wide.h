@@ -152,32 +152,32 @@ struct Scored {
 /// wait for takes longer than they do.
 template <class V>
 PYENGINE_VECTORS inline Scored<V> score(const Words<V>& words, typename V::Int places, int count,
-                                        const ScoreTask& task,
+                                        const puct::Parent& parent,
                                         std::vector<Unvisited>& unvisited) noexcept {
   using Mask = typename V::Mask;
   const auto completed = V::low_halves(words.counts);
   const auto flying = V::high_halves(words.counts);
   auto sum = V::to_doubles(words.sums) * V::all(kValueUnit);
   auto visits = completed;
-  if (task.loss != 0.0) {
-    const auto losses = V::all(task.loss) * flying;
+  if (parent.loss != 0.0) {
+    const auto losses = V::all(parent.loss) * flying;
     sum = sum - losses;
     visits = visits + losses;
   }
   const auto prior = priors<V>(words.rest);
   const auto total = completed + flying;
-  const auto bonus = V::all(task.rate) * prior * V::all(task.root) / (V::all(1.0) + total);
+  const auto bonus = V::all(parent.rate) * prior * V::all(parent.sqrt_n) / (V::all(1.0) + total);
   const Mask used = V::less(places, V::all(static_cast<long long>(count)));
   Mask open = used;
-  if (task.lost != Proof::none) {
+  if (parent.lost != Proof::none) {
     const auto proof = words.rest & V::all(0xFFLL << kProofShift);
-    const long long lost = static_cast<std::uint8_t>(task.lost);
+    const long long lost = static_cast<std::uint8_t>(parent.lost);
     open = static_cast<Mask>(used & ~V::equal(proof, V::all(lost << kProofShift)));
   }
-  const Mask judged = V::not_zero(visits);
-  const unsigned fresh = V::bits(static_cast<Mask>(open & ~judged));
+  const Mask valued = V::not_zero(visits);
+  const unsigned fresh = V::bits(static_cast<Mask>(open & ~valued));
   if (fresh != 0) keep<V>(fresh, places, bonus, unvisited);
-  return {V::select(static_cast<Mask>(open & judged), sum / visits + bonus,
+  return {V::select(static_cast<Mask>(open & valued), sum / visits + bonus,
                     V::all(-std::numeric_limits<double>::infinity())),
           V::where(static_cast<Mask>(used & V::not_zero(completed)), prior)};
 }
@@ -208,11 +208,12 @@ PYENGINE_VECTORS inline Scan first_best(const Bests<V>& best) noexcept {
 
 template <class V>
 PYENGINE_VECTORS Scan scan_wide(const Arena& arena, const Node& node, int count,
-                                const ScoreTask& task, std::vector<Unvisited>& unvisited) noexcept {
+                                const puct::Parent& parent,
+                                std::vector<Unvisited>& unvisited) noexcept {
   constexpr int kLanes = V::kLanes;
   const auto few = first_nodes<kLanes>(arena, node, count);
   auto places = V::each([](int i) { return static_cast<long long>(i); });
-  const Scored<V> begin = score<V>(words_of<V>(few), places, count, task, unvisited);
+  const Scored<V> begin = score<V>(words_of<V>(few), places, count, parent, unvisited);
   if (count <= kLanes) {
     Scan scan;
     scan.score = V::largest(begin.score);
@@ -231,7 +232,7 @@ PYENGINE_VECTORS Scan scan_wide(const Arena& arena, const Node& node, int count,
     const int end = std::min(first + block_capacity(block), count);
     for (Node* nodes = block_nodes(arena, block, index); first < end; nodes += kLanes) {
       places = places + V::all(static_cast<long long>(kLanes));
-      const Scored<V> next = score<V>(words_of<V>(nodes), places, count, task, unvisited);
+      const Scored<V> next = score<V>(words_of<V>(nodes), places, count, parent, unvisited);
       const auto better = V::greater(next.score, best.score);
       best.score = V::select(better, next.score, best.score);
       best.places = V::select(better, places, best.places);

@@ -285,9 +285,8 @@ bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
 }
 
 template <Sharing S>
-void TreeSearch::walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now) {
-  const WalkRules rules{sorted, config_.solver, config_.forced_playouts};
-  const Walk walk = worker.walker->walk(tree_, root_.position(), rules, worker.selector,
+void TreeSearch::walk_once(Worker& worker, Slot& slot, Progress& now) {
+  const Walk walk = worker.walker->walk(tree_, root_.position(), config_, worker.selector.rule(),
                                         allocator_of(worker), worker.path);
   now.created += walk.created;
   worker.drawn = walk.drawn;
@@ -322,11 +321,10 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   const int most_leaves = slot.batch->num_leaves + turn.leaves;
   const std::size_t most_collisions = collision_budget(turn);
   const int most_known = std::max(kKnownPerTurn, turn.leaves);
-  const bool sorted = tree_.root_is_sorted();
   Progress now;
   try {
     while (slot.batch->num_leaves < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
-      walk_once<S>(worker, slot, sorted, now);
+      walk_once<S>(worker, slot, now);
       if (now.collided >= most_collisions) break;
       // Visits that need no row could go on for ever while what the leaves have to say is awaited.
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;

@@ -101,7 +101,7 @@ class alignas(kCacheLine) TreeSearch {
   template <Sharing S>
   bool may_walk(Progress& now, const Turn& turn) noexcept;
   template <Sharing S>
-  void walk_once(Worker& worker, Slot& slot, bool sorted, Progress& now);
+  void walk_once(Worker& worker, Slot& slot, Progress& now);
   template <Sharing S>
   void end_turn(const Progress& now) noexcept;
   template <Sharing S>

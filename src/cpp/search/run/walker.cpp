@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 #include "games/list.h"
-#include "search/rules/forced.h"
-#include "search/rules/open_moves.h"
 
 namespace pyengine {
 namespace {
@@ -30,7 +28,7 @@ class WalkerOf final : public Walker {
  public:
   explicit WalkerOf(const AnyPosition& root) : scratch_(typed(root)) {}
 
-  Walk walk(Tree& tree, const AnyPosition& root, const WalkRules& rules, Selector& selector,
+  Walk walk(Tree& tree, const AnyPosition& root, const SearchConfig& config, Rule& rule,
             Allocator& allocator, Path& path) override {
     const G& start = typed(root);
     [[maybe_unused]] const WalkScopeOf<G> scope(start);
@@ -39,8 +37,7 @@ class WalkerOf final : public Walker {
     path.clear();
     Node* node = &tree.root();
     path.push_back(node);
-    const bool solver = rules.solver;
-    bool sorted = rules.sorted_root;
+    bool at_root = true;
     bool may_create = true;
     std::uint32_t drawn = 0;
     const auto end = [&](Walk walk) {
@@ -48,18 +45,11 @@ class WalkerOf final : public Walker {
       return walk;
     };
     for (;;) {
-      Selection chosen = selector.choose(tree, *node, sorted, may_create);
-      if (rules.forced_playouts > 0.0 && path.size() == 1) {
-        Node* forced = forced_child(tree, rules.forced_playouts, solver);
-        if (forced != nullptr) chosen = {forced, false};
-      }
-      if (chosen.none) return end(full(*node));
-      if (solver && is_known_draw(chosen.child) &&
-          pass_by(tree, *node, may_create, selector.config(), chosen)) {
-        // The root's value stays the mean of what its children received.
-        if (path.size() > 1) drawn = static_cast<std::uint32_t>(path.size());
-      }
-      if (chosen.child == nullptr) {
+      const Selection chosen = at_root ? rule.choose_at_root(tree, config, may_create)
+                                       : rule.choose(tree, *node, may_create);
+      if (chosen.passes_draw) drawn = static_cast<std::uint32_t>(path.size());
+      if (chosen.outcome == Selection::Outcome::nothing) return end(own_evaluation(*node));
+      if (chosen.outcome == Selection::Outcome::new_child) {
         bool at_cap = false;
         path.push_back(nullptr);  // room first: a node that is created is not lost
         Node* child = tree.create_child(allocator, *node, at_cap);
@@ -69,29 +59,18 @@ class WalkerOf final : public Walker {
         }
         path.pop_back();
         if (!at_cap) return {};
-        may_create = false;  // go on inside the tree there is
+        may_create = false;  // the walk goes on inside the tree there is
         continue;
       }
       node = chosen.child;
       path.push_back(node);
-      sorted = true;
+      at_root = false;
       position.play(node->action);
       if constexpr (CanFail<G>) position.rethrow_if_failed();
       const NodeState state = node->state.load(std::memory_order_acquire);
-      if (state == NodeState::expanded) {
-        const Proof proof = node->proof.load(std::memory_order_relaxed);
-        if (solver && proof != Proof::none) return end(known(value_of(proof)));
-        continue;
-      }
-      if (state == NodeState::terminal) {
-        Walk walk = known(node->value);  // an earlier search, without the solver, left no proof
-        walk.newly_over = node->proof.load(std::memory_order_relaxed) == Proof::none;
-        return end(walk);
-      }
-      NodeState expected = NodeState::fresh;
-      const bool mine = node->state.compare_exchange_strong(expected, NodeState::claimed,
-                                                            std::memory_order_acquire);
-      return mine ? end({WalkEnd::leaf}) : Walk{};
+      if (state != NodeState::expanded) return end(stop_at(*node, state));
+      const Proof proof = node->proof.load(std::memory_order_relaxed);
+      if (config.solver && proof != Proof::none) return end(known(value_of(proof)));
     }
   }
 
@@ -102,27 +81,22 @@ class WalkerOf final : public Walker {
     return static_cast<const PositionOf<G>&>(position).value;
   }
 
-  [[nodiscard]] static bool is_known_draw(const Node* child) noexcept {
-    return child != nullptr && child->proof.load(std::memory_order_relaxed) == Proof::draw;
-  }
-
-  /// Replaces the choice of a move known to draw by the best open move; false when there is none.
-  static bool pass_by(const Tree& tree, const Node& node, bool may_create,
-                      const SearchConfig& config, Selection& chosen) noexcept {
-    if (&node == &tree.root()) {  // its visits are the result: most stay where PUCT puts them
-      const std::uint32_t visits = node.visits.load(std::memory_order_relaxed) +
-          node.in_flight.load(std::memory_order_relaxed);
-      if (visits % 4 != 0) return false;
-    }
-    const Selection open = choose_open_move(config, tree, node, may_create);
-    if (open.none) return false;
-    chosen = open;
-    return true;
-  }
-
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
 
-  /// A new node: is the game over there? The node is nobody's where that cannot be said.
+  /// The end of a walk at a node that is there and not expanded.
+  static Walk stop_at(Node& node, NodeState state) noexcept {
+    if (state == NodeState::terminal) {
+      Walk walk = known(node.value);  // an earlier search, without the solver, left no proof
+      walk.newly_over = node.proof.load(std::memory_order_relaxed) == Proof::none;
+      return walk;
+    }
+    NodeState expected = NodeState::fresh;
+    const bool mine =
+        node.state.compare_exchange_strong(expected, NodeState::claimed, std::memory_order_acquire);
+    return mine ? Walk{WalkEnd::leaf} : Walk{};
+  }
+
+  /// The end of a walk at a new node. Where the game's code throws, the node is fresh again.
   static Walk arrive(Tree& tree, Node& child, G& position) {
     std::optional<Outcome> outcome;
     try {
@@ -140,8 +114,8 @@ class WalkerOf final : public Walker {
     return {WalkEnd::known, outcome->first, true, 1};
   }
 
-  /// Memory is at its cap and the node has no child: its own evaluation counts once more.
-  static Walk full(const Node& node) noexcept {
+  /// The rule chose nothing, as at the memory cap: the node's own evaluation counts once more.
+  static Walk own_evaluation(const Node& node) noexcept {
     return known(node.mover == 0 ? node.value : -node.value);
   }
 

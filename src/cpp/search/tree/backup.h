@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/backoff.h"
-#include "search/run/walker.h"
+#include "search/tree/path.h"
 #include "search/tree/tree.h"
 
 namespace pyengine {

@@ -44,14 +44,18 @@ class Edge {
 static_assert(sizeof(Edge) == 4);
 
 enum class NodeState : std::uint8_t {
-  fresh,     ///< not judged, nobody is at it
-  claimed,   ///< a worker has it in a batch
-  expanded,  ///< judged; edges, mover and value can be read
+  fresh,     ///< not evaluated, and no worker has it
+  claimed,   ///< a worker evaluates it
+  expanded,  ///< evaluated; edges, mover and value can be read
   terminal,  ///< the game is over here; value can be read
 };
 
 /// Game-theoretic value for the first player.
 enum class Proof : std::int8_t { loss = -1, draw = 0, win = 1, none = 127 };
+/// The proof that `player` loses.
+[[nodiscard]] constexpr Proof loss_of(int player) noexcept {
+  return player == 0 ? Proof::loss : Proof::win;
+}
 
 /// Values are summed in fixed point: integer addition commutes, so the same back-ups give the same
 /// sum in any order.
@@ -67,7 +71,7 @@ inline constexpr std::uint32_t kMaxVisits = std::numeric_limits<std::uint32_t>::
 struct Node {
   /// W: completed back-ups, in units of 2^-24, for the player who moved here. Any worker, relaxed.
   std::atomic<std::int64_t> value_sum{0};
-  /// N: completed back-ups, its own judgement included. Any worker, relaxed.
+  /// N: completed back-ups, its own evaluation included. Any worker, relaxed.
   std::atomic<std::uint32_t> visits{0};
   /// Leaves below that are gathered and not yet backed up. Any worker, relaxed.
   std::atomic<std::uint32_t> in_flight{0};
@@ -75,7 +79,8 @@ struct Node {
   BlockIndex children = 0;
   /// See edges.h. The worker that claimed the node, before state becomes expanded (release).
   BlockIndex edges = 0;
-  /// Of its own judgement: for the player to move; of a terminal node: for the first player.
+  /// Of the node's own evaluation, for the player to move; of a terminal node, for the first
+  /// player.
   float value = 0.0F;
   std::uint16_t num_edges = 0;  ///< at most kMaxActions
   /// Children that can be read. The holder of the creation lock, release.
@@ -89,9 +94,15 @@ struct Node {
   std::uint8_t mover : 1 = 0;                      ///< player to move; written with edges
   std::uint8_t edges_are_bits : 1 = 0;             ///< a set of actions of one prior, not a list
 
+  /// W / N for the player who moved here.
   [[nodiscard]] double mean_for_chooser() const noexcept {
     return static_cast<double>(value_sum.load(std::memory_order_relaxed)) * kValueUnit /
         visits.load(std::memory_order_relaxed);
+  }
+  /// For the player to move at the node.
+  [[nodiscard]] double mean_for_mover() const noexcept {
+    const double mean = mean_for_chooser();
+    return chooser == mover ? mean : -mean;
   }
 };
 static_assert(sizeof(Node) == 40 && alignof(Node) == kUnitBytes);

@@ -1,0 +1,134 @@
+/// PUCT, the rule by which AlphaGo Zero chooses a child. This is its only definition: scalar code
+/// calls these functions, and the vector code (scan_wide.h) is compared with score() bit for bit.
+///
+///   the child a with the largest   Q(a) + c(n) P(a) sqrt(n) / (1 + N(a))
+///
+///   Q(a)   mean value of the child's visits, in [-1, 1], for the player to move at the node
+///   P(a)   prior of the move
+///   N(a)   visits of the child
+///   n      visits of the node; its own evaluation is the first one
+///   c(n)   c_puct + c_puct_factor ln((1 + n + c_puct_base) / c_puct_base), or c_puct alone
+///
+/// Equal scores: the larger prior wins, then the smaller action.
+///
+/// Without visits a child has the first-play value for Q: a constant (AlphaGo Zero: 0), the node's
+/// mean value, or that mean minus fpu_value sqrt(sum of the priors of the visited children).
+///
+/// A leaf in flight is a virtual visit: it counts in n and in N(a), not in Q(a). Under virtual loss
+/// it counts in Q(a) as well, as `virtual_loss` visits of value -1.
+///
+/// Units: W is a sum in units of 2^-24 (node.h) and P has 16 bits (prior.h). Both are converted to
+/// double exactly (W up to 2^53), and the operations are done in the order written and not
+/// contracted: visit counts equal those of the serial algorithm on every machine.
+///
+/// Sources: Silver et al., "Mastering the game of Go without human knowledge", 2017 (the rule);
+/// Silver et al., 2018, pseudocode (c(n), and n as the node's own visit count); lc0 and KataGo
+/// (c_puct_factor, the reduced first-play value).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "search/config.h"
+#include "search/tree/node.h"
+
+namespace pyengine::puct {
+
+/// What the scores of all children of a node share.
+struct Parent {
+  double rate = 0.0;         ///< c(n)
+  double sqrt_n = 0.0;       ///< sqrt(n)
+  double loss = 0.0;         ///< lost visits that a leaf in flight counts for in Q
+  Proof lost = Proof::none;  ///< proof of a loss for the player to move; none: proofs do not count
+};
+
+/// What the score of one child is made of.
+struct Child {
+  double sum = 0.0;      ///< Q = sum / divisor
+  double divisor = 0.0;  ///< 0: the child has no value of its own yet
+  double prior = 0.0;    ///< P
+  double visits = 0.0;   ///< N, leaves in flight included
+  bool visited = false;  ///< some visit is completed
+};
+
+/// c(n).
+[[nodiscard]] inline double exploration_rate(const SearchConfig& config, double n) noexcept {
+  if (!config.c_puct_base) return config.c_puct;
+  const double base = *config.c_puct_base;
+  return config.c_puct + config.c_puct_factor * std::log((1.0 + n + base) / base);
+}
+
+/// Q of a child without visits. `node_value`: mean of the node's visits for the player to move.
+[[nodiscard]] inline double first_play_value(const SearchConfig& config, double node_value,
+                                             double visited_prior) noexcept {
+  switch (config.fpu) {
+    case FirstPlay::value:
+      return config.fpu_value;
+    case FirstPlay::parent:
+      return node_value;
+    case FirstPlay::reduction:
+      return node_value - config.fpu_value * std::sqrt(visited_prior);
+  }
+  return config.fpu_value;
+}
+
+/// Visits with the leaves in flight.
+[[nodiscard]] inline double visits_of(const Node& node) noexcept {
+  return static_cast<double>(node.visits.load(std::memory_order_relaxed)) +
+      node.in_flight.load(std::memory_order_relaxed);
+}
+
+/// The exploration term, c(n) P sqrt(n) / (1 + N).
+[[nodiscard]] inline double bonus(const Parent& parent, double prior, double visits) noexcept {
+  return parent.rate * prior * parent.sqrt_n / (1.0 + visits);
+}
+
+/// The N at which bonus() has this value.
+[[nodiscard]] inline double visits_at(const Parent& parent, double prior, double bonus) noexcept {
+  return parent.rate * prior * parent.sqrt_n / bonus - 1.0;
+}
+
+/// The rule: Q + bonus. The child has a value of its own.
+[[nodiscard]] inline double score(const Parent& parent, const Child& child) noexcept {
+  return child.sum / child.divisor + bonus(parent, child.prior, child.visits);
+}
+
+/// The numbers of a child; its Q is -infinity when it is proven lost.
+[[nodiscard]] inline Child read_child(const Node& node, const Parent& parent) noexcept {
+  const std::uint64_t completed = node.visits.load(std::memory_order_relaxed);
+  const std::uint64_t flying = node.in_flight.load(std::memory_order_relaxed);
+  const double prior = unpack_prior(node.prior);
+  const double visits = static_cast<double>(completed + flying);
+  if (parent.lost != Proof::none && node.proof.load(std::memory_order_relaxed) == parent.lost) {
+    return {-std::numeric_limits<double>::infinity(), 1.0, prior, visits, completed != 0};
+  }
+  const double losses = parent.loss * static_cast<double>(flying);
+  const double sum =
+      static_cast<double>(node.value_sum.load(std::memory_order_relaxed)) * kValueUnit - losses;
+  return {sum, static_cast<double>(completed) + losses, prior, visits, completed != 0};
+}
+
+/// The score of a child, whether or not it has a value of its own.
+[[nodiscard]] inline double score_of(const Node& node, const Parent& parent,
+                                     double first_play) noexcept {
+  Child child = read_child(node, parent);
+  if (child.divisor == 0.0) child = {first_play, 1.0, child.prior, child.visits};
+  return score(parent, child);
+}
+
+/// The score of an edge without a child.
+[[nodiscard]] inline double score_of(PackedPrior prior, const Parent& parent,
+                                     double first_play) noexcept {
+  return score(parent, {first_play, 1.0, unpack_prior(prior), 0.0});
+}
+
+/// The parent with c(n) sqrt(n) as one factor. The last bit of a score may differ from the one
+/// above, and ties with it: a caller keeps the form that it has.
+[[nodiscard]] inline Parent with_one_factor(Parent parent) noexcept {
+  parent.rate *= parent.sqrt_n;
+  parent.sqrt_n = 1.0;
+  return parent;
+}
+
+}  // namespace pyengine::puct

@@ -1,0 +1,123 @@
+#include "search/rules/puct_rule.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include "search/rules/forced.h"
+#include "search/rules/open_moves.h"
+
+namespace pyengine {
+namespace {
+
+constexpr std::size_t kMostRates = std::size_t{1} << 16;  ///< 512 KiB a worker of a large tree
+
+/// The better of what a scan found and of the children without a value of their own.
+void include_unvisited(const Arena& arena, const Node& node, double first_play,
+                       const std::vector<Unvisited>& unvisited, Scan& scan) noexcept {
+  const int place = scan.place;
+  for (const Unvisited& child : unvisited) {
+    const double score = first_play + child.bonus;
+    if (score < scan.score || (score == scan.score && child.place > scan.place)) continue;
+    scan.score = score;
+    scan.place = child.place;
+  }
+  if (scan.place != place) scan.child = child_at(arena, node, scan.place);
+}
+
+/// Of the children that score as much as the one found, the one whose edge comes first.
+void prefer_least_edge(const Tree& tree, const Node& node, int count, const puct::Parent& parent,
+                       double first_play, Scan& scan) noexcept {
+  const auto edge_of = [](const Node& child) { return Edge(child.prior, child.action); };
+  for_each_child(tree.arena(), node, count, [&](Node& child) {
+    if (!(edge_of(child) < edge_of(*scan.child))) return;
+    if (puct::score_of(child, parent, first_play) == scan.score) scan.child = &child;
+  });
+}
+
+[[nodiscard]] bool is_known_draw(const Selection& chosen) noexcept {
+  return chosen.child != nullptr &&
+      chosen.child->proof.load(std::memory_order_relaxed) == Proof::draw;
+}
+
+}  // namespace
+
+void PuctRule::configure(const SearchConfig& config) {
+  const bool same_rate = !rates_.empty() && config.c_puct == config_.c_puct &&
+      config.c_puct_base == config_.c_puct_base && config.c_puct_factor == config_.c_puct_factor;
+  config_ = config;
+  if (!same_rate) rates_.assign(256, 0.0);
+  unvisited_.reserve(64);
+}
+
+double PuctRule::rate(double n) noexcept {
+  const auto place = static_cast<std::size_t>(n);
+  if (place < rates_.size() && rates_[place] != 0.0) return rates_[place];
+  return compute_rate(n);
+}
+
+double PuctRule::compute_rate(double n) {
+  const double rate = puct::exploration_rate(config_, n);
+  const auto place = static_cast<std::size_t>(n);
+  if (place >= kMostRates) return rate;
+  if (place >= rates_.size()) rates_.resize(2 * place, 0.0);
+  return rates_[place] = rate;
+}
+
+template <bool at_root>
+Selection PuctRule::best(const Tree& tree, const Node& node, bool may_create) noexcept {
+  const int count = node.num_children.load(std::memory_order_acquire);
+  const bool creates = may_create && count < node.num_edges;
+  if (count == 0) return creates ? Selection::create() : Selection::nothing();
+
+  // In the order of the edges the first of equal scores is the one to choose.
+  const bool sorted = !at_root || tree.root_is_sorted();
+  const double n = puct::visits_of(node);
+  puct::Parent parent{rate(n), std::sqrt(n)};
+  if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
+  if (config_.solver) parent.lost = loss_of(node.mover);
+  unvisited_.clear();
+  Scan scan = scan_(tree.arena(), node, count, parent, unvisited_);
+  if (!creates && unvisited_.empty() && sorted) return Selection::of(scan.child);
+
+  const double first_play =
+      puct::first_play_value(config_, node.mean_for_mover(), scan.visited_prior);
+  if (!unvisited_.empty()) include_unvisited(tree.arena(), node, first_play, unvisited_, scan);
+  if (!sorted) prefer_least_edge(tree, node, count, parent, first_play, scan);
+  if (creates) {
+    const double score = puct::score_of(tree.edge_prior(node, count), parent, first_play);
+    const bool tie_goes_to_edge = !sorted && score == scan.score &&
+        tree.edge(node, count) < Edge(scan.child->prior, scan.child->action);
+    if (score > scan.score || tie_goes_to_edge) return Selection::create();
+  }
+  return Selection::of(scan.child);
+}
+
+Selection PuctRule::choose(const Tree& tree, const Node& node, bool may_create) noexcept {
+  const Selection chosen = best<false>(tree, node, may_create);
+  if (!config_.solver || !is_known_draw(chosen)) return chosen;
+  Selection open = choose_open_move(config_, tree, node, may_create);
+  if (open.outcome == Selection::Outcome::nothing) return chosen;
+  open.passes_draw = true;
+  return open;
+}
+
+Selection PuctRule::choose_at_root(const Tree& tree, const SearchConfig& search,
+                                   bool may_create) noexcept {
+  const Node& root = tree.root();
+  const double k = search.forced_playouts;
+  Node* forced = k > 0.0 ? forced_child(tree, k, config_.solver) : nullptr;
+  const Selection chosen =
+      forced != nullptr ? Selection::of(forced) : best<true>(tree, root, may_create);
+  if (!config_.solver || !is_known_draw(chosen)) return chosen;
+  // The visits of the root's children are the result: most stay where PUCT puts them. Those that
+  // pass by the draw count as what they find, so that the root's value stays the mean of its
+  // children's.
+  constexpr std::uint32_t kOneIn = 4;
+  const std::uint32_t visits =
+      root.visits.load(std::memory_order_relaxed) + root.in_flight.load(std::memory_order_relaxed);
+  if (visits % kOneIn != 0) return chosen;
+  const Selection open = choose_open_move(config_, tree, root, may_create);
+  return open.outcome == Selection::Outcome::nothing ? chosen : open;
+}
+
+}  // namespace pyengine

@@ -1,0 +1,36 @@
+/// The choice by PUCT (puct.h), with the two exceptions that the configuration asks for: forced
+/// playouts at the root (forced.h) and the solver's open moves (open_moves.h).
+#pragma once
+
+#include <vector>
+
+#include "search/rules/rule.h"
+#include "search/rules/scan.h"
+
+namespace pyengine {
+
+class PuctRule final : public Rule {
+ public:
+  /// `wide` scans several children at a time; nullptr: the portable scan alone.
+  explicit PuctRule(ScanChildren wide = wide_scan_children())
+      : scan_(wide != nullptr ? wide : &scan_children) {}
+
+  void configure(const SearchConfig& config) override;
+  Selection choose_at_root(const Tree& tree, const SearchConfig& search,
+                           bool may_create) noexcept override;
+  Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept override;
+
+ private:
+  /// PUCT alone.
+  template <bool at_root>
+  Selection best(const Tree& tree, const Node& node, bool may_create) noexcept;
+  double rate(double n) noexcept;
+  double compute_rate(double n);
+
+  ScanChildren scan_;
+  SearchConfig config_;
+  std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
+  std::vector<Unvisited> unvisited_;  ///< of one scan
+};
+
+}  // namespace pyengine

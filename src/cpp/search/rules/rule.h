@@ -1,0 +1,72 @@
+/// The seam between the walk and the rules of choice. At every expanded node the walker
+/// (run/walker.cpp) asks a Rule which child to enter, and knows no formula. A rule is one file and
+/// one line in make_rule(). As in mctx the root has a choice of its own.
+///
+///   PUCT                puct_rule.h. AlphaGo's u = c P / (1 + N) is PUCT with puct::Parent::sqrt_n
+///                       = 1: one line where PuctRule fills the Parent, and no new file.
+///   UCB1 (UCT)          ucb1.h.
+///   UCB1 at the root    choose_at_root() as in ucb1.h; choose() answers Selection::nothing(), and
+///   (flat UCB)          the walk counts the evaluation of the root's child once more.
+///   Gumbel AlphaZero    choose_at_root(): of the children with as many visits as sequential
+///   halving
+///                       plans now, the one with the largest g + log P + sigma(Q). The noise g is
+///                       drawn once for a search and orders the root's edges, as
+///                       Tree::add_root_noise() does with Dirichlet's. choose(): the child with the
+///                       largest pi'(a) - N(a) / (1 + sum N); pi' is improved_policy() in result.h.
+///
+/// A tree creates a node's children in the order of its edges. A rule can therefore tell one edge
+/// without a child from the others only if the one that it prefers comes first: all edges without
+/// a child share one Q, and the first of them has the largest prior.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "search/config.h"
+#include "search/tree/tree.h"
+
+namespace pyengine {
+
+/// What a rule answers.
+struct Selection {
+  enum class Outcome : std::uint8_t {
+    child,      ///< the walk goes on at `child`
+    new_child,  ///< the walk creates the child of the next edge
+    nothing,    ///< the walk ends here: there is no child to enter
+  };
+
+  Node* child = nullptr;  ///< of Outcome::child
+  Outcome outcome = Outcome::nothing;
+  /// The rule passed by a move that is known to draw: the player to move could have had the draw,
+  /// and the walk counts as one for the nodes up to here (see open_moves.h).
+  bool passes_draw = false;
+
+  [[nodiscard]] static Selection of(Node* child) noexcept { return {child, Outcome::child}; }
+  [[nodiscard]] static Selection create() noexcept { return {nullptr, Outcome::new_child}; }
+  [[nodiscard]] static Selection nothing() noexcept { return {}; }
+};
+
+/// Chooses at the nodes of a walk. Each worker has its own, which owns the memory that it computes
+/// in. A rule reads the tree and writes nothing to it; other workers may be changing the counters
+/// that it reads.
+class Rule {
+ public:
+  Rule() = default;
+  Rule(const Rule&) = delete;
+  Rule& operator=(const Rule&) = delete;
+  virtual ~Rule() = default;
+
+  /// Takes the constants of a run. They hold for all of its searches.
+  virtual void configure(const SearchConfig& config) = 0;
+  /// At the root of `tree`. `search`: the configuration of this tree's search. `may_create`: false
+  /// at the memory cap.
+  virtual Selection choose_at_root(const Tree& tree, const SearchConfig& search,
+                                   bool may_create) noexcept = 0;
+  /// At any other node, which is expanded.
+  virtual Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept = 0;
+};
+
+/// The list of all rules.
+[[nodiscard]] std::unique_ptr<Rule> make_rule(Algorithm algorithm);
+
+}  // namespace pyengine

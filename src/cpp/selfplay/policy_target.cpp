@@ -1,0 +1,49 @@
+#include "selfplay/policy_target.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "search/rules/puct.h"
+
+namespace pyengine {
+
+std::vector<std::uint32_t> without_forced(const SearchResult& result, double k,
+                                          const SearchConfig& config) {
+  std::vector<std::uint32_t> visits = result.visits;
+  const auto most = std::max_element(visits.begin(), visits.end());
+  if (most == visits.end() || *most == 0) return visits;
+  const auto best = static_cast<std::size_t>(most - visits.begin());
+  const double total = std::accumulate(visits.begin(), visits.end(), 0.0);
+  const double n = 1.0 + total;
+  const puct::Parent root =
+      puct::with_one_factor({puct::exploration_rate(config, n), std::sqrt(n)});
+  const double goal = result.q[best] + puct::bonus(root, result.priors[best], visits[best]);
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    if (i == best || visits[i] == 0) continue;
+    const double prior = result.priors[i];
+    const double forced = std::floor(std::sqrt(k * prior * total));
+    const double least = std::max(0.0, visits[i] - forced);
+    const double gap = goal - result.q[i];
+    if (gap <= 0.0) continue;  // its value alone makes PUCT choose it
+    const double kept = std::clamp(std::ceil(puct::visits_at(root, prior, gap)), least,
+                                   static_cast<double>(visits[i]));
+    visits[i] = kept <= 1.0 ? 0 : static_cast<std::uint32_t>(kept);
+  }
+  return visits;
+}
+
+std::vector<std::uint32_t> policy_target(const SearchResult& result, const SearchConfig& config) {
+  if (result.proven != 1) {
+    if (config.forced_playouts == 0.0) return visits_of_good_moves(result);
+    SearchResult good = result;
+    good.visits = visits_of_good_moves(result);
+    return without_forced(good, config.forced_playouts, config);
+  }
+  std::vector<std::uint32_t> visits(result.visits.size(), 0);
+  const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
+  visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
+  return visits;
+}
+
+}  // namespace pyengine

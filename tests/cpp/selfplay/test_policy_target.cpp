@@ -1,0 +1,47 @@
+/// What a search teaches the policy.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "selfplay/policy_target.h"
+
+namespace pyengine {
+namespace {
+
+TEST_CASE("forced playouts that PUCT would not have made are taken back") {
+  SearchConfig config;
+  config.c_puct_base.reset();
+  config.c_puct = 1.0;
+  SearchResult result;
+  result.visits = {80, 15, 4, 1};
+  result.priors = {0.5F, 0.3F, 0.1F, 0.1F};
+  result.q = {0.5F, -0.5F, 0.6F, -0.9F};
+  // PUCT of the best: 0.5 + sqrt(101) 0.5 / 81 = 0.562. The second one reaches that with
+  // 0.3 sqrt(101) / 1.062 - 1 = 1.8 visits; it may lose floor(sqrt(2 * 0.3 * 100)) = 7.
+  CHECK(without_forced(result, 2.0, config) == std::vector<std::uint32_t>{80, 8, 4, 0});
+  result.visits = {80, 6, 4, 1};
+  CHECK(without_forced(result, 2.0, config)[1] == 2);
+}
+
+TEST_CASE("moves of equal value and prior lose no forced playouts to each other") {
+  SearchConfig config;
+  SearchResult result;
+  result.visits = {40, 40, 19};
+  result.priors = {0.4F, 0.4F, 0.2F};
+  result.q = {0.0F, 0.0F, 0.0F};
+  CHECK(without_forced(result, 2.0, config)[1] == 40);
+}
+
+TEST_CASE("a proven win teaches the winning move alone") {
+  SearchConfig config;
+  SearchResult result;
+  result.actions = {3, 5, 8};
+  result.visits = {70, 20, 10};
+  result.action = 5;
+  result.proven = 1;
+  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 1, 0});
+}
+
+}  // namespace
+}  // namespace pyengine
