@@ -22,37 +22,97 @@ SymmetryMode: TypeAlias = Literal["none", "random", "average", "root_average", "
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SearchConfig(Settings):
-    """The settings of a search; see the field comments for unit, range and source.
+    """The settings of a search.
 
     Immutable and validated: a value of another type or out of range raises
-    :class:`~pyengine.ConfigError` that names the field. ``float`` fields take ints too.
+    :class:`~pyengine.ConfigError` that names the field. ``float`` fields take ints too. Any field
+    may be given to a search as a keyword argument, for that call.
+
+    Attributes:
+        simulations (int in [1, 2**32 - 1] or None, default None): budget: visits added to the
+            tree. With neither budget 800.
+        seconds (float > 0 or None, default None): budget: wall time. With both budgets the search
+            ends at whichever is reached first.
+        algorithm ("puct", default "puct"): the rule that selects a child.
+        c_puct (float > 0, default 1.25): weight of exploration, c(n) = c_puct + c_puct_factor *
+            ln((1 + n + c_puct_base) / c_puct_base) [AlphaZero, pb_c_init].
+        c_puct_base (float > 0 or None, default 19652.0): see ``c_puct``; None makes c(n) the
+            constant ``c_puct`` [AlphaZero, pb_c_base; AlphaGo Zero: None].
+        c_puct_factor (float >= 0, default 1.0): see ``c_puct`` [KataGo, lc0].
+        fpu ("value", "parent" or "reduction", default "reduction"): value of a child without
+            visits: the constant ``fpu_value``, the value of its parent, or the value of its parent
+            minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
+        fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
+            ``fpu_value=0``.
+        threads (int in [0, 1024], default 0): worker threads, the calling one included; 0 = all
+            cores that the process may use.
+        batch_size (int in [1, 4096], default 8): rows of one evaluator call [AlphaGo Zero].
+        in_flight (int in [1, 65535] or None, default None): most leaves of one tree that wait for
+            the evaluator at once, whatever the number of threads; None = 2 * ``batch_size``.
+        collision ("virtual_visit" or "virtual_loss", default "virtual_visit"): what a leaf in
+            flight changes on its path: visits in the exploration term alone, or also
+            ``virtual_loss`` losses in Q.
+        virtual_loss (float >= 0, default 1.0): losses that a leaf in flight counts for, with
+            ``collision="virtual_loss"``.
+        symmetry ("none", "random", "average", "root_average" or "fill", default "random"): board
+            symmetries under which a leaf is evaluated: the identity; one at random; the mean over
+            all; the mean over all at the root and one at random elsewhere; one at random, and more
+            where a batch has rows left over. Evaluators without planes ignore it.
+        dirichlet_alpha (float > 0 or None, default None): of the noise in the priors of the root;
+            None = 10 / legal actions.
+        dirichlet_fraction (float in [0, 1], default 0.0): share of that noise; 0 = none, 0.25 in
+            self-play [AlphaGo Zero].
+        temperature (float >= 0, default 0.0): of the move choice: probabilities are visits ** (1 /
+            temperature), normalised; 0 = the most visited move.
+        reuse_tree (bool, default True): whether a search continues the tree of the one before.
+        cache_entries (int in [0, 2**32], default 2**17): evaluations that the engine's cache
+            holds; 0 = no cache, or given to one call: the cache is not read.
+        memory_limit (int >= 2**23, default 2**31): bytes of trees, cache and batches, a hard cap:
+            a search that reaches it goes on without adding nodes.
+        solver (bool, default True): whether proven wins, losses and draws are backed up as such.
+        deterministic (bool, default False): the same results for the same calls on a new engine
+            at any number of threads, on the same machine and provider, with budgets in simulations.
+        seed (int in [0, 2**64 - 1], default 0): the only source of randomness; the k-th search of
+            an engine uses the stream (seed, k).
+        gumbel_c_visit (float >= 0, default 50.0): of ``improved_policy`` [mctx, maxvisit_init].
+        gumbel_c_scale (float >= 0, default 0.1): of ``improved_policy`` [mctx, value_scale].
+
+    Example:
+        >>> import pyengine
+        >>> config = pyengine.SearchConfig(simulations=1600, threads=2)
+        >>> config.replace(seed=1).seed
+        1
+        >>> pyengine.SearchConfig(c_puct=0)
+        Traceback (most recent call last):
+            ...
+        pyengine.ConfigError: c_puct: expected a number > 0, found 0
     """
 
-    simulations: int | None = None  #: budget, >= 1; neither budget = 800
-    seconds: float | None = None  #: budget, > 0; both = whichever ends first
+    simulations: int | None = None
+    seconds: float | None = None
     algorithm: Literal["puct"] = "puct"
-    c_puct: float = 1.25  #: > 0 [AlphaZero, pb_c_init]
-    c_puct_base: float | None = 19652.0  #: > 0 [AlphaZero, pb_c_base]; None = constant c [AGZ]
-    c_puct_factor: float = 1.0  #: >= 0
-    fpu: Literal["value", "parent", "reduction"] = "reduction"  #: value of an unvisited child
-    fpu_value: float = 0.25  #: in [-2, 2]; AlphaGo Zero: fpu="value", fpu_value=0
-    threads: int = 0  #: workers; 0 = all cores that the process may use
-    batch_size: int = 8  #: rows of one evaluator call, 1..4096 [AlphaGo Zero]
-    in_flight: int | None = None  #: most leaves of one tree waiting at once; 2 * batch_size
+    c_puct: float = 1.25
+    c_puct_base: float | None = 19652.0
+    c_puct_factor: float = 1.0
+    fpu: Literal["value", "parent", "reduction"] = "reduction"
+    fpu_value: float = 0.25
+    threads: int = 0
+    batch_size: int = 8
+    in_flight: int | None = None
     collision: Literal["virtual_visit", "virtual_loss"] = "virtual_visit"
-    virtual_loss: float = 1.0  #: losses that a leaf in flight counts for, >= 0
+    virtual_loss: float = 1.0
     symmetry: SymmetryMode = "random"
-    dirichlet_alpha: float | None = None  #: > 0; None = 10 / legal actions
-    dirichlet_fraction: float = 0.0  #: share of noise in the root's priors; 0.25 in self-play
-    temperature: float = 0.0  #: of the move choice, >= 0; 0 = most visits
+    dirichlet_alpha: float | None = None
+    dirichlet_fraction: float = 0.0
+    temperature: float = 0.0
     reuse_tree: bool = True
-    cache_entries: int = 1 << 17  #: of the engine's cache; 0 = none, in a call: not read
-    memory_limit: int = 2 << 30  #: bytes of trees and the engine's cache, a hard cap; >= 8 MiB
-    solver: bool = True  #: back up proven wins, losses and draws as such
-    deterministic: bool = False  #: the same results at any number of threads
-    seed: int = 0  #: 0..2^64-1, the only source of randomness
-    gumbel_c_visit: float = 50.0  #: of improved_policy, >= 0 [mctx]
-    gumbel_c_scale: float = 0.1  #: of improved_policy, >= 0 [mctx]
+    cache_entries: int = 1 << 17
+    memory_limit: int = 2 << 30
+    solver: bool = True
+    deterministic: bool = False
+    seed: int = 0
+    gumbel_c_visit: float = 50.0
+    gumbel_c_scale: float = 0.1
 
     def __post_init__(self) -> None:
         """Check all fields; numbers of NumPy become Python's, which TOML and JSON know."""

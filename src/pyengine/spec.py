@@ -23,40 +23,62 @@ class ModelSpec(Settings):
     """How a network reads a position and what its outputs mean.
 
     Attributes:
-        planes: names of the input planes in channel order. ``t`` is plies ago, 0 to 7; a pass is a
-            ply; before the start all is empty. ``own[0:8]`` is short for eight planes. After
-            construction ranges are written out.
+        planes (tuple of str, default ("own[0]", "opp[0]", "first_to_move")): names of the input
+            planes in channel order, see *Planes*. ``own[0:8]`` is short for eight planes; after
+            construction ranges are written out. For a user's game the default means
+            ``("observation",)``.
+        layout ("NCHW" or "NHWC", default "NCHW"): order of the input's axes. A network whose input
+            has two dimensions gets the planes flattened in this order.
+        rows ("top_down" or "bottom_up", default "top_down"): which board row comes first in the
+            input.
+        policy_rows ("top_down" or "bottom_up", default "top_down"): which board row comes first in
+            the policy.
+        policy ("logits", "log_probs" or "probs", default "logits"): what the policy output holds.
+        pass_index (int >= 0 or None, default None): where the policy has the pass; None = last
+            when the game has a pass. The other actions keep their order.
+        value ("scalar" or tuple of str, default "scalar"): one number, or the order of a 3-way
+            head, ``("win", "draw", "loss")`` in any order.
+        value_kind ("tanh", "logits", "log_probs", "probs" or None, default None): what the value
+            output holds. Scalar: ``"tanh"`` (in [-1, 1] already), ``"probs"`` (probability of a
+            win) or ``"logits"`` (before tanh); 3-way: ``"logits"``, ``"log_probs"`` or
+            ``"probs"``. None = the first of them.
+        value_for ("mover" or "first_player", default "mover"): for whom the value is.
+        input (str or None, default None): name of the input tensor; None = the only one.
+        policy_output (str or None, default None): name of the policy's tensor; None = the output
+            named ``policy``, else the only one of its size.
+        value_output (str or None, default None): name of the value's tensor; None = the output
+            named ``value``, else the only one of its size.
 
-            - ``own[t]``, ``opp[t]``: stones of the player to move now, and of the other one;
-            - ``first[t]``, ``second[t]``: stones of player 0 and of player 1; ``empty``: the rest;
-            - ``last[t]``: a single 1 where the move ``t`` plies ago was made (in Connect Four
-              where the stone landed), nothing for a pass;
-            - ``first_to_move``, ``second_to_move``: all 1 or all 0; ``mover_sign``: all +1 for the
-              first player, -1 for the second; ``ones``, ``zeros``;
-            - ``legal``: where a stone may be put (in Connect Four where it would land);
-            - Go: ``liberties[k]``, stones of chains with exactly ``k`` liberties;
-              ``liberties[k+]``, with ``k`` or more; ``ko``, the point that the ko rule forbids;
-            - ``gomoku_...``: the features of :meth:`gomoku17`;
-            - ``observation``: the planes of a user's game. Such a game has no other planes than
-              this and the constant ones, and the default then means ``("observation",)``.
-        layout: ``"NCHW"`` or ``"NHWC"``. A network whose input has two dimensions gets the planes
-            flattened in this order.
-        rows, policy_rows: ``"top_down"`` or ``"bottom_up"``: which board row comes first in the
-            input, in the policy.
-        policy: ``"logits"``, ``"log_probs"`` or ``"probs"``.
-        pass_index: where the policy has the pass; None = last when the game has a pass. The other
-            actions keep their order.
-        value: ``"scalar"``, or the order of a 3-way head, ``("win", "draw", "loss")`` in any order.
-        value_kind: scalar: ``"tanh"`` (in [-1, 1] already), ``"probs"`` (probability of a win) or
-            ``"logits"`` (before tanh); 3-way: ``"logits"``, ``"log_probs"`` or ``"probs"``.
-            None = the first of them.
-        value_for: ``"mover"`` or ``"first_player"``: for whom the value is.
-        input, policy_output, value_output: tensor names, where they must be told; otherwise the
-            only input, and outputs named ``policy`` and ``value`` or of the only fitting size.
+    Planes:
+        own[t]: stones of the player to move now, ``t`` plies ago, 0 <= t < 8. A pass is a ply;
+            before the start all is empty.
+        opp[t]: stones of the other player, ``t`` plies ago.
+        first[t]: stones of player 0, ``t`` plies ago.
+        second[t]: stones of player 1, ``t`` plies ago.
+        empty: points without a stone now.
+        last[t]: a single 1 where the move ``t`` plies ago was made (in Connect Four where the
+            stone landed); nothing for a pass.
+        first_to_move: all 1 when player 0 is to move, else all 0.
+        second_to_move: all 1 when player 1 is to move, else all 0.
+        mover_sign: all +1 when player 0 is to move, else all -1.
+        ones: all 1.
+        zeros: all 0.
+        legal: points where a stone may be put now (in Connect Four where it would land).
+        liberties[k]: Go: stones of chains with exactly ``k`` liberties; ``liberties[k+]``: with
+            ``k`` or more.
+        ko: Go: the point that the ko rule forbids now.
+        gomoku_*: Gomoku: the features of :meth:`gomoku17`.
+        observation: the planes of a user's game, all of them. Such a game has no other planes than
+            this and the constant ones.
 
     Raises:
         ConfigError: a field is not one of these; the message names it.
 
+    Example:
+        >>> import pyengine
+        >>> spec = pyengine.ModelSpec(planes=("own[0:2]", "opp[0:2]"), value=("win", "draw", "loss"))
+        >>> spec.planes
+        ('own[0]', 'own[1]', 'opp[0]', 'opp[1]')
     """
 
     planes: tuple[str, ...] = ("own[0]", "opp[0]", "first_to_move")

@@ -28,32 +28,60 @@ _TEMPERATURE = 1.0  # of the first moves, where it names none [AlphaGo Zero]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfPlayConfig(Settings):
-    """The settings of self-play; see the field comments for unit, range and source.
+    """The settings of self-play.
 
     Immutable and validated: a value of another type or out of range raises
     :class:`~pyengine.ConfigError` that names the field.
+
+    Attributes:
+        search (SearchConfig, default SearchConfig()): of full searches. What it leaves at a
+            search's default has self-play's: 800 simulations, ``dirichlet_fraction`` 0.25,
+            ``temperature`` 1. Its budget is in simulations, ``deterministic`` is refused, its
+            ``seed`` is not read.
+        noise (bool, default True): at the root of full searches; False sets the search's
+            ``dirichlet_fraction`` to 0.
+        concurrent_games (int in [1, 65535] or None, default None): games at once, whose searches
+            share batches. None = 64; where the evaluator has a device, a game for each row of its
+            batches, and a ``search.batch_size`` left at 8 is chosen with it (128 rows and 768
+            games with neither given).
+        temperature_moves (int >= 0, default 30): plies of a game at the search's ``temperature``;
+            later moves are the most visited ones [AlphaGo Zero].
+        resign_threshold (float in [-1, 1] or None, default -0.9): a side resigns when the values
+            of the root and of its best child are both below it; None = nobody resigns.
+        resign_off_fraction (float in [0, 1], default 0.1): share of games that are played to the
+            end, to measure false resignations [AlphaGo Zero].
+        resign_false_positives (float in [0, 1], default 0.05): the threshold falls until no larger
+            share of those games would have been resigned by a side that did not lose. It is
+            measured anew in each call, from 20 such games on.
+        full_search_fraction (float in (0, 1], default 1.0): probability that a move has a full
+            search; positions of the others are no policy targets [KataGo, playout cap].
+        fast_simulations (int >= 1, default 100): budget of the other searches, without noise.
+        forced_playouts (float in [0, 10**6], default 0.0): k: a root move of a full search gets at
+            least sqrt(k * prior * visits) visits, which policy targets leave out; 0 = none
+            [KataGo: 2].
+        opening_random_moves (int >= 0, default 0): a game begins with a number of random moves,
+            drawn from 0 to this.
+        seed (int in [0, 2**64 - 1], default 0): the only source of randomness.
+
+    Example:
+        >>> from pyengine import SearchConfig, SelfPlayConfig
+        >>> config = SelfPlayConfig(search=SearchConfig(simulations=200), concurrent_games=16)
+        >>> config.search.simulations, config.search.dirichlet_fraction
+        (200, 0.25)
     """
 
-    #: Of full searches. What it leaves at a search's default has self-play's: 800 simulations,
-    #: ``dirichlet_fraction`` 0.25, ``temperature`` 1, which is that of the first moves. Its budget
-    #: is in simulations; its seed is not read.
     search: SearchConfig = dataclasses.field(default_factory=SearchConfig)
-    noise: bool = True  #: at the root of full searches; False: ``dirichlet_fraction`` is 0
-    #: Whose searches share batches, 1..65535. None: 64; on a device as many as its batches want,
-    #: so that each waits for one leaf, and a ``search.batch_size`` of 8, the default, follows from
-    #: the games (128 rows and 768 games, with neither given).
+    noise: bool = True
     concurrent_games: int | None = None
-    temperature_moves: int = 30  #: plies, >= 0; then the most visited move [AlphaGo Zero]
-    resign_threshold: float | None = -0.9  #: highest, in [-1, 1]; None = nobody resigns
-    resign_off_fraction: float = 0.1  #: of games that are played on, in [0, 1] [AlphaGo Zero]
-    #: The threshold falls until no more of those are lost: measured anew in each call, once some
-    #: games were played on.
+    temperature_moves: int = 30
+    resign_threshold: float | None = -0.9
+    resign_off_fraction: float = 0.1
     resign_false_positives: float = 0.05
-    full_search_fraction: float = 1.0  #: of moves, in (0, 1]; others are no policy targets [KataGo]
-    fast_simulations: int = 100  #: budget of the others, without noise
-    forced_playouts: float = 0.0  #: k of sqrt(k P n) visits that a noisy root move gets [KataGo: 2]
-    opening_random_moves: int = 0  #: at most so many plies at random before the first search
-    seed: int = 0  #: 0..2^64-1
+    full_search_fraction: float = 1.0
+    fast_simulations: int = 100
+    forced_playouts: float = 0.0
+    opening_random_moves: int = 0
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Fill the search in and check all fields."""

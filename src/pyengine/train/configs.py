@@ -33,17 +33,30 @@ class NetworkConfig(Section):
     ``kind="alphago_zero"`` has the heads as published, with fully connected layers for one board;
     ``"convolutional"`` has heads of 1x1 convolutions and global pooling, for boards of any size;
     ``"value"`` is the latter with a value alone: all its policy logits are 0, equal priors.
+
+    Attributes:
+        kind ("alphago_zero", "convolutional" or "value", default "alphago_zero"): which heads the
+            network has.
+        blocks (int >= 0, default 4): residual blocks; AlphaGo Zero: 19 or 39.
+        filters (int >= 1, default 64): of each convolution in the tower; AlphaGo Zero: 256.
+        value ("scalar" or "wdl", default "scalar"): a value by tanh, or logits of win, draw, loss.
+        policy_filters (int >= 1, default 2): of the policy head's 1x1 convolution [AlphaGo Zero].
+            A run file has 16 where ``kind`` is not ``"alphago_zero"``.
+        value_filters (int >= 1, default 1): of the value head's 1x1 convolution [AlphaGo Zero];
+            likewise 16.
+        value_hidden (int >= 1, default 256): units of the value head's hidden layer [AlphaGo
+            Zero]; likewise 64.
     """
 
     section: ClassVar[str] = "network"
 
     kind: str = choice("alphago_zero", "alphago_zero", "convolutional", "value")
-    blocks: int = integer(4, 0)  #: residual blocks; AlphaGo Zero: 19 or 39
-    filters: int = integer(64, 1)  #: of every convolution in the tower; AlphaGo Zero: 256
-    value: str = choice("scalar", "scalar", "wdl")  #: tanh, or logits of win, draw, loss
-    policy_filters: int = integer(2, 1)  #: of the policy head's 1x1 convolution [AlphaGo Zero]
-    value_filters: int = integer(1, 1)  #: of the value head's [AlphaGo Zero]
-    value_hidden: int = integer(256, 1)  #: units of the value head's hidden layer [AlphaGo Zero]
+    blocks: int = integer(4, 0)
+    filters: int = integer(64, 1)
+    value: str = choice("scalar", "scalar", "wdl")
+    policy_filters: int = integer(2, 1)
+    value_filters: int = integer(1, 1)
+    value_hidden: int = integer(256, 1)
 
     @classmethod
     def convolutional(cls, **settings: object) -> NetworkConfig:
@@ -60,34 +73,62 @@ class LossConfig(Section):
     """``value_weight (z - v)² - πᵀ log p + c‖θ‖²`` [AlphaGo Zero]; for WDL a cross entropy.
 
     ``c`` is the optimiser's ``weight_decay``.
+
+    Attributes:
+        value_weight (float >= 0, default 1.0): of the value's loss; AlphaGo Zero: 1, and 0.01 for
+            supervised learning.
+        root_value_mix (float in [0, 1], default 0.0): share of the search's root value in the
+            target z; the rest is the outcome of the game.
     """
 
     section: ClassVar[str] = "loss"
 
-    value_weight: float = number(1.0)  #: AlphaGo Zero: 1, and 0.01 for supervised learning
-    root_value_mix: float = number(0.0, 0.0, 1.0)  #: share of the search's root value in z
+    value_weight: float = number(1.0)
+    root_value_mix: float = number(0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OptimiserConfig(Section):
-    """The optimiser and its learning rate by steps."""
+    """The optimiser and its learning rate by steps.
+
+    Attributes:
+        kind ("sgd" or "adamw", default "sgd"): the optimiser.
+        momentum (float in [0, 1), default 0.9): of ``"sgd"`` [AlphaGo Zero].
+        weight_decay (float >= 0, default 1e-4): with ``"sgd"`` the c of c‖θ‖² [AlphaGo Zero]; with
+            ``"adamw"`` decoupled.
+        clip_norm (float > 0 or None, default None): most norm of the gradient; None = no limit.
+        schedule ("alphago_zero", "alphago_zero_supervised", "cosine", "constant" or "steps",
+            default "alphago_zero"): the learning rate by steps. The first two are the published
+            tables: 0.01, from step 400,000 0.001, from 600,000 0.0001; and supervised 0.1, from
+            200,000, 400,000, 600,000 and 700,000 on a tenth each.
+        learning_rate (float > 0, default 1e-2): the peak of ``"cosine"``; the rate of
+            ``"constant"``.
+        warm_up (int >= 0, default 0): steps of a linear rise from nothing, of every schedule.
+        total_steps (int >= 1 or None, default None): of ``"cosine"``, which needs it.
+        final_fraction (float in [0, 1], default 0.0): share of the peak that is left at the end of
+            ``"cosine"``.
+        step_scale (float > 0, default 1.0): multiplies the steps of the published tables.
+        boundaries (list of int > 0, default ()): of ``"steps"``: where the rate changes;
+            increasing.
+        rates (list of float > 0, default ()): of ``"steps"``: one more than ``boundaries``.
+    """
 
     section: ClassVar[str] = "optimiser"
 
     kind: str = choice("sgd", "sgd", "adamw")
-    momentum: float = number(0.9, 0.0, 1.0, below=True)  #: of SGD [AlphaGo Zero]
-    weight_decay: float = number(1e-4)  #: SGD: c of c‖θ‖² [AlphaGo Zero]; AdamW: decoupled
-    clip_norm: float | None = number(None, above=True, none=True)  #: most norm of the gradient
+    momentum: float = number(0.9, 0.0, 1.0, below=True)
+    weight_decay: float = number(1e-4)
+    clip_norm: float | None = number(None, above=True, none=True)
     schedule: str = choice(
         "alphago_zero", "alphago_zero", "alphago_zero_supervised", "cosine", "constant", "steps"
     )
-    learning_rate: float = number(1e-2, above=True)  #: of "cosine" (peak) and "constant"
-    warm_up: int = integer(0)  #: steps of a linear rise from nothing, of every schedule
-    total_steps: int | None = integer(None, 1, none=True)  #: of "cosine"
-    final_fraction: float = number(0.0, 0.0, 1.0)  #: of the peak, at the end of "cosine"
-    step_scale: float = number(1.0, above=True)  #: stretches the published tables' steps
-    boundaries: tuple[float, ...] = numbers((), int)  #: of "steps": where the rate changes
-    rates: tuple[float, ...] = numbers(())  #: of "steps": one more than boundaries
+    learning_rate: float = number(1e-2, above=True)
+    warm_up: int = integer(0)
+    total_steps: int | None = integer(None, 1, none=True)
+    final_fraction: float = number(0.0, 0.0, 1.0)
+    step_scale: float = number(1.0, above=True)
+    boundaries: tuple[float, ...] = numbers((), int)
+    rates: tuple[float, ...] = numbers(())
 
     def __post_init__(self) -> None:
         """Check that the schedule has what it needs."""
@@ -104,35 +145,59 @@ class OptimiserConfig(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class AverageConfig(Section):
-    """An average of the weights along the way, which is what gets exported."""
+    """An average of the weights along the way, which is what is exported.
+
+    Attributes:
+        kind ("none", "ema" or "swa", default "none"): the weights as they are, an exponentially
+            decaying average, or the plain mean.
+        decay (float in [0, 1], default 0.999): of ``"ema"``, at each addition; less in the first.
+        every (int >= 1, default 1): steps between two additions.
+        start (int >= 0, default 0): step of the first addition.
+    """
 
     section: ClassVar[str] = "average"
 
-    kind: str = choice("none", "none", "ema", "swa")  #: decaying average, or the plain mean
-    decay: float = number(0.999, 0.0, 1.0)  #: of "ema", each time; less in the first steps
-    every: int = integer(1, 1)  #: steps between two additions
-    start: int = integer(0)  #: step of the first addition
+    kind: str = choice("none", "none", "ema", "swa")
+    decay: float = number(0.999, 0.0, 1.0)
+    every: int = integer(1, 1)
+    start: int = integer(0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerConfig(Section):
-    """How batches are drawn and what is kept; what is learnt stands in the other settings."""
+    """How batches are drawn and what is kept; what is learnt is in the other settings.
+
+    Attributes:
+        batch_size (int >= 1, default 256): positions of a step, over all processes; a multiple of
+            ``processes``.
+        augment (bool, default True): each position under a random symmetry of the board.
+        seed (int in [0, 2**62], default 0): of weights and batches. A run file's default is the
+            ``seed`` of ``[run]``.
+        processes (int >= 1, default 1): of a run's learner on this machine, each with a GPU where
+            there are some.
+        device ("auto", "cpu" or "cuda", default "auto"): where PyTorch computes.
+        threads (int >= 1 or None, default None): of PyTorch on the CPU, in each process; None =
+            PyTorch's own choice.
+        channels_last (bool, default True): memory format of the activations.
+        precision ("float32" or "bfloat16", default "float32"): of the tower's activations.
+        checkpoint_steps (int >= 1, default 1000): steps between two checkpoints.
+        keep (int >= 1, default 3): checkpoints that are kept, the newest.
+        log_steps (int >= 1, default 100): steps between two lines of the log.
+    """
 
     section: ClassVar[str] = "train"
 
-    batch_size: int = integer(256, 1)  #: positions of a step, over all processes
-    augment: bool = flag(True)  #: a random board symmetry for each position
+    batch_size: int = integer(256, 1)
+    augment: bool = flag(True)
     seed: int = integer(0, most=MOST_SEED)
-    processes: int = integer(1, 1)  #: of a run's learner here, each with a GPU where there are some
+    processes: int = integer(1, 1)
     device: str = choice("auto", "auto", "cpu", "cuda")
-    threads: int | None = integer(
-        None, 1, none=True
-    )  #: of PyTorch on the CPU, each process; None: its own
-    channels_last: bool = flag(True)  #: memory format of the activations; faster as a rule
-    precision: str = choice("float32", "float32", "bfloat16")  #: of the tower's activations
-    checkpoint_steps: int = integer(1000, 1)  #: between two checkpoints
-    keep: int = integer(3, 1)  #: checkpoints
-    log_steps: int = integer(100, 1)  #: between two lines of the log
+    threads: int | None = integer(None, 1, none=True)
+    channels_last: bool = flag(True)
+    precision: str = choice("float32", "float32", "bfloat16")
+    checkpoint_steps: int = integer(1000, 1)
+    keep: int = integer(3, 1)
+    log_steps: int = integer(100, 1)
 
     #: May change when a run goes on: they do not say what is computed.
     FREE: ClassVar[tuple[str, ...]] = (
@@ -156,7 +221,15 @@ class LearnerConfig(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig(Settings):
-    """All that decides what a network learns from given data."""
+    """All that decides what a network learns from given data.
+
+    Attributes:
+        network (NetworkConfig, default NetworkConfig()): the network.
+        loss (LossConfig, default LossConfig()): what is minimised.
+        optimiser (OptimiserConfig, default OptimiserConfig()): how.
+        average (AverageConfig, default AverageConfig()): of the weights that are exported.
+        learner (LearnerConfig, default LearnerConfig()): batches, device, checkpoints.
+    """
 
     network: NetworkConfig = field(default_factory=NetworkConfig)
     loss: LossConfig = field(default_factory=LossConfig)

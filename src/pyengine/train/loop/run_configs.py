@@ -36,12 +36,22 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class GameConfig(Section):
-    """What is played, and what a network sees of it."""
+    """What is played, and what a network sees of it.
+
+    Attributes:
+        name (list of str, default ()): the game in its text form, such as ``"go(board_size=9)"``,
+            or a list of games. Needed.
+        weights (list of float > 0, default ()): share of each game in the positions that are
+            learnt; none = equal.
+        planes (list of str, default ("own[0]", "opp[0]", "first_to_move", "ones")): the planes of
+            the :class:`~pyengine.ModelSpec`; or one of ``"alphago_zero"``, ``"leela_zero"`` and
+            ``"gomoku17"``, its presets.
+    """
 
     section: ClassVar[str] = "game"
 
-    name: tuple[str, ...] = strings(())  #: one game in its text form, or several
-    weights: tuple[float, ...] = numbers(())  #: shares of the positions; none: equal
+    name: tuple[str, ...] = strings(())
+    weights: tuple[float, ...] = numbers(())
     planes: tuple[str, ...] = strings(("own[0]", "opp[0]", "first_to_move", "ones"))
 
     def __post_init__(self) -> None:
@@ -66,45 +76,78 @@ class WindowConfig(Section):
 
     The growing window holds ``start (1 + slope ((n / start)^exponent - 1) / exponent)`` of n
     positions, all of them at first [KataGo: start 250,000, slope 0.4, exponent 0.75].
+
+    Attributes:
+        kind ("growing" or "games", default "growing"): the growing window, or the newest games.
+        games (int >= 1, default 500000): of ``"games"``: how many [AlphaGo Zero].
+        start (int >= 1, default 20000): of ``"growing"``: positions.
+        slope (float in [0, 1], default 0.4): of ``"growing"``.
+        exponent (float in (0, 1], default 0.75): of ``"growing"``.
+        minimum_positions (int >= 1, default 2000): that there must be before the first step.
+        samples_per_position (float > 0, default 4.0): how often a position is learnt, about: the
+            learner waits for self-play.
+        full_only (bool, default True): positions of fast searches, which are no policy targets,
+            are left out.
     """
 
     section: ClassVar[str] = "window"
 
     kind: str = choice("growing", "growing", "games")
-    games: int = integer(500_000, 1)  #: of "games": the newest [AlphaGo Zero]
-    start: int = integer(20_000, 1)  #: positions
+    games: int = integer(500_000, 1)
+    start: int = integer(20_000, 1)
     slope: float = number(0.4, 0.0, 1.0)
     exponent: float = number(0.75, 0.0, 1.0, above=True)
-    minimum_positions: int = integer(2_000, 1)  #: before the first step
-    samples_per_position: float = number(4.0, above=True)  #: how often each is learnt, about
-    full_only: bool = flag(True)  #: positions of fast searches are left out
+    minimum_positions: int = integer(2_000, 1)
+    samples_per_position: float = number(4.0, above=True)
+    full_only: bool = flag(True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateConfig(Section):
-    """How a candidate is judged. Colours alternate; each opening is played by both.
+    """How a candidate is evaluated. Colours alternate; each opening is played by both.
 
-    In "latest" mode a candidate plays the network before it and the one ``against`` generations
-    back, about half of the games each: long strides, of which fewer errors add up, on chains that
-    are joined everywhere.
+    With ``mode="latest"`` a candidate plays the network before it and the one ``against``
+    generations back, about half of the games each. Ratings over longer distances add up fewer
+    errors.
+
+    Attributes:
+        mode ("gate" or "latest", default "gate"): a candidate becomes the best network when it
+            wins the match; or always, and the match measures its rating alone.
+        every_steps (int >= 1, default 1000): steps between two candidates [AlphaGo Zero].
+        games (int >= 0, default 200): of a match; AlphaGo Zero: 400. 0, with ``"latest"``: none.
+        simulations (int >= 1, default 100): of a move; AlphaGo Zero: 1600.
+        method ("score" or "sprt", default "score"): a candidate wins by a score above
+            ``threshold``, or by a sequential test of ``elo0`` against ``elo1``.
+        threshold (float in [0, 1], default 0.55): of ``"score"``, to be exceeded [AlphaGo Zero].
+        elo0 (float in [-10**4, 10**4], default 0.0): of ``"sprt"``: see :class:`~pyengine.Sprt`.
+        elo1 (float in [-10**4, 10**4], default 35.0): of ``"sprt"``, above ``elo0``. 35 Elo are a
+            score of 55 %.
+        against (int >= 1, default 1): of ``"latest"``: generations to the second network that it
+            plays.
+        plies (int >= 0, default 4): random moves at the start; fewer where the game has too few
+            such openings.
+        threads (int >= 0, default 1): workers of each side's search; 0 = all cores.
+        batch_size (int >= 1, default 16): rows of one call of the network.
+        keep_rejected (bool, default False): whether the files of rejected candidates are kept.
+        search (table, default {}): further fields of both sides' ``SearchConfig``.
     """
 
     section: ClassVar[str] = "gate"
 
-    mode: str = choice("gate", "gate", "latest")  #: "latest": every candidate is taken
-    every_steps: int = integer(1000, 1)  #: between two candidates [AlphaGo Zero]
-    games: int = integer(200, 0)  #: AlphaGo Zero: 400; 0, with "latest": none
-    simulations: int = integer(100, 1)  #: a move; AlphaGo Zero: 1600
+    mode: str = choice("gate", "gate", "latest")
+    every_steps: int = integer(1000, 1)
+    games: int = integer(200, 0)
+    simulations: int = integer(100, 1)
     method: str = choice("score", "score", "sprt")
-    threshold: float = number(0.55, 0.0, 1.0)  #: of "score", to be exceeded [AlphaGo Zero]
-    elo0: float = number(0.0, -1e4, 1e4)  #: of "sprt": see Sprt
-    elo1: float = number(35.0, -1e4, 1e4)  #: of "sprt", > elo0; 35 Elo are a score of 55 %
-    against: int = integer(1, 1)  #: of "latest": generations to the second one that it plays
-    plies: int = integer(4)  #: random moves at the start; fewer where the game has too few such
-    threads: int = integer(1)  #: workers of each side; 0: all cores
+    threshold: float = number(0.55, 0.0, 1.0)
+    elo0: float = number(0.0, -1e4, 1e4)
+    elo1: float = number(35.0, -1e4, 1e4)
+    against: int = integer(1, 1)
+    plies: int = integer(4)
+    threads: int = integer(1)
     batch_size: int = integer(16, 1)
-    keep_rejected: bool = flag(False)  #: their files
-    search: Mapping[str, Any] = table()  #: further settings of both sides' search
+    keep_rejected: bool = flag(False)
+    search: Mapping[str, Any] = table()
 
     def __post_init__(self) -> None:
         """Check the search's settings, too."""
@@ -146,14 +189,29 @@ _PRESETS: dict[str, Callable[[Game], SelfPlayConfig]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class SelfplaySection(Section):
-    """Self-play: what the loop needs, and the fields of a SelfPlayConfig as ``settings``."""
+    """Self-play: what the loop needs, and the fields of a SelfPlayConfig as ``settings``.
+
+    In a run file the fields of a SelfPlayConfig are written beside these, and those of its search
+    in the section ``[search]``.
+
+    Attributes:
+        first ("random", "uniform" or "rollout", default "random"): who plays before there is a
+            network: one with random weights, or an evaluator without a network.
+        preset ("fast", "alphago_zero" or "none", default "fast"): the settings that the others
+            change: :meth:`SelfPlayConfig.fast <pyengine.SelfPlayConfig.fast>`,
+            :meth:`SelfPlayConfig.alphago_zero <pyengine.SelfPlayConfig.alphago_zero>`, or the
+            defaults.
+        settings (table, default {}): fields of a SelfPlayConfig that differ from the preset's.
+        search (table, default {}): fields of its SearchConfig that differ. In a run file the
+            section ``[search]``.
+    """
 
     section: ClassVar[str] = "selfplay"
 
-    first: str = choice("random", "random", "uniform", "rollout")  #: who plays the first games
-    preset: str = choice("fast", "fast", "alphago_zero", "none")  #: of the SelfPlayConfig
-    settings: Mapping[str, Any] = table()  #: fields of a SelfPlayConfig that differ
-    search: Mapping[str, Any] = table()  #: fields of its SearchConfig that differ
+    first: str = choice("random", "random", "uniform", "rollout")
+    preset: str = choice("fast", "fast", "alphago_zero", "none")
+    settings: Mapping[str, Any] = table()
+    search: Mapping[str, Any] = table()
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> SelfplaySection:
@@ -191,17 +249,28 @@ class SelfplaySection(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig(Section):
-    """The run as a whole."""
+    """The run as a whole. It ends at the first of its limits, or goes on until it is stopped.
+
+    Attributes:
+        name (str, default "run"): of its folder, ``runs/NAME``, where none is given.
+        seed (int in [0, 2**62], default 0): of self-play, learner and gate.
+        minutes (float > 0 or None, default None): of all sittings together.
+        games (int >= 1 or None, default None): of self-play.
+        steps (int >= 1 or None, default None): of the learner.
+        generations (int >= 1 or None, default None): networks that passed the gate.
+        restarts (int >= 0, default 5): how often a part that dies is started again within ten
+            minutes.
+    """
 
     section: ClassVar[str] = "run"
 
     name: str = text("run")
     seed: int = integer(0, most=MOST_SEED)
-    minutes: float | None = number(None, above=True, none=True)  #: of all sittings together
+    minutes: float | None = number(None, above=True, none=True)
     games: int | None = integer(None, 1, none=True)
     steps: int | None = integer(None, 1, none=True)
-    generations: int | None = integer(None, 1, none=True)  #: networks that passed the gate
-    restarts: int = integer(5)  #: of a part that dies, within ten minutes
+    generations: int | None = integer(None, 1, none=True)
+    restarts: int = integer(5)
 
     #: May change when a run goes on.
     FREE: ClassVar[tuple[str, ...]] = (
@@ -216,23 +285,42 @@ class RunConfig(Section):
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedConfig(Section):
-    """A run on a cluster: how many actors play, and what each part needs. Not read elsewhere."""
+    """A run on a cluster: how many actors play, and what each part needs. Not read elsewhere.
+
+    Attributes:
+        actors (int >= 1 or None, default None): that play; None or ``"auto"`` = as many as there
+            is room for.
+        cpus (float >= 0 or None, default None): of an actor; None = the threads of its search.
+        gpus (float >= 0, default 0.0): of an actor; a part of one, which actors share, or a whole
+            number.
+        resources (table, default {}): of an actor, by the names of the cluster.
+        learner_cpus (float >= 0, default 1.0): of the learner.
+        learner_gpus (float >= 0, default 0.0): of the learner.
+        gate_cpus (float >= 0, default 1.0): of the gate.
+        gate_gpus (float >= 0, default 0.0): of the gate.
+        delivery_seconds (float > 0, default 2.0): that a finished game waits for others before
+            they are delivered.
+        backlog_megabytes (float > 0, default 64.0): an actor with more undelivered data pauses.
+        shard_positions (int >= 1, default 65536): most positions of a shard; it closes after 10 s
+            all the same.
+        ahead (int >= 1 or None, default None): self-play pauses while the learner has so many
+            positions left to learn from; None = it never pauses for that.
+    """
 
     section: ClassVar[str] = "distributed"
 
-    actors: int | None = integer(None, 1, none=True)  #: None, "auto": as many as there is room for
-    cpus: float | None = number(None, none=True)  #: of an actor; None: the threads of its search
-    gpus: float = number(0.0)  #: of an actor; a part of one may be shared
-    resources: Mapping[str, Any] = table()  #: of an actor, of the cluster's own names
+    actors: int | None = integer(None, 1, none=True)
+    cpus: float | None = number(None, none=True)
+    gpus: float = number(0.0)
+    resources: Mapping[str, Any] = table()
     learner_cpus: float = number(1.0)
     learner_gpus: float = number(0.0)
     gate_cpus: float = number(1.0)
     gate_gpus: float = number(0.0)
-    delivery_seconds: float = number(2.0, above=True)  #: that an ended game waits for others
-    backlog_megabytes: float = number(64.0, above=True)  #: an actor with more undelivered pauses
-    shard_positions: int = integer(65_536, 1)  #: at most; a shard closes after 10 s all the same
-    ahead: int | None = integer(None, 1, none=True)  #: positions; self-play pauses when the learner
-    #: has so many to learn from yet; None: it never waits
+    delivery_seconds: float = number(2.0, above=True)
+    backlog_megabytes: float = number(64.0, above=True)
+    shard_positions: int = integer(65_536, 1)
+    ahead: int | None = integer(None, 1, none=True)
 
     def __post_init__(self) -> None:
         """Take "auto" for None, and check the resources."""
