@@ -23,14 +23,23 @@ _PLY_LIMIT = 10_000  # where a game without max_game_length is left
 
 @dataclass(frozen=True)
 class GameReport:
-    """What :func:`check_game` found. True in a condition when no promise was broken."""
+    """What :func:`check_game` found. True in a condition when no promise was broken.
+
+    Attributes:
+        game: name of the game.
+        ok: whether no promise was broken.
+        message: ``"no broken promise"``, or the first one that was.
+        moves: the actions that lead to it.
+        games: random games finished.
+        plies: positions looked at.
+    """
 
     game: str
     ok: bool
-    message: str  #: "no broken promise", or the first one that was
-    moves: tuple[int, ...]  #: the actions that lead to it
-    games: int  #: random games finished
-    plies: int  #: positions looked at
+    message: str
+    moves: tuple[int, ...]
+    games: int
+    plies: int
 
     def __bool__(self) -> bool:
         return self.ok

@@ -28,25 +28,47 @@ class SearchResult:
 
     Values are in [-1, 1], for the player to move at the root. ``A`` is the number of actions of
     the game, ``L`` the number of legal ones.
+
+    Attributes:
+        action: the move: most visits, then larger q, larger prior, smaller action. A proven win
+            comes first, a proven loss last; with ``temperature`` above 0 it is drawn.
+        value: mean of all visits and of the root's own evaluation, or the proven value.
+        network_value: the root's own evaluation.
+        proven: -1, 0 or 1 where the value is proven, else None.
+        actions: int32[L], the legal actions, ascending.
+        visits: uint32[L], those of the reused tree included.
+        priors: float32[L], as searched, noise included.
+        q: float32[L], mean value of each move; NaN where unvisited.
+        policy: float32[A], visits normalised.
+        improved_policy: float32[A], the policy target of Gumbel MuZero from completed Q-values.
+        pv: principal variation: ``action``, then the most visited moves.
+        simulations: of this call.
+        evaluations: rows evaluated in this call, without padding and cache hits.
+        nodes: in the tree.
+        seconds: of this call.
+        stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:
+            the root has as many visits as can be counted, 2^32 - 1.
+        state: a copy of the state searched.
+        tree_nodes: what :meth:`tree` reads.
     """
 
-    action: int  #: most visits; then larger q, larger prior, smaller action; a proven win first
-    value: float  #: mean of all visits and of the root's own judgement, or the proven value
-    network_value: float  #: of the root's own judgement
-    proven: int | None  #: -1, 0, 1 where the value is proven
-    actions: npt.NDArray[np.int32]  #: [L], legal, ascending
-    visits: npt.NDArray[np.uint32]  #: [L], the reused tree's included
-    priors: npt.NDArray[np.float32]  #: [L], as searched, noise included
-    q: npt.NDArray[np.float32]  #: [L], NaN where unvisited
-    policy: npt.NDArray[np.float32]  #: [A], visits normalised
-    improved_policy: npt.NDArray[np.float32]  #: [A], Gumbel's completed-Q target
-    pv: list[int]  #: principal variation: the most visited line
-    simulations: int  #: of this call
-    evaluations: int  #: rows judged in this call, without padding and cache hits
-    nodes: int  #: in the tree
-    seconds: float  #: of this call
-    stop_reason: StopReason  #: "visits": the root has as many as can be counted, 2^32 - 1
-    state: Any = field(default=None)  #: a copy of the state searched
+    action: int
+    value: float
+    network_value: float
+    proven: int | None
+    actions: npt.NDArray[np.int32]
+    visits: npt.NDArray[np.uint32]
+    priors: npt.NDArray[np.float32]
+    q: npt.NDArray[np.float32]
+    policy: npt.NDArray[np.float32]
+    improved_policy: npt.NDArray[np.float32]
+    pv: list[int]
+    simulations: int
+    evaluations: int
+    nodes: int
+    seconds: float
+    stop_reason: StopReason
+    state: Any = field(default=None)
     tree_nodes: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
 
     def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:

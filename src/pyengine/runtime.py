@@ -175,7 +175,9 @@ class DoctorReport:
     Attributes:
         provider: the provider that ``providers=None`` would give; empty when there is none.
         reason: why that one.
-        library, version, build: of ONNX Runtime.
+        library: path of ONNX Runtime's shared library.
+        version: of ONNX Runtime.
+        build: of ONNX Runtime.
         available: providers that the library was built with, most wanted first.
         problems: why each of the GPU's providers cannot be had; without those that can.
         warnings: what a user should mend.

@@ -15,14 +15,25 @@ __all__ = ["SearchTree"]
 
 @dataclass(frozen=True, kw_only=True)
 class SearchTree:
-    """A node and what was kept below it. Values are for the player who made the move."""
+    """A node and what was kept below it. Values are for the player who made the move.
 
-    action: int | None  #: that leads here; None at the root
-    name: str  #: of the action
-    to_move: int | None  #: player to move; None where the game is over
+    Attributes:
+        action: that leads here; None at the root.
+        name: of the action; empty at the root.
+        to_move: player to move; None where the game is over or the node is not expanded.
+        visits: of the node.
+        prior: of the action; 0 at the root.
+        q: mean value for the player who made the move; NaN without visits.
+        proven: -1, 0 or 1 for that player where it is proven, else None.
+        children: what was kept below.
+    """
+
+    action: int | None
+    name: str
+    to_move: int | None
     visits: int
-    prior: float  #: of the action, 0 at the root
-    q: float  #: NaN without visits
+    prior: float
+    q: float
     proven: int | None
     children: list[SearchTree] = field(default_factory=list)
 

@@ -31,7 +31,13 @@ _MOST_PASSES = 5
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What is chosen; the names are those of :class:`~pyengine.SearchConfig`."""
+    """What is chosen.
+
+    Attributes:
+        in_flight: of :class:`~pyengine.SearchConfig`.
+        batch_size: likewise.
+        threads: likewise.
+    """
 
     in_flight: int
     batch_size: int

@@ -30,9 +30,20 @@ class DoctorReport(runtime.DoctorReport):
     """What would be used to search here, why, and whether it works.
 
     Attributes:
-        python, platform: of this process.
+        provider: the provider that ``providers=None`` would give; empty when there is none.
+        reason: why that one.
+        library: path of ONNX Runtime's shared library.
+        version: of ONNX Runtime.
+        build: of ONNX Runtime.
+        available: providers that the library was built with, most wanted first.
+        problems: why each of the GPU's providers cannot be had; without those that can.
+        warnings: what a user should mend.
+        python: version of this process's Python.
+        platform: of this process.
         packages: versions of the packages that matter; those absent are left out.
-        cpu, cores, simd: the processor, the cores this process may use, its vector instructions.
+        cpu: the processor.
+        cores: that this process may use.
+        simd: vector instructions of the processor.
         memory: bytes that this process may use; 0 where unknown.
         checks: the self-test, line by line.
     """

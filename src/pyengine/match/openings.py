@@ -25,17 +25,30 @@ _NEW_TRIES = 100  # of them, before a position that was there already is taken
 class Openings(Settings):
     """How openings are made. Each leaves the game open: not over, and no win in one.
 
-    Positions are distinct as long as there are others. A sharp game is often decided by random
-    moves: let a judge choose them (``moves="policy"``), or keep what it thinks balanced
+    Positions are distinct as long as there are others. Random moves often decide a game with sharp
+    tactics: then let an evaluator choose them (``moves="policy"``), or keep what it values near 0
     (``max_value``).
+
+    Attributes:
+        plies (int >= 0, default 4): moves of an opening.
+        moves ("random" or "policy", default "random"): equally likely moves, or moves drawn from
+            the policy of ``judge``.
+        judge (evaluator or None, default None): anything that an Engine takes as evaluator; needed
+            for ``moves="policy"`` and ``max_value``.
+        temperature (float > 0, default 1.0): of that policy: shares are raised to the power 1 /
+            ``temperature``.
+        max_value (float in (0, 1] or None, default None): an opening is kept when its value by
+            ``judge`` is at most this, whoever is ahead; None = any.
+        simulations (int >= 0, default 0): of the search for that value; 0 = the evaluator's own
+            value.
     """
 
-    plies: int = 4  #: moves of an opening, >= 0
-    moves: Literal["random", "policy"] = "random"  #: equally likely, or by the judge's policy
-    judge: Any = None  #: anything that an Engine takes as evaluator
-    temperature: float = 1.0  #: of the judge's policy, > 0: shares ** (1 / temperature)
-    max_value: float | None = None  #: most |value| for the judge, in (0, 1]; None: any
-    simulations: int = 0  #: of the judge's search for that value; 0: its evaluator's value
+    plies: int = 4
+    moves: Literal["random", "policy"] = "random"
+    judge: Any = None
+    temperature: float = 1.0
+    max_value: float | None = None
+    simulations: int = 0
 
     def __post_init__(self) -> None:
         """Check all fields."""

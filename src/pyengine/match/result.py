@@ -20,13 +20,21 @@ MatchEnd: TypeAlias = Literal["games", "sprt", "stopped", "interrupted"]
 
 @dataclass(frozen=True, kw_only=True)
 class GameRecord:
-    """One finished game."""
+    """One finished game.
 
-    pair: int  #: number of the opening, from 0
-    a_plays: int  #: 0 or 1: the player that a was
-    opening: tuple[int, ...]  #: actions
-    moves: tuple[int, ...]  #: actions after the opening
-    result: int  #: 1, 0, -1: won, drawn, lost by a
+    Attributes:
+        pair: number of the opening, from 0.
+        a_plays: 0 or 1: the player that a was.
+        opening: its actions.
+        moves: actions after the opening.
+        result: 1, 0 or -1: won, drawn or lost by a.
+    """
+
+    pair: int
+    a_plays: int
+    opening: tuple[int, ...]
+    moves: tuple[int, ...]
+    result: int
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,14 +43,23 @@ class MatchResult:
 
     While a match goes on, and in one that was ended early, short games are a little too many among
     the finished ones.
+
+    Attributes:
+        names: of a and b.
+        records: the finished games, in the order in which they ended.
+        sprt: state of the sequential test, over the pairs before the first unfinished one; None
+            without one.
+        seconds: of this call.
+        stop_reason: ``"games"``, ``"sprt"``, ``"stopped"`` or ``"interrupted"``.
+        confidence: of the intervals.
     """
 
-    names: tuple[str, str]  #: of a and b
-    records: tuple[GameRecord, ...]  #: in the order in which they ended
-    sprt: SprtState | None = None  #: over the pairs before the first unfinished one
-    seconds: float = 0.0  #: of this call
+    names: tuple[str, str]
+    records: tuple[GameRecord, ...]
+    sprt: SprtState | None = None
+    seconds: float = 0.0
     stop_reason: MatchEnd = "games"
-    confidence: float = 0.95  #: of the intervals
+    confidence: float = 0.95
 
     @property
     def games(self) -> int:

@@ -42,13 +42,21 @@ def score_of_elo(elo: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class SprtState:
-    """How far a sequential test has come."""
+    """How far a sequential test has come.
 
-    llr: float  #: log-likelihood ratio of elo1 to elo0
-    lower: float  #: at or below it elo0 is accepted
-    upper: float  #: at or above it elo1 is accepted
-    pairs: int  #: of games that it counts
-    accepted: Literal["elo0", "elo1"] | None  #: None: not decided
+    Attributes:
+        llr: log-likelihood ratio of ``elo1`` to ``elo0``.
+        lower: at or below it ``elo0`` is accepted.
+        upper: at or above it ``elo1`` is accepted.
+        pairs: of games that it counts.
+        accepted: ``"elo0"`` or ``"elo1"``; None = not decided.
+    """
+
+    llr: float
+    lower: float
+    upper: float
+    pairs: int
+    accepted: Literal["elo0", "elo1"] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +66,20 @@ class Sprt(Settings):
     The likelihoods are those of the five results of a pair of games (0, 1/2, 1, 1 1/2, 2 points),
     each hypothesis with the most likely shares that have its mean (the generalised test of Van den
     Bergh, as fishtest has it).
+
+    Attributes:
+        elo0 (float, default 0.0): logistic Elo of the first hypothesis.
+        elo1 (float, default 10.0): of the second hypothesis, above ``elo0``.
+        alpha (float in (0, 0.5), default 0.05): probability to accept ``elo1`` when ``elo0`` is
+            true.
+        beta (float in (0, 0.5), default 0.05): probability to accept ``elo0`` when ``elo1`` is
+            true.
     """
 
-    elo0: float = 0.0  #: logistic Elo; what the player is when there is nothing to gain
-    elo1: float = 10.0  #: > elo0
-    alpha: float = 0.05  #: probability to accept elo1 when elo0 is true, in (0, 0.5)
-    beta: float = 0.05  #: probability to accept elo0 when elo1 is true, in (0, 0.5)
+    elo0: float = 0.0
+    elo1: float = 10.0
+    alpha: float = 0.05
+    beta: float = 0.05
 
     def __post_init__(self) -> None:
         """Check all fields."""

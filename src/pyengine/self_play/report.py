@@ -13,18 +13,25 @@ class SelfPlayReport:
     """Counts of a call of self-play; plain values.
 
     Attributes:
-        games, positions, plies: of games that have ended; positions are those recorded.
-        first_wins, draws, resigned: games.
+        games: that have ended.
+        positions: of those games that were recorded.
+        plies: of those games.
+        first_wins: games that the first player won.
+        draws: games that nobody won.
+        resigned: games that ended by resignation.
         open_games: begun and not over.
         simulations: of searches that have ended.
-        evaluations: rows judged, without padding and cache hits; batches, padding (rows).
+        evaluations: rows evaluated, without padding and cache hits.
+        batches: of the evaluator.
+        padding: rows of batches that no position needed.
+        cache_hits: evaluations that the cache answered.
         resign_threshold: as it stands; None = nobody resigns.
-        played_on, in_vain: the newest games in which nobody could resign, and those of them in
-            which a side that did not lose was below the threshold.
+        played_on: the newest games in which nobody could resign.
+        in_vain: those of them in which a side that did not lose was below the threshold.
         waiting_seconds: of workers with nothing to do, summed.
         bytes: held for trees and cache.
         memory_refusals: how often a node stayed without children because the memory limit was met;
-            more than a few: the searches see less than their simulations could show.
+            with more than a few the searches see less than their simulations could show.
         seconds: of wall time.
         provider: of the evaluator.
         shards: closed, in the directory.

@@ -34,14 +34,23 @@ _STATISTICS, _LEAST_BATCHES = 4096, 8
 
 @dataclass(frozen=True, kw_only=True)
 class StepReport:
-    """Means over the steps since the last report."""
+    """Means over the steps since the last report.
 
-    step: int  #: steps done since the beginning of the training
-    policy: float  #: cross entropy to the visits, nats
-    divergence: float  #: that less the targets' own entropy: 0 is perfect
-    value: float  #: squared error of a value in [-1, 1], or cross entropy of WDL, nats
-    rate: float  #: learning rate
-    positions_per_second: float  #: of all processes
+    Attributes:
+        step: steps done since the beginning of the training.
+        policy: cross entropy to the visits, nats.
+        divergence: the same less the entropy of the targets: 0 is perfect.
+        value: squared error of a value in [-1, 1], or cross entropy of win, draw and loss, nats.
+        rate: learning rate.
+        positions_per_second: of all processes.
+    """
+
+    step: int
+    policy: float
+    divergence: float
+    value: float
+    rate: float
+    positions_per_second: float
 
 
 OnProgress = Callable[[StepReport], object]

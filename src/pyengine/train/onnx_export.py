@@ -35,12 +35,19 @@ _POSITIONS = 64  # of each game, for the comparison
 
 @dataclass(frozen=True)
 class ExportReport:
-    """A written file."""
+    """A written file.
+
+    Attributes:
+        path: of the file.
+        sha256: of its content, 64 hex digits.
+        difference: largest difference of a probability or value to PyTorch.
+        positions: that were compared.
+    """
 
     path: Path
-    sha256: str  #: of its content, 64 hex digits
-    difference: float  #: largest one of a probability or value to PyTorch
-    positions: int  #: that were compared
+    sha256: str
+    difference: float
+    positions: int
 
 
 def export(

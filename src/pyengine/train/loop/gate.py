@@ -27,17 +27,30 @@ _LOOK_SECONDS = 0.1  # between two looks at whether to stop
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What the games say of a candidate; Elo and score are its own against the other."""
+    """The result of a candidate's match; Elo and score are its own against the other.
+
+    Attributes:
+        accepted: whether the candidate becomes the best network.
+        complete: False = interrupted: nothing is decided.
+        games: that were finished.
+        wins: of the candidate.
+        draws: games that nobody won.
+        losses: of the candidate.
+        score: in [0, 1].
+        elo: of the score, with half a point added on both sides so that it is finite.
+        elo_low: lower end of the interval of 95 %; None = minus infinity.
+        elo_high: upper end; None = infinity.
+    """
 
     accepted: bool
-    complete: bool  #: False: interrupted, nothing is decided
+    complete: bool
     games: int
     wins: int
     draws: int
     losses: int
-    score: float  #: in [0, 1]
-    elo: float  #: of the score, with half a point added on both sides so that it is finite
-    elo_low: float | None  #: the interval of 95 %; None: without end
+    score: float
+    elo: float
+    elo_low: float | None
     elo_high: float | None
 
     def to_dict(self) -> dict[str, Any]:

@@ -30,41 +30,74 @@ StartPart = Callable[[str, RunFolder, RunFile], Child]
 
 @dataclass(frozen=True, kw_only=True)
 class ActorProgress:
-    """What a self-play actor of a cluster is doing."""
+    """What a self-play actor of a cluster is doing.
+
+    Attributes:
+        name: of the actor.
+        node: where it plays; empty before it does.
+        pid: of its process there; None before.
+        state: ``"plays"``, ``"held"`` (its games are not taken), ``"starts"``, ``"ended"``, or when
+            it starts again.
+        games: delivered by it and those that it replaced.
+        positions_per_second: that it plays.
+        deaths: of those that it replaced.
+    """
 
     name: str
-    node: str  #: where it plays; empty before it does
-    pid: int | None  #: of its process there
-    state: str  #: "plays", "held" (nobody takes what it plays), "starts", "ended", or when again
-    games: int  #: delivered by it and those before it
+    node: str
+    pid: int | None
+    state: str
+    games: int
     positions_per_second: float
-    deaths: int  #: of those before it
+    deaths: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunProgress:
-    """How far a run is."""
+    """How far a run is.
 
-    seconds: float  #: of all sittings
+    Attributes:
+        seconds: of all sittings.
+        games: of self-play.
+        positions: of self-play.
+        positions_per_second: of self-play, in this sitting.
+        step: of the learner.
+        policy: loss of the learner's policy, nats; None before the first step.
+        value: loss of the learner's value; None before the first step.
+        best: the network with which self-play plays; None before there is one.
+        window: positions that the learner draws from.
+        gate: what the gate is doing.
+        restarts: of parts that died.
+        finishing: whether a limit is reached and the last candidate is being evaluated.
+        actors: of a run on a cluster.
+    """
+
+    seconds: float
     games: int
     positions: int
-    positions_per_second: float  #: of self-play, this sitting
+    positions_per_second: float
     step: int
-    policy: float | None  #: loss of the learner, nats
-    value: float | None  #: likewise
+    policy: float | None
+    value: float | None
     best: Best | None
-    window: int  #: positions that the learner draws from
-    gate: str  #: what the gate is doing
+    window: int
+    gate: str
     restarts: int
-    finishing: bool  #: a limit is reached
-    actors: tuple[ActorProgress, ...] = ()  #: of a run on a cluster
+    finishing: bool
+    actors: tuple[ActorProgress, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """How a run, or a sitting of it, ended."""
+    """How a run, or a sitting of it, ended.
 
-    reason: str  #: the limit that was reached, "stopped" or "interrupted"
+    Attributes:
+        reason: the limit that was reached, ``"stopped"`` or ``"interrupted"``.
+        progress: how far the run is.
+        folder: of the run.
+    """
+
+    reason: str
     progress: RunProgress
     folder: Path
 

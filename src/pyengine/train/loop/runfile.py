@@ -58,7 +58,19 @@ _FREE_GATE = ("threads", "keep_rejected")
 
 @dataclass(frozen=True, kw_only=True)
 class RunFile:
-    """A run: its sections, each checked, and the text that they came from."""
+    """A run: its sections, each checked, and the text that they came from.
+
+    Attributes:
+        game: section ``[game]``.
+        train: sections ``[network]`` and ``[train]``, its tables ``loss``, ``optimiser`` and
+            ``average`` included.
+        selfplay: sections ``[selfplay]`` and ``[search]``.
+        window: section ``[window]``.
+        gate: section ``[gate]``.
+        run: section ``[run]``.
+        distributed: section ``[distributed]``.
+        text: the TOML text that they came from.
+    """
 
     game: GameConfig
     train: TrainConfig
