@@ -72,6 +72,11 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
         engine refuses (chance, hidden information, ...) and code that raises are reported too,
         never raised.
 
+    Example:
+        >>> import pyengine
+        >>> print(pyengine.check_game("no game"))
+        str: BROKEN: game "str": it (str) needs num_distinct_actions, new_initial_state; ...
+          0 games, 0 positions
     """
     try:
         wrapped = as_game(game)

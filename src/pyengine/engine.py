@@ -40,6 +40,17 @@ class Engine:
     starts afresh. One search at a time: a second raises :class:`~pyengine.EngineError`;
     :meth:`stop` and :meth:`stats` work from any thread. After ``fork()`` an engine of the parent
     raises EngineError in the child: make a new one there.
+
+    Example:
+        >>> import pyengine
+        >>> engine = pyengine.Engine("connect_four", "connect4", simulations=400, seed=1)
+        >>> state = engine.game.new_initial_state([3, 3, 3, 3])
+        >>> result = engine.search(state)
+        >>> state.apply_action(result.action)
+        >>> engine.advance(result.action)  # the next search continues the tree
+        >>> int(engine.search(state).visits.sum()) > 400
+        True
+        >>> engine.close()
     """
 
     def __init__(
@@ -119,6 +130,13 @@ class Engine:
 
         Without a budget the search goes on until the loop is left, which stops it. The last result
         is the final one. The settings and errors are those of :meth:`search`.
+
+        Example:
+            >>> import pyengine
+            >>> engine = pyengine.Engine("gomoku(board_size=9)", "uniform")
+            >>> for result in engine.analyze(engine.game.new_initial_state(), every=0.01):
+            ...     if result.nodes > 100:
+            ...         break
         """
         if not every > 0:
             raise ConfigError(f"every: expected a number of seconds > 0, found {every!r}")
@@ -250,6 +268,12 @@ def search(state: Any, *, evaluator: Any, game: Any = None, **settings: Any) -> 
         game: needed where the state does not know its game.
         **settings: fields of :class:`~pyengine.SearchConfig`, and ``on_progress``.
 
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4])
+        >>> result = pyengine.search(state, evaluator="rollout", simulations=100)
+        >>> result.action_name(result.action), result.proven
+        ('c1', 1)
     """
     owner = game
     if owner is None:

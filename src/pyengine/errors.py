@@ -13,19 +13,28 @@ __all__ = [
 
 
 class EngineError(Exception):
-    """Base of all the others; itself: a call that the engine cannot serve now."""
+    """Base of all others. Itself: a call that cannot be served now, or a package that is missing.
+
+    For example a second search of an engine, a closed engine, an extra that is not installed.
+    """
 
 
 class ConfigError(EngineError, ValueError):
-    """A parameter, a state or a call that does not fit; the message names the field."""
+    """A parameter, a setting, a state or a file of settings that does not fit.
+
+    The message names the field, what was expected and what was found.
+    """
 
 
 class IllegalActionError(EngineError, ValueError):
-    """The action is not legal in this state, which is left as it was."""
+    """An action that is not legal in a state, which is left as it was; a text that names none."""
 
 
 class ModelError(EngineError):
-    """A network that cannot be loaded or does not fit the game."""
+    """A network that cannot be loaded or does not fit the game, a provider that cannot be had.
+
+    The message says what was expected and what was found.
+    """
 
 
 class EvaluationError(EngineError):
@@ -36,7 +45,10 @@ class EvaluationError(EngineError):
 
 
 class DataError(EngineError):
-    """A shard of self-play data that is damaged; the message says which."""
+    """A file of data, a record or a checkpoint that is damaged or cannot be read or written.
+
+    The message says which.
+    """
 
 
 # They are public as pyengine.ConfigError and so on: tracebacks and pickles say so.

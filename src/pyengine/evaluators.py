@@ -206,6 +206,15 @@ class OnnxEvaluator(Evaluator):
 
     After ``os.fork`` the child cannot use networks opened before (EvaluationError): it opens its
     own, or is started with ``spawn``. Evaluators of other kinds work in the child.
+
+    Example:
+        >>> import pyengine
+        >>> file = pyengine.bundled_models()["connect4"]
+        >>> network = pyengine.OnnxEvaluator(file, providers=["cpu"])
+        >>> state = pyengine.load_game("connect_four").new_initial_state()
+        >>> policy, value = network.evaluate([state])
+        >>> policy.shape, value.shape
+        ((1, 7), (1,))
     """
 
     def __init__(
@@ -303,6 +312,14 @@ class CallbackEvaluator(Evaluator):
 
     What ``fn`` raises stops the search as an EvaluationError with that exception as its
     ``__cause__``; KeyboardInterrupt passes unchanged.
+
+    Example:
+        >>> import numpy as np
+        >>> import pyengine
+        >>> def network(planes):
+        ...     return np.zeros((len(planes), 7)), planes[:, 0].mean(axis=(1, 2))
+        >>> evaluator = pyengine.CallbackEvaluator(network, pyengine.ModelSpec(planes=("own[0]",)))
+        >>> engine = pyengine.Engine("connect_four", evaluator)
     """
 
     def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
@@ -323,6 +340,13 @@ class StateEvaluator(Evaluator):
             masked by the legal actions and normalised; ``value`` in [-1, 1] is for the mover.
 
     Errors as :class:`CallbackEvaluator`.
+
+    Example:
+        >>> import numpy as np
+        >>> import pyengine
+        >>> def short_games(states):
+        ...     return np.ones((len(states), 9)), [-0.1 * len(s.history()) for s in states]
+        >>> engine = pyengine.Engine("tic_tac_toe", pyengine.StateEvaluator(short_games))
     """
 
     def __init__(self, fn: StatesFunction) -> None:

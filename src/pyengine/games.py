@@ -85,6 +85,46 @@ def load_game(name: str, /, **params: Parameter) -> Game:
         ConfigError: the game or a parameter is unknown, given twice, or out of range; the message
             names it.
 
+    Games:
+        tic_tac_toe: three in a row on a board of 3x3.
+        mnk: m,n,k games: ``k`` or more stones in a row win.
+            rows (int in [1, 19], default 3): of the board.
+            columns (int in [1, 19], default 3): of the board.
+            k (int in [1, 19], default 3): stones in a row that win; longer than the board: every
+                game is a draw.
+        connect_four: four stones or more in a row win; a stone falls to the lowest empty point of
+            its column.
+            rows (int in [1, 63], default 6): of the board; (rows + 1) * columns <= 64.
+            columns (int in [1, 32], default 7): of the board.
+        gomoku: five in a row.
+            board_size (int in [3, 19], default 15): rows and columns of the board.
+            rule ("freestyle", "standard" or "renju", default "freestyle"): ``win_length`` or more
+                stones in a row win; exactly ``win_length`` win; or Renju, in which Black wins with
+                exactly five and has forbidden points, and White wins with five or more.
+            win_length (int in [3, 19], default 5): stones in a row that win; 5 in Renju.
+        othello: the player with more discs wins.
+            board_size (int in [4, 10], default 8): rows and columns of the board; even.
+        go: area scoring (Tromp-Taylor).
+            board_size (int in [2, 19], default 19): rows and columns of the board.
+            rows (int in [1, 19], default board_size): with ``columns``, instead of ``board_size``.
+            columns (int in [1, 19], default board_size): with ``rows``.
+            komi (float in [-1000, 1000], default 7.5): points of the second player; a multiple of
+                0.5.
+            superko ("positional", "situational" or "simple", default "positional"): a play may not
+                restore an earlier board; an earlier board with the same player to move; or, with
+                ``"simple"``, only not retake at once a single stone that took a single stone.
+            suicide (bool, default False): whether a play may take the last liberty of its own
+                group of two stones or more.
+            max_game_length (int in [1, 10**6], default 2 * rows * columns): plies, passes included,
+                after which the game ends and is scored.
+
+    Example:
+        >>> import pyengine
+        >>> game = pyengine.load_game("go", board_size=9, komi=7.0)
+        >>> game == pyengine.load_game("go(board_size=9,komi=7.0)")
+        True
+        >>> game.num_distinct_actions(), game.num_symmetries, game.max_game_length()
+        (82, 8, 162)
     """
     return _core.load_game(name, **params)
 
@@ -102,6 +142,44 @@ def as_game(game: Any) -> Game:
             which.
 
     What the game's own code raises passes unchanged.
+
+    Example:
+        A game written in Python: whoever takes the last of seven stones wins.
+
+        >>> import copy
+        >>> import pyengine
+        >>> class Stones:
+        ...     left, player = 7, 0
+        ...
+        ...     def current_player(self):
+        ...         return self.player
+        ...
+        ...     def legal_actions(self):
+        ...         return list(range(min(3, self.left)))
+        ...
+        ...     def apply_action(self, action):
+        ...         self.left -= action + 1
+        ...         self.player = 1 - self.player
+        ...
+        ...     def is_terminal(self):
+        ...         return self.left == 0
+        ...
+        ...     def returns(self):
+        ...         return [-1.0, 1.0] if self.player == 0 else [1.0, -1.0]
+        ...
+        ...     def clone(self):
+        ...         return copy.copy(self)
+        >>> class Nim:
+        ...     def num_distinct_actions(self):
+        ...         return 3
+        ...
+        ...     def new_initial_state(self):
+        ...         return Stones()
+        >>> pyengine.check_game(Nim()).ok
+        True
+        >>> result = pyengine.Engine(Nim(), "rollout").search(Stones(), simulations=200)
+        >>> result.action, result.proven  # take three and leave four
+        (2, 1)
     """
     if isinstance(game, Game):
         return game

@@ -50,6 +50,15 @@ class SearchResult:
             the root has as many visits as can be counted, 2^32 - 1.
         state: a copy of the state searched.
         tree_nodes: what :meth:`tree` reads.
+
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("connect_four").new_initial_state()
+        >>> result = pyengine.search(state, evaluator="connect4", simulations=200)
+        >>> int(result.visits.sum()), result.policy.shape
+        (200, (7,))
+        >>> [result.action_name(action) for action in result.pv][:1]
+        ['4']
     """
 
     action: int

@@ -76,7 +76,7 @@ class ModelSpec(Settings):
 
     Example:
         >>> import pyengine
-        >>> spec = pyengine.ModelSpec(planes=("own[0:2]", "opp[0:2]"), value=("win", "draw", "loss"))
+        >>> spec = pyengine.ModelSpec(planes=("own[0:2]", "opp[0:2]"), policy="probs")
         >>> spec.planes
         ('own[0]', 'own[1]', 'opp[0]', 'opp[1]')
     """

@@ -147,6 +147,12 @@ def tune(
     Raises:
         ConfigError: ``seconds`` is out of range.
         EvaluationError: the evaluator failed.
+
+    Example:
+        >>> import pyengine
+        >>> engine = pyengine.Engine("connect_four", "connect4")
+        >>> found = pyengine.tune(engine, seconds=0.1)
+        >>> faster = pyengine.Engine("connect_four", "connect4", config=found.config)
     """
     if not (math.isfinite(seconds) and seconds > 0):
         raise ConfigError(f"seconds: expected a number > 0, found {seconds!r}")

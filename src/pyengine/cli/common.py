@@ -98,7 +98,9 @@ SymmetryOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--symmetry", help="none, random, average, root_average or fill."),
 ]
-SeedOption: TypeAlias = Annotated[int | None, typer.Option("--seed", min=0)]
+SeedOption: TypeAlias = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Of all random numbers. Default: 0.")
+]
 ConfigOption: TypeAlias = Annotated[
     Path | None,
     typer.Option("--config", exists=True, dir_okay=False, help="TOML file of a SearchConfig."),

@@ -41,16 +41,26 @@ class Limits(Settings):
     A network that is itself unsure may lose more: a figure also passes when it is no worse than
     ``turned`` times what turning the board changes in the original (its answer as the board lies
     against the mean over all symmetries).
+
+    Attributes:
+        policy_mean (float, default 0.04): total variation of the policies, mean over the positions.
+        policy_99 (float, default 0.25): total variation that one position of a hundred may exceed.
+        value_mean (float, default 0.03): absolute difference of the values, mean over the
+            positions.
+        agreement (float, default 0.90): least share of positions with the same likeliest move.
+        regret (float, default 0.01): mean probability, in the original, lost by the other choice.
+        turned (float, default 0.25): share of what turning the board changes that is allowed in any
+            case; 0 = the limits above alone.
+        margin (float > 0, default 50.0): Elo at equal simulations. The match passes when it shows,
+            at a one-sided level of 95 %, that the network is weaker by less than this.
     """
 
-    policy_mean: float = 0.04  #: total variation, mean over the positions
-    policy_99: float = 0.25  #: total variation, exceeded in one position of a hundred
-    value_mean: float = 0.03  #: absolute difference of the values, in [-1, 1]
-    agreement: float = 0.90  #: least share of positions with the same likeliest move
-    regret: float = 0.01  #: mean probability, in the original, lost by the other choice
-    turned: float = 0.25  #: share of what turning the board changes; 0: the limits above alone
-    #: > 0, in Elo at equal simulations. The match passes when it shows, at a one-sided level of
-    #: 95 %, that the network is weaker by less than this.
+    policy_mean: float = 0.04
+    policy_99: float = 0.25
+    value_mean: float = 0.03
+    agreement: float = 0.90
+    regret: float = 0.01
+    turned: float = 0.25
     margin: float = 50.0
 
     def __post_init__(self) -> None:
@@ -65,7 +75,15 @@ class Limits(Settings):
 
 @dataclass(frozen=True)
 class Check:
-    """One figure and its limit."""
+    """One figure and its limit.
+
+    Attributes:
+        name: of the figure.
+        measured: what was measured.
+        limit: what it is compared with.
+        outcome: ``"passed"``, ``"failed"`` or ``"undecided"``.
+        detail: what was compared, for people.
+    """
 
     name: str
     measured: float

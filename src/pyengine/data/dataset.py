@@ -77,6 +77,16 @@ class Dataset:
         DataError: a shard of the window or a manifest is damaged; says which. Sizes are checked
             here, contents by :meth:`verify`. Shards that are not in the window may be gone.
 
+    Example:
+        >>> import pyengine
+        >>> config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=20))
+        >>> _ = pyengine.selfplay("tic_tac_toe", "uniform", games=8, out="data", config=config)
+        >>> dataset = pyengine.Dataset("data")
+        >>> dataset[0]["planes"].shape, dataset[0]["policy"].shape
+        ((3, 3, 3), (9,))
+        >>> batch = next(dataset.batches(32, seed=1))
+        >>> batch["planes"].shape
+        (32, 3, 3, 3)
     """
 
     def __init__(

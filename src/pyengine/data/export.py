@@ -54,6 +54,12 @@ def convert(
             so far are kept, of that one nothing.
         EngineError: a package is missing; names the extra.
 
+    Example:
+        >>> import pyengine
+        >>> config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=20))
+        >>> _ = pyengine.selfplay("tic_tac_toe", "uniform", games=8, out="data", config=config)
+        >>> [file.name for file in pyengine.convert("data", "npz", on_progress=lambda *_: None)]
+        ['shard-000000.npz']
     """
     writers = {"npz": _write_npz, "parquet": _write_parquet}
     if to not in writers:

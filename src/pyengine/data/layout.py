@@ -88,7 +88,7 @@ class Layout:
             position it shows, its points moved: lines and directions turn with the board.
         rows, columns: of a plane.
         board: rows and columns of the board, which a game with planes of its own need not share.
-        actions: A.
+        actions: A, how many there are.
         pass_action: None where the game has no pass.
         symmetries: of the board: 1, 2, 4 or 8.
     """

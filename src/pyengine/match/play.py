@@ -81,6 +81,13 @@ def match(
         DataError: a file that is no record, is damaged or cannot be opened; it is left as it was.
         IllegalActionError: a function chose an action that is not legal.
         MatchInterrupted: Ctrl-C (a KeyboardInterrupt); its ``result`` has the finished games.
+
+    Example:
+        >>> import pyengine
+        >>> strong = pyengine.Engine("tic_tac_toe", "rollout", simulations=100)
+        >>> result = pyengine.match(strong, pyengine.RandomPlayer(), games=20, seed=1)
+        >>> result.games, result.score > 0.7
+        (20, True)
     """
     _check(games, seed, names, confidence, concurrent_games)
     players = (player_of(a, "a"), player_of(b, "b"))

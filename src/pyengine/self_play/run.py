@@ -75,6 +75,13 @@ def selfplay(
         ModelError: the network does not fit the game.
         DataError: the directory is damaged or cannot be written.
         SelfPlayInterrupted: Ctrl-C (a KeyboardInterrupt), with all finished games written.
+
+    Example:
+        >>> import pyengine
+        >>> config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=20))
+        >>> report = pyengine.selfplay("tic_tac_toe", "uniform", games=8, out="data", config=config)
+        >>> report.games, report.shards
+        (8, 1)
     """
     if not isinstance(games, Integral) or not 1 <= games <= _MOST_GAMES:
         raise ConfigError(f"games: expected an int in 1..{_MOST_GAMES}, found {games!r}")
