@@ -26,7 +26,7 @@ PYTHON_DIRS := src/pyengine tests tools $(wildcard benchmarks examples models)
 CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
-.PHONY: help demo build test test-cpp test-python slow oldest newest asan tsan instructions lint format stubs tidy bench wheels clean
+.PHONY: help demo build test test-cpp test-python slow oldest newest asan tsan instructions lint format stubs reference tidy bench wheels clean
 
 help:
 	@echo "make demo    build, install into .venv, and watch a search think"
@@ -38,7 +38,8 @@ help:
 	@echo "make instructions   instructions a simulation, against the committed figures"
 	@echo "make wheels  a wheel for each CPython found here, tried without a compiler, into dist/"
 	@echo "make tidy    clang-tidy (takes minutes)"
-	@echo "make stubs   write src/pyengine/_core.pyi anew  make clean   remove build/ and .venv/"
+	@echo "make stubs   write src/pyengine/_core.pyi anew  make reference   the tables of docs/reference/"
+	@echo "make clean   remove build/ and .venv/"
 
 demo: $(VENV)/.installed
 	$(PY) -m pyengine.demo
@@ -86,6 +87,7 @@ lint: $(VENV)/.test $(VENV)/.dev
 	$(VENV)/bin/mypy
 	cd src && ../$(VENV)/bin/lint-imports --config ../pyproject.toml
 	$(PY) tools/make_stubs.py --check
+	$(PY) tools/make_reference.py --check
 
 format: $(VENV)/.dev
 	$(VENV)/bin/ruff check --fix $(PYTHON_DIRS)
@@ -94,6 +96,9 @@ format: $(VENV)/.dev
 
 stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
+
+reference: $(VENV)/.installed
+	$(PY) tools/make_reference.py
 
 tidy: $(VENV)/.tools
 	cmake --preset dev

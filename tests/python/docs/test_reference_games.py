@@ -1,0 +1,80 @@
+"""Games have the parameters, moves and planes that docstrings and docs/reference say."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine.errors import ConfigError
+from reference_pages import TEXT, evaluated, tool
+
+_INTERVAL = re.compile(r"(int|float) in \[(.+), (.+)\]")
+
+
+def refusal(game: str, **params: Any) -> str:
+    with pytest.raises(ConfigError) as error:
+        pyengine.load_game(game, **params)
+    return str(error.value)
+
+
+def test_every_game_is_described() -> None:
+    assert sorted(tool.games()) == sorted(pyengine.registered_games())
+
+
+@pytest.mark.parametrize("name", pyengine.registered_games())
+def test_parameters_of_games(name: str) -> None:
+    parameters = tool.games()[name].inner
+    known = re.search(r"expected (?:only (.*)|no parameters), found", refusal(name, nothing=1))
+    assert known is not None
+    assert [p.name for p in parameters] == re.findall(r'"(\w+)"', known.group(1) or "")
+    default = pyengine.load_game(name).params
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        values[parameter.name] = evaluated(parameter.default, values)
+        assert default.get(parameter.name, values[parameter.name]) == values[parameter.name]
+        assert parameter.meaning
+
+
+@pytest.mark.parametrize("name", pyengine.registered_games())
+def test_ranges_of_parameters(name: str) -> None:
+    pairs = {("go", "rows"): {"columns": 3}, ("go", "columns"): {"rows": 3}}
+    for parameter in tool.games()[name].inner:
+        beside = pairs.get((name, parameter.name), {})
+        text = refusal(name, **{parameter.name: "nothing"}, **beside)
+        expected = text.split("expected ")[1].split(", found")[0]
+        if low_high := re.fullmatch(r"an? (integer|number) in (.+)\.\.(.+)", expected):
+            kind, low, high = low_high.groups()
+            word = "int" if kind == "integer" else "float"
+            interval = _INTERVAL.fullmatch(parameter.values)
+            assert interval is not None
+            assert interval.group(1) == word
+            assert [evaluated(interval.group(i)) for i in (2, 3)] == [float(low), float(high)]
+        elif expected == "true or false":
+            assert parameter.values == "bool"
+        else:
+            assert re.findall(r'"(\w+)"', expected) == re.findall(r'"(\w+)"', parameter.values)
+
+
+@pytest.mark.parametrize("name", ["gomoku", "othello", "go", "connect_four"])
+def test_moves_as_the_page_writes_them(name: str) -> None:
+    row = next(line for line in TEXT["games.md"].splitlines() if line.startswith(f"| `{name}` "))
+    state = pyengine.load_game(name).new_initial_state()
+    for move in re.findall(r"`(\w+)`", row.split("|")[3]):
+        state.string_to_action(move)
+    assert str(state.game.num_symmetries) in row.split("|")[4]
+
+
+# --- planes
+
+
+def test_every_plane_is_described() -> None:
+    with pytest.raises(ConfigError) as error:
+        pyengine.ModelSpec(planes=("nothing",))
+    known = re.findall(r"[\w_]+", str(error.value).split("there are ")[1])
+    stems = [
+        re.split(r"[\[*]", e.name)[0] for e in tool.blocks(pyengine.ModelSpec.__doc__)["Planes"]
+    ]
+    assert {stem.rstrip("_") for stem in stems} == {k.rstrip("_") for k in known} - {"t"}

@@ -1,0 +1,147 @@
+"""Settings have the defaults and ranges that docstrings and docs/reference say."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine.errors import ConfigError
+from pyengine.train.section import Section
+from reference_pages import SETTINGS, described, evaluated
+
+
+def entries(kinds: list[type]) -> list[Any]:
+    """Return a test parameter for each field of some classes."""
+    return [
+        pytest.param(kind, entry, id=f"{kind.__name__}.{entry.name}")
+        for kind in kinds
+        for entry in described(kind)
+    ]
+
+
+@pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))
+def test_defaults(kind: type, entry: Any) -> None:
+    field = next(field for field in dataclasses.fields(kind) if field.name == entry.name)
+    default = field.default
+    if field.default_factory is not dataclasses.MISSING:
+        default = field.default_factory()
+    if entry.default == f"{type(default).__name__}()":
+        assert default == type(default)()
+        return
+    found = evaluated(entry.default)
+    assert (found, type(found)) == (default, type(default))
+
+
+#: What a field needs beside it where its own value alone is refused.
+BESIDE: dict[str, dict[str, Any]] = {
+    "GateConfig.games": {"mode": "latest"},
+    "GateConfig.elo0": {"method": "score"},
+    "GateConfig.elo1": {"method": "score"},
+    "Sprt.alpha": {},
+    "WindowConfig.games": {"kind": "games"},
+    "OptimiserConfig.schedule": {"total_steps": 1, "rates": [1.0]},
+    "Openings.moves": {"judge": "uniform"},
+    "Openings.max_value": {"judge": "uniform"},
+}
+
+
+def accepted(kind: type, name: str, value: Any) -> bool:
+    """Return whether a field takes a value."""
+    beside = dict(BESIDE.get(f"{kind.__name__}.{name}", {}))
+    if kind.__name__ == "GameConfig":
+        beside.setdefault("name", "go")
+    if name == "value_kind" and value == "log_probs":
+        beside["value"] = ("win", "draw", "loss")
+    if name == "processes":
+        beside["batch_size"] = value
+    if name == "search" and kind is pyengine.SelfPlayConfig:
+        return isinstance(value, pyengine.SearchConfig)
+    try:
+        kind(**{**beside, name: value})
+    except (ConfigError, TypeError):
+        return False
+    return True
+
+
+_INTERVAL = re.compile(r"(int|float) in ([\[(])(.+), (.+)([\])])( or None)?")
+_BOUND = re.compile(r"(int|float) (>=?) (.+?)( or None)?")
+
+
+def samples(values: str) -> tuple[list[Any], list[Any]]:
+    """Return values that a range has, and values that it has not."""
+    if interval := _INTERVAL.fullmatch(values):
+        kind, left, low, high, right, none = interval.groups()
+        least, most = evaluated(low), evaluated(high)
+        step = 1 if kind == "int" else 1e-6
+        inside = [least + step, most - step if most > least + step else least + step]
+        outside = [least - step if kind == "int" else least - 0.01, most + 1]
+        (inside if left == "[" else outside).append(least)
+        (inside if right == "]" else outside).append(most)
+    elif bound := _BOUND.fullmatch(values):
+        kind, sign, low, none = bound.groups()
+        least = evaluated(low)
+        inside, outside = [least + 1], [least - 1]
+        (inside if sign == ">=" else outside).append(least)
+    elif words := re.findall(r'"(\w+)"', values):
+        none = "None" if values.endswith("or None") else None
+        return [*words, *([None] if none else [])], ["none of these", 1]
+    else:
+        return {
+            "bool": ([True, False], [1, "true", None]),
+            "str": (["a"], [1, None]),
+            "str or None": (["a", None], [1]),
+        }.get(values, ([], []))
+    (inside if none else outside).append(None)
+    return inside, outside
+
+
+#: Classes that also refuse a value of another type where Python could take it for a number.
+TYPED = (Section, pyengine.SearchConfig, pyengine.SelfPlayConfig)
+
+
+#: Ranges in words, which samples() does not read.
+IN_WORDS = {
+    "float",
+    "table",
+    "tuple of str",
+    "list of str",
+    "list of float > 0",
+    "list of int > 0",
+    '"scalar" or tuple of str',
+    "evaluator or None",
+    "SearchConfig",
+    "NetworkConfig",
+    "LossConfig",
+    "OptimiserConfig",
+    "AverageConfig",
+    "LearnerConfig",
+}
+
+
+@pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))
+def test_ranges(kind: type, entry: Any) -> None:
+    if entry.values in IN_WORDS:
+        return
+    inside, outside = samples(entry.values)
+    assert inside, f"{entry.values!r} is no range that this test reads"
+    for value in inside:
+        assert accepted(kind, entry.name, value), f"{value!r} is refused"
+    if issubclass(kind, TYPED) and entry.values.startswith(("int", "float")):
+        outside += ["1", True, *([1.5] if entry.values.startswith("int") else [])]
+    for value in outside:
+        assert not accepted(kind, entry.name, value), f"{value!r} is accepted"
+
+
+@pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))
+def test_all_words_of_a_choice_are_named(kind: type, entry: Any) -> None:
+    if not entry.values.startswith('"') or "tuple" in entry.values:
+        return
+    with pytest.raises(ConfigError) as error:
+        kind(**{**BESIDE.get(f"{kind.__name__}.{entry.name}", {}), entry.name: "none of these"})
+    expected = str(error.value).split("found")[0].split("expected")[-1]
+    words = set(re.findall(r"[\"'](\w+)[\"']", expected)) - {entry.name}
+    assert words <= set(re.findall(r'"(\w+)"', entry.values))
