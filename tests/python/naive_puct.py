@@ -24,7 +24,7 @@ SERIAL: dict[str, Any] = {
 
 @dataclass(kw_only=True)
 class Settings:
-    """The constants of API §3, "PUCT, exactly"."""
+    """The constants of docs/reference/search.md, "PUCT, exactly"."""
 
     c_puct: float = 1.25
     c_puct_base: float | None = 19652

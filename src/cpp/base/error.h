@@ -1,4 +1,4 @@
-/// The errors of API §7. Each says what was expected and what was found.
+/// The errors of docs/reference/errors.md. Each says what was expected and what was found.
 #pragma once
 
 #include <stdexcept>

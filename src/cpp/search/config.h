@@ -1,4 +1,4 @@
-/// Everything that can be set about a search: API §3, one field a row of its table.
+/// Everything that can be set about a search: docs/reference/search.md, "SearchConfig".
 #pragma once
 
 #include <cstdint>

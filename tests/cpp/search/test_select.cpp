@@ -1,4 +1,5 @@
-/// Selection against a computation over all legal actions, as API §3 writes it.
+/// Selection against a computation over all legal actions, by the formula of
+/// docs/reference/search.md, "PUCT, exactly".
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -71,7 +72,7 @@ double q_of(const SearchConfig& config, const Node& child, double first_play) {
   return visits + losses == 0.0 ? first_play : (sum - losses) / (visits + losses);
 }
 
-/// The action that the formula of API §3 chooses among all legal ones.
+/// The action that the formula chooses among all legal ones.
 int naive_choice(const Case& c) {
   const Node& root = c.tree.root();
   const auto edges = c.tree.edges(root);

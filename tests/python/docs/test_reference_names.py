@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import pyengine
+from conftest import ROOT
 from pyengine import errors
 from pyengine.errors import EngineError
 from pyengine.train.loop import run_configs
@@ -139,3 +140,21 @@ def test_links_lead_somewhere() -> None:
                 titles = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.M)
                 anchors = {re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles}
                 assert anchor in anchors, f"{page}: {file}#{anchor}"
+
+
+def test_the_code_cites_pages_and_headings_that_there_are() -> None:
+    folders = ("src", "bindings", "tests", "benchmarks", "tools", "models")
+    sources = [
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".h", ".cpp")
+    ]
+    cited = 0
+    for path in sources:
+        text = re.sub(r"\n\s*(?:///?|#)? *", " ", path.read_text("utf-8"))
+        for page, heading in re.findall(r'docs/reference/([\w-]+\.md)(?:, "([^"]+)")?', text):
+            titles = re.findall(r"^#+ (.+)$", TEXT[page], re.M)
+            assert not heading or heading in {title.replace("`", "") for title in titles}, path
+            cited += 1
+    assert cited >= 4
