@@ -398,7 +398,16 @@ void bind_games(py::module_& m) {
   prepare_foreign_games();
   py::class_<AnyGame, GamePtr> game(m, "Game", "A game with its parameters: makes states.");
   py::class_<State> state(
-      m, "State", "A game in progress. Made by Game.new_initial_state or Game.state_from_board.");
+      m, "State",
+      "A game in progress. Made by Game.new_initial_state or Game.state_from_board.\n\n"
+      "Example:\n"
+      "    >>> import pyengine\n"
+      "    >>> state = pyengine.load_game(\"connect_four\").new_initial_state()\n"
+      "    >>> state.apply_action(state.string_to_action(\"4\"))\n"
+      "    >>> state.current_player(), state.legal_actions(), state.is_terminal()\n"
+      "    (1, [0, 1, 2, 3, 4, 5, 6], False)\n"
+      "    >>> state.observation_tensor().shape  # own stones, the other's, who moves\n"
+      "    (3, 6, 7)");
   bind_game(game);
   bind_game_states(game);
   bind_state(state);

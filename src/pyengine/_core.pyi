@@ -146,6 +146,15 @@ class Game:
 class State:
     """
     A game in progress. Made by Game.new_initial_state or Game.state_from_board.
+
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("connect_four").new_initial_state()
+        >>> state.apply_action(state.string_to_action("4"))
+        >>> state.current_player(), state.legal_actions(), state.is_terminal()
+        (1, [0, 1, 2, 3, 4, 5, 6], False)
+        >>> state.observation_tensor().shape  # own stones, the other's, who moves
+        (3, 6, 7)
     """
     def __copy__(self) -> State: ...
     def __deepcopy__(self, memo: typing.Any) -> State: ...

@@ -35,6 +35,10 @@ FINDER = doctest.DocTestFinder(exclude_empty=True)
 EXAMPLES = {
     test.name: test for module in modules() for test in FINDER.find(module) if test.examples
 }
+#: Of the compiled module doctest finds none by itself.
+EXAMPLES["State"] = doctest.DocTestParser().get_doctest(
+    inspect.getdoc(pyengine.State) or "", {}, "State", None, None
+)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -58,6 +62,7 @@ MOST_USED = [
     "SearchConfig",
     "SearchResult",
     "SelfPlayConfig",
+    "State",
     "StateEvaluator",
     "as_game",
     "check_game",
