@@ -291,7 +291,8 @@ def command_table(name: str) -> str:
         shown = ", ".join(f"`{flag}`" for flag in parameter.flags)
         default = "" if parameter.default in (None, "", False) else f"`{parameter.default}`"
         rows.append((shown, parameter.values, default, markdown(parameter.help)))
-    return _table(("argument", "values", "default", "meaning"), rows)
+    doc = inspect.getdoc(commands()[name]) or ""
+    return f"{doc}\n\n" + _table(("argument", "values", "default", "meaning"), rows)
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ class SearchConfig(Settings):
     Attributes:
         simulations (int in [1, 2**32 - 1] or None, default None): budget: visits added to the
             tree. With neither budget 800.
-        seconds (float > 0 or None, default None): budget: wall time. With both budgets the search
-            ends at whichever is reached first.
+        seconds (float > 0 or None, default None): budget: wall time; alone it is the only limit.
+            With both budgets the search ends at whichever is reached first.
         algorithm ("puct", default "puct"): the rule that selects a child.
         c_puct (float > 0, default 1.25): weight of exploration, c(n) = c_puct + c_puct_factor *
             ln((1 + n + c_puct_base) / c_puct_base) [AlphaZero, pb_c_init].
