@@ -30,19 +30,15 @@ def test_every_option_of_every_command_has_a_meaning() -> None:
 
 
 def test_the_commands_are_those_of_the_program() -> None:
-    pytest.importorskip("typer")
-    from typer.testing import CliRunner
-
+    typer = pytest.importorskip("typer")
     from pyengine.cli.app import app
 
-    for name in tool.commands():
-        shown = (
-            CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "200", "TERM": "dumb"}).output
-        )
-        flags = set(re.findall(r"(?<![\w-])--[\w-]+", shown)) - {"--help"}
-        told = {flag for p in tool.parameters(name) for flag in p.flags if flag.startswith("--")}
-        mentioned = set(re.findall(r"--[\w-]+", " ".join(p.help for p in tool.parameters(name))))
-        assert told <= flags <= told | mentioned
+    commands = typer.main.get_command(app).commands
+    assert set(commands) == set(tool.commands())
+    for name, command in commands.items():
+        flags = {flag for option in command.params for flag in option.opts if flag[0] == "-"}
+        told = {flag for p in tool.parameters(name) for flag in p.flags if flag[0] == "-"}
+        assert told == flags
 
 
 # --- errors and names
@@ -115,7 +111,10 @@ def signatures() -> Iterator[tuple[str, Any, ast.Call]]:
 def test_the_pages_write_signatures_as_they_are() -> None:
     checked = 0
     for where, found, call in signatures():
-        parameters = inspect.signature(found).parameters
+        try:
+            parameters = inspect.signature(found).parameters
+        except ValueError:  # of the compiled module
+            continue
         for argument in call.args:
             if isinstance(argument, ast.Name):  # else an example with values
                 assert argument.id in parameters, where
