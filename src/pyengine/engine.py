@@ -117,9 +117,10 @@ class Engine:
     def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
         """Search several states at once, each in a tree of its own; they share the batches.
 
-        Budgets are for each state; no tree is kept. With ``deterministic=True`` each tree has an
-        equal share of the memory, and ConfigError is raised where that is less than 64 KiB (256 KiB
-        with more than 16,382 actions). Arguments and errors as in :meth:`search`.
+        ``settings`` are fields of :class:`~pyengine.SearchConfig`, for this call. Budgets are for
+        each state; no tree is kept. With ``deterministic=True`` each tree has an equal share of the
+        memory, and ConfigError is raised where that is less than 64 KiB (256 KiB with more than
+        16,382 actions). Errors are those of :meth:`search`.
         """
         states = list(states)
         found = self._searcher_open.search_many(states, self._merged(settings))
@@ -129,7 +130,7 @@ class Engine:
         """Yield the result so far every ``every`` seconds while searching in the background.
 
         Without a budget the search goes on until the loop is left, which stops it. The last result
-        is the final one. The settings and errors are those of :meth:`search`.
+        is the final one. ``state``, ``settings`` and errors are those of :meth:`search`.
 
         Example:
             >>> import pyengine

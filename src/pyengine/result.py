@@ -95,7 +95,11 @@ class SearchResult:
         return policy
 
     def tree(self, max_depth: int = 3, min_visits: int = 1) -> SearchTree:
-        """Return the tree as it was when the search ended, to a depth and a number of visits.
+        """Return the tree as it was when the search ended.
+
+        Args:
+            max_depth: plies below the root.
+            min_visits: nodes with fewer visits are left out, with what is below them.
 
         A result keeps the most visited nodes: 256 and 4 a simulation of its call, at most 4,096.
         """

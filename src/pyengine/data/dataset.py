@@ -163,7 +163,10 @@ class Dataset:
         return self._shown(indices, in_batch=True)
 
     def set_epoch(self, epoch: int) -> None:
-        """Have ``augment`` show ``dataset[i]`` in another way; a DataLoader needs no call."""
+        """Have ``augment`` show ``dataset[i]`` in another way; a DataLoader needs no call.
+
+        ``epoch``: any int of at least 0; the same epoch shows the same symmetries.
+        """
         self._epoch = whole_number("epoch", epoch, 0)
 
     def rows(
@@ -232,7 +235,12 @@ class Dataset:
     def sample(self, size: int, rng: np.random.Generator, augment: bool = True) -> Batch:
         """Return random rows, drawn with replacement.
 
-        Raises ConfigError when there are none to draw from, or ``size`` is not 0 or more.
+        Args:
+            size: rows of the batch, at least 0.
+            rng: the only source of randomness.
+            augment: each row under a random symmetry of the board.
+
+        Raises ConfigError when there are none to draw from, or ``size`` is out of range.
         """
         size = whole_number("size", size, 0)
         view = self._view

@@ -96,7 +96,8 @@ class SelfPlayConfig(Settings):
     def alphago_zero(cls, game: Any) -> Self:
         """Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no proofs.
 
-        The noise's alpha is 0.03 on the 19x19 board and 10 / legal moves elsewhere.
+        ``game``: a game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, elsewhere
+        10 / legal actions.
         """
         found = load_game(game) if isinstance(game, str) else as_game(game)
         large = found.name == "go" and tuple(found.board_shape) == (19, 19)
@@ -118,6 +119,11 @@ class SelfPlayConfig(Settings):
         A quarter of the moves has a full search whose visits are targets, the others a fast one
         that only plays on; noisy root moves get forced playouts, which the targets do not show;
         games begin with up to four random moves; proven positions end a search.
+
+        Args:
+            game: a game or its name; its length sets ``temperature_moves``.
+            simulations: of a full search.
+            fast_simulations: of a fast one.
         """
         found = load_game(game) if isinstance(game, str) else as_game(game)
         return cls(
