@@ -36,8 +36,7 @@ SOURCE = ROOT / "src" / "pyengine"
 PAGES = ROOT / "docs" / "reference"
 
 _TABLE = re.compile(r"(<!-- (\w+)(?:: (.+?))? -->\n).*?(<!-- end -->\n)", re.S)
-_NAME = r"[\w\[\]\*]+"
-_ENTRY = re.compile(rf"({_NAME}(?:, {_NAME})*)(?: \((.*?), default (.*?)\))?: (.*)", re.S)
+_ENTRY = re.compile(r"([\w\[\]\*]+)(?: \((.*?), default (.*?)\))?: (.*)", re.S)
 
 
 @dataclass(frozen=True)
@@ -85,9 +84,8 @@ def _entries(lines: list[str]) -> Iterator[Entry]:
         match = _ENTRY.fullmatch(text)
         if match is None:
             continue
-        names, values, default, meaning = match.groups(default="")
-        for name in names.split(", "):
-            yield Entry(name, values, default, meaning, tuple(_entries(rest[inner:])))
+        name, values, default, meaning = match.groups(default="")
+        yield Entry(name, values, default, meaning, tuple(_entries(rest[inner:])))
 
 
 def _is_setting(line: str) -> bool:

@@ -53,7 +53,7 @@ class Trial:
     """A setting that was tried.
 
     Attributes:
-        rate: positions judged a second inside the search, the median of its last round.
+        rate: positions evaluated a second inside the search, the median of its last round.
         measurements: how often it was measured, all rounds together.
         rounds: how many it lasted; half of those that are left go in each.
     """

@@ -21,9 +21,9 @@ from pyengine.train.loop import run_configs
 FOLDER = ROOT / "docs" / "reference"
 TEXT = {page.name: page.read_text("utf-8") for page in sorted(FOLDER.glob("*.md"))}
 
+_ROOMS = ("train", "data", "match", "conversion", "distributed")
 MODULES = [
-    importlib.import_module(name)
-    for name in ("pyengine", *(f"pyengine.{n}" for n in ("train", "data", "match", "conversion")))
+    importlib.import_module(name) for name in ("pyengine", *(f"pyengine.{r}" for r in _ROOMS))
 ]
 
 

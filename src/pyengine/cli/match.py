@@ -50,14 +50,14 @@ _Plies: TypeAlias = Annotated[
     int, typer.Option("--plies", min=0, help="Random moves at the start.")
 ]
 _Judge: TypeAlias = Annotated[
-    str | None, typer.Option("--judge", help="Network that judges openings; see the next two.")
+    str | None, typer.Option("--judge", help="Network that evaluates openings; see the next two.")
 ]
 _MaxValue: TypeAlias = Annotated[
     float | None,
-    typer.Option("--max-value", help="Keep openings with at most this |value| for the judge."),
+    typer.Option("--max-value", help="Keep openings whose value by --judge is at most this."),
 ]
 _ByPolicy: TypeAlias = Annotated[
-    bool, typer.Option("--policy-openings", help="Opening moves by the judge's policy.")
+    bool, typer.Option("--policy-openings", help="Opening moves by the policy of --judge.")
 ]
 _Games: TypeAlias = Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")]
 _Sprt: TypeAlias = Annotated[

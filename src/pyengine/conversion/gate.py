@@ -107,8 +107,11 @@ class Comparison:
 
     Attributes:
         positions: how many.
-        policy_mean, policy_99, policy_max: total variation.
-        value_mean, value_max: absolute difference.
+        policy_mean: total variation of the policies, mean over the positions.
+        policy_99: the same, exceeded in one position of a hundred.
+        policy_max: the same, the largest.
+        value_mean: absolute difference of the values, mean over the positions.
+        value_max: the same, the largest.
         agreement: share of positions with the same likeliest move.
         regret: mean probability, in the first, lost by the other choice.
     """

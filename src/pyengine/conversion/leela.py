@@ -57,7 +57,9 @@ class Norm:
 
     Attributes:
         kernel: float32[outputs, inputs, size, size].
-        bias, mean, variance: float32[outputs]; the deviation is ``sqrt(variance + EPSILON)``.
+        bias: float32[outputs].
+        mean: float32[outputs].
+        variance: float32[outputs]; the deviation is ``sqrt(variance + EPSILON)``.
     """
 
     kernel: Floats
@@ -81,9 +83,11 @@ class LeelaWeights:
         version: 1: the value is for the player to move; 2: for Black.
         stem: the first convolution, from 18 planes to ``channels``.
         blocks: pairs of convolutions.
-        policy, value: 1x1 convolutions of the heads, to ``P`` and ``V`` planes.
+        policy: 1x1 convolution of the policy head, to ``P`` planes.
         policy_out: matrix float32[A, P*N] and bias float32[A].
-        value_hidden, value_out: matrices float32[H, V*N], float32[1, H] and their biases.
+        value: 1x1 convolution of the value head, to ``V`` planes.
+        value_hidden: matrix float32[H, V*N] and bias float32[H].
+        value_out: matrix float32[1, H] and bias float32[1].
     """
 
     version: int

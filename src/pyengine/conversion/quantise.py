@@ -64,7 +64,8 @@ class Int8Report:
         comparison: both networks on positions of other games, none of which calibration has seen,
             under no symmetry.
         match: the games, from the int8 network's side; None when none were asked for.
-        quantised, kept: convolutions in int8, and those left in float32.
+        quantised: convolutions in int8.
+        kept: convolutions left in float32.
         speedup: positions a second, int8 ÷ float32, in bare ONNX Runtime: batches of 8, one
             thread, median.
     """

@@ -65,10 +65,13 @@ class ShardInfo:
 
     Attributes:
         file: its name.
-        positions, full, games: records, those of full searches, games.
+        positions: how many records it has.
+        full: how many of them are of full searches.
+        games: how many games.
         last_number: the largest number of a game in it.
         bytes: size of the file.
-        sha256, games_sha256: of the file and of its list of games.
+        sha256: of the file.
+        games_sha256: of the list of games beside it.
         created: seconds since 1970, when it was closed.
     """
 

@@ -41,14 +41,15 @@ class FinishedGame:
         returns: what the players got, each in [-1, 1].
         moves: uint16[plies], all of them, opening moves included.
         resigned: the player who resigned; -1 = nobody.
-        resignation_off: played on whatever the players thought of it, to count false resignations.
-        bits, fill, dense: uint8[n,P,B], float32[n,F], float32[n,D,H*W]: the planes, see
-            :class:`Layout`; what ``_core.encode_planes`` returns.
+        resignation_off: nobody could resign, so that false resignations are counted.
+        bits: uint8[n,P,B]: planes of 0 and 1, see :class:`Layout`.
+        fill: float32[n,F]: planes of one number.
+        dense: float32[n,D,H*W]: planes with a number a point.
         visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535.
         root_value: float32[n]: the search's value for the player to move.
-        network_value: float32[n]: what the evaluator judged before any search, for the player to
-            move: the network's value, 0 of ``"uniform"``, playouts' results of ``"rollout"``. NaN
-            where nobody judged.
+        network_value: float32[n]: the evaluator's value before any search, for the player to move:
+            the network's, 0 of ``"uniform"``, the result of playouts of ``"rollout"``. NaN where
+            there was none.
         ply: uint16[n]: moves before the position.
         action: uint16[n]: the move played.
         to_move: uint8[n]: the player to move.

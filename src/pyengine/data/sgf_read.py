@@ -28,7 +28,8 @@ class SgfReport:
     """What became of the records.
 
     Attributes:
-        games, positions: that are training data now.
+        games: that are training data now.
+        positions: of those games.
         skipped: how many games (or files that cannot be read) were left out, by reason.
         examples: for each reason the first file, and what was found there.
     """
