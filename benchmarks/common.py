@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import _core, machine
-from pyengine.data.files import check_output
+from pyengine.files import check_output
 
 if TYPE_CHECKING or __package__:
     from . import bars, plot

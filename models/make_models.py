@@ -26,7 +26,7 @@ from targets import NAMES, context_for, measurements
 import pyengine
 from pyengine import machine
 from pyengine.train import RunFile, RunProgress, plot_curve, train_run
-from pyengine.train.files import read_lines
+from pyengine.train.json_files import read_lines
 from pyengine.train.loop.curve import rated
 from pyengine.train.loop.rating import Rating
 from pyengine.train.loop.state import Best, RunFolder

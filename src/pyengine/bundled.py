@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from pyengine.evaluators import bundled_models
 from pyengine.games import Game, load_game
 
-__all__ = ["game_of_model", "is_for_search", "manifest", "model_of_game", "sha256_of"]
+__all__ = ["game_of_model", "is_for_search", "manifest", "model_of_game"]
 
 # Where the manifest is silent.
 _GAMES = {
@@ -62,8 +61,3 @@ def _games_of_model(name: str) -> list[Game]:
     played = [load_game(str(text)) for text in manifest().get(name, {}).get("games", ())]
     first = game_of_model(name)
     return played if first is None else [first, *played]
-
-
-def sha256_of(path: Path) -> str:
-    """Return the check sum of a file, 64 hex digits."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -20,6 +20,7 @@ from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
 
 from pyengine.errors import ModelError
+from pyengine.files import sha256_of
 
 __all__ = ["external_files", "model_digest"]
 
@@ -144,15 +145,11 @@ def model_digest(model: str | os.PathLike[str]) -> str:
     """
     path = Path(model)
     others = external_files(path)
-    whole = hashlib.sha256(_sha256(path))
+    whole = hashlib.sha256(bytes.fromhex(sha256_of(path)))
     for other in others:
-        whole.update(os.fsencode(other.relative_to(path.parent)) + b"\0" + _sha256(other))
+        whole.update(os.fsencode(other.relative_to(path.parent)) + b"\0")
+        whole.update(bytes.fromhex(sha256_of(other)))
     return whole.hexdigest()
-
-
-def _sha256(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
 
 
 def _check_file(path: Path) -> None:

@@ -15,8 +15,8 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
 from pyengine.cli.tune import tune_model
-from pyengine.data.files import check_output
 from pyengine.errors import ConfigError
+from pyengine.files import check_output
 
 __all__ = ["bench", "suites"]
 

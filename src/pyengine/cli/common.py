@@ -19,9 +19,9 @@ from rich.text import Text  # noqa: TID253
 from pyengine import machine
 from pyengine.bundled import model_of_game
 from pyengine.config import SearchConfig
-from pyengine.data.files import check_output
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, OnnxEvaluator, as_evaluator, bundled_models
+from pyengine.files import check_output
 from pyengine.games import Game, State, load_game
 from pyengine.spec import ModelSpec
 

@@ -27,7 +27,7 @@ from pyengine.train import (
     plot_curve,
     train_run,
 )
-from pyengine.train.files import writing
+from pyengine.train.json_files import writing
 from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.parts import PARTS
 from pyengine.train.loop.state import RunFolder

@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.data.files import replacing
 from pyengine.errors import ModelError
+from pyengine.files import replacing
 
 __all__ = ["EPSILON", "PLANES", "LeelaWeights", "Norm", "read_leela", "write_leela"]
 

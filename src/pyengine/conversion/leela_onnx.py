@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.conversion.extra import need
 from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
-from pyengine.data.files import replacing
 from pyengine.errors import EngineError, ModelError
+from pyengine.extras import need
+from pyengine.files import replacing
 from pyengine.games import load_game
 from pyengine.spec import METADATA_KEY, ModelSpec
 
@@ -104,7 +104,7 @@ def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelS
         DataError: the file cannot be written.
 
     """
-    onnx = need("onnx")
+    onnx = need("onnx", "convert")
     spec, size = leela_spec(weights), weights.board_size
     graph = _Graph(onnx)
     _fill(graph, weights)

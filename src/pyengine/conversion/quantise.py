@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import machine
-from pyengine.conversion.extra import need
 from pyengine.conversion.gate import (
     Check,
     Comparison,
@@ -30,9 +29,10 @@ from pyengine.conversion.gate import (
 from pyengine.conversion.graph import check_input, float_nodes, name_nodes
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.positions import longest_game, observe, play_positions
-from pyengine.data.files import check_output
 from pyengine.errors import ConfigError, ModelError
 from pyengine.evaluators import OnnxEvaluator
+from pyengine.extras import need
+from pyengine.files import check_output
 from pyengine.games import Game, State, load_game
 from pyengine.match import MatchResult
 from pyengine.spec import METADATA_KEY, ModelSpec
@@ -160,8 +160,8 @@ def quantise(
     contest = _Contest(games, simulations, match_seconds, seed)
     _check(positions, contest)
     check_output(Path(out))
-    need("onnx")
-    need("onnxruntime.quantization")
+    need("onnx", "convert")
+    need("onnxruntime.quantization", "convert")
     job = _Job(Path(model), played, _open(model, spec), on_progress or (lambda _stage, _done: None))
     samples = job.samples(positions, seed)
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
@@ -291,9 +291,9 @@ def _quantise(
     source: Path, target: Path, planes: npt.NDArray[np.float32], spec: ModelSpec
 ) -> tuple[int, int]:
     """Write the int8 model; return how many convolutions it has in int8, and in float32."""
-    onnx = need("onnx")
-    tools = need("onnxruntime.quantization")
-    shapes = need("onnxruntime.quantization.shape_inference")
+    onnx = need("onnx", "convert")
+    tools = need("onnxruntime.quantization", "convert")
+    shapes = need("onnxruntime.quantization.shape_inference", "convert")
     prepared = target.with_name("prepared.onnx")
     metadata = {entry.key: entry.value for entry in onnx.load(source).metadata_props}
     with _quiet():
@@ -355,7 +355,7 @@ def _batches(
 
 def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -> float:
     """Return the median ratio of speeds in bare ONNX Runtime, measured in turn."""
-    runtime = need("onnxruntime")
+    runtime = need("onnxruntime", "convert")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
@@ -381,7 +381,7 @@ def _free(size: object) -> bool:
 
 def _write(file: Path, out: Path, report: Int8Report) -> Int8Report:
     """Write a network that passed or may have, with what the gate measured; return its report."""
-    onnx = need("onnx")
+    onnx = need("onnx", "convert")
     model = onnx.load(file)
     entry = model.metadata_props.add()
     entry.key = GATE_KEY

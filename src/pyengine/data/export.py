@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.data.extra import need
-from pyengine.data.files import replacing
 from pyengine.data.layout import Layout
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps, check_sha256
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.errors import ConfigError, DataError
+from pyengine.extras import need
+from pyengine.files import replacing
 
 __all__ = ["convert", "fresh_directory"]
 

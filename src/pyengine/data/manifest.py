@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, text_of, whole
-from pyengine.data.files import write_durably
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
+from pyengine.files import write_durably
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_games", "shard_name"]
 

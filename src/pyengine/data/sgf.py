@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.data.extra import need
 from pyengine.errors import ConfigError
+from pyengine.extras import need
 from pyengine.games import Game
 
 __all__ = ["SgfRules", "sgfmill"]

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from pyengine.data.export import fresh_directory
-from pyengine.data.files import replacing
 from pyengine.data.layout import FULL_SEARCH, Rows
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import GameLine
@@ -20,6 +19,7 @@ from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece, Source, newest
 from pyengine.errors import ConfigError
+from pyengine.files import replacing
 from pyengine.games import Game, State
 
 __all__ = ["export_sgf"]

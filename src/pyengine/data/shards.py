@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.data.files import sha256_of
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import ShardInfo, games_name, read_games
 from pyengine.errors import DataError
+from pyengine.files import sha256_of
 
 __all__ = ["ShardMaps", "check_sha256", "check_size", "inspect_shard"]
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.data.files import TEMPORARY, write_durably
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
-from pyengine.data.locks import lock
 from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, shard_name
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
+from pyengine.files import TEMPORARY, write_durably
 from pyengine.games import Game, as_game
+from pyengine.locks import lock
 from pyengine.spec import ModelSpec
 
 __all__ = ["MOST_POSITIONS", "MOST_SECONDS", "ShardWriter"]

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from pyengine.distributed.extra import need_ray
 from pyengine.distributed.loopback import ask_for_token, on_loopback
 from pyengine.distributed.player import Contract, Order, Player, Reply
 from pyengine.distributed.policy import room
 from pyengine.distributed.workers import LostError
 from pyengine.errors import ConfigError, EngineError
+from pyengine.extras import need
 from pyengine.train.loop.run_configs import DistributedConfig
 from pyengine.train.loop.runfile import RunFile
 
@@ -73,7 +73,7 @@ def connected(address: str, run: RunFile, options: Mapping[str, Any]) -> Iterato
     local = address == "local"
     if local:
         ask_for_token()
-    ray = need_ray()
+    ray = need("ray", "distributed")
     if ray.is_initialized():
         yield
         return
@@ -125,11 +125,11 @@ def _own_ray(run: RunFile) -> dict[str, Any]:
 
 def this_node(config: DistributedConfig) -> str:
     """Return the driver's node. Raises ConfigError when it has not what learner and gate need."""
-    ray = need_ray()
+    ray = need("ray", "distributed")
     node = str(ray.get_runtime_context().get_node_id())
     has = _nodes().get(node, {})
     for resource in ("CPU", "GPU"):
-        wanted = {name: need[resource] for name, need in parts_need(config).items()}
+        wanted = {name: wants[resource] for name, wants in parts_need(config).items()}
         if sum(wanted.values()) > has.get(resource, 0.0):
             told = " and ".join(f"{name}_{resource.lower()}s" for name in wanted)
             raise ConfigError(
@@ -147,21 +147,21 @@ def reserved(config: DistributedConfig, node: str) -> Iterator[dict[str, dict[st
 
     Raises ConfigError when others use so much of the node that too little is left.
     """
-    ray = need_ray()
+    ray = need("ray", "distributed")
     needs = parts_need(config)
-    held = [name for name, need in needs.items() if any(need.values())]
+    held = [name for name, wants in needs.items() if any(wants.values())]
     group = _group(ray, [needs[name] for name in held], node) if held else None
     strategies = importlib.import_module("ray.util.scheduling_strategies")
     options: dict[str, dict[str, Any]] = {}
-    for name, need in needs.items():
+    for name, wants in needs.items():
         place = (
             strategies.PlacementGroupSchedulingStrategy(group, held.index(name))
             if name in held
             else strategies.NodeAffinitySchedulingStrategy(node, soft=False)
         )
         options[name] = {
-            "num_cpus": need["CPU"],
-            "num_gpus": need["GPU"],
+            "num_cpus": wants["CPU"],
+            "num_gpus": wants["GPU"],
             "scheduling_strategy": place,
         }
     try:
@@ -191,7 +191,9 @@ def _group(ray: Any, bundles: Sequence[Mapping[str, float]], node: str) -> Any:
 def _nodes() -> dict[str, dict[str, float]]:
     """Return the nodes that live and what each has in all."""
     return {
-        str(node["NodeID"]): dict(node["Resources"]) for node in need_ray().nodes() if node["Alive"]
+        str(node["NodeID"]): dict(node["Resources"])
+        for node in need("ray", "distributed").nodes()
+        if node["Alive"]
     }
 
 
@@ -206,7 +208,7 @@ class RayWorkers:
 
     def __init__(self, run: RunFile, node: str) -> None:
         """Start nothing yet."""
-        self._ray, self._run = need_ray(), run
+        self._ray, self._run = need("ray", "distributed"), run
         self._need = needs(run)
         parts = parts_need(run.distributed).values()
         self._reserved = {

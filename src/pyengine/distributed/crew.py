@@ -18,7 +18,7 @@ from pyengine.distributed.policy import Meter, Place
 from pyengine.distributed.workers import LostError, Workers
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
-from pyengine.train.files import append_line
+from pyengine.train.json_files import append_line
 from pyengine.train.loop.part_selfplay import first_best
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyengine.distributed import crew
 from pyengine.distributed.cluster import RayWorkers
-from pyengine.distributed.extra import need_ray
+from pyengine.extras import need
 from pyengine.train.loop.child import Child
 from pyengine.train.loop.part import outcome
 from pyengine.train.loop.parts import Part
@@ -71,7 +71,7 @@ class ActorChild(Child):
 
     def __init__(self, name: str, folder: RunFolder, options: Mapping[str, Any]) -> None:
         """Start it, with options of Ray: what it needs, where."""
-        self._ray = need_ray()
+        self._ray = need("ray", "distributed")
         self._folder = folder
         # It can be told something while it works.
         self._class = self._ray.remote(PartBody).options(max_concurrency=2, **options)

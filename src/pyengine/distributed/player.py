@@ -13,11 +13,11 @@ from typing import Any
 
 from pyengine import _core
 from pyengine.data import GameSink, Layout
-from pyengine.data.files import write_durably
 from pyengine.distributed.outbox import Outbox
 from pyengine.distributed.packet import Packet
 from pyengine.distributed.scratch import Scratch
 from pyengine.errors import ConfigError, DataError
+from pyengine.files import write_durably
 from pyengine.games import load_game
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.parts import Part

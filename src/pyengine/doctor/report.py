@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core, machine, runtime
-from pyengine.bundled import game_of_model, manifest, sha256_of
+from pyengine.bundled import game_of_model, manifest
 from pyengine.doctor.checks import Check, failed, passed, skipped, verdict
 from pyengine.engine import search
 from pyengine.errors import EngineError
 from pyengine.evaluators import OnnxEvaluator, bundled_models
+from pyengine.files import sha256_of
 from pyengine.games import load_game
 
 __all__ = ["DoctorReport", "doctor", "runtime_checks"]

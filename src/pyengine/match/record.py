@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.data.checked import check, whole, wholes
-from pyengine.data.locks import Lock, lock
 from pyengine.errors import ConfigError, DataError
 from pyengine.games import Game, State
+from pyengine.locks import Lock, lock
 from pyengine.match.openings import Book
 from pyengine.match.result import GameRecord
 

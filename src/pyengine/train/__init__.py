@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pyengine import extras
 from pyengine.train.configs import (
     AverageConfig,
     LearnerConfig,
@@ -16,7 +17,6 @@ from pyengine.train.configs import (
     TrainConfig,
 )
 from pyengine.train.errors import TrainingError
-from pyengine.train.extra import need
 from pyengine.train.loop.curve import plot_curve
 from pyengine.train.loop.gate import Judgement, judge
 from pyengine.train.loop.run import ActorProgress, RunProgress, RunReport, train_run
@@ -62,6 +62,11 @@ _LAZY = {
     "StepReport": "learner",
     "export": "onnx_export",
 }
+
+
+def need(module: str) -> Any:
+    """Return a module that needs the extra ``train``. Raises EngineError that names the extra."""
+    return extras.need(module, "train")
 
 
 def __getattr__(name: str) -> Any:

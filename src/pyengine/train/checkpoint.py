@@ -10,9 +10,9 @@ from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.data.files import write_durably
 from pyengine.errors import ConfigError, DataError
-from pyengine.train.files import writing
+from pyengine.files import write_durably
+from pyengine.train.json_files import writing
 from pyengine.train.section import differences
 
 __all__ = ["FORMAT", "checkpoints", "load", "not_finite", "refuse_changes", "save"]

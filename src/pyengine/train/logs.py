@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pyengine.train.files import append_line, writing
+from pyengine.train.json_files import append_line, writing
 
 __all__ = ["TrainLog"]
 

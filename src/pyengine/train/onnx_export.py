@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.data.files import temporary_beside
 from pyengine.data.layout import Layout
 from pyengine.data.symmetry import policy_sources
 from pyengine.errors import ConfigError
 from pyengine.evaluators import OnnxEvaluator
+from pyengine.files import temporary_beside
 from pyengine.games import Game, State, as_game, load_game
 from pyengine.spec import METADATA_KEY, ModelSpec
 from pyengine.train.errors import TrainingError
-from pyengine.train.files import writing
 from pyengine.train.graph import model_of
+from pyengine.train.json_files import writing
 from pyengine.train.network import Network
 
 __all__ = ["MANIFEST_KEY", "TOLERANCE", "ExportReport", "export"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pyengine import ConfigError, DataError, ModelSpec, SearchConfig
-from pyengine.train.files import read_json, read_lines
+from pyengine.train.json_files import read_json, read_lines
 from pyengine.train.loop.runfile import RunFile
 
 JSON, TOML = "[" * 100_000, "a=" + "[" * 5_000 + "]" * 5_000

@@ -10,7 +10,7 @@ import pytest
 
 from pyengine import DataError
 from pyengine.conversion import random_leela, write_leela
-from pyengine.data.files import replacing, temporary_beside, write_durably
+from pyengine.files import replacing, temporary_beside, write_durably
 
 
 def durably(path: Path) -> None:

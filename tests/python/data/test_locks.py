@@ -10,9 +10,8 @@ from types import ModuleType
 
 import pytest
 
-from pyengine import ConfigError
-from pyengine.data import locks
-from pyengine.data.locks import lock
+from pyengine import ConfigError, locks
+from pyengine.locks import lock
 
 
 class Msvcrt(ModuleType):

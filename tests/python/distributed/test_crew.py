@@ -21,7 +21,7 @@ from pyengine.distributed.player import Contract, Order, Player, Reply
 from pyengine.distributed.policy import Meter, Place, room
 from pyengine.distributed.scratch import Scratch
 from pyengine.distributed.workers import LostError
-from pyengine.train.files import read_lines
+from pyengine.train.json_files import read_lines
 from pyengine.train.loop.part import outcome
 from pyengine.train.loop.parts import PERMANENT, Part
 from pyengine.train.loop.state import Best
@@ -409,7 +409,7 @@ def network_in(part: Part) -> Best:
     network = train.need("pyengine.train.network").new_network(part.run.train, 3, (3, 3), 9)
     path = part.folder.candidate(20)
     train.export(network, part.run.games, part.run.spec, path)
-    sha256 = pyengine.bundled.sha256_of(path)
+    sha256 = pyengine.files.sha256_of(path)
     return Best(name=path.name, sha256=sha256, step=20, generation=1, elo=0.0)
 
 

@@ -27,7 +27,7 @@ from pyengine import distributed, train
 from pyengine.data import Dataset
 from pyengine.data.manifest import read_games
 from pyengine.distributed.cluster import connected
-from pyengine.train.files import read_lines
+from pyengine.train.json_files import read_lines
 from pyengine.train.loop.state import RunFolder
 
 RAY = importlib.util.find_spec("ray") is not None

@@ -17,11 +17,11 @@ import pytest
 
 import pyengine
 from pyengine import runtime
-from pyengine.bundled import sha256_of
 from pyengine.doctor import report
 from pyengine.doctor.checks import Check
 from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.gpu import gpu_self_test
+from pyengine.files import sha256_of
 from tiny_models import TinyModel
 
 SPEC = pyengine.ModelSpec()  # three planes

@@ -12,10 +12,10 @@ import pytest
 
 import pyengine
 from conftest import ROOT
-from pyengine.bundled import sha256_of
 from pyengine.evaluators import CallbackEvaluator
+from pyengine.files import sha256_of
 from pyengine.train import GateConfig, RunFile, judge, plot_curve
-from pyengine.train.files import append_line, read_lines
+from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop.curve import rated
 from pyengine.train.loop.part_gate import work
 from pyengine.train.loop.parts import Part

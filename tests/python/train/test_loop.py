@@ -16,7 +16,7 @@ import pyengine
 from conftest import ROOT
 from pyengine import train
 from pyengine.data import Dataset
-from pyengine.train.files import lock, read_lines
+from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.parts import run_part
 from pyengine.train.loop.state import RunFolder
 

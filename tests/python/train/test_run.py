@@ -12,7 +12,7 @@ import pytest
 import pyengine
 from conftest import ROOT
 from pyengine.train import RunFile, RunProgress, TrainingError, train_run
-from pyengine.train.files import append_line, lock, read_lines
+from pyengine.train.json_files import append_line, lock, read_lines
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.child import Child
 from pyengine.train.loop.parts import Part

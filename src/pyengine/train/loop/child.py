@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 
 from pyengine.train.errors import TrainingError
-from pyengine.train.files import writing
+from pyengine.train.json_files import writing
 from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder

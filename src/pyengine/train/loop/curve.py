@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.errors import ConfigError
-from pyengine.train.files import read_lines
+from pyengine.train.json_files import read_lines
 from pyengine.train.loop.rating import Pairing, Rating, ratings
 from pyengine.train.loop.state import RunFolder
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyengine.bundled import sha256_of
+from pyengine.files import sha256_of
 from pyengine.match import MatchResult
-from pyengine.train.files import append_line, read_lines
+from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop import curve
 from pyengine.train.loop.gate import Judgement, judge
 from pyengine.train.loop.part_selfplay import evaluator_of

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pyengine.bundled import sha256_of
 from pyengine.data import Dataset
-from pyengine.train.extra import need
+from pyengine.extras import need
+from pyengine.files import sha256_of
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, windows_on
@@ -39,7 +39,7 @@ def work(part: Part) -> None:
     data = positions.open()
     with Team(part.folder, part.run.train.learner, positions.games) as team:
         said["processes"] = team.pids
-        learner = need("pyengine.train.learner").Learner(
+        learner = need("pyengine.train.learner", "train").Learner(
             part.run.train,
             data,
             part.folder.checkpoints,
@@ -157,7 +157,7 @@ def _first(part: Part) -> None:
     name, sha = part.run.selfplay.first, None
     if name == "random":
         game, spec = part.run.games[0], part.run.spec
-        network = need("pyengine.train.network").new_network(
+        network = need("pyengine.train.network", "train").new_network(
             part.run.train, len(spec.planes), game.board_shape, game.num_distinct_actions()
         )
         path = part.folder.candidate(0)
@@ -179,6 +179,6 @@ def _export(part: Part, learner: Any, positions: _Positions) -> None:
 def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
     run = {"run": part.run.run.name, "seed": part.run.run.seed, "created": time.time()}
     network_config = {"network": part.run.train.network.to_dict()}
-    need("pyengine.train.onnx_export").export(
+    need("pyengine.train.onnx_export", "train").export(
         network, part.run.games, part.run.spec, path, metadata={**run, **told, **network_config}
     )

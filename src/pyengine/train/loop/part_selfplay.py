@@ -8,10 +8,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.bundled import sha256_of
 from pyengine.data import FinishedGame, GameSink, ShardWriter
 from pyengine.errors import DataError
 from pyengine.evaluators import Evaluator, as_evaluator
+from pyengine.files import sha256_of
 from pyengine.games import load_game
 from pyengine.self_play import SelfPlayer
 from pyengine.train.loop.parts import Part

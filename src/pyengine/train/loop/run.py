@@ -12,7 +12,7 @@ from typing import Any
 
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
-from pyengine.train.files import append_line, lock, writing
+from pyengine.train.json_files import append_line, lock, writing
 from pyengine.train.loop.child import Child, ProcessChild
 from pyengine.train.loop.parts import PARTS
 from pyengine.train.loop.runfile import RunFile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -161,10 +162,8 @@ class RunFile:
 
     def _refuse_twins(self, games: Sequence[Game]) -> None:
         """Raise ConfigError where two games are one, or would have one folder for their data."""
-        from pyengine.train.loop.state import RunFolder  # which imports this module
-
         names = self.game.name
-        for keys in (map(str, games), (RunFolder("").data(name).name for name in names)):
+        for keys in (map(str, games), map(data_folder_name, names)):
             seen: dict[str, str] = {}
             for name, same in zip(names, keys, strict=True):
                 if same in seen:
@@ -194,6 +193,11 @@ class RunFile:
                 network.refuse(
                     "kind", f"'alphago_zero': {game} has no action a point", network.kind
                 )
+
+
+def data_folder_name(game: str) -> str:
+    """Return the name of the folder of a game's shards."""
+    return re.sub(r"[^\w.]+", "-", game).strip("-")
 
 
 def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyengine.data.files import replacing
 from pyengine.data.manifest import MANIFEST, Manifest
 from pyengine.errors import ConfigError, DataError
-from pyengine.train.files import read_json, read_lines, write_json
-from pyengine.train.loop.runfile import RunFile
+from pyengine.files import replacing
+from pyengine.train.json_files import read_json, read_lines, write_json
+from pyengine.train.loop.runfile import RunFile, data_folder_name
 
 __all__ = ["Best", "Produced", "RunFolder"]
 
@@ -99,7 +99,7 @@ class RunFolder:
 
     def data(self, game: str) -> Path:
         """Return the folder of a game's shards."""
-        return self.path / "data" / re.sub(r"[^\w.]+", "-", game).strip("-")
+        return self.path / "data" / data_folder_name(game)
 
     def produced(self, game: str) -> Produced:
         """Return how much there is of a game; reads the manifest when it has changed."""

@@ -24,8 +24,8 @@ from typing import Any, Self
 
 from pyengine.data import Dataset
 from pyengine.errors import ConfigError, DataError
+from pyengine.extras import need
 from pyengine.train.configs import LearnerConfig
-from pyengine.train.extra import need
 from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
@@ -139,7 +139,7 @@ class Team:
 
 
 def _require_devices(config: LearnerConfig) -> None:
-    torch = need("torch")
+    torch = need("torch", "train")
     if config.device == "cpu" or not torch.cuda.is_available():
         return
     found = torch.cuda.device_count()
@@ -186,7 +186,7 @@ def _train(path: str) -> None:
         signal.signal(number, signal.SIG_IGN)  # the first process says when to stop
     folder = RunFolder(Path(path))
     run, orders = folder.run(), _orders()
-    learner = need("pyengine.train.learner").Learner(
+    learner = need("pyengine.train.learner", "train").Learner(
         run.train,
         windows_on(run, folder, orders.get()["games"]),
         folder.checkpoints,

@@ -24,8 +24,6 @@ __all__ = [
 #: What a file's name ends with while it is written, after a number that no other file has.
 TEMPORARY = ".tmp"
 
-_BLOCK = 1 << 20  # bytes read at once
-
 
 def check_output(path: Path) -> None:
     """Raise ConfigError where a file cannot come to be at a path; for use before long work."""
@@ -124,7 +122,4 @@ def sync_directory(path: Path) -> None:
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file. Raises OSError."""
     with path.open("rb") as file:
-        digest = hashlib.sha256()
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
