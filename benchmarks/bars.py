@@ -86,7 +86,7 @@ def interval_of(row: Mapping[str, Any]) -> Interval | None:
     return Interval(low, high, percent / 100)
 
 
-def judge(rows: list[dict[str, Any]]) -> None:
+def decide(rows: list[dict[str, Any]]) -> None:
     """Write the verdict into the rows of which something is asked, and have not said so."""
     for row in rows:
         bar = bar_of(row)

@@ -175,7 +175,7 @@ def _cell(value: Any) -> str:
 
 
 def describe_machine() -> dict[str, str]:
-    """Return what a reader needs to judge the figures."""
+    """Return what a reader needs to weigh the figures."""
     load = os.getloadavg() if hasattr(os, "getloadavg") else ()
     return {
         "machine": f"{platform.system()} {platform.machine()}, {machine.cores()} cores",
@@ -283,5 +283,5 @@ def run_kept(report: Report, run: Callable[[Report, Options], None], options: Op
     if options.quick:
         report.notes.append("quick: a sign of life, no measurement")
     else:
-        bars.judge(report.rows)
+        bars.decide(report.rows)
     return interrupted

@@ -148,7 +148,7 @@ def search_once(subject: Subject, device: ModelledDevice, simulations: int) -> d
 def check_results(
     results: list[pyengine.SearchResult], simulations: int, done: dict[str, Any], stats: Any
 ) -> None:
-    """Every simulation is a visit, every row that the device judged is counted once."""
+    """Every simulation is a visit, every row that the device evaluated is counted once."""
     for result in results:
         visits = int(result.visits.sum())
         check("every simulation is one visit", visits == simulations, visits)
@@ -156,7 +156,9 @@ def check_results(
         values = result.q[result.visits > 0]
         check("q is in [-1, 1]", bool(np.all(np.abs(values) <= 1)), values)
     rows = sum(result.evaluations for result in results)
-    check("the device judged the rows that the search counts", done["rows"] == rows, done["rows"])
+    check(
+        "the device evaluated the rows that the search counts", done["rows"] == rows, done["rows"]
+    )
     check("the engine counts the device's padding", stats["padding"] == done["padding"])
 
 

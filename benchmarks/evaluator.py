@@ -1,4 +1,4 @@
-"""Judging positions outside a search: the engine's evaluator against bare ONNX Runtime."""
+"""Evaluating positions outside a search: the engine's evaluator against bare ONNX Runtime."""
 
 from __future__ import annotations
 

@@ -55,9 +55,9 @@ def _seconds_of(call: Callable[[], object]) -> float:
 
 
 def _engine(game: str, evaluator: str) -> pyengine.Engine:
-    judge: Any = ModelledDevice() if evaluator == "device" else evaluator
+    subject: Any = ModelledDevice() if evaluator == "device" else evaluator
     batch = 256 if evaluator == "device" else 8
-    return pyengine.Engine(game, judge, batch_size=batch, memory_limit=MEMORY)
+    return pyengine.Engine(game, subject, batch_size=batch, memory_limit=MEMORY)
 
 
 def stop(game: str, evaluator: str, trials: int) -> dict[str, Any]:

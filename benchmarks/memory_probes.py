@@ -48,16 +48,16 @@ def visits(game: str, simulations: int) -> dict[str, Any]:
 def cap(game: str, evaluator: str, cap: int, quick: bool) -> dict[str, Any]:
     """Search far beyond the cap; return what the process occupied before and at most."""
     state = pyengine.load_game(game).new_initial_state()
-    judge: Any = evaluator
+    subject: Any = evaluator
     if evaluator == "device":
         spec = ModelSpec.alphago_zero(state.game)
-        judge = ModelledDevice(0.0, 0.0, buckets=False, spec=spec)
-    with pyengine.Engine(state.game, judge) as engine:
+        subject = ModelledDevice(0.0, 0.0, buckets=False, spec=spec)
+    with pyengine.Engine(state.game, subject) as engine:
         engine.search(state, simulations=16)
     fresh.give_back()
     before = fresh.resident()
     fresh.forget_peak()
-    with pyengine.Engine(state.game, judge, memory_limit=cap, batch_size=64) as engine:
+    with pyengine.Engine(state.game, subject, memory_limit=cap, batch_size=64) as engine:
         result, simulations = _search_until_full(engine, state, cap // 256, quick)
         stats = engine.stats()
         peak = fresh.peak_resident()

@@ -18,7 +18,7 @@ class ModelledDevice(pyengine.Evaluator):
     Args:
         latency, per_row: seconds.
         streams: batches in service at once. The search serves them with one thread more, so that
-            the device has its next batch before it is done. 0 = no device: a worker judges its
+            the device has its next batch before it is done. 0 = no device: a worker evaluates its
             batch itself, in that time.
         uniform: see above.
         buckets: whether batches are padded to the sizes that a GPU's are.

@@ -166,7 +166,7 @@ def open_session(network: Network) -> Any:
 def bare_calls(network: Network, batch: int, threads: int) -> list[Callable[[], int]]:
     """Return a call of bare ONNX Runtime for each thread: a session and an IoBinding of its own.
 
-    A call judges ``batch`` rows of planes that are there already, and returns ``batch``.
+    A call evaluates ``batch`` rows of planes that are there already, and returns ``batch``.
     """
     return [_bare_call(network, batch) for _ in range(threads)]
 
@@ -228,7 +228,7 @@ def _only_of_size(sizes: dict[str, int], wanted: int) -> str:
 
 
 def check_answers(network: Network, count: int = 16) -> None:
-    """The engine's judgements are ONNX Runtime's outputs, decoded here once more, within 1e-4."""
+    """The engine's evaluations are ONNX Runtime's outputs, decoded here once more, within 1e-4."""
     states = random_states(network.game, count, seed=1)
     policy, value = network.evaluator.evaluate(states)
     check("outputs are finite", bool(np.isfinite(policy).all() and np.isfinite(value).all()))

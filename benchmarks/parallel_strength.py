@@ -5,8 +5,8 @@ Many trees that share batches: see ``many_trees.py``.
 A search with many leaves in flight plays the serial search (one leaf in flight) with equal
 simulations. The parallel side searches one tree at a time on each core, with batches as large as
 its leaves in flight: all rows of a batch are leaves of one tree, chosen before any of them was
-judged, and ``fill`` shows how many they were. It reads no cache, which would answer leaves at once.
-The serial side, whose search neither depends on, shares batches among trees and has a cache.
+evaluated, and ``fill`` shows how many they were. It reads no cache, which would answer leaves at
+once. The serial side, whose search neither depends on, shares batches among trees and has a cache.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ else:  # run as a file
 NAME = "parallel-strength"
 DESCRIPTION = "score of searches with leaves in flight against the serial search; costs of settings"
 
-#: Of both sides. Without random symmetries both judge alike, and only the search differs.
+#: Of both sides. Without random symmetries both evaluate alike, and only the search differs.
 BASE = SearchConfig(symmetry="none")
 SERIAL = BASE.replace(in_flight=1, cache_entries=1 << 20)
 NETWORKS = ("gomoku8x8_5", "connect4_sunshine")
@@ -274,7 +274,7 @@ def openings_for(network: Network) -> Openings:
     """Return varied openings that the network thinks balanced after a short search."""
     return Openings(
         plies=OPENING_PLIES.get(network.game.name, 4),
-        judge=network.evaluator,
+        evaluator=network.evaluator,
         max_value=0.5,
         simulations=100,
     )

@@ -27,7 +27,7 @@ else:  # run as a file
     from pairs import Rate, in_turns, pace, rate_of, ratios
 
 NAME = "saturation"
-DESCRIPTION = "positions per second judged inside the search over those of bare ONNX Runtime"
+DESCRIPTION = "positions per second evaluated inside the search over those of bare ONNX Runtime"
 
 #: Without a cache: a hit saves a row, which would count against the search.
 CONFIG = pyengine.SearchConfig(batch_size=8, cache_entries=0)
@@ -47,7 +47,7 @@ class Run:
     """A search by a new engine, its making and its end left out.
 
     Attributes:
-        rate: rows judged a second.
+        rate: rows evaluated a second.
         seconds: of the clock.
         stats: the engine's.
     """
@@ -84,7 +84,7 @@ def search_once(
     for result in results:
         check_result(result)
     rows = sum(result.evaluations for result in results)
-    check("rows judged are counted once", rows == stats["evaluations"], rows)
+    check("rows evaluated are counted once", rows == stats["evaluations"], rows)
     return Run(Rate(rows / seconds, rows / used), seconds, stats)
 
 

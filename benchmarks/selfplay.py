@@ -31,7 +31,7 @@ else:  # run as a file
 
 NAME = "selfplay"
 DESCRIPTION = (
-    "positions per second judged inside self-play of 64 games over those of bare inference"
+    "positions per second evaluated inside self-play of 64 games over those of bare inference"
 )
 
 GAMES = 64

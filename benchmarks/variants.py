@@ -24,7 +24,7 @@ else:  # run as a file
 
 PAIRS = 10
 CONFIG = SearchConfig(batch_size=8)
-#: Settings by name: what differs, and whether simulations or rows judged are counted.
+#: Settings by name: what differs, and whether simulations or rows evaluated are counted.
 VARIANTS: Mapping[str, tuple[SearchConfig, str]] = {
     "deterministic": (CONFIG.replace(deterministic=True), "simulations"),
     "fill": (CONFIG.replace(symmetry="fill"), "rows"),
@@ -43,7 +43,7 @@ def search_rates(
         used = time.process_time() - used
     visits = int(result.visits.sum())
     check("every simulation is one visit", visits == result.simulations, visits)
-    check("the search found something to judge", result.evaluations > 0)
+    check("the search found something to evaluate", result.evaluations > 0)
     return {
         "simulations": Rate(result.simulations / result.seconds, result.simulations / used),
         "rows": Rate(result.evaluations / result.seconds, result.evaluations / used),

@@ -218,7 +218,7 @@ def play_black(
         black: a player with ``search_many(states)``.
         games: how many.
         seed: of White; each game has a stream of its own.
-        concurrent: games at once, whose positions are judged together.
+        concurrent: games at once, whose positions are evaluated together.
         on_progress: called with the games that are over and how many of them were won.
 
     Ctrl-C ends it with the games that are over; it is raised where there are none.

@@ -21,7 +21,7 @@ COLUMNS = "ABCDEFGHJKLMNOPQRST"
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Analysis:
     """What its network says of a position, without a search.
 
     Attributes:
@@ -41,7 +41,7 @@ def read_visits(lines: Sequence[str]) -> int:
     return int(found[-1][1])
 
 
-def read_judgement(lines: Sequence[str]) -> Judgement:
+def read_analysis(lines: Sequence[str]) -> Analysis:
     """Return what a heat map says. Raises PeerError when it is none."""
     rows = [[int(word) for word in line.split()] for line in lines if _ROW.fullmatch(line)]
     rates = [match for line in lines if (match := _WINRATE.search(line))]
@@ -49,7 +49,7 @@ def read_judgement(lines: Sequence[str]) -> Judgement:
         raise PeerError(f"leela-zero: expected a heat map, found {list(lines)}")
     cells = ((rows[y][x], y, x) for y in range(len(rows)) for x in range(len(rows)))
     _, y, x = max(cells, key=lambda cell: cell[0])
-    return Judgement(f"{COLUMNS[x]}{len(rows) - y}", float(rates[-1][1]))
+    return Analysis(f"{COLUMNS[x]}{len(rows) - y}", float(rates[-1][1]))
 
 
 class LeelaZero:
@@ -77,9 +77,9 @@ class LeelaZero:
         for ply, move in enumerate(moves):
             self.command(f"play {'wb'[ply % 2 == 0]} {move}")
 
-    def judge(self) -> Judgement:
+    def analyse(self) -> Analysis:
         """Return what the network says of the position."""
-        return read_judgement(self.command("heatmap"))
+        return read_analysis(self.command("heatmap"))
 
     def search(self, player: str) -> Timed:
         """Search the position for ``b`` or ``w``; counts the root's visits."""

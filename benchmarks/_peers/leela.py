@@ -88,7 +88,7 @@ def check_same_network(
     peer: LeelaZero, evaluator: pyengine.OnnxEvaluator, state: pyengine.State
 ) -> None:
     """Both read the same position with the same network: win rate and first choice agree."""
-    theirs = peer.judge()
+    theirs = peer.analyse()
     policy, value = evaluator.evaluate([state])
     winrate = (float(value[0]) + 1) / 2
     move = state.action_to_string(int(np.argmax(policy[0])))

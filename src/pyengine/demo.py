@@ -122,7 +122,7 @@ def show(scene: Scene, model: str, simulations: int, threads: int) -> None:
     print(_table(result))
     print(_summary(state, result, model, stats, threads or machine.cores()))
     print(_proof(state, proof))
-    print(f"\n{_judgement(scene, state, result)}\n{scene.lesson}\n")
+    print(f"\n{_verdict(scene, state, result)}\n{scene.lesson}\n")
 
 
 def _checked(scene: Scene, model: str) -> str:
@@ -185,7 +185,7 @@ def _names(state: State, actions: Sequence[int]) -> list[str]:
     return names
 
 
-def _judgement(scene: Scene, state: State, result: SearchResult) -> str:
+def _verdict(scene: Scene, state: State, result: SearchResult) -> str:
     """Say whether the search saw through the position."""
     player = "XO"[state.current_player()]
     chosen = result.action_name(result.action)

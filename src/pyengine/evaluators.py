@@ -1,4 +1,4 @@
-"""Evaluators: what judges the leaves of a search."""
+"""Evaluators: what evaluates the leaves of a search."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Evaluator(_core.Evaluator):
         game: Any = None,
         batch_size: int = 64,
     ) -> tuple[Floats, Floats]:
-        """Judge states.
+        """Evaluate states.
 
         Args:
             states: N states of one game: :class:`State`, or states of a user's game.

@@ -1,7 +1,6 @@
 """The former name of :mod:`pyengine.self_play`, kept for one release."""
 
-import warnings
-
+from pyengine.renamed import warn_renamed
 from pyengine.self_play import (
     SelfPlayConfig,
     SelfPlayer,
@@ -12,8 +11,4 @@ from pyengine.self_play import (
 
 __all__ = ["SelfPlayConfig", "SelfPlayInterrupted", "SelfPlayReport", "SelfPlayer", "selfplay"]
 
-warnings.warn(
-    "pyengine.generation is now pyengine.self_play; the old name ends with the next release",
-    DeprecationWarning,
-    stacklevel=2,
-)
+warn_renamed("pyengine.generation", "pyengine.self_play")

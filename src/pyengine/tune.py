@@ -128,8 +128,8 @@ def tune(
 ) -> TuneResult:
     """Find threads, batch size and leaves in flight that search fastest on this machine.
 
-    Settings are measured in turns by positions judged a second inside the search; half of them go
-    in each round and the rest are measured for longer. Of settings about as fast the one with
+    Settings are measured in turns by positions evaluated a second inside the search; half of them
+    go in each round and the rest are measured for longer. Of settings about as fast the one with
     fewer leaves in flight is taken, since those cost strength. What is found is within 5 % of the
     best of the whole grid, as far as the machine is quiet.
 
@@ -177,7 +177,7 @@ def settings_for(cores: int, on_device: bool) -> list[Setting]:
     threads = sorted({cores, *(2**i for i in range(cores.bit_length()) if 2**i <= cores)})
     found = set()
     for count, batch in itertools.product(threads, _DEVICE_BATCHES if on_device else _CPU_BATCHES):
-        # On a CPU a thread judges one batch while it keeps none waiting; a device is fed ahead.
+        # On a CPU a thread evaluates one batch while it keeps none waiting; a device is fed ahead.
         for batches in {1, 2, 3, 4} if on_device else {1, count, 2 * count}:
             if batch * batches <= _MOST_IN_FLIGHT:
                 found.add(Setting(in_flight=batch * batches, batch_size=batch, threads=count))

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-#: ``judge(state) -> ({action: prior}, value for the player to move)``
-Judge = Callable[[Any], tuple[dict[int, float], float]]
+#: ``evaluate(state) -> ({action: prior}, value for the player to move)``
+Evaluate = Callable[[Any], tuple[dict[int, float], float]]
 
 #: What makes an engine search as this does: one leaf after the other, and nothing proven.
 SERIAL: dict[str, Any] = {
@@ -75,19 +75,19 @@ def choose(node: Node, s: Settings) -> int:
 
 
 def search(
-    state: Any, judge: Judge, simulations: int, settings: Settings, root: Node | None = None
+    state: Any, evaluate: Evaluate, simulations: int, settings: Settings, root: Node | None = None
 ) -> Node:
-    """Return the root after ``simulations`` more; the root's own judgement is none of them."""
+    """Return the root after ``simulations`` more; the root's own evaluation is none of them."""
     root = root or Node()
     if root.n == 0:
-        simulate(root, state.clone(), judge, settings)
+        simulate(root, state.clone(), evaluate, settings)
     for _ in range(simulations):
-        simulate(root, state.clone(), judge, settings)
+        simulate(root, state.clone(), evaluate, settings)
     return root
 
 
-def simulate(root: Node, state: Any, judge: Judge, settings: Settings) -> None:
-    """Walk down, judge the leaf, back its value up."""
+def simulate(root: Node, state: Any, evaluate: Evaluate, settings: Settings) -> None:
+    """Walk down, evaluate the leaf, back its value up."""
     path = [root]
     while path[-1].children:
         action = choose(path[-1], settings)
@@ -97,7 +97,7 @@ def simulate(root: Node, state: Any, judge: Judge, settings: Settings) -> None:
     if state.is_terminal():
         value = state.returns()[0]
     else:
-        priors, value = judge(state)
+        priors, value = evaluate(state)
         leaf.player = state.current_player()
         leaf.children = {a: Node(stored(p)) for a, p in sorted(priors.items())}
         value = value if leaf.player == 0 else -value

@@ -113,7 +113,7 @@ _POLL = 0.1  # seconds between two looks for a Ctrl-C
 
 @dataclass(frozen=True)
 class Setup:
-    """Who judges, and how a report names it."""
+    """Who evaluates, and how a report names it."""
 
     name: str
     evaluator: Evaluator

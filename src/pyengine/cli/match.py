@@ -49,15 +49,18 @@ _Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of the ope
 _Plies: TypeAlias = Annotated[
     int, typer.Option("--plies", min=0, help="Random moves at the start.")
 ]
-_Judge: TypeAlias = Annotated[
-    str | None, typer.Option("--judge", help="Network that evaluates openings; see the next two.")
+_OpeningsEvaluator: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--openings-evaluator", help="Network that evaluates openings; see the next two."),
 ]
+_FormerName: TypeAlias = Annotated[str | None, typer.Option("--judge", hidden=True)]
 _MaxValue: TypeAlias = Annotated[
     float | None,
-    typer.Option("--max-value", help="Keep openings whose value by --judge is at most this."),
+    typer.Option("--max-value", help="Keep openings of at most this value by that network."),
 ]
 _ByPolicy: TypeAlias = Annotated[
-    bool, typer.Option("--policy-openings", help="Opening moves by the policy of --judge.")
+    bool,
+    typer.Option("--policy-openings", help="Opening moves by the policy of that network."),
 ]
 _Games: TypeAlias = Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")]
 _Sprt: TypeAlias = Annotated[
@@ -99,7 +102,8 @@ def match(
     device: common.DeviceOption = 0,
     seed: _Seed = 0,
     plies: _Plies = 4,
-    judge: _Judge = None,
+    openings_evaluator: _OpeningsEvaluator = None,
+    judge: _FormerName = None,
     max_value: _MaxValue = None,
     policy: _ByPolicy = False,
     sprt: _Sprt = None,
@@ -108,6 +112,8 @@ def match(
     as_json: common.JsonOption = False,
 ) -> None:
     """Play two players against each other: score, Elo and intervals. Colours alternate."""
+    if judge is not None:
+        typer.echo("--judge is now --openings-evaluator; the old name ends soon", err=True)
     played = common.game_from(game, param)
     budget = {"simulations": simulations, "seconds": seconds}
     workers = {"threads": threads, "batch_size": batch_size}
@@ -124,7 +130,7 @@ def match(
         concurrent_games=concurrent,
         record=None if record is None else common.output_file(record),
         names=(a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
-        openings=_openings(played, plies, judge, max_value, policy),
+        openings=_openings(played, plies, openings_evaluator or judge, max_value, policy),
         sprt=None if sprt is None else _sprt(sprt),
     )
     _tell(result, as_json)
@@ -165,8 +171,8 @@ def _side(
             raise common.usage("--spec-a, --spec-b are for networks, found random")
         return RandomPlayer(seed)
     if model.startswith(_VALUE):
-        judge = common.evaluator_for(game, model.removeprefix(_VALUE), spec, *where)
-        return ValuePlayer(judge.evaluator)
+        setup = common.evaluator_for(game, model.removeprefix(_VALUE), spec, *where)
+        return ValuePlayer(setup.evaluator)
     network = model not in ("uniform", "rollout")
     provider, device = where if network else (None, 0)
     setup = common.evaluator_for(game, model, spec, provider, device)
@@ -193,14 +199,14 @@ def _value(text: str) -> Any:
 
 
 def _openings(
-    game: Game, plies: int, judge: str | None, max_value: float | None, policy: bool
+    game: Game, plies: int, evaluator: str | None, max_value: float | None, policy: bool
 ) -> Openings:
     """Return openings as the library takes them. What cannot be is wrong use."""
     try:
         return Openings(
             plies=plies,
             moves="policy" if policy else "random",
-            judge=judge and common.evaluator_for(game, judge, None, None, 0).evaluator,
+            evaluator=evaluator and common.evaluator_for(game, evaluator, None, None, 0).evaluator,
             max_value=max_value,
         )
     except ConfigError as error:

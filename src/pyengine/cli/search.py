@@ -108,7 +108,7 @@ def _show(
         (
             "speed",
             f"{result.simulations:,} simulations in {result.seconds:.3f} s: {rate:,.0f}/s; "
-            f"{result.evaluations:,} positions judged, ended by {result.stop_reason}",
+            f"{result.evaluations:,} positions evaluated, ended by {result.stop_reason}",
         ),
         (
             "with",

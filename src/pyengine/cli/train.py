@@ -208,7 +208,7 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
     if progress.restarts:
         facts.append(("restarts", str(progress.restarts)))
     if progress.finishing:
-        facts.append(("finishing", "the last candidate is judged"))
+        facts.append(("finishing", "the last candidate is evaluated"))
     return facts
 
 

@@ -262,7 +262,7 @@ def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Check
 
 
 def _openings(
-    game: Game, judge: Evaluator, count: int, seed: int, seconds: float
+    game: Game, evaluator: Evaluator, count: int, seed: int, seconds: float
 ) -> list[tuple[int, ...]]:
     """Return at most ``count`` openings that lead to different positions, at least one.
 
@@ -272,7 +272,7 @@ def _openings(
     most: list[tuple[int, ...]] = [()]
     end = perf_counter() + seconds
     for plies, max_value in ((4, 0.7), (4, None), (2, None)):
-        rules = Openings(plies=plies, max_value=max_value, judge=judge)
+        rules = Openings(plies=plies, max_value=max_value, evaluator=evaluator)
         found = _distinct(game, Book(game, rules, seed), count, end)
         most = max(most, found, key=len)
         if len(most) == count or perf_counter() >= end:

@@ -86,10 +86,10 @@ def _fill(graph: _Graph, weights: LeelaWeights) -> None:
     moves = graph.relu(graph.conv(x, weights.policy, "policy.conv"), "policy.planes")
     moves = graph.add("Flatten", [moves], "policy.flat")
     graph.linear(moves, weights.policy_out, "policy")
-    judged = graph.relu(graph.conv(x, weights.value, "value.conv"), "value.planes")
-    judged = graph.add("Flatten", [judged], "value.flat")
-    judged = graph.relu(graph.linear(judged, weights.value_hidden, "value.sum"), "value.hidden")
-    graph.add("Tanh", [graph.linear(judged, weights.value_out, "value.raw")], "value")
+    value = graph.relu(graph.conv(x, weights.value, "value.conv"), "value.planes")
+    value = graph.add("Flatten", [value], "value.flat")
+    value = graph.relu(graph.linear(value, weights.value_hidden, "value.sum"), "value.hidden")
+    graph.add("Tanh", [graph.linear(value, weights.value_out, "value.raw")], "value")
 
 
 def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelSpec:

@@ -187,11 +187,11 @@ class _Samples:
 
     Attributes:
         planes: to calibrate on, [N,C,H,W].
-        judge: others, to compare on.
+        comparison: others, to compare on.
     """
 
     planes: npt.NDArray[np.float32]
-    judge: list[State]
+    comparison: list[State]
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class _Job:
     def samples(self, positions: int, seed: int) -> _Samples:
         """Let the network play; ``positions`` are kept of each kind, or as many as there are."""
         longest = longest_game(self.game)
-        calibration, judge = play_positions(
+        calibration, others = play_positions(
             self.game,
             self.original,
             self.reading,
@@ -226,22 +226,22 @@ class _Job:
             seed,
             lambda ply: self.tell("games", min(1.0, ply / longest)),
         )
-        if min(len(calibration), len(judge)) < _CALIBRATION_BATCH:
+        if min(len(calibration), len(others)) < _CALIBRATION_BATCH:
             raise ConfigError(
                 f"{self.game}: expected at least {_CALIBRATION_BATCH} distinct positions to "
                 "calibrate on and as many to compare on, found "
-                f"{len(calibration)} and {len(judge)}"
+                f"{len(calibration)} and {len(others)}"
             )
         planes = observe(calibration, self.reading, self.game.num_symmetries, seed)
-        return _Samples(planes, judge)
+        return _Samples(planes, others)
 
     def run(self, file: Path, samples: _Samples, limits: Limits, contest: _Contest) -> Int8Report:
-        """Convert into a file and judge what came of it; the report has no path yet."""
+        """Convert into a file and measure what came of it; the report has no path yet."""
         self.tell("calibration", 0.0)
         quantised, kept = _quantise(self.source, file, samples.planes, self.reading)
         self.tell("calibration", 1.0)
-        comparison = compare(self.original, _open(file, self.reading), samples.judge)
-        own = turned(self.original, samples.judge[:_TURNED_POSITIONS])
+        comparison = compare(self.original, _open(file, self.reading), samples.comparison)
+        own = turned(self.original, samples.comparison[:_TURNED_POSITIONS])
         checks = comparison.checks(limits, own)
         speedup = _speedup(self.source, file, samples.planes)
         self.tell("comparison", 1.0)

@@ -60,10 +60,10 @@ def random_leela(
         x = np.maximum(x + inner, 0)
         tower.append((first, second))
     policy, moves = _normed(rng, x, _POLICY_PLANES, 1, 1.0)
-    value, judged = _normed(rng, x, _VALUE_PLANES, 1, 1.0)
+    value, evaluated = _normed(rng, x, _VALUE_PLANES, 1, 1.0)
     policy_out, _ = _linear(rng, moves, board_size * board_size + 1, _LOGIT, _TASTE)
-    hidden, judged = _linear(rng, judged, _VALUE_HIDDEN, 1.0, _SHIFT)
-    value_out, _ = _linear(rng, judged, 1, _VALUE, 0.0)
+    hidden, evaluated = _linear(rng, evaluated, _VALUE_HIDDEN, 1.0, _SHIFT)
+    value_out, _ = _linear(rng, evaluated, 1, _VALUE, 0.0)
     return LeelaWeights(1, stem, tuple(tower), policy, policy_out, value, hidden, value_out)
 
 

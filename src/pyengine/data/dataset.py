@@ -50,7 +50,7 @@ class Dataset:
     ``value``          float32             outcome of the game for the player to move, -1 to 1
     ``root_value``     float32             the search's value for the player to move
     ``network_value``  float32             what the network (or another evaluator: 0 of
-                                           ``"uniform"``) judged before the search; NaN where
+                                           ``"uniform"``) evaluated before the search; NaN where
                                            nobody did, in games of people
     ``game``, ``ply``  int64               number of the game; moves before the position
     ``full``           bool                whether the search was a full one

@@ -64,10 +64,10 @@ class Layout:
     ``visits``          u2[A]        visit counts by action
     ``value``           f4           outcome of the game for the player to move, in [-1, 1]
     ``root_value``      f4           the search's value, for the player to move
-    ``network_value``   f4           the evaluator's judgement of the position itself, before any
+    ``network_value``   f4           the evaluator's evaluation of the position itself, before any
                                      search, for the player to move: the network's value, 0 of
                                      ``"uniform"``, the result of playouts of ``"rollout"``; NaN
-                                     where nobody judged it (games of people)
+                                     where nobody evaluated it (games of people)
     ``game``            u4           number of the game
     ``ply``             u2           moves before the position
     ``action``          u2           the move played

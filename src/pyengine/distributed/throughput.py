@@ -39,14 +39,14 @@ class Games:
 
     moves: float = 200.0  #: of a mean game, those that are searched (an assumption: not published)
     simulations: float = 1600.0  #: of a mean move [AlphaGo Zero]
-    judged: float = 1.0  #: of simulations, the share that costs a row of the network; the others
+    evaluated: float = 1.0  #: of simulations, the share that costs a row of the network; the others
     #: end in what is known: the cache, ends of games, the tree that is kept
     learnt: float = 1.0  #: of positions, the share that is learnt: those of full searches
 
     def __post_init__(self) -> None:
         """Check all fields."""
         _positive(self, "moves", "simulations")
-        for name in ("judged", "learnt"):
+        for name in ("evaluated", "learnt"):
             if not 0 < getattr(self, name) <= 1:
                 raise ConfigError(f"{name}: expected (0, 1], found {getattr(self, name)}")
 
@@ -68,14 +68,14 @@ class Games:
         return cls(
             moves=positions / games,
             simulations=simulations / positions,
-            judged=min(1.0, rows / simulations),
+            evaluated=min(1.0, rows / simulations),
             learnt=learnt,
         )
 
     @property
     def evaluations(self) -> float:
         """Rows of the network for a game."""
-        return self.moves * self.simulations * self.judged
+        return self.moves * self.simulations * self.evaluated
 
     @property
     def positions(self) -> float:
@@ -253,7 +253,7 @@ def _parser() -> argparse.ArgumentParser:
         "--evaluations": (4000.0, "rows of the network a second, of an actor"),
         "--simulations": (games.simulations, "of a mean move"),
         "--moves": (games.moves, "of a mean game"),
-        "--judged": (games.judged, "share of simulations that cost a row"),
+        "--evaluated": (games.evaluated, "share of simulations that cost a row"),
         "--learnt": (games.learnt, "share of positions that are learnt"),
         "--samples": (5500.0, "positions a second that the learner goes through"),
         "--samples-per-position": (learning.samples_per_position, "how often each is learnt"),
@@ -270,7 +270,7 @@ def _parser() -> argparse.ArgumentParser:
         "--measured",
         type=Path,
         help="what `pyengine selfplay --json` printed, for --evaluations, --simulations, --moves "
-        "and --judged",
+        "and --evaluated",
     )
     return parser
 
@@ -281,7 +281,7 @@ def _plan(given: argparse.Namespace) -> Plan:
     games = Games(
         moves=given.moves,
         simulations=given.simulations,
-        judged=given.judged,
+        evaluated=given.evaluated,
         learnt=given.learnt,
     )
     if given.measured is not None:

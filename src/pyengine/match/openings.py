@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, as_evaluator
 from pyengine.games import Game, State
+from pyengine.renamed import warn_renamed
 from pyengine.settings import Settings
 
 __all__ = ["Book", "Openings"]
@@ -32,26 +33,35 @@ class Openings(Settings):
     Attributes:
         plies (int >= 0, default 4): moves of an opening.
         moves ("random" or "policy", default "random"): equally likely moves, or moves drawn from
-            the policy of ``judge``.
-        judge (evaluator or None, default None): anything that an Engine takes as evaluator; needed
-            for ``moves="policy"`` and ``max_value``.
+            the policy of ``evaluator``.
+        evaluator (evaluator or None, default None): anything that an Engine takes as evaluator;
+            needed for ``moves="policy"`` and ``max_value``.
         temperature (float > 0, default 1.0): of that policy: shares are raised to the power 1 /
             ``temperature``.
         max_value (float in (0, 1] or None, default None): an opening is kept when its value by
-            ``judge`` is at most this, whoever is ahead; None = any.
+            ``evaluator`` is at most this, whoever is ahead; None = any.
         simulations (int >= 0, default 0): of the search for that value; 0 = the evaluator's own
             value.
     """
 
     plies: int = 4
     moves: Literal["random", "policy"] = "random"
-    judge: Any = None
+    evaluator: Any = None
     temperature: float = 1.0
     max_value: float | None = None
     simulations: int = 0
+    judge: InitVar[Any] = None  #: the former name of ``evaluator``, for one more release
 
-    def __post_init__(self) -> None:
+    @classmethod
+    def check_names(cls, given: Mapping[str, Any]) -> None:
+        """Raise ConfigError for a name that is none of the fields."""
+        super().check_names({name: value for name, value in given.items() if name != "judge"})
+
+    def __post_init__(self, judge: Any) -> None:
         """Check all fields."""
+        if judge is not None:
+            warn_renamed("Openings(judge=...)", "Openings(evaluator=...)")
+            object.__setattr__(self, "evaluator", judge)
         _integer("plies", self.plies)
         _integer("simulations", self.simulations)
         if self.moves not in ("random", "policy"):
@@ -60,9 +70,9 @@ class Openings(Settings):
             raise ConfigError(f"openings: temperature: expected > 0, found {self.temperature!r}")
         if self.max_value is not None and not 0 < self.max_value <= 1:
             raise ConfigError(f"openings: max_value: expected in (0, 1], found {self.max_value!r}")
-        if self.judge is None and (self.moves == "policy" or self.max_value is not None):
+        if self.evaluator is None and (self.moves == "policy" or self.max_value is not None):
             raise ConfigError(
-                'openings: judge: expected an evaluator for moves="policy" or max_value, found None'
+                'openings: evaluator: expected one for moves="policy" or max_value, found None'
             )
 
 
@@ -90,11 +100,11 @@ class Book:
         self._seed = seed
         self._given: list[tuple[int, ...]] | None = None
         self._seen: set[object] = set()
-        self._judge: Evaluator | None = None
+        self._evaluator: Evaluator | None = None
         if isinstance(openings, Openings):
             self._rules = openings
-            if openings.judge is not None:
-                self._judge = as_evaluator(openings.judge)
+            if openings.evaluator is not None:
+                self._evaluator = as_evaluator(openings.evaluator)
         else:
             self._given = [tuple(map(int, moves)) for moves in openings]
         self._engine: Engine | None = None
@@ -130,7 +140,7 @@ class Book:
     def check(self, number: int, moves: tuple[int, ...]) -> None:
         """Raise ValueError for moves that cannot be the opening of a number.
 
-        What a judge or the openings before it rejected is not looked at again.
+        What the evaluator or the openings before it rejected is not looked at again.
         """
         if self._given is not None:
             expected = self._given[number] if number < len(self._given) else None
@@ -152,7 +162,7 @@ class Book:
         return any(moves == tuple(self._drawn(rng).history()) for _ in range(_TRIES))
 
     def close(self) -> None:
-        """Free what the judge needed."""
+        """Free what the evaluator needed."""
         if self._engine is not None:
             self._engine.close()
             self._engine = None
@@ -173,22 +183,22 @@ class Book:
 
     def _move(self, state: State, rng: np.random.Generator) -> int:
         legal = state.legal_actions()
-        if self._rules.moves == "random" or self._judge is None:
+        if self._rules.moves == "random" or self._evaluator is None:
             return int(legal[int(rng.integers(len(legal)))])
-        policy = self._judge.evaluate([state], game=self._game)[0][0]
+        policy = self._evaluator.evaluate([state], game=self._game)[0][0]
         shares = policy[legal].astype(np.float64) ** (1 / self._rules.temperature)
         return int(rng.choice(legal, p=shares / shares.sum()))
 
     def _balanced(self, state: State) -> bool:
-        if self._rules.max_value is None or self._judge is None:
+        if self._rules.max_value is None or self._evaluator is None:
             return True
-        return abs(self._value(state, self._judge)) <= self._rules.max_value
+        return abs(self._value(state, self._evaluator)) <= self._rules.max_value
 
-    def _value(self, state: State, judge: Evaluator) -> float:
+    def _value(self, state: State, evaluator: Evaluator) -> float:
         if self._rules.simulations == 0:
-            return float(judge.evaluate([state], game=self._game)[1][0])
+            return float(evaluator.evaluate([state], game=self._game)[1][0])
         if self._engine is None:  # deterministic: a match that goes on finds the same openings
-            self._engine = Engine(self._game, judge, deterministic=True, reuse_tree=False)
+            self._engine = Engine(self._game, evaluator, deterministic=True, reuse_tree=False)
         return self._engine.search(state, simulations=self._rules.simulations).value
 
     def _key(self, state: State) -> object:

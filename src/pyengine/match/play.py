@@ -162,9 +162,12 @@ class _Terms:
         """What must be equal for a match to go on."""
         book: Any
         if isinstance(self.openings, Openings):
-            judge = self.openings.judge
-            named = None if judge is None else identity_of(as_evaluator(judge), "openings: judge")
-            book = {**vars(self.openings), "judge": named}
+            book = dict(vars(self.openings))
+            evaluator = book.pop("evaluator")
+            # Records name it so since their first version.
+            book["judge"] = evaluator and identity_of(
+                as_evaluator(evaluator), "openings: evaluator"
+            )
         else:
             book = [list(map(int, moves)) for moves in self.openings]
         arguments = {

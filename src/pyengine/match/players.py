@@ -22,7 +22,7 @@ class Player:
         choose: an action for each of several states.
         given: what the user gave.
         game: that it plays; None: any.
-        batch_size: rows that it judges at once; 0 where it has no batches.
+        batch_size: rows that it evaluates at once; 0 where it has no batches.
         timed: whether it has a budget in seconds.
         role: "a" or "b", for messages.
 

@@ -21,7 +21,7 @@ class Choice:
     """What a player without a search answers."""
 
     action: int
-    value: float  #: in [-1, 1] for who chose it; 0 where nothing was judged
+    value: float  #: in [-1, 1] for who chose it; 0 where nothing was evaluated
 
 
 class RandomPlayer:
@@ -56,14 +56,14 @@ class RandomPlayer:
 class ValuePlayer:
     """Plays the move whose position its evaluator values most: a search of one ply.
 
-    All moves of all states are judged together, in large batches; nothing else is random, and of
+    All moves of all states are evaluated together, in large batches; nothing else is random, and of
     equal values the smallest action is played. Priors are not read.
 
     Args:
         evaluator: whatever an :class:`~pyengine.Engine` takes.
         ends: who values a position that ends the game: ``"rules"``, its result; ``"evaluator"``,
             the evaluator like any other, for the player whose turn it would be.
-        batch_size: most rows judged at once, 1 to 4096.
+        batch_size: most rows evaluated at once, 1 to 4096.
 
     Raises:
         ConfigError: ``ends`` is neither.
@@ -85,7 +85,7 @@ class ValuePlayer:
         return self.search_many([state])[0].action
 
     def search_many(self, states: Sequence[State]) -> list[Choice]:
-        """Return the best action for each state; what judging raises passes."""
+        """Return the best action for each state; what evaluating raises passes."""
         moves = [state.legal_actions() for state in states]
         after = [
             _after(state, action)
@@ -116,11 +116,11 @@ class ValuePlayer:
             else:
                 open_.append(number)
         if open_:
-            judged = self.evaluator.evaluate(
+            evaluated = self.evaluator.evaluate(
                 [after[number] for number in open_], batch_size=self.batch_size
             )[1]
             same = [after[number].current_player() == movers[number] for number in open_]
-            values[open_] = np.where(same, judged, -judged)
+            values[open_] = np.where(same, evaluated, -evaluated)
         return values
 
     def __repr__(self) -> str:

@@ -86,18 +86,18 @@ def selfplay(
     if not isinstance(games, Integral) or not 1 <= games <= _MOST_GAMES:
         raise ConfigError(f"games: expected an int in 1..{_MOST_GAMES}, found {games!r}")
     found = load_game(game) if isinstance(game, str) else as_game(game)
-    judge = as_evaluator(evaluator)
-    settings = as_config(config).sized(judge.device_batches)
-    recorded = spec or judge.spec or ModelSpec()
-    SelfPlayer(found, judge, settings, spec=recorded)  # what does not fit leaves no directory
+    bound = as_evaluator(evaluator)
+    settings = as_config(config).sized(bound.device_batches)
+    recorded = spec or bound.spec or ModelSpec()
+    SelfPlayer(found, bound, settings, spec=recorded)  # what does not fit leaves no directory
     with ShardWriter(
         out,
         found,
         recorded,
         configuration=settings.to_dict(),
-        model_sha256=model_sha256(judge),
+        model_sha256=model_sha256(bound),
     ) as writer:
-        player = SelfPlayer(found, judge, settings, spec=recorded, first_number=writer.next_number)
+        player = SelfPlayer(found, bound, settings, spec=recorded, first_number=writer.next_number)
         return _play(player, writer, games, on_progress)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyengine import extras
+from pyengine.renamed import warn_renamed
 from pyengine.train.configs import (
     AverageConfig,
     LearnerConfig,
@@ -18,7 +19,7 @@ from pyengine.train.configs import (
 )
 from pyengine.train.errors import TrainingError
 from pyengine.train.loop.curve import plot_curve
-from pyengine.train.loop.gate import Judgement, judge
+from pyengine.train.loop.gate import GateResult, play_gate
 from pyengine.train.loop.run import ActorProgress, RunProgress, RunReport, train_run
 from pyengine.train.loop.run_configs import GateConfig
 from pyengine.train.loop.runfile import RunFile
@@ -34,7 +35,7 @@ __all__ = [
     "AverageConfig",
     "ExportReport",
     "GateConfig",
-    "Judgement",
+    "GateResult",
     "Learner",
     "LearnerConfig",
     "LossConfig",
@@ -48,9 +49,9 @@ __all__ = [
     "TrainConfig",
     "TrainingError",
     "export",
-    "judge",
     "learning_rate",
     "need",
+    "play_gate",
     "plot_curve",
     "train_run",
 ]
@@ -62,6 +63,8 @@ _LAZY = {
     "StepReport": "learner",
     "export": "onnx_export",
 }
+#: Former names.
+_RENAMED = {"Judgement": "GateResult", "judge": "play_gate"}
 
 
 def need(module: str) -> Any:
@@ -71,6 +74,9 @@ def need(module: str) -> Any:
 
 def __getattr__(name: str) -> Any:
     """Import what needs PyTorch when it is asked for. Raises EngineError that names the extra."""
+    if name in _RENAMED:
+        warn_renamed(f"pyengine.train.{name}", f"pyengine.train.{_RENAMED[name]}")
+        return globals()[_RENAMED[name]]
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(need(f"pyengine.train.{_LAZY[name]}"), name)

@@ -347,7 +347,7 @@ class Learner:
     def _require_sound(self, state: Mapping[str, Any]) -> None:
         """Raise TrainingError for a state from which no training can go on."""
         bad = checkpoint.not_finite(state)
-        if bad is None and not self._judges():
+        if bad is None and not self._evaluates():
             bad = "what the network says of the last step's positions"
         if bad is not None:
             rate = learning_rate(self.config.optimiser, max(0, self.step - 1))
@@ -356,7 +356,7 @@ class Learner:
                 f"{bad} after a learning rate of {rate:g}; {self._newest()}"
             )
 
-    def _judges(self) -> bool:
+    def _evaluates(self) -> bool:
         """Whether the network says something finite of positions of which it did a step before.
 
         Weights that are finite, but absurd, overflow here. Its statistics stay as they are.

@@ -45,11 +45,11 @@ def losses(
     entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()
     target = value_target(batch, config)
     if value.shape[1] == 3:
-        judged = -(outcome_shares(target) * functional.log_softmax(value, dim=1)).sum(1).mean()
+        evaluated = -(outcome_shares(target) * functional.log_softmax(value, dim=1)).sum(1).mean()
     else:
-        judged = functional.mse_loss(value[:, 0], target)
-    total = cross + config.value_weight * judged
-    return Losses(total, cross.detach(), judged.detach(), (cross - entropy).detach())
+        evaluated = functional.mse_loss(value[:, 0], target)
+    total = cross + config.value_weight * evaluated
+    return Losses(total, cross.detach(), evaluated.detach(), (cross - entropy).detach())
 
 
 def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:

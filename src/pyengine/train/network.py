@@ -172,7 +172,7 @@ class Network(nn.Module):
             )
 
     def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
-        """Judge positions for the player to move.
+        """Evaluate positions for the player to move.
 
         Args:
             planes: float32 [N,C,H,W].

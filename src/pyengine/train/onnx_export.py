@@ -173,8 +173,8 @@ def _difference(
     """Return the largest difference of a probability or value; NaN where PyTorch gives one."""
     with torch.no_grad():
         planes = np.stack([state.observation_tensor(spec) for state in states])
-        logits, judged = network(torch.from_numpy(planes))
-    if not (torch.isfinite(logits).all() and torch.isfinite(judged).all()):
+        logits, evaluated = network(torch.from_numpy(planes))
+    if not (torch.isfinite(logits).all() and torch.isfinite(evaluated).all()):
         return float("nan")
     legal = torch.zeros(logits.shape, dtype=torch.bool)
     for row, state in zip(legal, states, strict=True):
@@ -183,11 +183,11 @@ def _difference(
     logits = logits.masked_fill(~legal[:, actions], -torch.inf)
     expected = np.empty(logits.shape, np.float32)
     expected[:, actions] = torch.softmax(logits, 1).numpy()
-    if judged.shape[1] == 3:
-        shares = torch.softmax(judged, 1)
+    if evaluated.shape[1] == 3:
+        shares = torch.softmax(evaluated, 1)
         value = (shares[:, 0] - shares[:, 2]).numpy()
     else:
-        value = judged[:, 0].numpy()
+        value = evaluated[:, 0].numpy()
     if spec.value_for == "first_player":
         value = value * [1.0 if state.current_player() == 0 else -1.0 for state in states]
     policy, found = evaluator.evaluate(states, game=game)

@@ -56,7 +56,7 @@ def test_the_latency_suite_times_what_blocks_a_caller() -> None:
     assert all(row.get("ms", row.get("us")) > 0 for row in rows.values())
 
 
-def test_a_modelled_device_judges_equal_positions_alike_and_counts_its_rows() -> None:
+def test_a_modelled_device_evaluates_equal_positions_alike_and_counts_its_rows() -> None:
     device = modelled.ModelledDevice(0.0, 0.0)
     game = pyengine.load_game("connect_four")
     first, second = game.new_initial_state(), game.new_initial_state()

@@ -176,7 +176,7 @@ def test_a_bar_is_met_or_missed_where_the_whole_interval_says_so(
     row: dict[str, Any], verdict: str | None
 ) -> None:
     rows = [dict(row)]
-    bars.judge(rows)
+    bars.decide(rows)
     assert rows[0].get("bar") == verdict
     assert len(bars.summary(rows)) == (verdict is not None)
 

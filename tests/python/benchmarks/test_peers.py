@@ -248,10 +248,10 @@ def test_a_heat_map_gives_the_first_choice_and_the_win_rate() -> None:
     rows = [[0] * 19 for _ in range(19)]
     rows[3][9] = 500  # fourth row from the top, tenth column, which is K
     lines = [" ".join(f"{cell:3d}" for cell in row) + " " for row in rows]
-    found = gtp.read_judgement(["", *lines, "pass: 0", "winrate: 0.629538", "= "])
-    assert found == gtp.Judgement("K16", 0.629538)
+    found = gtp.read_analysis(["", *lines, "pass: 0", "winrate: 0.629538", "= "])
+    assert found == gtp.Analysis("K16", 0.629538)
     with pytest.raises(environment.PeerError, match="heat map"):
-        gtp.read_judgement(lines)
+        gtp.read_analysis(lines)
 
 
 def test_a_middle_game_has_its_moves_in_the_protocols_words() -> None:
@@ -312,4 +312,4 @@ def test_a_game_engine_searches_a_position_by_its_protocol(tmp_path: Path) -> No
         engine.set_position(["D4", "Q16"])
         assert engine.search("b").done == 201
         with pytest.raises(environment.PeerError, match=r"heatmap: \? unknown command"):
-            engine.judge()
+            engine.analyse()

@@ -134,7 +134,7 @@ def test_a_network_that_fails_the_gate_is_not_written(network: Path, tmp_path: P
     report = quantise(network, out, GAME, limits=NOTHING, positions=64, games=2)
     assert not report.passed
     assert report.path is None
-    assert report.match is None  # what judges differently need not play
+    assert report.match is None  # what evaluates differently need not play
     assert out.read_text() == "an older file"
     assert not any(check.passed for check in report.checks)
 
@@ -278,18 +278,18 @@ def test_calibration_sees_no_position_of_the_comparison(model: str) -> None:
     game, spec = game_of_model(model), evaluator.spec
     assert game is not None
     assert spec is not None
-    calibration, judge = play_positions(game, evaluator, spec, 400, seed=0)
+    calibration, evaluate = play_positions(game, evaluator, spec, 400, seed=0)
     if model == "tic_tac_toe":  # has fewer: 765 even without the end of the game in mind
-        assert 32 < min(len(calibration), len(judge)) < 400
+        assert 32 < min(len(calibration), len(evaluate)) < 400
     else:
-        assert (len(calibration), len(judge)) == (400, 400)
+        assert (len(calibration), len(evaluate)) == (400, 400)
     read = [
         {
             turned.tobytes()
             for state in states
             for turned in _turned(state.observation_tensor(spec), spec, game.num_symmetries)
         }
-        for states in (calibration, judge)
+        for states in (calibration, evaluate)
     ]
     assert not read[0] & read[1]
     planes = observe(calibration, spec, game.num_symmetries, seed=0)
@@ -388,7 +388,7 @@ def test_a_shortcut_of_the_planes_makes_no_layer_a_first_one() -> None:
         node("Add", ["b", "c"], ["d"], name="sum"),
         node("Conv", ["d", "w"], ["e"], name="third"),
         node("Conv", ["e", "w"], ["policy"], name="head"),
-        node("Conv", ["e", "w"], ["value"], name="judge"),
+        node("Conv", ["e", "w"], ["value"], name="evaluate"),
     ]
     value = onnx.helper.make_tensor_value_info
     constants = [
@@ -399,7 +399,7 @@ def test_a_shortcut_of_the_planes_makes_no_layer_a_first_one() -> None:
         [value("policy", 1, None), value("value", 1, None)], constants,
     )  # fmt: skip
     kept = float_nodes(onnx.helper.make_model(graph))
-    assert kept == {"first", "head", "judge"}
+    assert kept == {"first", "head", "evaluate"}
 
 
 # --- networks of others --------------------------------------------------------------------------

@@ -108,8 +108,8 @@ def naive_forward(lines: list[str], planes: np.ndarray) -> tuple[np.ndarray, flo
         x = np.maximum(x + layer(inner, block + 4, 3), 0)
     moves = np.maximum(layer(x, heads, 1), 0).ravel()
     logits = tensors[heads + 4].reshape(-1, len(moves)) @ moves + tensors[heads + 5]
-    judged = np.maximum(layer(x, heads + 6, 1), 0).ravel()
-    hidden = tensors[heads + 10].reshape(-1, len(judged)) @ judged + tensors[heads + 11]
+    evaluated = np.maximum(layer(x, heads + 6, 1), 0).ravel()
+    hidden = tensors[heads + 10].reshape(-1, len(evaluated)) @ evaluated + tensors[heads + 11]
     value = math.tanh(tensors[heads + 12] @ np.maximum(hidden, 0) + tensors[heads + 13][0])
     shares = np.exp(logits - logits.max())
     return shares / shares.sum(), value
@@ -177,7 +177,7 @@ def test_the_onnx_file_names_its_spec_and_takes_any_batch(
     assert "BatchNormalization" not in {node.op_type for node in model.graph.node}
 
 
-def test_only_a_file_of_version_2_judges_for_black(weights: LeelaWeights) -> None:
+def test_only_a_file_of_version_2_evaluates_for_black(weights: LeelaWeights) -> None:
     assert leela_spec(weights).value_for == "mover"
     assert leela_spec(replace(weights, version=2)).value_for == "first_player"
 
@@ -445,7 +445,7 @@ def heatmaps(path: Path, moves: list[str]) -> list[tuple[np.ndarray, float]]:
     return found
 
 
-def test_leelaz_judges_as_the_converted_network_does(tmp_path: Path) -> None:
+def test_leelaz_evaluates_as_the_converted_network_does(tmp_path: Path) -> None:
     leelaz()
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")

@@ -224,14 +224,16 @@ def test_planes_take_an_eighth_of_float32_or_less() -> None:
     assert 8 * layout.dtype.itemsize <= 17 * 361 * 4
 
 
-@pytest.mark.parametrize(("judge", "values"), [("uniform", {0.0}), ("rollout", {-1.0, 0.0, 1.0})])
-def test_the_networks_value_is_what_the_evaluator_judged_whatever_it_is(
-    judge: str, values: set[float], tmp_path: Path
+@pytest.mark.parametrize(
+    ("evaluate", "values"), [("uniform", {0.0}), ("rollout", {-1.0, 0.0, 1.0})]
+)
+def test_the_networks_value_is_what_the_evaluator_said_whatever_it_is(
+    evaluate: str, values: set[float], tmp_path: Path
 ) -> None:
     search = pyengine.SearchConfig(simulations=4, threads=1)
     config = pyengine.SelfPlayConfig(search=search, resign_threshold=None)
-    pyengine.selfplay("tic_tac_toe", judge, games=4, out=tmp_path, config=config)
+    pyengine.selfplay("tic_tac_toe", evaluate, games=4, out=tmp_path, config=config)
     dataset = Dataset(tmp_path, full_only=False)
-    judged = set(dataset.rows(range(len(dataset)))["network_value"].tolist())
-    assert judged <= values
-    assert len(judged) >= min(2, len(values))
+    evaluated = set(dataset.rows(range(len(dataset)))["network_value"].tolist())
+    assert evaluated <= values
+    assert len(evaluated) >= min(2, len(values))

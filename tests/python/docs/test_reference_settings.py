@@ -44,8 +44,8 @@ BESIDE: dict[str, dict[str, Any]] = {
     "Sprt.alpha": {},
     "WindowConfig.games": {"kind": "games"},
     "OptimiserConfig.schedule": {"total_steps": 1, "rates": [1.0]},
-    "Openings.moves": {"judge": "uniform"},
-    "Openings.max_value": {"judge": "uniform"},
+    "Openings.moves": {"evaluator": "uniform"},
+    "Openings.max_value": {"evaluator": "uniform"},
 }
 
 

@@ -27,13 +27,13 @@ def start(moves: tuple[int, ...] = ()) -> State:
 def test_a_function_on_planes_gets_float32_of_the_specs_layout() -> None:
     seen: list[np.ndarray] = []
 
-    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         seen.append(planes)
         return np.zeros((len(planes), 9)), np.zeros(len(planes))
 
     states = [start(), start((4,))]
-    CallbackEvaluator(judge).evaluate(states)
-    CallbackEvaluator(judge, ModelSpec(layout="NHWC", planes=("empty", "ones"))).evaluate(states)
+    CallbackEvaluator(evaluate).evaluate(states)
+    CallbackEvaluator(evaluate, ModelSpec(layout="NHWC", planes=("empty", "ones"))).evaluate(states)
     assert [planes.shape for planes in seen] == [(2, 3, 3, 3), (2, 3, 3, 2)]
     assert all(planes.dtype == np.float32 for planes in seen)
     for i, state in enumerate(states):
@@ -43,33 +43,33 @@ def test_a_function_on_planes_gets_float32_of_the_specs_layout() -> None:
 def test_logits_and_values_are_read_as_the_spec_says() -> None:
     logits = np.log(np.arange(1, 10))
 
-    def judge(planes: np.ndarray) -> tuple[list[Any], list[float]]:
+    def evaluate(planes: np.ndarray) -> tuple[list[Any], list[float]]:
         return [logits] * len(planes), [0.25] * len(planes)
 
-    policy, value = CallbackEvaluator(judge).evaluate([start((0, 8))])
+    policy, value = CallbackEvaluator(evaluate).evaluate([start((0, 8))])
     expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
     np.testing.assert_allclose(policy[0], expected, atol=1e-6)
     assert value[0] == 0.25
     first = ModelSpec(value_for="first_player", policy="probs")
-    policy, value = CallbackEvaluator(judge, first).evaluate([start((4,))])
+    policy, value = CallbackEvaluator(evaluate, first).evaluate([start((4,))])
     assert value[0] == -0.25
     three = ModelSpec(value=("loss", "draw", "win"), value_kind="probs")
-    judged = CallbackEvaluator(
+    evaluated = CallbackEvaluator(
         lambda p: (np.zeros((len(p), 9)), [[0.5, 0.25, 0.25]] * len(p)), three
     )
-    assert judged.evaluate([start()])[1][0] == -0.25
+    assert evaluated.evaluate([start()])[1][0] == -0.25
 
 
 def test_all_states_of_a_batch_come_in_one_call() -> None:
     calls: list[int] = []
 
-    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         calls.append(len(planes))
         return np.zeros((len(planes), 9)), np.zeros(len(planes))
 
-    CallbackEvaluator(judge).evaluate([start()] * 20)
+    CallbackEvaluator(evaluate).evaluate([start()] * 20)
     assert calls == [20]
-    CallbackEvaluator(judge).evaluate([start()] * 2, symmetry="average")
+    CallbackEvaluator(evaluate).evaluate([start()] * 2, symmetry="average")
     assert calls == [20, 16]
 
 
@@ -110,33 +110,33 @@ def test_the_message_of_a_wrong_shape_says_what_was_expected_and_found() -> None
 
 @pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
 def test_what_the_function_raises_is_the_cause(kind: Any) -> None:
-    def judge(batch: Any) -> Any:
+    def evaluate(batch: Any) -> Any:
         raise ZeroDivisionError("nobody knows")
 
     with pytest.raises(EvaluationError, match="ZeroDivisionError: nobody knows") as error:
-        kind(judge).evaluate([start()])
+        kind(evaluate).evaluate([start()])
     assert isinstance(error.value.__cause__, ZeroDivisionError)
     assert error.value.__cause__.__traceback__ is not None
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
 def test_an_interrupt_passes_unchanged(raised: type[BaseException]) -> None:
-    def judge(batch: Any) -> Any:
+    def evaluate(batch: Any) -> Any:
         raise raised
 
     with pytest.raises(raised):
-        StateEvaluator(judge).evaluate([start()])
+        StateEvaluator(evaluate).evaluate([start()])
 
 
 def test_a_function_on_states_sees_states_with_their_past() -> None:
     seen: list[State] = []
 
-    def judge(states: list[State]) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(states: list[State]) -> tuple[np.ndarray, np.ndarray]:
         seen.extend(states)
         return np.ones((len(states), 9)), np.zeros(len(states))
 
     states = [start((4, 0)), start(), start((8,))]
-    StateEvaluator(judge).evaluate(states)
+    StateEvaluator(evaluate).evaluate(states)
     assert seen == states
     assert [state.history() for state in seen] == [[4, 0], [], [8]]
     seen[0].apply_action(1)  # theirs: ours is not changed
@@ -144,10 +144,10 @@ def test_a_function_on_states_sees_states_with_their_past() -> None:
 
 
 def test_priors_of_states_are_masked_and_normalised() -> None:
-    def judge(states: list[State]) -> tuple[list[list[float]], list[float]]:
+    def evaluate(states: list[State]) -> tuple[list[list[float]], list[float]]:
         return [[1, 1, 2, 0, 0, 0, 0, 0, 4]] * len(states), [2.0] * len(states)
 
-    policy, value = StateEvaluator(judge).evaluate([start((8,))])
+    policy, value = StateEvaluator(evaluate).evaluate([start((8,))])
     np.testing.assert_allclose(policy[0], [0.25, 0.25, 0.5, 0, 0, 0, 0, 0, 0])
     assert value[0] == 1  # never outside [-1, 1]
 
@@ -155,12 +155,12 @@ def test_priors_of_states_are_masked_and_normalised() -> None:
 def test_a_users_game_gives_the_users_own_states() -> None:
     seen: list[Any] = []
 
-    def judge(states: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(states: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         seen.extend(states)
         return np.ones((len(states), 3)), np.zeros(len(states))
 
     game = as_game(ToyGame(Matches))
-    evaluator = StateEvaluator(judge)
+    evaluator = StateEvaluator(evaluate)
     policy, _ = evaluator.evaluate([game.new_initial_state(), Matches((0, 2, 2, 2))], game=game)
     assert [type(state) for state in seen] == [Matches, Matches]
     assert [state.left for state in seen] == [11, 1]
@@ -183,19 +183,19 @@ def test_the_planes_of_a_users_game_are_its_own() -> None:
     shape = tuple(game.observation_tensor_shape())
     seen: list[np.ndarray] = []
 
-    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         seen.append(planes)
         return np.zeros((len(planes), game.num_distinct_actions())), np.zeros(len(planes))
 
     state = game.new_initial_state()
     state.apply_action(state.legal_actions()[0])
-    policy, _ = CallbackEvaluator(judge).evaluate([state])
+    policy, _ = CallbackEvaluator(evaluate).evaluate([state])
     assert seen[0].shape == (1, *shape)
     assert np.array_equal(seen[0][0].ravel(), np.float32(state.observation_tensor()))
     assert policy.sum() == pytest.approx(1)
 
 
-class Judge:
+class SlowCallable:
     """Counts how many threads are inside a call."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Judge:
         self.most: list[int] = []
 
     def __call__(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Judge nothing, slowly."""
+        """Evaluate nothing, slowly."""
         self.inside += 1
         self.most.append(self.inside)
         time.sleep(0.005)  # lets go of the GIL
@@ -212,46 +212,46 @@ class Judge:
         return np.zeros((len(batch), 9)), np.zeros(len(batch))
 
     def method(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Judge as a method does, of which Python makes a new object every time."""
+        """Evaluate as a method does, of which Python makes a new object every time."""
         return self(batch)
 
 
-def make_shared(judge: Judge) -> list[Any]:
+def make_shared(evaluate: SlowCallable) -> list[Any]:
     """Return one evaluator four times."""
-    return [CallbackEvaluator(judge)] * 4
+    return [CallbackEvaluator(evaluate)] * 4
 
 
-def make_own(judge: Judge) -> list[Any]:
+def make_own(evaluate: SlowCallable) -> list[Any]:
     """Return four evaluators of one function."""
-    return [kind(judge) for kind in (CallbackEvaluator, StateEvaluator) * 2]
+    return [kind(evaluate) for kind in (CallbackEvaluator, StateEvaluator) * 2]
 
 
-def make_methods(judge: Judge) -> list[Any]:
+def make_methods(evaluate: SlowCallable) -> list[Any]:
     """Return four evaluators of one method."""
-    return [kind(judge.method) for kind in (CallbackEvaluator, StateEvaluator) * 2]
+    return [kind(evaluate.method) for kind in (CallbackEvaluator, StateEvaluator) * 2]
 
 
 @pytest.mark.parametrize("make", [make_shared, make_own, make_methods])
 def test_a_function_is_never_called_concurrently(make: Any) -> None:
-    judge = Judge()
+    evaluate = SlowCallable()
     threads = [
         threading.Thread(target=lambda e=e: [e.evaluate([start()]) for _ in range(5)])
-        for e in make(judge)
+        for e in make(evaluate)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert judge.most == [1] * 20
+    assert evaluate.most == [1] * 20
 
 
 def test_a_function_may_ask_an_evaluator_of_itself() -> None:
-    def judge(batch: Any) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(batch: Any) -> tuple[np.ndarray, np.ndarray]:
         if len(batch) > 1:
-            CallbackEvaluator(judge).evaluate([start()])
+            CallbackEvaluator(evaluate).evaluate([start()])
         return np.zeros((len(batch), 9)), np.zeros(len(batch))
 
-    assert CallbackEvaluator(judge).evaluate([start()] * 2)[1].shape == (2,)
+    assert CallbackEvaluator(evaluate).evaluate([start()] * 2)[1].shape == (2,)
 
 
 ONE_INSIDE = """
@@ -262,11 +262,11 @@ from pyengine import CallbackEvaluator, load_game
 state = load_game("tic_tac_toe").new_initial_state()
 inside = threading.Event()
 seconds = 3.0
-def judge(planes):
+def evaluate(planes):
     inside.set()
     time.sleep(seconds)
     return np.zeros((len(planes), 9)), np.zeros(len(planes))
-evaluator = CallbackEvaluator(judge)
+evaluator = CallbackEvaluator(evaluate)
 thread = threading.Thread(target=evaluator.evaluate, args=([state],))
 thread.start()
 inside.wait()
@@ -292,7 +292,7 @@ child = os.fork()
 if child == 0:
     signal.alarm(20)  # a child that hangs is killed
     seconds = 0.0
-    CallbackEvaluator(judge).evaluate([state])
+    CallbackEvaluator(evaluate).evaluate([state])
     evaluator.evaluate([state])
     os._exit(0)
 status = os.waitpid(child, 0)[1]

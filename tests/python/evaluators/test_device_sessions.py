@@ -48,7 +48,7 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
 
 @pytest.mark.parametrize("max_batch", [0, 1, 24])
 @pytest.mark.parametrize("one_session", [False, True], ids=["a session a size", "one session"])
-def test_a_device_judges_as_the_cpu_does_at_any_number_of_rows(
+def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
     path: Path, max_batch: int, one_session: bool
 ) -> None:
     device = evaluator_of(open_model(path, one_session=one_session, max_batch=max_batch))

@@ -28,7 +28,7 @@ GAMES = ("tic_tac_toe", "connect_four", "gomoku(board_size=9)", "othello", "go(b
 
 
 def zeros(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Judge nothing: a callable for games of any size is not possible, so for tic-tac-toe."""
+    """Evaluate nothing: a callable for games of any size is not possible, so for tic-tac-toe."""
     return np.zeros((len(planes), 9)), np.zeros(len(planes))
 
 
@@ -167,11 +167,11 @@ def test_a_network_behind_a_uniform_first_part_sees_the_legal_moves() -> None:
     game = load_game("connect_four")
     sums: list[float] = []
 
-    def judge(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         sums.extend(planes[:, 2].sum(axis=(1, 2)))
         return np.zeros((len(planes), 7), np.float32), np.zeros(len(planes), np.float32)
 
-    network = CallbackEvaluator(judge, ModelSpec(planes=["own[0]", "opp[0]", "legal"]))
+    network = CallbackEvaluator(evaluate, ModelSpec(planes=["own[0]", "opp[0]", "legal"]))
     mixed = MixedEvaluator("uniform", network, 0.5)
     Engine(game, mixed, threads=1).search(game.new_initial_state(), simulations=3)
     assert sums == [7.0] * len(sums)

@@ -115,7 +115,7 @@ def test_the_mean_over_the_symmetries_moves_with_the_board(opened: Opened) -> No
         np.testing.assert_allclose(moved_policy[:, actions], policy, rtol=0, atol=1e-5)
 
 
-def test_one_state_and_many_get_the_same_judgement(opened: Opened) -> None:
+def test_one_state_and_many_get_the_same_evaluation(opened: Opened) -> None:
     policy, value = opened.evaluator.evaluate(opened.states)
     for i, state in enumerate(opened.states):
         alone_policy, alone_value = opened.evaluator.evaluate([state])

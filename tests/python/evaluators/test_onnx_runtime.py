@@ -38,7 +38,7 @@ def expected(model: TinyModel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(model: TinyModel, path: Path, atol: float = 1e-5, **options: Any) -> OnnxEvaluator:
-    """Write the model, judge the states and compare."""
+    """Write the model, evaluate the states and compare."""
     options.setdefault("spec", TIC)
     evaluator = OnnxEvaluator(model.write(path), providers=["cpu"], **options)
     policy, value = evaluator.evaluate(states())
@@ -156,7 +156,7 @@ def test_a_provider_that_is_named_and_cannot_be_had_is_an_error(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["CUDAExecutionProvider", "TensorrtExecutionProvider"])
-def test_options_go_to_the_named_provider_and_it_judges_them(name: str, tmp_path: Path) -> None:
+def test_options_go_to_the_named_provider_and_it_checks_them(name: str, tmp_path: Path) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
     tried: list[dict[str, object]] = [{}, {"device_id": 0, "no_such_option": "x"}]
     for options in tried:
@@ -226,13 +226,13 @@ def test_threads_share_an_evaluator_and_agree(tmp_path: Path) -> None:
     wanted = evaluator.evaluate(states() * 10)
     wrong: list[int] = []
 
-    def judge() -> None:
+    def evaluate() -> None:
         for _ in range(20):
             found = evaluator.evaluate(states() * 10)
             if not all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True)):
                 wrong.append(1)
 
-    threads = [threading.Thread(target=judge) for _ in range(4)]
+    threads = [threading.Thread(target=evaluate) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -249,7 +249,7 @@ from pyengine.evaluators import OnnxEvaluator
 from pyengine.spec import ModelSpec
 
 state = load_game("tic_tac_toe").new_initial_state()
-def judge():
+def evaluate():
     return OnnxEvaluator(sys.argv[1], ModelSpec(), providers=["cpu"]).evaluate([state])
 """
 
@@ -288,7 +288,7 @@ def sockets():
             pass
     return sorted(link for link in found if link.startswith("socket:"))
 before = sockets()
-judge()
+evaluate()
 time.sleep(1)
 assert sockets() == before, sockets()
 import ctypes
@@ -304,7 +304,7 @@ assert getenv(b"ORT_DISABLE_TELEMETRY") == b"1"
 def test_the_users_own_word_on_telemetry_is_not_overwritten(tmp_path: Path) -> None:
     model = TinyModel().write(tmp_path / "m.onnx")
     code = """
-judge()
+evaluate()
 import ctypes
 getenv = ctypes.CDLL(None).getenv
 getenv.restype = ctypes.c_char_p
@@ -331,14 +331,18 @@ def other():
         "torch": """
 import torch
 def other():
-    return float(torch.tanh(torch.zeros(8, 8) @ torch.ones(8, 8)).sum()) + judge()[1][0]
+    return float(torch.tanh(torch.zeros(8, 8) @ torch.ones(8, 8)).sum()) + evaluate()[1][0]
 """,
     }[library]
-    code = use + "mine = judge()[1][0]\n" if order == "before" else "mine = judge()[1][0]\n" + use
+    code = (
+        use + "mine = evaluate()[1][0]\n"
+        if order == "before"
+        else "mine = evaluate()[1][0]\n" + use
+    )
     code += """
 for _ in range(3):
     assert abs(other() - mine) < 1e-5
-    assert judge()[1][0] == mine
+    assert evaluate()[1][0] == mine
 """
     run_alone(code, model, tmp_path)
 
@@ -358,7 +362,7 @@ if child == 0:
         evaluator.evaluate([state])
     except EvaluationError as error:
         assert "fork" in str(error)
-        if np.array_equal(judge()[0], wanted[0]):
+        if np.array_equal(evaluate()[0], wanted[0]):
             del evaluator
             status = 0
     finally:

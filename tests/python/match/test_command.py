@@ -54,7 +54,7 @@ def test_each_side_may_have_settings_of_its_own(tmp_path: Path) -> None:
         ("tic_tac_toe uniform uniform --set-b nothing=1", "nothing"),
         ("tic_tac_toe uniform uniform --sprt 5", "ELO0,ELO1"),
         ("tic_tac_toe uniform uniform --sprt 5,1", "elo0"),
-        ("tic_tac_toe uniform uniform --max-value 0.5", "judge"),
+        ("tic_tac_toe uniform uniform --max-value 0.5", "evaluator"),
     ],
 )
 def test_wrong_use_ends_with_2_and_says_what_is_wrong(arguments: str, words: str) -> None:

@@ -141,14 +141,14 @@ def engine(evaluator: Any) -> pyengine.Engine:
 
 
 def test_evaluators_are_their_functions(tmp_path: Path) -> None:
-    def judge(value: float) -> Callable[[Any], Any]:
+    def evaluate(value: float) -> Callable[[Any], Any]:
         return lambda planes: ([[0.0] * 9] * len(planes), [value] * len(planes))
 
     def states(value: float) -> pyengine.StateEvaluator:
-        return pyengine.StateEvaluator(judge(value))
+        return pyengine.StateEvaluator(evaluate(value))
 
-    assert not merged(tmp_path, engine(judge(0.0)), engine(judge(0.5)))
-    assert merged(tmp_path, engine(judge(0.5)), engine(judge(0.5)))
+    assert not merged(tmp_path, engine(evaluate(0.0)), engine(evaluate(0.5)))
+    assert merged(tmp_path, engine(evaluate(0.5)), engine(evaluate(0.5)))
     assert not merged(tmp_path, engine(states(0.0)), engine(states(0.5)))
 
 

@@ -452,11 +452,11 @@ def test_given_openings_are_played_in_order() -> None:
     assert openings_of(play(lowest, highest, games=6, openings=given)) == [(3, 3), (2, 4), (0,)]
 
 
-def test_openings_follow_the_judges_policy() -> None:
+def test_openings_follow_the_evaluators_policy() -> None:
     def likes_three(states: list[Any]) -> tuple[list[list[float]], list[float]]:
         return [[0, 0.01, 0, 0.99, 0, 0, 0]] * len(states), [0.0] * len(states)
 
-    rules = Openings(plies=3, moves="policy", judge=pyengine.StateEvaluator(likes_three))
+    rules = Openings(plies=3, moves="policy", evaluator=pyengine.StateEvaluator(likes_three))
     moves = [m for opening in openings_of(play(lowest, lowest, games=8, openings=rules))
              for m in opening]  # fmt: skip
     assert set(moves) <= {1, 3}
@@ -464,12 +464,12 @@ def test_openings_follow_the_judges_policy() -> None:
 
 
 @pytest.mark.parametrize("simulations", [0, 8])
-def test_openings_are_what_the_judge_thinks_balanced(simulations: int) -> None:
+def test_openings_are_what_the_evaluator_finds_balanced(simulations: int) -> None:
     def hates_the_middle(states: list[Any]) -> tuple[list[list[float]], list[float]]:
         return [[1.0] * 7] * len(states), [float(3 in s.history()[:2]) for s in states]
 
-    judge = pyengine.StateEvaluator(hates_the_middle)
-    rules = Openings(plies=2, max_value=0.5, judge=judge, simulations=simulations)
+    balanced = pyengine.StateEvaluator(hates_the_middle)
+    rules = Openings(plies=2, max_value=0.5, evaluator=balanced, simulations=simulations)
     found = openings_of(play(lowest, lowest, games=20, openings=rules))
     assert all(3 not in opening for opening in found)
 

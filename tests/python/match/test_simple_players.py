@@ -27,7 +27,7 @@ class ByMove:
         self.rows: list[int] = []
 
     def __call__(self, states: Sequence[Any]) -> tuple[Any, Any]:
-        """Judge for the player to move; after a game's end for the one who would be next."""
+        """Evaluate for the player to move; after a game's end for the one who would be next."""
         self.rows.append(len(states))
         values = []
         for state in states:
@@ -53,21 +53,21 @@ def test_the_same_seed_gives_the_same_moves_one_by_one_or_together() -> None:
 
 @pytest.mark.parametrize("history", [[], [0]])
 def test_the_position_that_is_best_for_the_mover_is_chosen(history: list[int]) -> None:
-    judge = ByMove({3: 0.5, 7: 0.25, 5: -0.5} if not history else {3: -0.5, 7: 0.25, 5: 0.5})
+    evaluate = ByMove({3: 0.5, 7: 0.25, 5: -0.5} if not history else {3: -0.5, 7: 0.25, 5: 0.5})
     if history:  # player 1 wants what is worst for player 0
-        judge.table.update({a: 1.0 for a in range(9) if a not in judge.table})
+        evaluate.table.update({a: 1.0 for a in range(9) if a not in evaluate.table})
     state = pyengine.load_game("tic_tac_toe").new_initial_state(history)
-    (choice,) = ValuePlayer(StateEvaluator(judge)).search_many([state])
+    (choice,) = ValuePlayer(StateEvaluator(evaluate)).search_many([state])
     assert choice.action == 3
     assert choice.value == pytest.approx(0.5)
 
 
-def test_all_moves_of_all_states_are_judged_together() -> None:
-    judge = ByMove({})
+def test_all_moves_of_all_states_are_evaluated_together() -> None:
+    evaluate = ByMove({})
     game = pyengine.load_game("tic_tac_toe")
     states = [game.new_initial_state(), game.new_initial_state([4]), game.new_initial_state([4, 0])]
-    ValuePlayer(StateEvaluator(judge)).search_many(states)
-    assert judge.rows == [9 + 8 + 7]
+    ValuePlayer(StateEvaluator(evaluate)).search_many(states)
+    assert evaluate.rows == [9 + 8 + 7]
 
 
 def test_of_equal_values_the_smallest_action_is_played() -> None:
@@ -78,9 +78,9 @@ def test_of_equal_values_the_smallest_action_is_played() -> None:
 def test_the_end_of_a_game_is_valued_by_the_rules_or_like_any_other_position() -> None:
     game = pyengine.load_game("tic_tac_toe")
     state = game.new_initial_state([0, 3, 1, 4])  # 2 wins for player 0
-    judge = StateEvaluator(ByMove({2: -0.5, 8: 0.75}))
-    assert ValuePlayer(judge)(state) == 2
-    assert ValuePlayer(judge, ends="evaluator")(state) == 8
+    evaluate = StateEvaluator(ByMove({2: -0.5, 8: 0.75}))
+    assert ValuePlayer(evaluate)(state) == 2
+    assert ValuePlayer(evaluate, ends="evaluator")(state) == 8
     other = game.new_initial_state([0, 3, 1, 4, 8])  # 5 wins for player 1
     table = {5: -0.25, 2: 0.5, 6: 0.5, 7: 0.5}
     (choice,) = ValuePlayer(StateEvaluator(ByMove(table)), ends="evaluator").search_many([other])
@@ -88,12 +88,12 @@ def test_the_end_of_a_game_is_valued_by_the_rules_or_like_any_other_position() -
 
 
 def test_the_value_of_a_player_who_moves_again_keeps_its_sign() -> None:
-    def judge(states: Sequence[Any]) -> tuple[Any, Any]:
+    def evaluate(states: Sequence[Any]) -> tuple[Any, Any]:
         values = [0.5 if state.history()[-1] == 7 else -0.5 for state in states]
         return np.ones((len(states), 20)), values
 
     game = pyengine.as_game(ToyGame(Pairs))  # after the first move each player moves twice
-    player = ValuePlayer(StateEvaluator(judge))
+    player = ValuePlayer(StateEvaluator(evaluate))
     assert player(game.new_initial_state([0])) == 7
     assert player(game.new_initial_state([0, 1])) == 2
 

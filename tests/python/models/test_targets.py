@@ -1,4 +1,4 @@
-"""What measures the bundled networks: cases judged rightly, matches that go on, honest reports."""
+"""What measures the bundled networks: cases, matches that go on, honest reports."""
 
 from __future__ import annotations
 

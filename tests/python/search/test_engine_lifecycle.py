@@ -230,15 +230,15 @@ def test_a_closed_engine_says_so() -> None:
 
 
 def test_an_engine_that_is_dropped_lets_go_of_its_game_and_evaluator() -> None:
-    class Judge:
+    class Evaluate:
         def __call__(self, planes: npt.NDArray[Any]) -> Arrays:
             return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
-    judge = Judge()
-    gone = weakref.ref(judge)
-    engine = Engine("connect_four", judge, simulations=20, threads=4)
+    evaluate = Evaluate()
+    gone = weakref.ref(evaluate)
+    engine = Engine("connect_four", evaluate, simulations=20, threads=4)
     engine.search(engine.game.new_initial_state())
-    del judge, engine
+    del evaluate, engine
     gc.collect()
     assert gone() is None
 
@@ -279,11 +279,11 @@ def test_engines_in_several_threads_do_not_disturb_each_other() -> None:
 def test_a_search_from_another_thread_calls_back_there() -> None:
     places: set[int] = set()
 
-    def judge(planes: npt.NDArray[Any]) -> Arrays:
+    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
         places.add(threading.get_ident())
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
-    engine = Engine("connect_four", judge, threads=4, simulations=100)
+    engine = Engine("connect_four", evaluate, threads=4, simulations=100)
     worker = threading.Thread(target=engine.search, args=(engine.game.new_initial_state(),))
     worker.start()
     worker.join(timeout=60)

@@ -32,9 +32,9 @@ SETTINGS = [
 
 
 def hashed(actions: int, flat: int) -> Any:
-    """Return a judgement that looks random: with ``flat``, many priors and values are equal."""
+    """Return a evaluation that looks random: with ``flat``, many priors and values are equal."""
 
-    def judge(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def evaluate(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         policy = np.empty((len(states), actions))
         value = np.empty(len(states))
         for i, state in enumerate(states):
@@ -46,17 +46,17 @@ def hashed(actions: int, flat: int) -> Any:
                 value[i] = np.round(value[i] * flat) / flat
         return policy, value
 
-    return judge
+    return evaluate
 
 
-def naive_judge(evaluator: pyengine.Evaluator, game: Any) -> naive_puct.Judge:
+def naive_evaluate(evaluator: pyengine.Evaluator, game: Any) -> naive_puct.Evaluate:
     """Ask the evaluator itself, so that priors are normalised as the search sees them."""
 
-    def judge(state: Any) -> tuple[dict[int, float], float]:
+    def evaluate(state: Any) -> tuple[dict[int, float], float]:
         policy, value = evaluator.evaluate([state], game=game)
         return {a: float(policy[0, a]) for a in state.legal_actions()}, float(value[0])
 
-    return judge
+    return evaluate
 
 
 def kwargs(settings: Settings) -> dict[str, Any]:
@@ -76,14 +76,14 @@ def check_equal(result: pyengine.SearchResult, node: Node) -> None:
 
 def play(game: Any, evaluator: Any, settings: Settings, simulations: int, plies: int) -> None:
     """Search and advance a few plies; the naive tree is kept as the engine keeps its own."""
-    judge = naive_judge(evaluator, game)
+    evaluate = naive_evaluate(evaluator, game)
     engine = pyengine.Engine(game, evaluator, **kwargs(settings))
     state = game.new_initial_state()
     node: Node | None = None
     for ply in range(plies):
         if state.is_terminal():
             return
-        node = naive_puct.search(state, judge, simulations, settings, node)
+        node = naive_puct.search(state, evaluate, simulations, settings, node)
         result = engine.search(state, simulations=simulations)
         check_equal(result, node)
         # Not always the best move: a small subtree is kept as well as a large one.

@@ -22,11 +22,11 @@ Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 def slow_planes(seconds: float) -> Callable[[npt.NDArray[Any]], Arrays]:
     """Return a callable on the planes of Connect Four that takes its time."""
 
-    def judge(planes: npt.NDArray[Any]) -> Arrays:
+    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
         time.sleep(seconds)
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
-    return judge
+    return evaluate
 
 
 def connect_four(evaluator: Any = "rollout", **settings: Any) -> tuple[Engine, Any]:
@@ -86,14 +86,14 @@ def test_visits_of_a_game_played_with_one_engine_are_sound_to_its_end() -> None:
         engine.advance(result.action)
 
 
-def test_evaluations_are_the_rows_judged_in_this_call() -> None:
+def test_evaluations_are_the_rows_evaluated_in_this_call() -> None:
     rows: list[int] = []
 
-    def judge(planes: npt.NDArray[Any]) -> Arrays:
+    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
         rows.append(len(planes))
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
-    engine, state = connect_four(judge, simulations=150, symmetry="none", cache_entries=0)
+    engine, state = connect_four(evaluate, simulations=150, symmetry="none", cache_entries=0)
     for _ in range(2):
         rows.clear()
         result = engine.search(state)
@@ -119,13 +119,13 @@ def test_the_cache_saves_evaluations_and_not_simulations() -> None:
 def test_symmetries_and_batch_sizes_keep_the_budget(symmetry: str, batch_size: int) -> None:
     largest = 0
 
-    def judge(planes: npt.NDArray[Any]) -> Arrays:
+    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
         nonlocal largest
         largest = max(largest, len(planes))
         rng = np.random.default_rng(len(planes))
         return rng.normal(size=(len(planes), 36)), rng.uniform(-1, 1, len(planes))
 
-    engine = Engine("gomoku(board_size=6)", judge, batch_size=batch_size, symmetry=symmetry)
+    engine = Engine("gomoku(board_size=6)", evaluate, batch_size=batch_size, symmetry=symmetry)
     result = engine.search(engine.game.new_initial_state(), simulations=120)
     assert result.visits.sum() == 120
     assert largest <= max(batch_size, 8 if "average" in symmetry else 1)

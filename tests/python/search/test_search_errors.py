@@ -79,14 +79,14 @@ def test_advance_refuses_what_is_not_legal_and_what_was_never_searched(engine: E
 def failing(error: BaseException, after: int) -> Callable[[npt.NDArray[Any]], Arrays]:
     calls = 0
 
-    def judge(planes: npt.NDArray[Any]) -> Arrays:
+    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
         nonlocal calls
         calls += 1
         if calls == after:
             raise error
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
-    return judge
+    return evaluate
 
 
 @pytest.mark.parametrize("threads", [1, 4])
@@ -137,11 +137,11 @@ def test_wrong_answers_of_a_callable_are_evaluation_errors(kind: str, answer: st
     wrong = {**WRONG_ANSWERS, **NOT_FINITE}[answer]
     right = True
 
-    def judge(rows: Any) -> Any:
+    def evaluate(rows: Any) -> Any:
         n = len(rows)
         return (np.ones((n, 7)), np.zeros(n)) if right else wrong(n)
 
-    evaluator = pyengine.StateEvaluator(judge) if kind == "states" else judge
+    evaluator = pyengine.StateEvaluator(evaluate) if kind == "states" else evaluate
     settings = {"solver": False, "cache_entries": 0}
     engine = Engine("connect_four", evaluator, simulations=50, **settings)
     state = engine.game.new_initial_state()

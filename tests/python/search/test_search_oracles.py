@@ -63,7 +63,7 @@ def test_visits_and_values_are_those_of_open_spiel(oracle: Oracle) -> None:
             fpu_value=0,
         )
         for expected in case["expected"]:
-            # There the root's own judgement is the first simulation.
+            # There the root's own evaluation is the first simulation.
             simulations = expected["simulations"] - 1
             if expected["mode"] != "puct" or simulations == 0:
                 continue

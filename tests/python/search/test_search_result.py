@@ -90,7 +90,7 @@ def test_improved_policy_is_the_softmax_of_completed_values(simulations: int) ->
     )
 
 
-def test_value_is_the_mean_of_the_visits_and_the_roots_own_judgement(
+def test_value_is_the_mean_of_the_visits_and_the_roots_own_evaluation(
     result: SearchResult,
 ) -> None:
     visited = result.visits > 0

@@ -163,7 +163,7 @@ def test_false_from_on_progress_ends_it_with_the_games_that_are_over(tmp_path: P
 def test_a_failing_evaluator_raises_and_keeps_the_games(tmp_path: Path) -> None:
     calls = 0
 
-    def judge(planes: np.ndarray[Any, Any]) -> Any:
+    def evaluate(planes: np.ndarray[Any, Any]) -> Any:
         nonlocal calls
         calls += 1
         if calls > 400:
@@ -171,7 +171,7 @@ def test_a_failing_evaluator_raises_and_keeps_the_games(tmp_path: Path) -> None:
         return np.zeros((len(planes), 9), np.float32), np.zeros(len(planes), np.float32)
 
     with pytest.raises(pyengine.EvaluationError, match="out of order"):
-        pyengine.selfplay("tic_tac_toe", judge, games=10_000, out=tmp_path, config=small())
+        pyengine.selfplay("tic_tac_toe", evaluate, games=10_000, out=tmp_path, config=small())
     assert len(pyengine.Dataset(tmp_path, full_only=False)) > 0
 
 

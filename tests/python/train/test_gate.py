@@ -14,7 +14,7 @@ import pyengine
 from conftest import ROOT
 from pyengine.evaluators import CallbackEvaluator
 from pyengine.files import sha256_of
-from pyengine.train import GateConfig, RunFile, judge, plot_curve
+from pyengine.train import GateConfig, RunFile, play_gate, plot_curve
 from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop.curve import rated
 from pyengine.train.loop.part_gate import work
@@ -39,7 +39,7 @@ plies = 2
 
 
 def test_a_stronger_candidate_passes_after_all_its_games() -> None:
-    found = judge("rollout", "uniform", [CONNECT_FOUR], GateConfig(games=20, simulations=40))
+    found = play_gate("rollout", "uniform", [CONNECT_FOUR], GateConfig(games=20, simulations=40))
     assert found.accepted
     assert found.complete
     assert found.games == found.wins + found.draws + found.losses == 20
@@ -47,7 +47,7 @@ def test_a_stronger_candidate_passes_after_all_its_games() -> None:
 
 
 def test_a_weaker_candidate_fails_as_soon_as_it_cannot_pass() -> None:
-    found = judge("uniform", "rollout", [CONNECT_FOUR], GateConfig(games=100, simulations=40))
+    found = play_gate("uniform", "rollout", [CONNECT_FOUR], GateConfig(games=100, simulations=40))
     assert not found.accepted
     assert found.losses + found.draws / 2 >= 45
     assert found.score < 0.55
@@ -55,19 +55,19 @@ def test_a_weaker_candidate_fails_as_soon_as_it_cannot_pass() -> None:
 
 def test_equal_players_do_not_pass() -> None:
     config = GateConfig(games=20, simulations=20)
-    assert not judge("uniform", "uniform", [TIC_TAC_TOE], config).accepted
+    assert not play_gate("uniform", "uniform", [TIC_TAC_TOE], config).accepted
 
 
 def test_sprt_may_decide() -> None:
     config = GateConfig(games=400, simulations=40, method="sprt", elo0=0, elo1=100)
-    found = judge("rollout", "uniform", [CONNECT_FOUR], config)
+    found = play_gate("rollout", "uniform", [CONNECT_FOUR], config)
     assert found.accepted
     assert found.games < 400
 
 
 def test_in_latest_mode_the_games_are_for_the_curve() -> None:
     config = GateConfig(mode="latest", games=20, simulations=40)
-    found = judge("uniform", "rollout", [CONNECT_FOUR], config)
+    found = play_gate("uniform", "rollout", [CONNECT_FOUR], config)
     assert found.accepted
     assert found.games == 20
     assert found.elo < 0
@@ -76,17 +76,17 @@ def test_in_latest_mode_the_games_are_for_the_curve() -> None:
 def test_games_are_shared_between_boards() -> None:
     games = [pyengine.load_game(f"mnk(rows={n},columns={n},k=3)") for n in (3, 4, 5)]
     config = GateConfig(mode="latest", games=11, simulations=4)
-    assert judge("uniform", "uniform", games, config).games == 11
+    assert play_gate("uniform", "uniform", games, config).games == 11
 
 
-def test_an_interrupted_judgement_goes_on(tmp_path: Path) -> None:
+def test_an_interrupted_match_of_a_gate_goes_on(tmp_path: Path) -> None:
     config = GateConfig(mode="latest", games=40, simulations=20)
     seen: list[int] = []
 
     def stop() -> bool:
         return bool(seen) and seen[-1] >= 8
 
-    first = judge(
+    first = play_gate(
         "rollout",
         "uniform",
         [CONNECT_FOUR],
@@ -99,7 +99,7 @@ def test_an_interrupted_judgement_goes_on(tmp_path: Path) -> None:
     assert not first.accepted
     kept = len(read_lines(tmp_path / "match-0.jsonl"))
     assert kept >= first.games
-    second = judge("rollout", "uniform", [CONNECT_FOUR], config, record=tmp_path / "match")
+    second = play_gate("rollout", "uniform", [CONNECT_FOUR], config, record=tmp_path / "match")
     assert second.complete
     assert second.games == 40
 
@@ -115,7 +115,7 @@ def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
             time.sleep(0.05)
         return np.zeros((len(planes), 7)), np.zeros(len(planes))
 
-    found = judge(
+    found = play_gate(
         CallbackEvaluator(slow_when_told_to_stop),
         "uniform",
         [CONNECT_FOUR],
@@ -158,7 +158,7 @@ def write(folder: RunFolder, step: int) -> None:
 
 
 def finished(folder: RunFolder) -> list[dict[str, Any]]:
-    """Let a gate judge what there is and return the curve."""
+    """Let a gate evaluate what there is and return the curve."""
     part = Part("gate", folder, folder.run())
     part.finish()
     work(part)
@@ -213,7 +213,7 @@ def games(line: dict[str, Any]) -> int:
 
 @pytest.mark.parametrize("mode", ["latest", "gate"])
 def test_an_interrupted_match_leaves_no_line_and_goes_on(tmp_path: Path, mode: str) -> None:
-    """Also when a newer candidate has come; and nobody is judged against the first one instead."""
+    """Also when a newer candidate has come; the first network is no opponent instead."""
     folder = begun(tmp_path, mode, games=40)
     write(folder, 100)
     curve = finished(folder)
@@ -261,7 +261,7 @@ def test_an_interrupted_match_is_played_anew_where_the_threads_have_changed(tmp_
     assert records(folder) == []
 
 
-def test_a_network_whose_gate_was_killed_before_its_first_game_is_judged(tmp_path: Path) -> None:
+def test_a_network_whose_gate_was_killed_before_its_first_game_is_evaluated(tmp_path: Path) -> None:
     folder = begun(tmp_path, "latest")
     write(folder, 100)
     finished(folder)
@@ -270,7 +270,7 @@ def test_a_network_whose_gate_was_killed_before_its_first_game_is_judged(tmp_pat
     write(folder, 200)
     taken = Best(name=folder.candidate(200).name, sha256="", step=200, generation=2, elo=first.elo)
     folder.set_best(taken)
-    assert folder.judged() == 100
+    assert folder.evaluated() == 100
     for step in (100, 150):  # of gates before
         (folder.log / f"match-{step:08d}-0.jsonl").write_text("")
     write(folder, 150)
@@ -321,7 +321,7 @@ def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
 # --- the curve ------------------------------------------------------------------------------------
 
 
-def judged(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any]:
+def evaluated(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any]:
     """Return the line of a candidate that met one network and was taken."""
     met = {"step": opponent, "wins": wins, "draws": 0, "losses": losses}
     place = {"step": step, "generation": step // 100, "games": 10 * step, "elo": 0.0}
@@ -332,8 +332,8 @@ def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match="found none"):
         plot_curve(tmp_path, tmp_path / "curve.svg")
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
-    append_line(tmp_path / "curve.jsonl", judged(100, 0, 6, 4))
-    append_line(tmp_path / "curve.jsonl", judged(200, 100, 4, 6) | {"accepted": False})
+    append_line(tmp_path / "curve.jsonl", evaluated(100, 0, 6, 4))
+    append_line(tmp_path / "curve.jsonl", evaluated(200, 100, 4, 6) | {"accepted": False})
     with pytest.raises(pyengine.ConfigError, match="cannot be written"):
         plot_curve(tmp_path, tmp_path / "curve.nothing")
     assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
@@ -341,8 +341,8 @@ def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
 
 def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
-    append_line(tmp_path / "curve.jsonl", judged(100, 0, 6, 4))
-    append_line(tmp_path / "curve.jsonl", judged(300, 250, 1, 1))
+    append_line(tmp_path / "curve.jsonl", evaluated(100, 0, 6, 4))
+    append_line(tmp_path / "curve.jsonl", evaluated(300, 250, 1, 1))
     import matplotlib
 
     with matplotlib.rc_context({"svg.fonttype": "none"}):

@@ -67,7 +67,7 @@ def test_onnx_runtime_computes_what_pytorch_does(
     assert report.positions == 64 * len(games)
 
 
-def test_a_deep_network_that_has_not_learnt_judges_moderately(tmp_path: Path) -> None:
+def test_a_deep_network_that_has_not_learnt_evaluates_moderately(tmp_path: Path) -> None:
     torch.manual_seed(0)
     network = train.Network(NetworkConfig(blocks=20, filters=32), 17, (9, 9), 82).eval()
     logits, value = network(torch.rand(16, 17, 9, 9))
@@ -175,7 +175,7 @@ def test_a_network_may_value_positions_for_the_first_player(game: str, tmp_path:
     assert values[1] == pytest.approx(values[0] * [1, -1], abs=1e-6)
 
 
-def test_a_convolutional_network_judges_any_board() -> None:
+def test_a_convolutional_network_evaluates_any_board() -> None:
     network = network_for(NetworkConfig(kind="convolutional", blocks=1, filters=4), "gomoku")
     policy, value = network(torch.randn(2, 3, 8, 11))
     assert policy.shape == (2, 88)

@@ -47,14 +47,15 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
         path: the picture; its ending says the format (.svg, .png, .pdf).
 
     Raises:
-        ConfigError: matplotlib is missing, no candidate was judged, or the file cannot be written.
+        ConfigError: matplotlib is missing, no candidate was evaluated, or the file cannot be
+            written.
 
     """
     folder = RunFolder(directory)
     fit = rated(folder)
     lines = [line for line in read_lines(folder.curve) if line.get("step") in fit]
     if not lines:
-        raise ConfigError(f"expected candidates that were judged, found none in {directory}")
+        raise ConfigError(f"expected candidates that were evaluated, found none in {directory}")
     try:
         kind = importlib.import_module("matplotlib.figure")
     except ModuleNotFoundError as error:

@@ -20,13 +20,13 @@ from pyengine.match.statistics import elo_of_score, score_interval
 from pyengine.result import SearchResult
 from pyengine.train.loop.run_configs import GateConfig
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["GateResult", "play_gate"]
 
 _LOOK_SECONDS = 0.1  # between two looks at whether to stop
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class GateResult:
     """The result of a candidate's match; Elo and score are its own against the other.
 
     Attributes:
@@ -58,7 +58,7 @@ class Judgement:
         return asdict(self)
 
 
-def judge(
+def play_gate(
     candidate: Evaluator | str | Path,
     best: Evaluator | str | Path,
     games: Sequence[Game],
@@ -68,7 +68,7 @@ def judge(
     stop: Callable[[], bool] | None = None,
     on_progress: Callable[[MatchResult], object] | None = None,
     record: Path | None = None,
-) -> Judgement:
+) -> GateResult:
     """Play and decide. The match ends as soon as the candidate cannot pass any more.
 
     By score, one that passes has played all its games. Its Elo is too high all the same, since it
@@ -106,7 +106,7 @@ def judge(
             result = _match(sides, count, config, seed, file, go_on)
         results.append(result)
         interrupted = stop is not None and stop() and result.games < count
-    return _judgement(results, counts, config, interrupted)
+    return _result(results, counts, config, interrupted)
 
 
 def _name(given: Evaluator | str | Path) -> Any:
@@ -220,9 +220,9 @@ def _decided(results: Sequence[MatchResult], counts: Sequence[int], config: Gate
     return sum(counts) - losses - draws / 2 <= config.threshold * sum(counts)
 
 
-def _judgement(
+def _result(
     results: Sequence[MatchResult], counts: Sequence[int], config: GateConfig, interrupted: bool
-) -> Judgement:
+) -> GateResult:
     wins, draws, losses = _totals(results)
     played = wins + draws + losses
     points = wins + draws / 2
@@ -235,7 +235,7 @@ def _judgement(
     else:
         accepted = points > config.threshold * sum(counts)
     low, high = _interval(results)
-    return Judgement(
+    return GateResult(
         accepted=accepted and not interrupted,
         complete=not interrupted,
         games=played,

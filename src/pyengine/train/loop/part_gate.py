@@ -1,4 +1,4 @@
-"""The part that judges: the newest candidate against the best network."""
+"""The part that evaluates: the newest candidate against the best network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyengine.files import sha256_of
 from pyengine.match import MatchResult
 from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop import curve
-from pyengine.train.loop.gate import Judgement, judge
+from pyengine.train.loop.gate import GateResult, play_gate
 from pyengine.train.loop.part_selfplay import evaluator_of
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.rating import ratings
@@ -25,12 +25,12 @@ _RECORD = re.compile(r"match-(\d{8})-.*\.jsonl")
 
 
 def work(part: Part) -> None:
-    """Judge candidates until told to end. Told to finish, it judges the newest one first."""
+    """Evaluate candidates until told to end. Told to finish, it evaluates the newest one first."""
     _settle(part)
     while not part.stopping:
         step = _next(part)
         if step is not None:
-            _judge(part, step)
+            _evaluate(part, step)
         elif part.finishing:
             break
         else:
@@ -50,14 +50,14 @@ def _settle(part: Part) -> None:
 
 
 def _next(part: Part) -> int | None:
-    """Return the step of the candidate to judge: one begun and not ended, else the newest.
+    """Return the step of the candidate to evaluate: one begun and not ended, else the newest.
 
-    The others are skipped. None where all are judged.
+    The others are skipped. None where all are evaluated.
     """
     best = part.folder.best()
     if best is None:
         return None
-    least = max(part.folder.judged() + 1, best.step)
+    least = max(part.folder.evaluated() + 1, best.step)
     waiting = [step for step in part.folder.candidates() if step >= least]
     if not waiting:
         return None
@@ -72,10 +72,10 @@ class _Met:
     """A match of a candidate."""
 
     other: Best
-    found: Judgement
+    found: GateResult
 
 
-def _judge(part: Part, step: int) -> None:
+def _evaluate(part: Part, step: int) -> None:
     """Play the candidate's games and let it take the best network's place, if it may.
 
     One whose match is interrupted stays as it is, its games are kept, and it goes on.
@@ -106,17 +106,17 @@ def _judge(part: Part, step: int) -> None:
     _tidy(part)
 
 
-def _match(part: Part, candidate: Best, other: Best, games: int) -> Judgement:
+def _match(part: Part, candidate: Best, other: Best, games: int) -> GateResult:
     """Play one match of a candidate."""
     config, step = part.run.gate, candidate.step
 
     def show(result: MatchResult) -> None:
         score = result.score if result.games else None
-        part.say({"state": "judges", "step": step, "games": result.games, "score": score})
+        part.say({"state": "evaluates", "step": step, "games": result.games, "score": score})
 
     # Threads may change from sitting to sitting, and a record is of one setting.
     settings = config.search_config().fingerprint()[:8]
-    return judge(
+    return play_gate(
         part.folder.candidate(step),
         evaluator_of(other, part.folder),
         part.run.games,
@@ -224,16 +224,16 @@ def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
 def _tidy(part: Part) -> None:
     """Remove what nobody needs any more: rejected networks, those skipped, finished records."""
     folder = part.folder
-    best, judged = folder.best(), folder.judged()
+    best, evaluated = folder.best(), folder.evaluated()
     for step, file in _records(part):
-        if step <= judged:
+        if step <= evaluated:
             file.unlink(missing_ok=True)
     if part.run.gate.keep_rejected:
         return
     kept = {0, best.step if best is not None else 0}
     kept |= {int(line["step"]) for line in _accepted(part)}
     for other in folder.candidates():
-        if other <= judged and other not in kept:
+        if other <= evaluated and other not in kept:
             folder.candidate(other).unlink(missing_ok=True)
 
 

@@ -169,7 +169,7 @@ def _first(part: Part) -> None:
 def _export(part: Part, learner: Any, positions: _Positions) -> None:
     """Write the candidate of this step, if there is none."""
     path = part.folder.candidate(learner.step)
-    if learner.step == 0 or path.exists() or learner.step <= part.folder.judged():
+    if learner.step == 0 or path.exists() or learner.step <= part.folder.evaluated():
         return
     games = sum(part.folder.produced(name).games for name in part.run.game.name)
     told = {"step": learner.step, "games": games, "positions": positions.total}

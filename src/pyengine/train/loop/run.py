@@ -247,13 +247,13 @@ class _Supervisor:
     def _progress(self) -> RunProgress:
         playing = self._folder.status("selfplay")
         learning = self._folder.status("learner")
-        judging = self._folder.status("gate")
+        evaluating = self._folder.status("gate")
         produced = [self._folder.produced(name) for name in self._run.game.name]
-        gate = str(judging.get("state", ""))
-        if gate == "judges":
-            gate = f"step {judging['step']}: {judging['games']} games"
-            if judging["score"] is not None:
-                gate += f", {judging['score']:.0%}"
+        gate = str(evaluating.get("state", ""))
+        if gate == "evaluates":
+            gate = f"step {evaluating['step']}: {evaluating['games']} games"
+            if evaluating["score"] is not None:
+                gate += f", {evaluating['score']:.0%}"
         return RunProgress(
             seconds=self._seconds(),
             games=sum(each.games for each in produced),
@@ -271,7 +271,7 @@ class _Supervisor:
         )
 
     def _finish(self) -> None:
-        """End the parts one after the other, so that the last candidate is judged.
+        """End the parts one after the other, so that the last candidate is evaluated.
 
         Raises TrainingError where one failed at that, when all have ended.
         """

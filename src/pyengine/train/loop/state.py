@@ -54,7 +54,7 @@ class RunFolder:
     ``data/GAME/``             shards of self-play
     ``models/``                ``candidate-STEP.onnx``
     ``checkpoints/``           of the learner, with its ``log.jsonl``
-    ``curve.jsonl``            a line for each candidate judged
+    ``curve.jsonl``            a line for each candidate evaluated
     ``log/``                   ``run.jsonl``, ``PART.err``, games of matches under way
     ``status/PART.json``       what a part is doing
     ``clock.json``             seconds of all sittings
@@ -148,8 +148,8 @@ class RunFolder:
         found = (_CANDIDATE.fullmatch(path.name) for path in self.models.iterdir())
         return sorted(int(match[1]) for match in found if match)
 
-    def judged(self) -> int:
-        """Return the step of the last candidate judged: the curve's last; 0 before the first."""
+    def evaluated(self) -> int:
+        """Return the step of the last candidate evaluated: the curve's last; 0 before the first."""
         return max((int(line["step"]) for line in read_lines(self.curve)), default=0)
 
     def set_status(self, part: str, values: dict[str, Any]) -> None:
