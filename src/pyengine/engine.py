@@ -209,13 +209,23 @@ class Engine:
     def stats(self) -> dict[str, Any]:
         """Return counters since the engine was made.
 
-        ``simulations``, ``evaluations`` (rows evaluated), ``batches``, ``mean_batch_fill`` (rows a
-        batch), ``padding`` (rows), ``cache_hits``, ``collisions``, ``waiting_seconds`` (of workers
-        with nothing to do but wait for evaluations), ``nodes`` and ``bytes`` now,
-        ``memory_refusals`` (how often a node stayed without children because the memory limit was
-        met), ``provider``. What the threads cost each other: ``scheduler_passes`` (through the
-        scheduler's mutex), ``wake_ups`` (of sleeping threads), ``queue_operations`` (of the lines
-        in which searches and batches wait).
+        Keys:
+            simulations: of all searches.
+            evaluations: rows evaluated, without padding and cache hits.
+            batches: calls of the evaluator.
+            mean_batch_fill: rows of a batch.
+            padding: rows of batches that no leaf needed.
+            cache_hits: rows that the cache answered.
+            collisions: walks that met a leaf in flight.
+            waiting_seconds: of workers with nothing to do but wait for evaluations, summed.
+            nodes: in the tree now.
+            bytes: of tree and cache now.
+            memory_refusals: how often a node stayed without children because the memory limit was
+                met.
+            scheduler_passes: of the threads through the scheduler's mutex.
+            wake_ups: of sleeping threads.
+            queue_operations: of the lines in which searches and batches wait.
+            provider: that runs the network.
         """
         stats = dict(self._searcher_open.stats())
         batches = stats["batches"]

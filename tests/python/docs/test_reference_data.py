@@ -56,5 +56,5 @@ def test_the_keys_of_stats() -> None:
     with pyengine.Engine("tic_tac_toe", "uniform", threads=1) as engine:
         engine.search(engine.game.new_initial_state(), simulations=8)
         found = set(engine.stats())
-    told = {row[0].strip("`") for row in table_after("search.md", "**`stats`** returns a dict")}
+    told = {row[0].strip("`") for row in table_after("search.md", "**`stats`** returns")}
     assert told == found
