@@ -319,6 +319,8 @@ def parameters(name: str) -> list[Parameter]:
     found = []
     for parameter in inspect.signature(function).parameters.values():
         hint, declared = typing.get_args(hints[parameter.name])[:2]
+        if declared.hidden:  # a former name
+            continue
         default = parameter.default
         given = default is not parameter.empty and default is not None and default is not False
         found.append(

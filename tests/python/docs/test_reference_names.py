@@ -35,7 +35,8 @@ def test_the_commands_are_those_of_the_program() -> None:
     commands = typer.main.get_command(app).commands
     assert set(commands) == set(tool.commands())
     for name, command in commands.items():
-        flags = {flag for option in command.params for flag in option.opts if flag[0] == "-"}
+        shown = (option for option in command.params if not getattr(option, "hidden", False))
+        flags = {flag for option in shown for flag in option.opts if flag[0] == "-"}
         told = {flag for p in tool.parameters(name) for flag in p.flags if flag[0] == "-"}
         assert told == flags
 
