@@ -51,7 +51,7 @@ def test_any_error_in_a_row_leaves_a_failed_row(error: Exception) -> None:
         row["us"] = 1.0
     assert [row["name"] for row in report.rows] == ["suite/first", "suite/second"]
     said = report.rows[0]["failed"]
-    assert said.startswith(f"{type(error).__name__}: {error} (test_benchmarks_failures.py:")
+    assert said.startswith(f"{type(error).__name__}: {error} (test_failures.py:")
 
 
 def test_an_error_outside_of_rows_keeps_the_rows_before_it() -> None:
