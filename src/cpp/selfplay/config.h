@@ -9,23 +9,23 @@
 namespace pyengine {
 
 struct SelfPlayConfig {
-  /// Of full searches: budget, noise, batch. Its `simulations` must be set, `seconds` not; its
-  /// `temperature` is that of the first `temperature_moves` plies, then 0.
+  /// Of full searches: budget, noise, batch. `simulations` must be set and `seconds` not.
+  /// `temperature` holds for the first `temperature_moves` plies; later it is 0.
   SearchConfig search;
   int concurrent_games = 64;   ///< 1..65535
   int temperature_moves = 30;  ///< plies, >= 0                      [AlphaGo Zero]
 
-  /// A side resigns when the values of the root and of its best child are both below it, in [-1,
-  /// 1]. None: nobody resigns.
+  /// A side resigns when the values of the root and of its most visited child are both below, in
+  /// [-1, 1]. None: nobody resigns.
   std::optional<double> resign_threshold = -0.9;
   double resign_off_fraction = 0.1;      ///< of games played on, in [0, 1]  [AlphaGo Zero]
-  double resign_false_positives = 0.05;  ///< the threshold is lowered until no more of the games
-                                         ///< played on would have been given up in vain; in [0, 1]
+  double resign_false_positives = 0.05;  ///< share of the games played on that the threshold may
+                                         ///< resign in vain; it falls until that holds; in [0, 1]
 
   double full_search_fraction = 1.0;     ///< of moves, in (0, 1]   [KataGo, playout cap]
   std::uint64_t fast_simulations = 100;  ///< of the others: no noise, no policy target; >= 1
   double forced_playouts = 0.0;          ///< k, >= 0; 0 = none     [KataGo: 2]
-  int opening_random_moves = 0;          ///< at most so many plies at random, >= 0
+  int opening_random_moves = 0;          ///< most random plies at the start, >= 0
   std::uint64_t seed = 0;
 };
 

@@ -12,33 +12,33 @@ namespace {
 constexpr std::uint32_t kMostVisits = std::numeric_limits<std::uint16_t>::max();
 constexpr int kMostPly = std::numeric_limits<std::uint16_t>::max();
 
-/// Adds `count` elements; the place of the first.
+/// Adds `count` elements and returns them.
 template <class T>
 std::span<T> grow(std::vector<T>& column, std::size_t count) {
   column.resize(column.size() + count);
   return std::span(column).last(count);
 }
 
-void write_visits(const Judged& judged, std::span<std::uint16_t> row) {
+void write_visits(const SearchedPosition& found, std::span<std::uint16_t> row) {
   const std::uint32_t most =
-      judged.visits.empty() ? 0 : *std::max_element(judged.visits.begin(), judged.visits.end());
-  for (std::size_t i = 0; i < judged.visits.size(); ++i) {
-    std::uint64_t visits = judged.visits[i];
+      found.visits.empty() ? 0 : *std::max_element(found.visits.begin(), found.visits.end());
+  for (std::size_t i = 0; i < found.visits.size(); ++i) {
+    std::uint64_t visits = found.visits[i];
     if (most > kMostVisits) visits = visits * kMostVisits / most;
-    row[static_cast<std::size_t>(judged.actions[i])] = static_cast<std::uint16_t>(visits);
+    row[static_cast<std::size_t>(found.actions[i])] = static_cast<std::uint16_t>(visits);
   }
 }
 
 }  // namespace
 
-void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes, const Judged& judged,
-                       int num_actions) {
-  if (judged.ply > kMostPly) {
+void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes,
+                       const SearchedPosition& found, int num_actions) {
+  if (found.ply > kMostPly) {
     throw ConfigError("expected games of at most " + std::to_string(kMostPly) +
                       " plies, as training data counts, found a longer one");
   }
   try {
-    append(shape, planes, judged, num_actions);
+    append(shape, planes, found, num_actions);
   } catch (...) {
     const auto cut = [&](auto& column, std::size_t width) { column.resize(positions * width); };
     cut(bits, shape.bits());
@@ -52,17 +52,17 @@ void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes, const
   ++positions;
 }
 
-void FinishedGame::append(const PackedShape& shape, const PlaneStack& planes, const Judged& judged,
-                          int num_actions) {
+void FinishedGame::append(const PackedShape& shape, const PlaneStack& planes,
+                          const SearchedPosition& found, int num_actions) {
   pack_planes(shape, planes, grow(bits, shape.bits()),
               grow(fill, static_cast<std::size_t>(shape.values)), grow(dense, shape.numbers()));
-  write_visits(judged, grow(visits, static_cast<std::size_t>(num_actions)));
-  root_value.push_back(judged.root_value);
-  network_value.push_back(judged.network_value);
-  ply.push_back(static_cast<std::uint16_t>(judged.ply));
-  action.push_back(static_cast<std::uint16_t>(judged.action));
-  to_move.push_back(static_cast<std::uint8_t>(judged.to_move));
-  full.push_back(judged.full ? 1 : 0);
+  write_visits(found, grow(visits, static_cast<std::size_t>(num_actions)));
+  root_value.push_back(found.root_value);
+  network_value.push_back(found.network_value);
+  ply.push_back(static_cast<std::uint16_t>(found.ply));
+  action.push_back(static_cast<std::uint16_t>(found.action));
+  to_move.push_back(static_cast<std::uint8_t>(found.to_move));
+  full.push_back(found.full ? 1 : 0);
 }
 
 }  // namespace pyengine

@@ -10,7 +10,7 @@
 namespace pyengine {
 namespace {
 
-/// Streams of a game's own decisions, beside those of searches.
+/// Streams of a game's own decisions. Searches have others.
 Rng game_stream(std::uint64_t seed, std::uint64_t number) {
   return Rng(seed ^ 0x9E3779B97F4A7C15U, number);
 }
@@ -23,7 +23,7 @@ std::array<float, 2> returns_of(const Outcome& outcome) {
   return {outcome.for_player(0), outcome.for_player(1)};
 }
 
-/// The larger of what a search thinks of the position and of its most visited move.
+/// The larger of the values of the position and of its most visited move.
 double best_chance(const SearchResult& result) {
   const auto most = std::max_element(result.visits.begin(), result.visits.end());
   if (*most == 0) return result.value;
@@ -33,8 +33,8 @@ double best_chance(const SearchResult& result) {
 
 }  // namespace
 
-Table::Table(std::shared_ptr<const AnyGame> game_in, const SelfPlayConfig& config_in,
-             const ModelSpec& recorded)
+SelfPlayContext::SelfPlayContext(std::shared_ptr<const AnyGame> game_in,
+                                 const SelfPlayConfig& config_in, const ModelSpec& recorded)
     : game(std::move(game_in)),
       config(config_in),
       encoder(recorded, *game),
@@ -56,8 +56,8 @@ Table::Table(std::shared_ptr<const AnyGame> game_in, const SelfPlayConfig& confi
   }
 }
 
-GameInPlay::GameInPlay(Table& table, const std::shared_ptr<Arena>& arena)
-    : table_(table), tree_(arena) {}
+GameInPlay::GameInPlay(SelfPlayContext& context, const std::shared_ptr<Arena>& arena)
+    : context_(context), tree_(arena) {}
 
 void GameInPlay::begin(std::uint64_t number) noexcept {
   record_ = {};
@@ -65,15 +65,15 @@ void GameInPlay::begin(std::uint64_t number) noexcept {
   stage_ = Stage::opening;
 }
 
-/// At random, and again where it ended the game.
+/// Plays random moves, and others if they end the game.
 void GameInPlay::play_opening() {
-  rng_ = game_stream(table_.config.seed, record_.number);
-  record_.resignation_off = rng_.uniform() < table_.config.resign_off_fraction;
+  rng_ = game_stream(context_.config.seed, record_.number);
+  record_.resignation_off = rng_.uniform() < context_.config.resign_off_fraction;
   lowest_ = {1.0, 1.0};
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
-    State state(table_.game);
-    const auto most = static_cast<std::uint32_t>(table_.config.opening_random_moves);
+    State state(context_.game);
+    const auto most = static_cast<std::uint32_t>(context_.config.opening_random_moves);
     const std::uint32_t plies = most == 0 ? 0 : rng_.below(most + 1);
     for (std::uint32_t ply = 0; ply < plies && !state.position().outcome(); ++ply) {
       legal_.clear();
@@ -87,24 +87,24 @@ void GameInPlay::play_opening() {
     stage_ = Stage::playing;
     return;
   }
-  if (table_.config.opening_random_moves == 0) {
+  if (context_.config.opening_random_moves == 0) {
     throw ConfigError("expected a game that has a first move, found that " +
-                      table_.game->to_string() + " is over when it begins");
+                      context_.game->to_string() + " is over when it begins");
   }
   throw ConfigError("opening_random_moves: expected openings after which " +
-                    table_.game->to_string() + " goes on, found none in " + std::to_string(kTries) +
-                    " tries");
+                    context_.game->to_string() + " goes on, found none in " +
+                    std::to_string(kTries) + " tries");
 }
 
 void GameInPlay::begin_search(BoundEvaluator& evaluator) {
   if (stage_ == Stage::opening) play_opening();
   if (tree_is_old_) tree_.clear();
   tree_is_old_ = false;
-  const SelfPlayConfig& config = table_.config;
+  const SelfPlayConfig& config = context_.config;
   full_ = config.full_search_fraction >= 1.0 || rng_.uniform() < config.full_search_fraction;
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
-  const SearchConfig& settings = table_.search(full_, warm);
-  search_.emplace(tree_, *state_, settings, *settings.simulations, table_.searches++, evaluator);
+  const SearchConfig& settings = context_.search(full_, warm);
+  search_.emplace(tree_, *state_, settings, *settings.simulations, context_.searches++, evaluator);
   searching_ = true;
 }
 
@@ -113,7 +113,7 @@ void GameInPlay::continue_search(BoundEvaluator& evaluator) {
   const SearchConfig& settings = search_->config();
   const std::uint64_t done = search_->completed.load(std::memory_order_relaxed);
   const std::uint64_t left = search_->budget() - std::min(done, search_->budget());
-  search_.emplace(tree_, *state_, settings, left, table_.searches++, evaluator);
+  search_.emplace(tree_, *state_, settings, left, context_.searches++, evaluator);
 }
 
 void GameInPlay::drop_tree() {
@@ -122,15 +122,15 @@ void GameInPlay::drop_tree() {
   clear_tree();
 }
 
-/// What may fail comes first: then the search can be read again.
+/// What may throw comes first, so that a second call can read the search again.
 bool GameInPlay::move() {
   const SearchConfig& settings = search_->config();
-  const SearchResult result = read_tree(tree_, table_.game->shape().num_actions, settings,
-                                        choice_stream(table_.config.seed, search_->stream()), 0);
+  const SearchResult result = read_tree(tree_, context_.game->shape().num_actions, settings,
+                                        choice_stream(context_.config.seed, search_->stream()), 0);
   if (result.actions.empty()) {
     throw EngineError("memory_limit: " + std::to_string(settings.memory_limit) +
                       " bytes leave no room for the roots of " +
-                      std::to_string(table_.config.concurrent_games) + " games");
+                      std::to_string(context_.config.concurrent_games) + " games");
   }
   if (resigns(result)) {
     auto moves = state_->history();
@@ -157,7 +157,7 @@ bool GameInPlay::move() {
 void GameInPlay::advance_tree(ActionId action) noexcept {
   try {
     if (search_->config().reuse_tree && tree_.advance(action)) return;
-  } catch (const std::exception&) {  // without memory a tree that begins anew does as well
+  } catch (const std::exception&) {  // out of memory: the next search begins with a new tree
   }
   clear_tree();
 }
@@ -176,7 +176,7 @@ bool GameInPlay::resigns(const SearchResult& result) {
   double& lowest = lowest_[static_cast<std::size_t>(state_->position().to_move())];
   lowest = std::min(lowest, chance);
   if (record_.resignation_off) return false;
-  const auto threshold = table_.resignation.threshold();
+  const auto threshold = context_.resignation.threshold();
   return threshold && chance < *threshold;
 }
 
@@ -184,20 +184,20 @@ void GameInPlay::record(const SearchResult& result) {
   const AnyPosition& position = state_->position();
   legal_.clear();
   position.legal_actions(legal_);
-  table_.encoder.open(position, legal_, planes_);
+  context_.encoder.open(position, legal_, planes_);
   position.rethrow_if_failed();
-  Judged judged;
-  judged.actions = result.actions;
-  judged.visits = policy_target(result, search_->config());
-  judged.root_value = static_cast<float>(result.value);
-  judged.network_value = result.network_value;
-  judged.ply = static_cast<int>(state_->history().size());
-  judged.action = result.action;
-  judged.to_move = position.to_move();
-  const bool visited = std::any_of(judged.visits.begin(), judged.visits.end(),
+  SearchedPosition found;
+  found.actions = result.actions;
+  found.visits = policy_target(result, search_->config());
+  found.root_value = static_cast<float>(result.value);
+  found.network_value = result.network_value;
+  found.ply = static_cast<int>(state_->history().size());
+  found.action = result.action;
+  found.to_move = position.to_move();
+  const bool visited = std::any_of(found.visits.begin(), found.visits.end(),
                                    [](std::uint32_t visits) { return visits != 0; });
-  judged.full = full_ && visited;
-  record_.add(table_.packed, planes_, judged, table_.game->shape().num_actions);
+  found.full = full_ && visited;
+  record_.add(context_.packed, planes_, found, context_.game->shape().num_actions);
 }
 
 void GameInPlay::finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept {
@@ -208,7 +208,7 @@ void GameInPlay::finish(std::array<float, 2> returns, std::vector<ActionId> move
     for (const std::size_t player : {0U, 1U}) {
       if (returns[player] >= 0.0F) lowest = std::min(lowest, lowest_[player]);
     }
-    table_.resignation.add(lowest);
+    context_.resignation.add(lowest);
   }
   searching_ = false;
   state_.reset();

@@ -1,4 +1,4 @@
-/// One game of self-play: its position, its tree and what has been recorded of it.
+/// One game of self-play: its position, its tree and its record.
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@
 
 namespace pyengine {
 
-/// What all games of a run share. Outlives them.
-class Table {
+/// What all games share. It outlives them.
+class SelfPlayContext {
  public:
-  Table(std::shared_ptr<const AnyGame> game, const SelfPlayConfig& config,
-        const ModelSpec& recorded);
+  SelfPlayContext(std::shared_ptr<const AnyGame> game, const SelfPlayConfig& config,
+                  const ModelSpec& recorded);
 
   /// The settings of a move: a full search or a fast one, with temperature or without.
   [[nodiscard]] const SearchConfig& search(bool full, bool warm) const noexcept {
@@ -33,7 +33,8 @@ class Table {
   const Encoder encoder;
   const PackedShape packed;
   Resignation resignation;
-  std::atomic<std::uint64_t> searches{0};  ///< begun so far: each has random numbers of its own
+  /// Begun so far; the number of a search names its random stream.
+  std::atomic<std::uint64_t> searches{0};
 
  private:
   std::array<std::array<SearchConfig, 2>, 2> searches_;
@@ -42,27 +43,28 @@ class Table {
 class GameInPlay {
  public:
   /// Trees of all games share an arena.
-  GameInPlay(Table& table, const std::shared_ptr<Arena>& arena);
+  GameInPlay(SelfPlayContext& context, const std::shared_ptr<Arena>& arena);
 
-  /// Begins the game of this number; its opening is played before its first search.
+  /// Begins game `number`. Its opening is played before its first search.
   void begin(std::uint64_t number) noexcept;
-  /// It has a number, and its record was not taken yet.
+  /// From begin() to end().
   [[nodiscard]] bool begun() const noexcept { return stage_ != Stage::none; }
   [[nodiscard]] bool over() const noexcept { return stage_ == Stage::over; }
-  /// The next search, in the place of the last one. `evaluator` outlives it. Where that fails it
-  /// can be tried again, and the same holds for what follows.
+  /// Puts the next search in the place of the last one. `evaluator` outlives it. A call that threw
+  /// can be repeated; this holds for the functions below as well.
   void begin_search(BoundEvaluator& evaluator);
-  /// The search that a run left open goes on, with what is left of its budget; else the next one.
+  /// Goes on with the search that a run left open and the rest of its budget; without one begins
+  /// the next search.
   void continue_search(BoundEvaluator& evaluator);
   [[nodiscard]] TreeSearch& search() noexcept { return *search_; }
-  /// Forgets the tree, not the game: before another network goes on with it.
+  /// Drops the tree and keeps the game, so that another network can go on with it.
   void drop_tree();
 
-  /// After a search: records the position and plays. Whether the game goes on; if not, it is over.
+  /// After a search: records the position and plays the move. Returns whether the game goes on.
   bool move();
-  /// Of a game that is over.
+  /// The record of a game that is over.
   [[nodiscard]] FinishedGame& record() noexcept { return record_; }
-  /// The record was taken: another game may begin.
+  /// The record was taken: the next game may begin.
   void end() noexcept;
 
  private:
@@ -75,16 +77,16 @@ class GameInPlay {
   void advance_tree(ActionId action) noexcept;
   void clear_tree() noexcept;
 
-  Table& table_;
+  SelfPlayContext& context_;
   Tree tree_;
-  bool tree_is_old_ = false;  ///< it could not be cleared yet
+  bool tree_is_old_ = false;  ///< clearing it failed
   Stage stage_ = Stage::none;
-  std::optional<State> state_;  ///< while it is played
+  std::optional<State> state_;  ///< while the game is played
   std::optional<TreeSearch> search_;
   Rng rng_;
-  bool searching_ = false;          ///< a search has not had its budget yet
-  bool full_ = true;                ///< the search under way
-  std::array<double, 2> lowest_{};  ///< of what each side thought of its best chance
+  bool searching_ = false;          ///< the search has not used up its budget
+  bool full_ = true;                ///< the search under way is a full one
+  std::array<double, 2> lowest_{};  ///< of all values of best_chance() of each side
   FinishedGame record_;
   PlaneStack planes_;
   ActionList legal_;

@@ -27,7 +27,7 @@ void Resignation::add(double lowest) noexcept {
   if (highest_ && lowest_.size() >= kEnough) lower();
 }
 
-/// To the largest value that gives up no more games in vain than may be.
+/// Sets the largest threshold that resigns no more games in vain than may be.
 void Resignation::lower() noexcept {
   sorted_.assign(lowest_.begin(), lowest_.end());
   const auto may_be =
@@ -38,7 +38,7 @@ void Resignation::lower() noexcept {
   }
   const auto place = sorted_.begin() + static_cast<std::ptrdiff_t>(may_be);
   std::nth_element(sorted_.begin(), place, sorted_.end());
-  threshold_ = std::min(*highest_, *place);  // `below` it are `may_be` games at most
+  threshold_ = std::min(*highest_, *place);  // at most `may_be` games lie below it
 }
 
 Resignation::Measured Resignation::measured() const {

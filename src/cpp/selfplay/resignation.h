@@ -1,4 +1,4 @@
-/// When a side may give up: a threshold that is lowered as far as games played on ask for it.
+/// When a side may resign: a threshold that falls until few enough resignations are in vain.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 namespace pyengine {
 
-/// Thread-safe. A game played on says how low the hopes of a side were that did not lose: had the
-/// threshold been above, that side would have given up in vain.
+/// Thread-safe. Some games are played on without resignation. The smallest value of a side that did
+/// not lose tells which thresholds would have made it resign in vain.
 class Resignation {
  public:
-  /// `highest`: the threshold to begin with, which it never exceeds; none: nobody resigns.
-  /// `false_positives`: the share of games played on that may be given up in vain.
+  /// `highest`: the first threshold and the upper limit; none: nobody resigns.
+  /// `false_positives`: the share of the games played on that may be resigned in vain.
   Resignation(std::optional<double> highest, double false_positives);
 
   /// None: nobody resigns.
   [[nodiscard]] std::optional<double> threshold() const;
-  /// A game played on is over. `lowest`: the smallest of all that a side which did not lose thought
-  /// of its best chance (the larger of the values of root and best child).
+  /// A game played on is over. `lowest`: the smallest value of a side that did not lose, over its
+  /// moves; the value of a move is the larger one of root and most visited child.
   void add(double lowest) noexcept;
-  /// Games played on, and those of them in which the threshold as it stands is a false positive.
+  /// Games played on, and those among them that the present threshold resigns in vain.
   struct Measured {
     std::size_t games = 0;
     std::size_t in_vain = 0;
@@ -32,13 +32,13 @@ class Resignation {
   void lower() noexcept;
 
   static constexpr std::size_t kKept = 1000;  ///< newest games that count
-  static constexpr std::size_t kEnough = 20;  ///< before, a share says little
+  static constexpr std::size_t kEnough = 20;  ///< games from which the threshold moves
 
   const std::optional<double> highest_;
   const double false_positives_;
   mutable std::mutex mutex_;
-  std::vector<double> lowest_;  ///< a ring of the newest; kKept are reserved
-  std::vector<double> sorted_;  ///< of lower(); likewise
+  std::vector<double> lowest_;  ///< ring of the newest; room for kKept
+  std::vector<double> sorted_;  ///< for lower(); room for kKept
   std::size_t next_ = 0;
   std::optional<double> threshold_;
 };

@@ -11,12 +11,12 @@ namespace pyengine {
 SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
                    const SelfPlayConfig& config, const ModelSpec& recorded)
     : process_(process_id()),
-      table_((validate(config), std::move(game)), config, recorded),
+      context_((validate(config), std::move(game)), config, recorded),
       pool_(std::make_shared<ChunkPool>(tree_bytes(config.search))) {
   bind(std::move(evaluator));
   const auto arena = std::make_shared<Arena>(pool_);
   for (int i = 0; i < config.concurrent_games; ++i) {
-    games_.push_back(std::make_unique<GameInPlay>(table_, arena));
+    games_.push_back(std::make_unique<GameInPlay>(context_, arena));
   }
 }
 
@@ -47,19 +47,20 @@ class SelfPlay::Busy {
 };
 
 void SelfPlay::bind(std::shared_ptr<Evaluator> evaluator) {
-  const SearchConfig& search = table_.config.search;
-  auto bound = evaluator->bind(table_.game, bind_options(search));
-  auto pipeline =
-      std::make_unique<Pipeline>(*bound, batch_rows(search, *table_.game, bound->traits()), pool_);
+  const SearchConfig& search = context_.config.search;
+  auto bound = evaluator->bind(context_.game, bind_options(search));
+  auto pipeline = std::make_unique<Pipeline>(
+      *bound, batch_rows(search, *context_.game, bound->traits()), pool_);
   for (const auto& game : games_) game->drop_tree();
-  const std::lock_guard lock(mutex_);  // what is swapped out goes after it is released
+  const std::lock_guard lock(
+      mutex_);  // what is swapped out is destroyed after the mutex is released
   if (bound_) {
-    const EvaluatorStats judged = bound_->stats();
-    judged_before_.rows += judged.rows;
-    judged_before_.batches += judged.batches;
-    judged_before_.padding += judged.padding;
-    judged_before_.cache_hits += judged.cache_hits;
-    waited_before_ += static_cast<double>(pipeline_->waited_ns()) * 1e-9;
+    const EvaluatorStats now = bound_->stats();
+    replaced_.rows += now.rows;
+    replaced_.batches += now.batches;
+    replaced_.padding += now.padding;
+    replaced_.cache_hits += now.cache_hits;
+    replaced_waited_ += static_cast<double>(pipeline_->waited_ns()) * 1e-9;
   }
   pipeline_.swap(pipeline);
   bound_.swap(bound);
@@ -78,28 +79,28 @@ RunEnd SelfPlay::run(std::uint64_t games, Host& host) {
     const std::lock_guard lock(mutex_);
     games_left_ = games;
   }
-  pipeline_->prepare(table_.config.search, games_.size());
-  const std::vector<TreeSearch*> searches = fill_tables();
+  pipeline_->prepare(context_.config.search, games_.size());
+  const std::vector<TreeSearch*> searches = open_searches();
   if (searches.empty()) return RunEnd::completed;
   RunOptions options;
-  options.workers = num_workers(table_.config.search);
+  options.workers = num_workers(context_.config.search);
   options.foreign = is_foreign(searches.front()->root());
   options.stop = &stop_;
   options.succession = this;
-  struct Answered {  // a stop holds for one run
+  struct Answered {  // one stop() ends one run
     std::atomic<bool>& stop;
     ~Answered() { stop.store(false, std::memory_order_relaxed); }
   } answered{stop_};
   return pipeline_->run(searches, options, host);
 }
 
-/// Games that are open, then new ones, each with a search of its own.
-std::vector<TreeSearch*> SelfPlay::fill_tables() {
+/// The searches of the games that are open, then of new ones.
+std::vector<TreeSearch*> SelfPlay::open_searches() {
   std::vector<TreeSearch*> searches;
   searches.reserve(games_.size());
   game_of_.clear();
   for (const auto& game : games_) {
-    if (game->over()) count(*game);  // a run without memory left it
+    if (game->over()) count(*game);  // left by a run that was out of memory
   }
   for (const bool open : {true, false}) {
     for (const auto& game : games_) {
@@ -135,7 +136,7 @@ bool SelfPlay::ended(TreeSearch& search) {
 
 void SelfPlay::restart(TreeSearch& search) { game_of_.at(&search)->begin_search(*bound_); }
 
-/// Hands the record of a game that is over out.
+/// Hands out the record of a game that is over.
 void SelfPlay::count(GameInPlay& game) {
   const std::lock_guard lock(mutex_);
   finished_.push_back(std::move(game.record()));
@@ -157,18 +158,18 @@ std::vector<FinishedGame> SelfPlay::take_finished() {
 SelfPlayCounters SelfPlay::counters() const {
   const std::lock_guard lock(mutex_);
   SelfPlayCounters counters = done_;
-  const EvaluatorStats judged = bound_->stats();
-  counters.evaluations = judged_before_.rows + judged.rows;
-  counters.batches = judged_before_.batches + judged.batches;
-  counters.padding = judged_before_.padding + judged.padding;
-  counters.cache_hits = judged_before_.cache_hits + judged.cache_hits;
-  counters.waiting_seconds = waited_before_ + static_cast<double>(pipeline_->waited_ns()) * 1e-9;
-  counters.bytes = pool_->bytes() + judged.cache_bytes + pipeline_->batch_bytes();
+  const EvaluatorStats now = bound_->stats();
+  counters.evaluations = replaced_.rows + now.rows;
+  counters.batches = replaced_.batches + now.batches;
+  counters.padding = replaced_.padding + now.padding;
+  counters.cache_hits = replaced_.cache_hits + now.cache_hits;
+  counters.waiting_seconds = replaced_waited_ + static_cast<double>(pipeline_->waited_ns()) * 1e-9;
+  counters.bytes = pool_->bytes() + now.cache_bytes + pipeline_->batch_bytes();
   counters.refusals = pool_->refusals();
   counters.provider = bound_->provider();
-  counters.searches = table_.searches.load(std::memory_order_relaxed);
-  counters.resign_threshold = table_.resignation.threshold();
-  counters.resignation = table_.resignation.measured();
+  counters.searches = context_.searches.load(std::memory_order_relaxed);
+  counters.resign_threshold = context_.resignation.threshold();
+  counters.resignation = context_.resignation.measured();
   return counters;
 }
 

@@ -1,4 +1,4 @@
-/// Many games at once against one evaluator: every search of every game fills the same batches.
+/// Many games at once with one evaluator: the searches of all games fill the same batches.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace pyengine {
 
-/// Since the object was made.
+/// Counted since the object was made.
 struct SelfPlayCounters {
   std::uint64_t begun = 0;      ///< games
   std::uint64_t finished = 0;   ///< games
@@ -26,13 +26,13 @@ struct SelfPlayCounters {
   std::uint64_t resigned = 0;
   std::uint64_t searches = 0;     ///< begun
   std::uint64_t simulations = 0;  ///< of searches that have ended
-  std::uint64_t evaluations = 0;  ///< rows judged, without padding and cache hits
+  std::uint64_t evaluations = 0;  ///< rows evaluated, without padding and cache hits
   std::uint64_t batches = 0;
   std::uint64_t padding = 0;
   std::uint64_t cache_hits = 0;
-  double waiting_seconds = 0.0;  ///< of workers with nothing to do
+  double waiting_seconds = 0.0;  ///< of workers without work
   std::uint64_t bytes = 0;       ///< of trees and cache
-  std::uint64_t refusals = 0;    ///< of memory: a node stayed without children
+  std::uint64_t refusals = 0;    ///< of memory: a node got no children
   std::string provider;
   std::optional<double> resign_threshold;
   Resignation::Measured resignation;
@@ -64,12 +64,12 @@ class SelfPlay final : private Succession {
   bool ended(TreeSearch& search) override;
   void restart(TreeSearch& search) override;
   void bind(std::shared_ptr<Evaluator> evaluator);
-  std::vector<TreeSearch*> fill_tables();
+  std::vector<TreeSearch*> open_searches();
   [[nodiscard]] bool begin_another(GameInPlay& game) noexcept;
   void count(GameInPlay& game);
 
-  const long process_;  ///< that made this object
-  Table table_;
+  const long process_;  ///< in which this object was made
+  SelfPlayContext context_;
   std::shared_ptr<Evaluator> evaluator_;
   std::unique_ptr<BoundEvaluator> bound_;
   std::shared_ptr<ChunkPool> pool_;
@@ -82,8 +82,8 @@ class SelfPlay final : private Succession {
   mutable std::mutex mutex_;      ///< guards what follows
   std::uint64_t games_left_ = 0;  ///< to begin in this run
   SelfPlayCounters done_;
-  EvaluatorStats judged_before_;  ///< by evaluators that were replaced
-  double waited_before_ = 0.0;
+  EvaluatorStats replaced_;       ///< of evaluators that were replaced
+  double replaced_waited_ = 0.0;  ///< seconds, likewise
   std::vector<FinishedGame> finished_;
 };
 

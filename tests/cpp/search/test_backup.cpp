@@ -95,7 +95,7 @@ struct Bush {
   }
 };
 
-TEST_CASE("one winning move proves a node, whoever else may still be judged") {
+TEST_CASE("one winning move proves a node, though other moves are not evaluated yet") {
   Bush bush({3, 3}, 0, 1);
   bush.over(0, 1, -1.0F);  // player 1 is to move at the child and wins
   CHECK(bush.children[0]->proof.load() == Proof::loss);

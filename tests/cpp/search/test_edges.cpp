@@ -1,4 +1,4 @@
-/// The order of a judged node's edges.
+/// The order of an evaluated node's edges.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The scans that read several nodes at a time against the portable one and against single scores.
+/// Every scan against puct::score(), child by child: the same bits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -56,7 +56,7 @@ puct::Parent parent_of(std::uint64_t seed) {
   return parent;
 }
 
-/// The scan as its contract says it, score by score.
+/// What a scan finds, by the scalar function.
 Scan naive_scan(const Family& family, const puct::Parent& parent,
                 std::vector<Unvisited>& unvisited) {
   Scan best;
@@ -115,11 +115,11 @@ void check_against_naive(ScanChildren scan) {
   }
 }
 
-TEST_CASE("the portable scan finds the first of the largest scores") {
+TEST_CASE("the portable scan gives the bits of puct::score()") {
   check_against_naive(&scan_children);
 }
 
-TEST_CASE("the scan of eight children at a time is bit for bit the portable one") {
+TEST_CASE("the scan of eight children at a time gives the bits of puct::score()") {
   if (avx512_scan_children() == nullptr) {
     MESSAGE("SKIPPED: this processor or build has no AVX-512");
     return;
@@ -127,7 +127,7 @@ TEST_CASE("the scan of eight children at a time is bit for bit the portable one"
   check_against_naive(avx512_scan_children());
 }
 
-TEST_CASE("the scan of four children at a time is bit for bit the portable one") {
+TEST_CASE("the scan of four children at a time gives the bits of puct::score()") {
   if (avx2_scan_children() == nullptr) {
     MESSAGE("SKIPPED: this processor or build has no AVX2");
     return;

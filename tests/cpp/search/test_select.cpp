@@ -1,5 +1,4 @@
-/// Selection against a computation over all legal actions, by the formula of
-/// docs/reference/search.md, "PUCT, exactly".
+/// PuctRule against the formula of puct.h, written anew over all legal actions.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -125,7 +124,7 @@ int chosen_by(ScanChildren wide, Case& c) {
   return c.tree.edges(c.tree.root())[static_cast<std::size_t>(next)].action();
 }
 
-/// What the portable loop and the one for wide vectors choose.
+/// The choice, the same by the portable scan and by the wide one.
 int chosen(Case& c) {
   const int portable = chosen_by(nullptr, c);
   CHECK(chosen_by(wide_scan_children(), c) == portable);

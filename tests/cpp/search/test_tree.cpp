@@ -338,7 +338,7 @@ TEST_CASE("a tree may go while the background still sorts its blocks") {
   wait_for_background();
 }
 
-TEST_CASE("advancing to a child that was never judged leaves a root to be judged") {
+TEST_CASE("advancing to a child without an evaluation leaves a root without one") {
   Planted planted;
   planted.grow(planted.tree->root(), 5, 1, 1);
   const auto kids = children_of(*planted.tree, planted.tree->root());

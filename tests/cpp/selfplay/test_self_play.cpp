@@ -226,13 +226,13 @@ TEST_CASE("resignation: without a threshold nobody resigns") {
 
 TEST_CASE("self-play: a ply that a record cannot count is refused") {
   FinishedGame game;
-  Judged judged;
-  judged.action = 0;
-  judged.ply = 65'535;
-  game.add(PackedShape{}, PlaneStack{}, judged, 1);
+  SearchedPosition found;
+  found.action = 0;
+  found.ply = 65'535;
+  game.add(PackedShape{}, PlaneStack{}, found, 1);
   CHECK(game.ply == std::vector<std::uint16_t>{65'535});
-  judged.ply = 65'536;
-  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, judged, 1), ConfigError);
+  found.ply = 65'536;
+  CHECK_THROWS_AS(game.add(PackedShape{}, PlaneStack{}, found, 1), ConfigError);
   CHECK(game.positions == 1);
 }
 
@@ -250,11 +250,11 @@ TEST_CASE("self-play: configurations out of range are named") {
 
 TEST_CASE("visits beyond 16 bits keep their proportions") {
   FinishedGame game;
-  Judged judged;
-  judged.actions = {1, 4};
-  judged.visits = {131'070, 65'535};
+  SearchedPosition found;
+  found.actions = {1, 4};
+  found.visits = {131'070, 65'535};
   PlaneStack planes;
-  game.add(PackedShape{}, planes, judged, 5);
+  game.add(PackedShape{}, planes, found, 5);
   CHECK(game.visits == std::vector<std::uint16_t>{0, 65'535, 0, 0, 32'767});
 }
 

@@ -6,8 +6,8 @@ namespace pyengine {
 #if defined(PYENGINE_VECTORS)
 namespace {
 
-/// Four numbers at a time. What AVX2 has not is made of what it has: integers become doubles by
-/// way of the numbers from 2^52 on, whose mantissas count by one.
+/// Four numbers at a time. AVX2 has no conversion of 64-bit integers to doubles: the functions
+/// below use the doubles from 2^52 on, whose mantissas count by one.
 struct Four {
   using Int = __m256i;
   using Double = __m256d;
@@ -43,10 +43,10 @@ struct Four {
   static constexpr long long kTwo52 = 0x433LL << 52;  ///< 2^52 as a double
   static constexpr long long kTwo84 = 0x453LL << 52;  ///< 2^84: its mantissa counts by 2^32
   static constexpr int kUpper = 0xAA;                 ///< the upper half of each lane
-  /// Exactly rounded, as by the processor one by one: both halves are exact, their sum is rounded.
+  /// Rounded once, as the scalar conversion does: both halves are exact and their sum is rounded.
   PYENGINE_VECTORS static Double to_doubles(Int a) noexcept {
     const Int low = _mm256_blend_epi32(a, all(kTwo52), kUpper);
-    // The sign is turned into a term of 2^63 that is taken away again.
+    // The flipped sign bit adds 2^63, which is subtracted below.
     const Int high = _mm256_srli_epi64(a, 32) ^ all(kTwo84 | 1LL << 31);
     return (as_doubles(high) - all(0x1p84 + 0x1p63 + 0x1p52)) + as_doubles(low);
   }

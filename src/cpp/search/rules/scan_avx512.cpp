@@ -5,7 +5,7 @@ namespace pyengine {
 
 #if defined(PYENGINE_VECTORS)
 #if !defined(__clang__)
-// The header of GCC 12 begins many instructions with lanes that it leaves undefined.
+// The header of GCC 12 starts many instructions from undefined lanes.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 namespace {
@@ -41,7 +41,7 @@ struct Eight {
     return _mm512_maskz_slli_epi64(kAll, a, bits);
   }
 
-  /// Exactly rounded, as by the processor one by one.
+  /// Rounded once, as the scalar conversion does.
   PYENGINE_VECTORS static Double to_doubles(Int a) noexcept { return _mm512_cvtepi64_pd(a); }
   /// The lower and the upper 32 bits, without a sign.
   PYENGINE_VECTORS static Double low_halves(Int a) noexcept {

@@ -1,7 +1,7 @@
-/// The scan of a node's children with vectors, whatever their width. A file for one width defines
-/// PYENGINE_TARGET, the instructions that it may use, includes this, and writes what differs: a
-/// type V as in scan_avx2.cpp. All is local to that file: code for one processor must not stand
-/// in for another's.
+/// The scan of a node's children with vectors of any width: the twin of puct::score(). A file for
+/// one width defines PYENGINE_TARGET (the instructions that it may use), includes this header and
+/// defines a type V as in scan_avx2.cpp. Everything is local to that file, so that the linker
+/// cannot take one processor's code for another's.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +39,9 @@ struct Words {
   typename V::Int rest;    ///< the word with prior and proof
 };
 
-/// Of `lanes` nodes side by side, node k has its word w in lane (5 k + w) mod `lanes` of one of
-/// five vectors: no two nodes in the same lane, so that blends put a word of all together. A
-/// rotation by w gives all words one order, that of word 0.
+/// `lanes` nodes side by side fill five vectors. Word w of node k is in lane (5 k + w) mod `lanes`
+/// of one of them. No two nodes have it in the same lane, so that blends collect a word of all
+/// nodes, and a rotation by w gives every word the order of word 0.
 [[nodiscard]] constexpr int lane_of_node(int lanes, int node) noexcept {
   return kNodeWords * node % lanes;
 }
@@ -86,7 +86,7 @@ struct FirstNodes {
   Node* nodes[lanes];
 };
 
-/// Places beyond `count` repeat the first child or are memory of a block without a node yet.
+/// Places beyond `count` repeat the first child, or lie in a block and have no node yet.
 template <int lanes>
 FirstNodes<lanes> first_nodes(const Arena& arena, const Node& node, int count) noexcept {
   auto* block = arena.at<FirstBlock>(node.children);
@@ -118,7 +118,7 @@ PYENGINE_VECTORS inline Words<V> words_of(const FirstNodes<V::kLanes>& first) no
   return {V::each(word(0)), V::each(word(8)), V::each(word(32))};
 }
 
-/// unpack_prior() of all: the same bits, written as doubles.
+/// unpack_prior() in every lane: the same bits, written as doubles.
 template <class V>
 PYENGINE_VECTORS inline typename V::Double priors(typename V::Int rest) noexcept {
   constexpr int kCodeShift = 52 - 11;  // an exponent of 5 bits and 11 bits of mantissa
@@ -141,15 +141,15 @@ PYENGINE_VECTORS void keep(unsigned fresh, typename V::Int places, typename V::D
   }
 }
 
-/// Children scored.
+/// The result of score().
 template <class V>
 struct Scored {
   typename V::Double score;  ///< -infinity in lanes that are not to be chosen
   typename V::Double visited_prior;
 };
 
-/// Lanes of `places` from `count` on are not children. Divisions are not masked: what they would
-/// wait for takes longer than they do.
+/// Lanes of `places` from `count` on are not children. All lanes divide: waiting for a mask would
+/// take longer.
 template <class V>
 PYENGINE_VECTORS inline Scored<V> score(const Words<V>& words, typename V::Int places, int count,
                                         const puct::Parent& parent,
@@ -241,7 +241,7 @@ PYENGINE_VECTORS Scan scan_wide(const Arena& arena, const Node& node, int count,
       first += kLanes;
     }
     if (end == count) return first_best<V>(best);
-    index = *block_link(arena, const_cast<Node&>(node), block + 1, index);  // may be in the making
+    index = *block_link(arena, const_cast<Node&>(node), block + 1, index);  // may have no node yet
   }
 }
 

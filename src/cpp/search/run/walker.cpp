@@ -11,7 +11,7 @@ namespace {
 
 [[nodiscard]] float value_of(Proof proof) noexcept { return static_cast<float>(proof); }
 
-/// Holds what a user's game needs held during a walk (the interpreter's lock); nothing for ours.
+/// Holds what a user's game needs during a walk (the interpreter's lock); nothing for other games.
 template <class G>
 struct WalkScopeOf {
   explicit WalkScopeOf(const G&) {}

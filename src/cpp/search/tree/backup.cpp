@@ -5,7 +5,7 @@
 namespace pyengine {
 namespace {
 
-/// What the node is worth to `player`: -1, 0, 1.
+/// The proven value for `player`: -1, 0, 1.
 [[nodiscard]] int worth(Proof proof, int player) noexcept {
   const int first = static_cast<int>(proof);
   return player == 0 ? first : -first;
@@ -32,11 +32,10 @@ namespace {
   return all || best == 1 ? for_first(best, mover) : Proof::none;
 }
 
-/// False when the node is proven already. Of two workers that prove the last two children of a
-/// node, the one that comes here later must see both, and that both are there, so that the node's
-/// proof cannot be lost. Read-modify-writes of one atomic stand in one order, each sees what was
-/// written before the ones ahead of it; loads and stores, whatever their order, might all come too
-/// early.
+/// False when the node is proven already. When two workers prove the last two children of a node,
+/// the one that comes here later must see both children and both proofs, or the node's proof is
+/// lost. Read-modify-writes of one atomic have one order, and each sees what was written before the
+/// earlier ones; with loads and stores both workers could read too early.
 [[nodiscard]] bool may_be_proven(Node& node) noexcept {
   Proof proof = Proof::none;
   return node.proof.compare_exchange_strong(proof, Proof::none, std::memory_order_acq_rel,
@@ -46,7 +45,7 @@ namespace {
 }  // namespace
 
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept {
-  // A user's game may end with other values than win, draw and loss: those prove nothing.
+  // A user's game may end with a value between win, draw and loss, which proves nothing.
   if (value_for_first != -1.0F && value_for_first != 0.0F && value_for_first != 1.0F) return;
   path.back()->proof.store(static_cast<Proof>(static_cast<int>(value_for_first)),
                            std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-/// Back-up: the values of a leaf into the statistics of its path, and proofs towards the root.
+/// Back-up: adds the value of a leaf to the statistics of its path, and carries proofs to the root.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace pyengine {
 
-/// Whether several threads may be at a tree at once. One thread alone needs no lock prefix, which
-/// makes a simulation with a free evaluator about a quarter faster.
+/// Whether several threads use a tree at once. One thread needs no lock prefix, which makes a
+/// simulation with the uniform evaluator about a quarter faster.
 enum class Sharing : bool { exclusive, shared };
 
 template <Sharing S, class T>
@@ -22,8 +22,8 @@ void add(std::atomic<T>& counter, T amount) noexcept {
   }
 }
 
-/// Holds the lock of a leaf in flight against mark_again(); nothing where one thread owns the tree.
-/// Held for as long as a path is long: whoever cannot do without waits in a loop.
+/// The lock of a leaf in flight, which keeps mark_again() and unmark() apart; none where one thread
+/// owns the tree. It is held for one pass over the path, so that unmark() waits in a loop.
 template <Sharing S>
 class LeafLock {
  public:
@@ -46,8 +46,8 @@ template <Sharing S>
 void mark(const Path& path, std::uint32_t times = 1) noexcept {
   for (Node* node : path) add<S>(node->in_flight, times);
 }
-/// A walk met a leaf in flight: marks it `times` more for as long as it flies, so that the next
-/// walks turn away earlier. False, and nothing is marked, when it has landed.
+/// A walk met a leaf in flight: marks its path `times` more until unmark(), so that the next walks
+/// turn away earlier. When the leaf is no longer in flight, marks nothing and returns false.
 template <Sharing S>
 bool mark_again(const Path& path, std::uint32_t times) noexcept {
   Node& leaf = *path.back();
@@ -70,8 +70,8 @@ void unmark(const Path& path) noexcept {
   lock.unlock();
 }
 
-/// One visit of every node of the path, with a value for the first player; for the first `drawn`
-/// nodes it is 0 (see Walk::drawn).
+/// Counts one visit of every node of the path with a value for the first player. For the first
+/// `drawn` nodes the value is 0 (see Walk::drawn).
 template <Sharing S>
 void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noexcept {
   const std::int64_t fixed = to_fixed(value_for_first);
@@ -83,8 +83,8 @@ void back_up(const Path& path, float value_for_first, std::size_t drawn = 0) noe
   }
 }
 
-/// The last node of `path` is over with this value: marks it proven and carries the proof up as far
-/// as it goes: a node is proven when a move wins, or when all its moves are proven.
+/// The game is over at the last node of `path`: marks it proven, and then each node above it that
+/// has a winning move or proofs of all its moves.
 void prove(const Tree& tree, const Path& path, float value_for_first) noexcept;
 
 }  // namespace pyengine

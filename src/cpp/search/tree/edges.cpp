@@ -10,16 +10,17 @@
 namespace pyengine {
 namespace {
 
-/// Sorts edges whose actions ascend, by counting the two bytes of the priors: equal priors keep
-/// their order. A sort by comparisons guesses most branches wrong: 19 us for 362 edges against 0.8.
+/// Sorts edges whose actions ascend, by counting the two bytes of the priors; equal priors keep
+/// their order. 362 edges take 0.8 us; a sort by comparisons takes 19 us, as the processor predicts
+/// most of its branches wrong.
 void sort_edges(std::span<Edge> edges) {
-  constexpr std::size_t kLeast = 20;  // measured: below, comparisons are faster
+  constexpr std::size_t kLeast = 20;  // below, comparisons are faster (measured)
   constexpr std::size_t kMost = 512;
   if (edges.size() < kLeast || edges.size() > kMost) {
     std::sort(edges.begin(), edges.end());
     return;
   }
-  if (std::is_sorted(edges.begin(), edges.end())) return;  // equal priors of a network
+  if (std::is_sorted(edges.begin(), edges.end())) return;  // a network gave equal priors
   const auto low = [](Edge edge) { return 0xFF - (edge.prior() & 0xFF); };
   const auto high = [](Edge edge) { return 0xFF - (edge.prior() >> 8); };
   std::array<std::uint16_t, 256> low_place{};
@@ -61,7 +62,7 @@ void write_bits(const EvalLeaf& leaf, std::span<std::uint64_t> words) {
 }  // namespace
 
 void list_edges(const EvalLeaf& leaf, std::span<Edge> edges) {
-  if (leaf.equal_priors) {  // ascending actions under one prior are in order already
+  if (leaf.equal_priors) {  // under one prior ascending actions are the order
     const PackedPrior prior = equal_prior(static_cast<int>(edges.size()));
     std::size_t i = 0;
     const auto add = [&](int action) { edges[i++] = Edge(prior, static_cast<ActionId>(action)); };

@@ -1,5 +1,5 @@
-/// How the moves of a judged node are kept: as a list of 4 bytes each in the search's order, or,
-/// where one prior holds for all of them, as a set of one bit each (Go 19x19: 48 bytes for 1,448).
+/// How the moves of an evaluated node are kept: as a list of 4 bytes each in the search's order,
+/// or, if all have the same prior, as a set of one bit each (Go 19x19: 48 bytes and not 1,448).
 #pragma once
 
 #include <span>
@@ -10,11 +10,10 @@
 
 namespace pyengine {
 
-/// Writes the edges of `leaf` in the search's order; `edges` has a place for each.
+/// Writes the edges of `leaf` in the search's order. `edges` has as many places.
 void list_edges(const EvalLeaf& leaf, std::span<Edge> edges);
 
-/// Takes memory for the edges of `leaf`, writes them and makes them `node`'s; false at the memory
-/// cap.
+/// Takes memory for the edges of `leaf` and gives them to `node`; false at the memory cap.
 bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node);
 
 /// The units that store_edges() took for this node.
@@ -23,12 +22,12 @@ bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node);
 /// The edge at `place` of a node whose edges are stored.
 [[nodiscard]] Edge stored_edge(const Arena& arena, const Node& node, int place) noexcept;
 
-/// Prior of each of `count` moves that have the same.
+/// The prior of each of `count` moves, if all have the same.
 [[nodiscard]] inline PackedPrior equal_prior(int count) noexcept {
   return pack_prior(1.0F / static_cast<float>(count));
 }
 
-/// The prior of stored_edge(), found sooner.
+/// The prior of stored_edge(), without looking for its action.
 [[nodiscard]] inline PackedPrior stored_prior(const Arena& arena, const Node& node,
                                               int place) noexcept {
   if (node.edges_are_bits) return equal_prior(node.num_edges);

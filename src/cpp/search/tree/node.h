@@ -8,8 +8,8 @@
 ///                               ──▶ [c4 ... c7]
 ///                               ──▶ [next, c8 ... c15] ──▶ [next, c16 ...] ...
 ///
-/// Nodes never move. Selection looks at the children and at one more edge; the way to the first
-/// sixteen is two steps long, because selection in a small node waits for nothing else.
+/// Nodes never move. A rule looks at the children and at one more edge. The first sixteen
+/// children are two loads away: in a small node selection waits for nothing else.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 
 namespace pyengine {
 
-/// A move that may be made: prior and action packed so that descending order is the search's order.
+/// A legal move: prior and action in one number, whose descending order is the search's order.
 class Edge {
  public:
   Edge() = default;
@@ -64,8 +64,7 @@ inline constexpr double kValueUnit = 0x1p-24;
   return std::llround(static_cast<double>(value) * 0x1p24);
 }
 
-/// Completed back-ups that a node can count. No node has more than its root, whose searches end
-/// there.
+/// Most visits that a node can count. No node has more than the root, and a search ends there.
 inline constexpr std::uint32_t kMaxVisits = std::numeric_limits<std::uint32_t>::max();
 
 struct Node {
@@ -86,7 +85,7 @@ struct Node {
   /// Children that can be read. The holder of the creation lock, release.
   std::atomic<std::uint16_t> num_children{0};
   ActionId action = 0;    ///< that leads here; constant
-  PackedPrior prior = 0;  ///< of that action; changes only between searches (root noise)
+  PackedPrior prior = 0;  ///< of that action; root noise changes it between searches
   std::atomic<NodeState> state{NodeState::fresh};  ///< acquire / release
   std::atomic<Proof> proof{Proof::none};           ///< from none to a value; see prove()
   std::atomic<bool> creating{false};               ///< creation lock: acquire / release
@@ -114,7 +113,7 @@ struct FirstBlock {
       {};  ///< blocks 1 ... 4; each written before num_children passes into it
   [[nodiscard]] Node* nodes() noexcept { return reinterpret_cast<Node*>(this + 1); }
 };
-/// Blocks from 4 on. Those between are nodes alone.
+/// Blocks from 4 on. Blocks 1 to 3 are nodes alone.
 struct LaterBlock {
   BlockIndex next = 0;  ///< written before num_children passes into the next block
   std::uint32_t unused = 0;
@@ -145,7 +144,7 @@ static_assert(edge_units(kMaxActions) <= Arena::kMaxUnits);
   return arena.at<LaterBlock>(index)->nodes();
 }
 
-/// Where the index of block `block` is kept, given that of the block before it.
+/// The place of the index of block `block`; `before`: index of the block before it.
 [[nodiscard]] inline BlockIndex* block_link(const Arena& arena, Node& node, int block,
                                             BlockIndex before) noexcept {
   if (block == 0) return &node.children;
@@ -153,8 +152,8 @@ static_assert(edge_units(kMaxActions) <= Arena::kMaxUnits);
   return &arena.at<LaterBlock>(before)->next;
 }
 
-/// The blocks of a node's children, one after the other. A block may be entered when it holds one
-/// of the children that num_children counts; later ones may be in the making.
+/// The blocks of a node's children, one after the other. Only blocks with children that
+/// num_children counts may be entered; a worker may be creating the next one.
 class BlockWalk {
  public:
   BlockWalk(const Arena& arena, const Node& node) noexcept

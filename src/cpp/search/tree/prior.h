@@ -14,7 +14,7 @@ inline constexpr std::uint32_t kExponentBias = 127 - 31;  ///< code exponent 31 
 inline constexpr std::uint32_t kBase = kExponentBias << 11;
 }  // namespace prior_format
 
-/// Nearest code of p in [0, 1]; 0 for anything below 2^-31. Monotonic.
+/// The nearest code of p in [0, 1]; 0 below 2^-31. Monotonic.
 [[nodiscard]] inline PackedPrior pack_prior(float p) noexcept {
   using namespace prior_format;
   if (!(p >= 0x1p-31F)) return 0;

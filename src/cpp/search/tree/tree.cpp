@@ -10,16 +10,16 @@
 namespace pyengine {
 namespace {
 
-constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes sorted before others may have their memory
+constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes freed before others may have their memory
 
-/// Gives back everything below `top` except what is below `kept`, which has a new owner.
+/// Frees everything below `top` except what is below `kept`, which has a new owner.
 class Sweep {
  public:
   Sweep(std::shared_ptr<Arena> arena, const Node* kept)
       : allocator_(std::move(arena)), kept_(kept) {}
 
-  /// Number of nodes below `top` that are gone, `kept` included (its content moved). Without memory
-  /// to note them the rest is lost until the arena dies.
+  /// Returns the number of nodes freed below `top`, with `kept`, whose content moved. Out of memory
+  /// for its own list it stops, and the rest is lost until the arena dies.
   std::uint64_t run(const Node& top) noexcept {
     try {
       sweep(top);
@@ -79,7 +79,7 @@ class Sweep {
   std::uint64_t flushed_ = 0;
 };
 
-/// Copies what a node knows. Nobody else may be at either of them.
+/// Copies a node. No other worker may use either of them.
 void copy_node(const Node& from, Node& to) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   to.value_sum.store(from.value_sum.load(kRelaxed), kRelaxed);
@@ -106,7 +106,7 @@ Tree::Tree(std::shared_ptr<ChunkPool> pool) : Tree(std::make_shared<Arena>(std::
 Tree::Tree(std::shared_ptr<Arena> arena)
     : arena_(std::move(arena)), nodes_(std::make_shared<std::atomic<std::uint64_t>>(1)) {}
 
-// A sweep of this arena may be under way; it need not go on.
+// A sweep of this arena may be under way; it may stop.
 Tree::~Tree() { abandon(); }
 
 std::vector<Edge> Tree::edges(const Node& node) const {
