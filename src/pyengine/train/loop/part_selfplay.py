@@ -29,24 +29,24 @@ def work(part: Part) -> None:
     best = first_best(part)
     if best is None:
         return
-    with _tables(part, best) as tables:
+    with _open_runners(part, best) as runners:
         while not part.finishing:
             if part.held:
-                patiently(part, lambda: _tick(tables))
+                patiently(part, lambda: _tick(runners))
                 part.wait()
                 continue
-            table = min(tables, key=lambda each: each.writer.positions / each.share)
-            table.follow(part)
-            _turn(part, table, tables)
+            runner = min(runners, key=lambda each: each.writer.positions / each.share)
+            runner.follow(part)
+            _turn(part, runner, runners)
 
 
 def evaluator_of(best: Best, folder: RunFolder) -> Evaluator:
-    """Return who plays."""
+    """Return the evaluator of the best network."""
     return as_evaluator(str(folder.models / best.name) if best.is_network else best.name)
 
 
 def first_best(part: Part) -> Best | None:
-    """Wait until there is somebody to play; None when it is to end before."""
+    """Wait for the first network; None when the part is to end before."""
     while not part.finishing:
         best = part.folder.best()
         if best is not None:
@@ -57,8 +57,8 @@ def first_best(part: Part) -> Best | None:
 
 
 @dataclass
-class _Table:
-    """A game: its open games, and where the finished ones go."""
+class _GameRunner:
+    """Plays one of the run's games: the player, and where finished games go."""
 
     player: Any
     writer: GameSink
@@ -77,10 +77,10 @@ class _Table:
 
 
 @contextmanager
-def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
-    """Open the tables; at the end all finished games are written."""
+def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
+    """Make a runner for each game of the run; at the end all finished games are written."""
     with ExitStack() as stack:
-        tables = []
+        runners = []
         shares = zip(part.run.game.name, part.run.game.shares, strict=True)
         for number, (name, share) in enumerate(shares):
             config = part.run.selfplay_config(number)
@@ -94,8 +94,8 @@ def _tables(part: Part, best: Best) -> Iterator[list[_Table]]:
                 first_number=writer.next_number,
             )
             stack.callback(_write_all, part, player, writer)
-            tables.append(_Table(player, writer, share, best))
-        yield tables
+            runners.append(_GameRunner(player, writer, share, best))
+        yield runners
 
 
 def _write_all(part: Part, player: Any, writer: GameSink) -> None:
@@ -105,8 +105,8 @@ def _write_all(part: Part, player: Any, writer: GameSink) -> None:
         patiently(part, writer.flush)
 
 
-def _tick(tables: list[_Table]) -> None:
-    for each in tables:
+def _tick(runners: list[_GameRunner]) -> None:
+    for each in runners:
         each.writer.tick()
 
 
@@ -129,39 +129,39 @@ def patiently(part: Part, write: Callable[[], None]) -> None:
         part.wait(1.0)
 
 
-def _turn(part: Part, table: _Table, tables: list[_Table]) -> None:
-    """Play at one table until told to end, a better network comes, or another game's turn."""
+def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
+    """Play one game until told to end, a better network comes, or another game has its turn."""
     begun = time.monotonic()
-    before = sum(each.writer.positions for each in tables)
+    before = sum(each.writer.positions for each in runners)
 
     def take(finished: Iterator[FinishedGame]) -> None:
-        table.player.write(table.writer, finished)
-        _tick(tables)
+        runner.player.write(runner.writer, finished)
+        _tick(runners)
 
     def go_on(finished: Iterator[FinishedGame]) -> bool:
         patiently(part, lambda: take(finished))
         seconds = time.monotonic() - begun
-        positions = sum(each.writer.positions for each in tables)
+        positions = sum(each.writer.positions for each in runners)
         part.say(
             {
-                "games": sum(each.writer.games for each in tables),
+                "games": sum(each.writer.games for each in runners),
                 "positions": positions,
-                "generation": table.best.generation,
+                "generation": runner.best.generation,
                 "positions_per_second": (positions - before) / max(seconds, 1e-9),
-                **_counts(table),
+                **_counts(runner),
             }
         )
         best = part.folder.best()
-        newer = best is not None and best.name != table.best.name
-        turn_over = len(tables) > 1 and seconds > _TURN_SECONDS
+        newer = best is not None and best.name != runner.best.name
+        turn_over = len(runners) > 1 and seconds > _TURN_SECONDS
         return not (part.finishing or part.held or newer or turn_over)
 
-    table.player.run(_ENDLESS, go_on)
+    runner.player.run(_ENDLESS, go_on)
 
 
-def _counts(table: _Table) -> dict[str, Any]:
-    """Return what the games of a table look like."""
-    report = table.player.report()
+def _counts(runner: _GameRunner) -> dict[str, Any]:
+    """Return what the games of a runner look like."""
+    report = runner.player.report()
     return {
         "mean_length": report.mean_length,
         "batch_fill": report.batch_fill,
