@@ -47,6 +47,17 @@ def test_includes_point_from_a_layer_to_itself_or_below() -> None:
     assert offenders(upward) == {}
 
 
+def test_the_tree_knows_no_rule_and_no_rule_knows_the_walk() -> None:
+    above = {"tree": ("search/rules/", "search/run/"), "rules": ("search/run/",)}
+
+    def upward(path: Path) -> list[str]:
+        folder, _, room = name_of(path.parent).partition("/")
+        forbidden = above.get(room, ()) if folder == "search" else ()
+        return [include for include in includes(path) if include.startswith(forbidden)]
+
+    assert offenders(upward) == {}
+
+
 def test_includes_of_the_project_are_written_from_src_cpp() -> None:
     def unknown(path: Path) -> list[str]:
         quoted = re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(), re.MULTILINE)
