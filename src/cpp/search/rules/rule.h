@@ -2,21 +2,22 @@
 /// (run/walker.cpp) asks a Rule which child to enter, and knows no formula. A rule is one file and
 /// one line in make_rule(). As in mctx the root has a choice of its own.
 ///
-///   PUCT                puct_rule.h. AlphaGo's u = c P / (1 + N) is PUCT with puct::Parent::sqrt_n
-///                       = 1: one line where PuctRule fills the Parent, and no new file.
-///   UCB1 (UCT)          ucb1.h.
-///   UCB1 at the root    choose_at_root() as in ucb1.h; choose() answers Selection::nothing(), and
-///   (flat UCB)          the walk counts the evaluation of the root's child once more.
-///   Gumbel AlphaZero    choose_at_root(): of the children with as many visits as sequential
-///   halving
-///                       plans now, the one with the largest g + log P + sigma(Q). The noise g is
-///                       drawn once for a search and orders the root's edges, as
-///                       Tree::add_root_noise() does with Dirichlet's. choose(): the child with the
-///                       largest pi'(a) - N(a) / (1 + sum N); pi' is improved_policy() in result.h.
+///   PUCT               puct_rule.h. AlphaGo's u = c P / (1 + N) needs no new file: PuctRule sets
+///                      puct::Parent::sqrt_n to 1.
+///   UCB1 (UCT)         ucb1.h.
+///   UCB1 at the root   choose_at_root() as in ucb1.h; choose() answers Selection::nothing(), so
+///   that (flat UCB)         a visit counts the evaluation of the root's child once more. A new
+///   playout
+///                      for each visit would be a fourth outcome: evaluate this child again.
+///   Gumbel AlphaZero   choose_at_root(): of the children that have as many visits as sequential
+///                      halving plans now, the largest g + log P + sigma(Q). The noise g is drawn
+///                      once for a search and orders the root's edges; Tree::add_root_noise() does
+///                      the same with Dirichlet noise. choose(): the largest
+///                      pi'(a) - N(a) / (1 + sum N), with pi' of improved_policy() (result.h).
 ///
-/// A tree creates a node's children in the order of its edges. A rule can therefore tell one edge
-/// without a child from the others only if the one that it prefers comes first: all edges without
-/// a child share one Q, and the first of them has the largest prior.
+/// A tree creates children in the order of its edges, larger priors first. Of the edges without a
+/// child a rule can choose the first one only. That is the best one for all rules above: without a
+/// child moves differ in their priors alone.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ struct Selection {
 
   Node* child = nullptr;  ///< of Outcome::child
   Outcome outcome = Outcome::nothing;
-  /// The rule passed by a move that is known to draw: the player to move could have had the draw,
-  /// and the walk counts as one for the nodes up to here (see open_moves.h).
+  /// The rule passed by a move that is known to draw (open_moves.h). The player to move could have
+  /// had the draw: for the nodes down to this one the walk counts as a draw.
   bool passes_draw = false;
 
   [[nodiscard]] static Selection of(Node* child) noexcept { return {child, Outcome::child}; }
@@ -46,9 +47,9 @@ struct Selection {
   [[nodiscard]] static Selection nothing() noexcept { return {}; }
 };
 
-/// Chooses at the nodes of a walk. Each worker has its own, which owns the memory that it computes
-/// in. A rule reads the tree and writes nothing to it; other workers may be changing the counters
-/// that it reads.
+/// Chooses at the nodes of a walk. Each worker has a rule of its own, with the memory in which it
+/// computes. A rule never writes to the tree, and other workers may change the counters that it
+/// reads.
 class Rule {
  public:
   Rule() = default;

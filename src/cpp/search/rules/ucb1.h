@@ -8,9 +8,9 @@
 ///   n      sum of N over the children
 ///
 /// Moves without a visit come first, in the order of their edges. Equal scores: the child that was
-/// created first. A leaf in flight counts as a visit in N(a) and n, not in the mean; a child that
-/// has no more than leaves in flight has the node's mean. Proofs are not looked at: a visit of a
-/// proven child backs up the proven value.
+/// created first. A leaf in flight is a virtual visit, which counts in N(a) and n and not in the
+/// mean, also where the configuration asks for virtual loss. A child that has only leaves in flight
+/// takes the node's mean. Proofs do not count: a visit of a proven child backs up its proven value.
 ///
 /// Sources: Auer et al., "Finite-time analysis of the multiarmed bandit problem", 2002 (UCB1);
 /// Kocsis and Szepesvári, "Bandit based Monte-Carlo planning", 2006 (at every node, with the factor
