@@ -3,7 +3,7 @@
 /// The search fills in a leaf of a batch and requests its evaluation. The answer is there at once,
 /// from a cache say, or the leaf waits in the batch, which is evaluated and decoded as a whole:
 ///
-///       worker                    where traits() says         worker
+///       worker                    as traits() says            worker
 ///
 ///       fill in batch.next()
 ///       request() ──rows────────▶ evaluate(batch) ──────────▶ decode(batch)
@@ -15,17 +15,17 @@
 ///       its place is used for the next leaf
 ///
 /// Threads: one thread at a time uses a batch, and each sees what the one before it wrote. The
-/// verbs are called for different batches at the same time. request(), fill() and decode() run on
-/// any worker; evaluate() on the worker that filled the batch, on a thread that serves the device,
-/// or on the thread that called the search (EvaluatorTraits).
+/// verbs are called for different batches at the same time, on any worker. evaluate() alone may be
+/// bound to other threads: those that serve a device, or the one that called the search; see
+/// EvaluatorTraits.
 ///
 /// Memory: the caller owns the batch and uses it again and again, so that nothing is allocated per
 /// leaf. What an evaluator keeps beside the leaves (planes, buffers of a device, a connection)
 /// belongs to a class that it derives from EvalBatch and returns from make_batch().
 ///
 /// Errors: request(), fill(), evaluate() and decode() may throw EvaluationError, std::bad_alloc and
-/// what the code of a user's game throws. After request() the batch holds what it held before;
-/// after the others the caller takes its leaves back and clears it.
+/// what the code of a user's game throws. The batch is then as it was before request(); after the
+/// others the caller takes its leaves back and clears it.
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ struct EvaluatorTraits {
   bool equal_priors = false;      ///< every answer says EvalLeaf::equal_priors
   bool immediate = false;         ///< request() always answers: there are no rows to evaluate
   bool calling_thread = false;    ///< evaluate() only on the thread that called the search (Python)
-  /// Batches worth evaluating at once; 0 = one per worker, each on the worker that filled it. Else
+  /// Batches worth evaluating at once. 0 = as many as there are workers, which evaluate. Else
   /// evaluate() waits for a device: threads of their own call it, one more than this number, while
   /// the workers gather on.
   int device_batches = 0;
@@ -65,7 +65,7 @@ enum class LeafSymmetry : std::uint8_t {
 /// A position to be evaluated. The caller fills in the question, the evaluator the answer.
 struct EvalLeaf {
   // --- The question: set before request(), unchanged until the answer is there.
-  ActionList legal;      ///< actions, none of a position that is over
+  ActionList legal;      ///< legal actions; none where the game is over
   BoardBits legal_bits;  ///< in the place of `legal`, where traits().equal_priors
   bool has_legal_bits = false;
   int to_move = 0;  ///< player, 0 or 1
