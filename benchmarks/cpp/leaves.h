@@ -1,4 +1,4 @@
-/// Judged leaves, as an evaluator gives them to the search.
+/// Evaluated leaves, as an evaluator gives them to the search.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pyengine::bench {
 
-/// A judged leaf with `actions` legal actions.
+/// An evaluated leaf with `actions` legal actions.
 inline EvalLeaf leaf_with(int actions, bool equal_priors, std::uint64_t seed = 3) {
   EvalLeaf leaf;
   Rng rng(seed);
