@@ -50,14 +50,10 @@ void encode(benchmark::State& state, const AnyGame& game) {
 
 constexpr std::uint64_t kEntries = 1U << 14;
 
-struct Key {
-  std::uint64_t words[2];
-};
-
-std::vector<Key> keys(std::uint64_t seed, std::size_t count = 1024) {
-  std::vector<Key> made(count);
+std::vector<CacheKey> keys(std::uint64_t seed, std::size_t count = 1024) {
+  std::vector<CacheKey> made(count);
   Rng rng(seed);
-  for (Key& key : made) key = {{rng.next(), rng.next()}};
+  for (CacheKey& key : made) key = {rng.next(), rng.next()};
   return made;
 }
 
@@ -73,18 +69,18 @@ void cache(benchmark::State& state, const AnyGame& game, Ask ask) {
   std::vector<float> row(size);
   for (std::size_t i = 0; i < known.size(); ++i) {
     row[0] = static_cast<float>(i);
-    cache.store(known[i].words, row.data());
+    cache.store(known[i], row.data());
   }
-  require(cache.find(known[7].words, row.data()) && row[0] == 7.0F, "what was stored is found");
-  require(!cache.find(unknown[7].words, row.data()), "what was not stored is not found");
+  require(cache.find(known[7], row.data()) && row[0] == 7.0F, "what was stored is found");
+  require(!cache.find(unknown[7], row.data()), "what was not stored is not found");
   const auto others = keys(3, 4 * kEntries);  // none is still there when its turn comes again
   const auto& asked = ask == Ask::hit ? known : (ask == Ask::miss ? unknown : others);
   std::size_t i = 0;
   for (auto _ : state) {
     if (ask == Ask::store) {
-      cache.store(asked[i].words, row.data());
+      cache.store(asked[i], row.data());
     } else {
-      benchmark::DoNotOptimize(cache.find(asked[i].words, row.data()));
+      benchmark::DoNotOptimize(cache.find(asked[i], row.data()));
     }
     i = (i + 1) % asked.size();
   }

@@ -27,12 +27,9 @@ std::vector<float> row_of(std::uint64_t number, std::size_t size) {
   return row;
 }
 
-struct Key {
-  std::uint64_t words[2];
-};
-Key key_of(std::uint64_t number) {
+CacheKey key_of(std::uint64_t number) {
   Rng rng(number, 77);
-  return {{rng.next(), rng.next()}};
+  return {rng.next(), rng.next()};
 }
 
 std::vector<State> random_states(const std::shared_ptr<const AnyGame>& game, int count) {
@@ -69,17 +66,17 @@ std::vector<float> evaluated(BoundEvaluator& bound, const std::vector<State>& st
 TEST_CASE("what was stored is found until it is cleared") {
   EvalCache cache(1024, 1 << 20, 10);
   std::vector<float> row(10);
-  for (std::uint64_t i = 0; i < 100; ++i) cache.store(key_of(i).words, row_of(i, 10).data());
+  for (std::uint64_t i = 0; i < 100; ++i) cache.store(key_of(i), row_of(i, 10).data());
   for (std::uint64_t i = 0; i < 100; ++i) {
-    REQUIRE(cache.find(key_of(i).words, row.data()));
+    REQUIRE(cache.find(key_of(i), row.data()));
     CHECK(row == row_of(i, 10));
   }
-  CHECK_FALSE(cache.find(key_of(100).words, row.data()));
+  CHECK_FALSE(cache.find(key_of(100), row.data()));
   CHECK(cache.hits() == 100);
   cache.clear();
-  CHECK_FALSE(cache.find(key_of(0).words, row.data()));
-  cache.store(key_of(0).words, row_of(0, 10).data());
-  CHECK(cache.find(key_of(0).words, row.data()));
+  CHECK_FALSE(cache.find(key_of(0), row.data()));
+  cache.store(key_of(0), row_of(0, 10).data());
+  CHECK(cache.find(key_of(0), row.data()));
 }
 
 TEST_CASE("a cache stays within its bytes and its entries, and the most recent are kept") {
@@ -92,13 +89,13 @@ TEST_CASE("a cache stays within its bytes and its entries, and the most recent a
   CHECK(few.capacity() == 64);
   std::vector<float> row(10);
   for (std::uint64_t i = 0; i < 10'000; ++i) {
-    few.store(key_of(i).words, row_of(i, 10).data());
-    REQUIRE(few.find(key_of(i).words, row.data()));
+    few.store(key_of(i), row_of(i, 10).data());
+    REQUIRE(few.find(key_of(i), row.data()));
   }
   EvalCache none(1024, 100, 10);
   CHECK(none.capacity() == 0);
-  none.store(key_of(0).words, row.data());
-  CHECK_FALSE(none.find(key_of(0).words, row.data()));
+  none.store(key_of(0), row.data());
+  CHECK_FALSE(none.find(key_of(0), row.data()));
 }
 
 TEST_CASE("answers with the cache and without it are equal bit for bit") {
@@ -149,10 +146,10 @@ TEST_SUITE("concurrent") {
       std::vector<float> row(50);
       for (int i = 0; i < 20'000; ++i) {
         const std::uint64_t number = rng.below(600);
-        if (cache.find(key_of(number).words, row.data())) {
+        if (cache.find(key_of(number), row.data())) {
           if (row != row_of(number, 50)) wrong.fetch_add(1);
         } else {
-          cache.store(key_of(number).words, row_of(number, 50).data());
+          cache.store(key_of(number), row_of(number, 50).data());
         }
         if (i % 5000 == 4999) cache.clear();
       }

@@ -24,11 +24,11 @@ EvalCache::EvalCache(std::uint64_t entries, std::uint64_t bytes, std::size_t row
   bytes_ = overhead + sets * set_bytes;
 }
 
-std::size_t EvalCache::set_of(const std::uint64_t (&key)[2]) const noexcept {
+std::size_t EvalCache::set_of(const CacheKey& key) const noexcept {
   return static_cast<std::size_t>(multiply_wide(key[0], sets_).high * kWays);
 }
 
-bool EvalCache::find(const std::uint64_t (&key)[2], float* row) noexcept {
+bool EvalCache::find(const CacheKey& key, float* row) noexcept {
   if (sets_ == 0) return false;
   const std::size_t first = set_of(key);
   Lock& lock = lock_of(first);
@@ -36,7 +36,7 @@ bool EvalCache::find(const std::uint64_t (&key)[2], float* row) noexcept {
   const std::lock_guard guard(lock.mutex);
   for (std::size_t i = first; i < first + kWays; ++i) {
     Entry& entry = entries_[i];
-    if (entry.generation != generation || entry.key[0] != key[0] || entry.key[1] != key[1]) {
+    if (entry.generation != generation || entry.key != key) {
       continue;
     }
     entry.used = ++lock.tick;
@@ -47,7 +47,7 @@ bool EvalCache::find(const std::uint64_t (&key)[2], float* row) noexcept {
   return false;
 }
 
-void EvalCache::store(const std::uint64_t (&key)[2], const float* row) noexcept {
+void EvalCache::store(const CacheKey& key, const float* row) noexcept {
   if (sets_ == 0) return;
   const std::size_t first = set_of(key);
   Lock& lock = lock_of(first);
@@ -62,7 +62,7 @@ void EvalCache::store(const std::uint64_t (&key)[2], const float* row) noexcept 
       oldest = ~std::uint32_t{0};
       continue;
     }
-    if (entry.key[0] == key[0] && entry.key[1] == key[1]) return;
+    if (entry.key == key) return;
     const std::uint32_t age = lock.tick - entry.used;
     if (oldest != ~std::uint32_t{0} && age >= oldest) {
       victim = i;
@@ -71,7 +71,7 @@ void EvalCache::store(const std::uint64_t (&key)[2], const float* row) noexcept 
   }
   Entry& entry = entries_[victim];
   if (entry.row == 0) entry.row = 1 + rows_given_.fetch_add(1, std::memory_order_relaxed);
-  entry = {{key[0], key[1]}, generation, ++lock.tick, entry.row, 0};
+  entry = {key, generation, ++lock.tick, entry.row, 0};
   std::memcpy(row_of(entry), row, row_size_ * sizeof(float));
 }
 

@@ -2,6 +2,7 @@
 /// look-up, since equal planes may have different legal moves (superko).
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <mutex>
 
 namespace pyengine {
+
+using CacheKey = std::array<std::uint64_t, 2>;  ///< 128 bits, of a good hash
 
 /// A set-associative table of fixed memory, safe to use from any thread: 128-bit key -> row of
 /// floats (policy, then value). A set is guarded by one of a few hundred locks; the oldest entry of
@@ -21,9 +24,9 @@ class EvalCache {
   EvalCache(std::uint64_t entries, std::uint64_t bytes, std::size_t row_size);
 
   /// Copies the row to `row` and returns true, or returns false.
-  bool find(const std::uint64_t (&key)[2], float* row) noexcept;
+  bool find(const CacheKey& key, float* row) noexcept;
   /// Keeps a copy of `row`.
-  void store(const std::uint64_t (&key)[2], const float* row) noexcept;
+  void store(const CacheKey& key, const float* row) noexcept;
   /// Forgets everything, in constant time.
   void clear() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -37,7 +40,7 @@ class EvalCache {
 
   /// Writer and readers hold the lock of its set. All zero = empty.
   struct Entry {
-    std::uint64_t key[2];
+    CacheKey key;
     std::uint32_t generation;  ///< valid when it is the table's
     std::uint32_t used;        ///< tick of the lock at the last use
     std::uint32_t row;         ///< 1 + its place in `rows_`, given at the first use; 0 = none yet
@@ -56,7 +59,7 @@ class EvalCache {
   using Zeroed = std::unique_ptr<T[], Free>;
 
   /// Index of the set's first entry.
-  [[nodiscard]] std::size_t set_of(const std::uint64_t (&key)[2]) const noexcept;
+  [[nodiscard]] std::size_t set_of(const CacheKey& key) const noexcept;
   [[nodiscard]] Lock& lock_of(std::size_t first) noexcept {
     return locks_[(first / kWays) % kLocks];
   }

@@ -27,7 +27,7 @@ struct PlaneShape {
   bool channels_last = false;
   [[nodiscard]] int points() const noexcept { return rows * columns; }
   [[nodiscard]] std::size_t elements() const noexcept {
-    return static_cast<std::size_t>(channels * points());
+    return static_cast<std::size_t>(channels) * static_cast<std::size_t>(points());
   }
   /// {C,H,W} or {H,W,C}.
   [[nodiscard]] std::array<std::int64_t, 3> dims() const noexcept;

@@ -42,7 +42,8 @@ class BoundNetwork final : public BoundEvaluator {
       : game_(std::move(game)), encoder_(spec, *game_), decoder_(spec, *game_) {
     network_ = source.fit(spec, {encoder_.shape(), decoder_.policy_size(), decoder_.value_size()});
     row_bytes_ = encoder_.shape().elements() * size_of(network_->input_type());
-    outputs_ = static_cast<std::size_t>(decoder_.policy_size() + decoder_.value_size());
+    outputs_ = static_cast<std::size_t>(decoder_.policy_size()) +
+        static_cast<std::size_t>(decoder_.value_size());
     symmetries_ = std::max(1, game_->symmetries().count());
     if (options.cache_entries > 0) {
       cache_ = std::make_unique<EvalCache>(options.cache_entries, options.cache_bytes, outputs_);
@@ -146,16 +147,10 @@ class BoundNetwork final : public BoundEvaluator {
   [[nodiscard]] std::string provider() const override { return network_->provider(); }
 
  private:
-  using Key = std::uint64_t[2];
-  struct KeyOf {
-    Key words;
-    // NOLINTNEXTLINE(google-explicit-constructor): the cache takes the words
-    operator const Key&() const noexcept { return words; }
-  };
-  static KeyOf key(const PlaneStack& planes, int symmetry) noexcept {
+  static CacheKey key(const PlaneStack& planes, int symmetry) noexcept {
     const auto k = static_cast<std::uint64_t>(symmetry);
     // The high bits of the first word choose the set: the symmetries of a position lie in many.
-    return {{planes.key[0] ^ (k * 0x9E3779B97F4A7C15U), planes.key[1] ^ k}};
+    return {planes.key[0] ^ (k * 0x9E3779B97F4A7C15U), planes.key[1] ^ k};
   }
   /// Answers a leaf under a symmetry from the cache, or writes a row.
   void request_row(NetworkBatch& batch, int leaf, int symmetry) {
@@ -202,8 +197,8 @@ class BoundNetwork final : public BoundEvaluator {
 
 FloatMemory::FloatMemory(const NetworkShape& shape, int capacity)
     : inputs(static_cast<std::size_t>(capacity) * shape.planes.elements()),
-      policies(static_cast<std::size_t>(capacity * shape.policy)),
-      values(static_cast<std::size_t>(capacity * shape.value)) {
+      policies(static_cast<std::size_t>(capacity) * static_cast<std::size_t>(shape.policy)),
+      values(static_cast<std::size_t>(capacity) * static_cast<std::size_t>(shape.value)) {
   planes = reinterpret_cast<std::byte*>(inputs.data());
   policy = policies.data();
   value = values.data();
