@@ -160,6 +160,21 @@ TEST_CASE("rows of a leaf that failed are evaluated by neither part") {
   CHECK(other->seen->rows == leaves);
 }
 
+TEST_CASE("rows that are left go to the network's part, not to the other one") {
+  const State state(load_game("connect_four"));
+  const auto other = python_part();
+  const auto bound = MixedEvaluator(network(), other, 0.5).bind(state.game(), {});
+  const auto batch = bound->make_batch(4);
+  batch->add_next(ask(*bound, *batch, state));
+  bound->fill(*batch);
+  CHECK(batch->num_rows == 2);
+  CHECK(batch->leaves[0].rows == 2);
+  bound->evaluate(*batch);
+  bound->decode(*batch);
+  CHECK(bound->stats().rows == 2);
+  CHECK(other->seen->rows == 1);
+}
+
 TEST_CASE("the caches of both parts share one cap and are cleared together") {
   const std::vector<State> states = random_states(load_game("connect_four"), 30, 8);
   const std::uint64_t cap = 1U << 18;
