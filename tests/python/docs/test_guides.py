@@ -1,0 +1,147 @@
+"""The README and the guides do what they say: their Python runs, their commands exist.
+
+Blocks of ``python`` run in order in one folder, which holds a network ``model.onnx``. A line
+``<!-- needs: torch -->`` before a block leaves it out where a module is missing. A ``text`` block
+right after one is its output, compared without its numbers. Lines of ``console`` that begin with
+``$`` run; of those in ``sh`` blocks the commands and options of pyengine are looked up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+BLOCK = re.compile(
+    r"(?:^<!-- needs: (?P<needs>[^>]*?) -->\n)?^```(?P<kind>\w+)\n(?P<code>.*?)^```$"
+    r"(?:\n\n^```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+NUMBER = re.compile(r"[-+]?\d[\d,.]*%?")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page."""
+
+    kind: str
+    code: str
+    line: int  #: of the page at which the code begins
+    needs: tuple[str, ...]  #: modules
+    output: str | None
+
+
+def blocks(page: Path, kind: str) -> list[Block]:
+    """Return the blocks of one kind."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(
+            kind=kind,
+            code=found["code"],
+            line=text[: found.start("code")].count("\n"),
+            needs=tuple(re.split(r",\s*", found["needs"])) if found["needs"] else (),
+            output=found["output"],
+        )
+        for found in BLOCK.finditer(text)
+        if found["kind"] == kind
+    ]
+
+
+def with_blocks(kind: str) -> list[Any]:
+    """Return the pages that have blocks of a kind, as parameters."""
+    return [pytest.param(page, id=page.stem) for page in PAGES if blocks(page, kind)]
+
+
+def masked(text: str) -> list[str]:
+    """Return lines without what another machine or another moment changes."""
+    return [" ".join(NUMBER.sub("N", line).split()) for line in text.strip().splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the working folder of a page, with a network in it."""
+    shutil.copy(ROOT / "models" / "connect4.onnx", tmp_path / "model.onnx")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("page", with_blocks("python"))
+def test_the_python_of_a_page_runs(page: Path) -> None:
+    names: dict[str, Any] = {"__name__": "guide"}
+    for block in blocks(page, "python"):
+        if any(importlib.util.find_spec(module) is None for module in block.needs):
+            continue
+        code = compile("\n" * block.line + block.code, str(page), "exec")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, names)
+        if block.output is not None:
+            assert masked(printed.getvalue()) == masked(block.output)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("page", with_blocks("console"))
+def test_the_commands_of_a_page_run(page: Path) -> None:
+    for block in blocks(page, "console"):
+        for line in block.code.splitlines():
+            program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
+            assert program == "pyengine"
+            command = [sys.executable, "-m", "pyengine.cli", *arguments]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+def options_of(command: str) -> set[str]:
+    """Return what a command of pyengine takes."""
+    import typer
+
+    from pyengine.cli.app import app
+
+    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert command in known
+    return {name for parameter in known[command].params for name in parameter.opts}
+
+
+@pytest.mark.parametrize("page", with_blocks("sh"))
+def test_pyengine_has_the_commands_and_options_that_a_page_names(page: Path) -> None:
+    for block in blocks(page, "sh"):
+        for line in block.code.splitlines():
+            program, *arguments = [*shlex.split(line, comments=True), ""]
+            if program != "pyengine":
+                continue
+            given = {one for one in arguments[1:] if re.match(r"--?[a-z]", one)}
+            assert given - {"-h", "--help"} <= options_of(arguments[0]), line
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, id=page.stem) for page in (ROOT / "docs").rglob("*.md")]
+)
+def test_a_link_of_the_documentation_leads_to_a_file(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
+    local = [link for link in links if not link.startswith("https://")]
+    missing = [link for link in local if not (page.parent / link).exists()]
+    # Pages of the reference arrive together with this one's.
+    assert [link for link in missing if "reference/" not in link] == []
+
+
+def test_files_that_the_readme_names_exist() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:docs|examples|benchmarks|models)/[\w./-]*|[A-Z]+\.md)`", text)
+    assert [name for name in named if not (ROOT / name).exists() and "reference" not in name] == []
+    guides = re.findall(r"\| `([a-z-]+)` \|$", text, re.MULTILINE)
+    assert {f"{name}.md" for name in guides} == {
+        page.name for page in (ROOT / "docs" / "guides").iterdir()
+    }
