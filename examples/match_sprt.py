@@ -1,0 +1,20 @@
+"""Is one setting stronger? The match ends when it is decided. Run: python match_sprt.py [GAMES]"""
+
+import sys
+
+import pyengine
+
+games = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+game = pyengine.load_game("connect_four")
+new = pyengine.Engine(game, "connect4", simulations=100, c_puct=2.0)
+old = pyengine.Engine(game, "connect4", simulations=100)
+
+result = pyengine.match(
+    new,
+    old,
+    games=games,  # at most
+    seed=0,
+    sprt=pyengine.Sprt(elo0=0, elo1=20),  # is it 20 Elo stronger, or not stronger at all?
+    names=("c_puct 2.0", "c_puct 1.25"),
+)
+print(result)

@@ -1,0 +1,58 @@
+"""Search a game of your own: Domineering. Run: python own_game.py [SIMULATIONS]
+
+Player 0 places dominoes vertically, player 1 horizontally; whoever cannot move loses.
+"""
+
+import sys
+
+import pyengine
+
+SIZE = 5
+
+
+class State:
+    def __init__(self, covered=frozenset(), player=0):
+        self.covered, self.player = covered, player
+
+    def cells(self, action):
+        """The two cells of the mover's domino whose upper or left one is `action`."""
+        return action, action + (SIZE if self.player == 0 else 1)
+
+    def legal_actions(self):
+        rows, columns = (SIZE - 1, SIZE) if self.player == 0 else (SIZE, SIZE - 1)
+        inside = [row * SIZE + column for row in range(rows) for column in range(columns)]
+        return [point for point in inside if self.covered.isdisjoint(self.cells(point))]
+
+    def apply_action(self, action):
+        self.covered |= set(self.cells(action))
+        self.player = 1 - self.player
+
+    def is_terminal(self):
+        return not self.legal_actions()
+
+    def current_player(self):
+        return -4 if self.is_terminal() else self.player
+
+    def returns(self):
+        if not self.is_terminal():
+            return [0.0, 0.0]
+        return [-1.0, 1.0] if self.player == 0 else [1.0, -1.0]
+
+    def clone(self):
+        return State(self.covered, self.player)
+
+
+class Domineering:
+    def num_distinct_actions(self):
+        return SIZE * SIZE
+
+    def new_initial_state(self):
+        return State()
+
+
+game = Domineering()
+print(pyengine.check_game(game, games=5))
+engine = pyengine.Engine(game, "rollout")
+simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+result = engine.search(game.new_initial_state(), simulations=simulations)
+print(f"best: column {result.action % SIZE}, row {result.action // SIZE}, {result.value:+.2f}")

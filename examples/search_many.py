@@ -1,0 +1,31 @@
+"""Evaluate many positions at once. Run: python search_many.py [POSITIONS] [SIMULATIONS]"""
+
+import random
+import sys
+
+import pyengine
+
+positions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+simulations = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+
+game = pyengine.load_game("gomoku", board_size=9)
+chance = random.Random(0)
+states = []
+while len(states) < positions:
+    state = game.new_initial_state()
+    for _ in range(chance.randint(4, 20)):
+        if not state.is_terminal():
+            state.apply_action(chance.choice(state.legal_actions()))
+    if not state.is_terminal():
+        states.append(state)
+
+with pyengine.Engine(game, "gomoku", batch_size=64) as engine:
+    results = engine.search_many(states, simulations=simulations)  # they share all batches
+    for state, result in list(zip(states, results, strict=True))[:5]:
+        print(state)
+        print(f"best {result.action_name(result.action)}, value {result.value:+.2f}\n")
+    stats = engine.stats()
+    proven = sum(result.proven is not None for result in results)
+    print(
+        f"{stats['evaluations']} rows, {stats['mean_batch_fill']:.1f} in a batch, {proven} proven"
+    )

@@ -1,0 +1,20 @@
+"""Self-play into a PyTorch DataLoader. Run: python selfplay_to_dataloader.py DIRECTORY [GAMES]"""
+
+import sys
+
+import torch
+
+import pyengine
+
+directory = sys.argv[1] if len(sys.argv) > 1 else "selfplay"
+games = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+
+config = pyengine.SelfPlayConfig.fast("connect_four")
+report = pyengine.selfplay("connect_four", "connect4", games=games, out=directory, config=config)
+print(report)
+
+data = pyengine.Dataset(directory, augment=True)  # each row under a random board symmetry
+loader = torch.utils.data.DataLoader(data, batch_size=64, shuffle=True)
+for batch in loader:
+    planes, policy, value = batch["planes"], batch["policy"], batch["value"]
+    print(tuple(planes.shape), tuple(policy.shape), f"mean outcome {value.mean():+.2f}")

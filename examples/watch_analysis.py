@@ -1,0 +1,22 @@
+"""Watch a search change its mind. Run: python watch_analysis.py [SIMULATIONS]"""
+
+import sys
+
+import pyengine
+
+simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+game = pyengine.load_game("gomoku", board_size=9)
+state = game.new_initial_state()
+for move in ("E5", "E8", "D5", "D8", "F4", "B5", "C5", "F8", "F3", "D4", "G7", "C3"):
+    state.apply_action(state.string_to_action(move))
+print(state)
+
+engine = pyengine.Engine(game, "gomoku")
+for now in engine.analyze(state, every=0.1, simulations=simulations):  # break stops the search
+    position, line = state.clone(), []
+    for action in now.pv[:6]:
+        line.append(position.action_to_string(action))
+        position.apply_action(action)
+    print(f"{now.simulations:7,} simulations, value {now.value:+.3f}, line {' '.join(line)}")
+    if now.proven is not None:
+        print("proven:", {1: "a win", 0: "a draw", -1: "a loss"}[now.proven])

@@ -1,0 +1,60 @@
+"""Every program in examples/ runs as a user would run it, with small numbers."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples"
+GO7 = str(ROOT / "models" / "go7.onnx")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A program with small numbers."""
+
+    name: str
+    arguments: tuple[str, ...]
+    prints: str  #: a pattern that its output has
+    needs: tuple[str, ...] = ()  #: modules
+
+
+RUNS = [
+    Run("own_network", ("50",), r"50 simulations", ("torch",)),
+    Run("own_game", ("300",), r"best: column \d, row \d"),
+    Run("analyse_sgf", (), r"A7 .* mistake: ", ("sgfmill",)),
+    Run("watch_analysis", ("1000",), r"simulations, value"),
+    Run("search_many", ("20", "20"), r"rows, .* in a batch"),
+    Run("deterministic", ("200",), r"4 threads: "),
+    Run("match_sprt", ("4",), r"4 games"),
+    Run("selfplay_to_dataloader", ("data", "1"), r"\(\d+, 5, 6, 7\)", ("torch",)),
+    Run("train_connect_four", ("run", "1", "4", "2"), r"generation 1", ("torch", "onnx")),
+    Run("int8", (GO7, "go(board_size=7,komi=9.5)", "small.onnx", "64", "0"), "", ("onnx",)),
+]
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_an_example_runs(run: Run, tmp_path: Path) -> None:
+    for module in run.needs:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"needs {module}")
+    command = [sys.executable, str(EXAMPLES / f"{run.name}.py"), *run.arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.search(run.prints, done.stdout), done.stdout
+
+
+def test_every_example_is_run_listed_and_short() -> None:
+    programs = {path.stem: path for path in EXAMPLES.glob("*.py")}
+    assert set(programs) == {run.name for run in RUNS}
+    listed = re.findall(r"^\| `(\w+)\.py`", (EXAMPLES / "README.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(programs)
+    long = [name for name, path in programs.items() if len(path.read_text().splitlines()) >= 60]
+    assert long == []
