@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,8 @@ def test_every_example_is_run_listed_and_short() -> None:
     assert sorted(listed) == sorted(programs)
     long = [name for name, path in programs.items() if len(path.read_text().splitlines()) >= 60]
     assert long == []
+
+
+def test_examples_are_not_installed() -> None:
+    files = metadata.files("pyengine-search") or []
+    assert [str(file) for file in files if file.name in {f"{run.name}.py" for run in RUNS}] == []
