@@ -141,7 +141,6 @@ PYENGINE_VECTORS void keep(unsigned fresh, typename V::Int places, typename V::D
   }
 }
 
-/// The result of score().
 template <class V>
 struct Scored {
   typename V::Double score;  ///< -infinity in lanes that are not to be chosen
