@@ -1,13 +1,14 @@
 /// A background thread for work that nobody waits for, such as returning memory.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 namespace pyengine {
 
 /// Which thread runs a task: those that wait for a device have one of their own, so that nobody who
 /// waits for memory waits for a device.
-enum class Background { memory, devices };
+enum class Background : std::uint8_t { memory, devices };
 
 /// Runs `task` soon, on one thread of the process, in the order given. The task must not throw.
 /// What is left at exit is run then. After fork() the child has a thread of its own.

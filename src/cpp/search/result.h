@@ -76,8 +76,8 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
 
 /// The policy of Gumbel AlphaZero (Danihelka et al., 2022): softmax(log prior + sigma(completed
 /// Q)), sigma(q) = (c_visit + max visits) * c_scale * q with q rescaled to [0, 1]; unvisited
-/// actions take the mixed value of the root's evaluation and the visited actions. `priors`, `visits`, `q` over
-/// legal actions.
+/// actions take the mixed value of the root's evaluation and the visited actions. `priors`,
+/// `visits`, `q` over legal actions.
 std::vector<double> improved_policy(const std::vector<float>& priors,
                                     const std::vector<std::uint32_t>& visits,
                                     const std::vector<float>& q, double network_value,

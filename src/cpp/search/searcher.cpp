@@ -109,7 +109,8 @@ Searcher::~Searcher() {
           tree.reset();
           pool.reset();
         });
-  } catch (const std::exception&) {  // no memory for a task: it happens here
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // No memory for a task: it happens here.
   }
 }
 

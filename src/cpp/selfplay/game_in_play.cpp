@@ -157,7 +157,8 @@ bool GameInPlay::move() {
 void GameInPlay::advance_tree(ActionId action) noexcept {
   try {
     if (search_->config().reuse_tree && tree_.advance(action)) return;
-  } catch (const std::exception&) {  // out of memory: the next search begins with a new tree
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // Out of memory: the next search begins with a new tree.
   }
   clear_tree();
 }

@@ -64,7 +64,8 @@ TEST_CASE("a closed three is no three") {
 }
 
 TEST_CASE("a three that the edge keeps from becoming a straight four is no three") {
-  CHECK(classify("....X.... ....X.... ..XX?.... ......... ......... .........") == RenjuMove::plain);
+  CHECK(classify("....X.... ....X.... ..XX?.... ......... ......... .........") ==
+        RenjuMove::plain);
 }
 
 TEST_CASE("four and three are no foul") {
@@ -87,12 +88,14 @@ TEST_CASE("two fours on one line are a double four") {
 }
 
 TEST_CASE("a straight four is one four") {
-  CHECK(classify("..XX?X... ......... ......... ......... ......... .........") == RenjuMove::plain);
+  CHECK(classify("..XX?X... ......... ......... ......... ......... .........") ==
+        RenjuMove::plain);
 }
 
 TEST_CASE("a four that only six could complete is no four") {
   // D-G and the lone X beyond the gap: filling the gap makes six.
-  CHECK(classify("X.XX?XO.. ......... ......... ......... ......... .........") == RenjuMove::plain);
+  CHECK(classify("X.XX?XO.. ......... ......... ......... ......... .........") ==
+        RenjuMove::plain);
 }
 
 TEST_CASE("six or more in a row are an overline") {
@@ -115,7 +118,8 @@ TEST_CASE("exactly five come before every foul") {
 
 TEST_CASE("a three whose straight four would be an overline is no three") {
   // Across, a stone on either side makes four, but stones beyond make six of the five.
-  CHECK(classify("......... ....X.... ....X.... X..X?X..X ......... .........") == RenjuMove::plain);
+  CHECK(classify("......... ....X.... ....X.... X..X?X..X ......... .........") ==
+        RenjuMove::plain);
 }
 
 TEST_CASE("a three whose straight four would be a double four is no three") {
@@ -134,10 +138,10 @@ TEST_CASE("a three whose straight four would be a double three is no three") {
   // The falling three needs the point left of ?'s upper neighbour, where Black makes a three across
   // and one rising to the X in the upper right.
   CHECK(classify("......... ......... ......... .......X. .XX...... ...X.X... .....XX.. .....?... "
-              ".........") == RenjuMove::plain);
+                 ".........") == RenjuMove::plain);
   // White spoils the rising three: the point is free, and the two threes are two.
   CHECK(classify("......... ......... ........O .......X. .XX...... ...X.X... .....XX.. .....?... "
-              ".........") == RenjuMove::double_three);
+                 ".........") == RenjuMove::double_three);
 }
 
 TEST_CASE("a board without stones has no forbidden points") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <initializer_list>
 
 #include "base/error.h"
@@ -12,7 +13,7 @@ namespace pyengine {
 namespace {
 
 /// How a plane's name goes on.
-enum class Suffix { none, plies, liberties };
+enum class Suffix : std::uint8_t { none, plies, liberties };
 
 struct PlaneName {
   std::string_view name;

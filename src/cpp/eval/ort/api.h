@@ -126,9 +126,11 @@ struct ApiBase {
 
 /// The calls under their official names.
 struct Api {
+// NOLINTBEGIN(bugprone-macro-parentheses): names and types
 #define PYENGINE_ORT_MEMBER(name, slot, result, arguments) \
   result(PYENGINE_ORT_CALL* name) arguments = nullptr;
   PYENGINE_ORT_CALLS(PYENGINE_ORT_MEMBER)
+// NOLINTEND(bugprone-macro-parentheses)
 #undef PYENGINE_ORT_MEMBER
 };
 

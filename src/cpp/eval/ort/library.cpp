@@ -67,7 +67,7 @@ Library::Library(std::filesystem::path path) : path_(std::move(path)) {
     throw ModelError(path_.string() + " is not ONNX Runtime: it does not export OrtGetApiBase");
   }
   const ApiBase*(PYENGINE_ORT_CALL * get_base)() = nullptr;
-  std::memcpy(&get_base, &entry, sizeof get_base);
+  std::memcpy(&get_base, &entry, sizeof get_base);  // NOLINT(bugprone-bitwise-pointer-cast)
   const ApiBase* base = get_base();
   version_ = base->get_version_string();
   const void* table = base->get_api(kApiVersion);

@@ -26,6 +26,7 @@ FairSharedMutex& device_lock() noexcept {
     int forks;
     FairSharedMutex mutex;
   };
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): as std::terminate at the first use
   static std::atomic<OfProcess*> current{new OfProcess{forks(), {}}};
   OfProcess* known = current.load(std::memory_order_acquire);
   if (known->forks == forks()) return known->mutex;

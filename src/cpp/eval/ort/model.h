@@ -84,7 +84,7 @@ struct LoadedModel {
   int rows_of_largest_call(int capacity);
   [[nodiscard]] int num_sessions() const;
 
-  [[nodiscard]] bool forked() const noexcept { return forks() != forks_at_load; }
+  [[nodiscard]] bool forked() const noexcept { return forks() != forks_at_load_; }
   [[nodiscard]] bool on_gpu() const noexcept { return provider != kCpu; }
   /// Batches wait for a device that serves few at once.
   [[nodiscard]] bool on_device() const noexcept { return on_gpu() || options.as_device; }
@@ -124,7 +124,7 @@ struct LoadedModel {
   [[nodiscard]] Handle<OrtSession> open_with_engine(
       const std::optional<EngineProfile>& profile) const;
 
-  int forks_at_load = forks();
+  int forks_at_load_ = forks();
   bool private_sessions_ = false;
   std::vector<OrtProvider> providers_;  ///< of the first session
   mutable std::mutex mutex_;

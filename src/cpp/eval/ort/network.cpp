@@ -76,7 +76,7 @@ void plan_input(const LoadedModel& model, const ModelSpec& spec, const PlaneShap
       throw ModelError("the model " + model.path.string() + " must have one input, found " +
                        to_string(model.inputs) + "; the spec's input can name it");
     }
-    input = &model.inputs[0];
+    input = model.inputs.data();
   }
   plan.input = input->name;
   plan.input_type = element_type(model, *input);

@@ -35,7 +35,7 @@ consteval StoneKeys make_stone_keys() {
   for (auto& player : keys.stone) {
     for (auto& key : player) key = mix64(state += kHashStep);
   }
-  keys.second_to_move = mix64(state += kHashStep);
+  keys.second_to_move = mix64(state + kHashStep);
   return keys;
 }
 

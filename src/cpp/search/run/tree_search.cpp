@@ -99,8 +99,8 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
 /// makes the search look elsewhere than where it wants to. Gomoku 8x8, 800 simulations, 16 in
 /// flight, mean value lost against the serial search: 0.010 with 32 a turn, 0.001 with 4 or 5.
 /// Connect Four, 10,000 simulations, 64 in flight: half as much lost with 4 to 16 a turn as with 16
-/// to 66. Where hundreds of leaves are allowed, full batches matter more: the budget grows with the square
-/// of the leaves.
+/// to 66. Where hundreds of leaves are allowed, full batches matter more: the budget grows with the
+/// square of the leaves.
 std::size_t TreeSearch::collision_budget(const Turn& turn) const noexcept {
   constexpr std::uint64_t kVisitsToDouble = 3200;
   const std::uint64_t visits = tree_.root().visits.load(std::memory_order_relaxed);
