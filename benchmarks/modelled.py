@@ -37,7 +37,6 @@ class ModelledDevice(pyengine.Evaluator):
         buckets: bool = True,
         spec: ModelSpec | None = None,
     ) -> None:
-        """Make one; see the class."""
         self._device = _core.ModelledDevice(
             latency=latency,
             per_row=per_row,

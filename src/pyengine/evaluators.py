@@ -15,6 +15,7 @@ import numpy.typing as npt
 from pyengine import _core, engine_cache, runtime
 from pyengine.errors import ConfigError
 from pyengine.games import State, as_game
+from pyengine.integers import integer
 from pyengine.onnx_files import external_files
 from pyengine.spec import ModelSpec, spec_of_model
 
@@ -123,7 +124,6 @@ class UniformEvaluator(Evaluator):
     """Equal priors, value 0."""
 
     def __init__(self) -> None:
-        """Make one."""
         super().__init__(_core.uniform_evaluator())
 
 
@@ -137,7 +137,7 @@ class RolloutEvaluator(Evaluator):
     """
 
     def __init__(self, rollouts: int = 1) -> None:
-        """Make one; ConfigError when ``rollouts`` is out of range."""
+        """Raises ConfigError when ``rollouts`` is out of range."""
         if isinstance(rollouts, bool) or not isinstance(rollouts, int):
             raise ConfigError(f"rollouts must be an int, found {rollouts!r}")
         super().__init__(_core.rollout_evaluator(min(max(rollouts, 0), 2**31 - 1)))
@@ -158,7 +158,7 @@ class MixedEvaluator(Evaluator):
     """
 
     def __init__(self, network: EvaluatorLike, rollout: EvaluatorLike, mix: float = 0.5) -> None:
-        """Make one; ConfigError when ``mix`` is out of range."""
+        """Raises ConfigError when ``mix`` is out of range."""
         parts = as_evaluator(network), as_evaluator(rollout)
         try:
             weight = float(mix)
@@ -269,9 +269,7 @@ def _engine_folder(model: Path, library: Path, providers: list[tuple[str, Any]])
 
 
 def _natural(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-        raise ConfigError(f"{name} must be an int of at least {least}, found {value!r}")
-    return min(int(value), 2**31 - 1)
+    return min(integer(name, value, least), 2**31 - 1)
 
 
 def _provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
@@ -323,7 +321,7 @@ class CallbackEvaluator(Evaluator):
     """
 
     def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
-        """Make one; ConfigError when ``fn`` cannot be called."""
+        """Raises ConfigError when ``fn`` cannot be called."""
         if spec is not None and not isinstance(spec, ModelSpec):
             raise ConfigError(f"spec must be a ModelSpec or None, found {spec!r}")
         given = ModelSpec() if spec is None else spec
@@ -350,7 +348,7 @@ class StateEvaluator(Evaluator):
     """
 
     def __init__(self, fn: StatesFunction) -> None:
-        """Make one; ConfigError when ``fn`` cannot be called."""
+        """Raises ConfigError when ``fn`` cannot be called."""
         super().__init__(_core.state_evaluator(fn))
         self.fn = fn
 

@@ -34,6 +34,7 @@ from pyengine.evaluators import OnnxEvaluator
 from pyengine.extras import need
 from pyengine.files import check_output
 from pyengine.games import Game, State, load_game
+from pyengine.integers import integer
 from pyengine.match import MatchResult
 from pyengine.spec import METADATA_KEY, ModelSpec
 
@@ -281,8 +282,7 @@ def _check(positions: int, contest: _Contest) -> None:
         ("games", contest.games, 0),
         ("simulations", contest.simulations, 1),
     ):
-        if not isinstance(value, int) or value < least:
-            raise ConfigError(f"{name} must be an int of at least {least}, found {value!r}")
+        integer(name, value, least)
     if not contest.seconds > 0:
         raise ConfigError(f"match_seconds must be above 0, found {contest.seconds!r}")
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyengine.data.view import Window
 from pyengine.errors import ConfigError
+from pyengine.integers import integer
 
 __all__ = [
     "checked_weights",
@@ -19,19 +20,7 @@ __all__ = [
     "row_number",
     "row_numbers",
     "symmetry_numbers",
-    "whole_number",
 ]
-
-
-def whole_number(name: str, value: Any, least: int) -> int:
-    """Return an argument as an int. Raises ConfigError that names it."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or number < least:
-        raise ConfigError(f"{name} must be a whole number of at least {least}, found {value!r}")
-    return number
 
 
 def row_number(index: Any, rows: int) -> int:
@@ -78,10 +67,10 @@ def symmetry_numbers(symmetries: Any, rows: int, count: int) -> npt.NDArray[np.u
 def checked_window(window: Window, directories: int) -> Window:
     """Return a window of ints. Raises ConfigError."""
     if not isinstance(window, Sequence) or isinstance(window, str):
-        return None if window is None else whole_number("window", window, 1)
+        return None if window is None else integer("window", window, 1)
     if len(window) != directories:
         raise ConfigError(f"window must be one number or {directories} of them, found {window}")
-    return tuple(None if one is None else whole_number("window", one, 1) for one in window)
+    return tuple(None if one is None else integer("window", one, 1) for one in window)
 
 
 def checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:

@@ -16,7 +16,6 @@ from pyengine.data.arguments import (
     row_number,
     row_numbers,
     symmetry_numbers,
-    whole_number,
 )
 from pyengine.data.layout import Layout
 from pyengine.data.loader import drawn_for_loader
@@ -26,6 +25,7 @@ from pyengine.data.source import Piece, Source
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.data.view import View, Window
 from pyengine.errors import ConfigError
+from pyengine.integers import integer
 from pyengine.spec import ModelSpec
 
 __all__ = ["Dataset"]
@@ -112,7 +112,7 @@ class Dataset:
         self._weights = checked_weights(weights, len(paths))
         self._full_only = full_only
         self._augment = augment
-        self._seed = whole_number("seed", seed, 0)
+        self._seed = integer("seed", seed, 0)
         self._epoch = 0
         self._maps = ShardMaps()
         self._unpacker = Unpacker(self.layout)
@@ -167,7 +167,7 @@ class Dataset:
 
         ``epoch``: any int of at least 0; the same epoch shows the same symmetries.
         """
-        self._epoch = whole_number("epoch", epoch, 0)
+        self._epoch = integer("epoch", epoch, 0)
 
     def rows(
         self,
@@ -219,8 +219,8 @@ class Dataset:
         Raises ConfigError for a size or seed out of range.
 
         """
-        size = whole_number("size", size, 1)
-        rng = np.random.default_rng(whole_number("seed", seed, 0))
+        size = integer("size", size, 1)
+        rng = np.random.default_rng(integer("seed", seed, 0))
         view = self._view
         if not shuffle or len(view) == 0:
             order = np.arange(len(view))
@@ -242,7 +242,7 @@ class Dataset:
 
         Raises ConfigError when there are none to draw from, or ``size`` is out of range.
         """
-        size = whole_number("size", size, 0)
+        size = integer("size", size, 0)
         view = self._view
         records = view.records(view.draw(size, rng, self._weights), self.layout, self._maps)
         return self._unpacker.batch(records, self._drawn(size, rng if augment else None))

@@ -27,7 +27,6 @@ class Outbox:
     """
 
     def __init__(self, seconds: float, most_bytes: float, positions: int = MOST_POSITIONS) -> None:
-        """Begin empty."""
         self.limits = (seconds, positions)
         self._most_bytes = most_bytes
         self._packets: list[Packet] = []
@@ -89,7 +88,6 @@ class OutboxSink:
     """
 
     def __init__(self, outbox: Outbox, game: int, layout: Layout) -> None:
-        """Begin empty."""
         self.games = 0
         self.positions = 0
         self.next_number = 0

@@ -13,6 +13,7 @@ from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, as_evaluator
 from pyengine.games import Game, State
+from pyengine.integers import integer
 from pyengine.renamed import warn_renamed
 from pyengine.settings import Settings
 
@@ -62,8 +63,8 @@ class Openings(Settings):
         if judge is not None:
             warn_renamed("Openings(judge=...)", "Openings(evaluator=...)")
             object.__setattr__(self, "evaluator", judge)
-        _integer("plies", self.plies)
-        _integer("simulations", self.simulations)
+        for name in ("plies", "simulations"):
+            object.__setattr__(self, name, integer(f"openings: {name}", getattr(self, name), 0))
         if self.moves not in ("random", "policy"):
             raise ConfigError(f'openings: moves: expected "random" or "policy", found {self.moves}')
         if not (math.isfinite(self.temperature) and self.temperature > 0):
@@ -74,11 +75,6 @@ class Openings(Settings):
             raise ConfigError(
                 'openings: evaluator: expected one for moves="policy" or max_value, found None'
             )
-
-
-def _integer(name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ConfigError(f"openings: {name}: expected an int of at least 0, found {value!r}")
 
 
 class Book:

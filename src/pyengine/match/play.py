@@ -12,6 +12,7 @@ from typing import Any
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import Game, State, as_game, load_game
+from pyengine.integers import integer
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player, player_of
@@ -89,23 +90,19 @@ def match(
         >>> result.games, result.score > 0.7
         (20, True)
     """
-    _check(games, seed, names, confidence, concurrent_games)
+    games, seed = integer("games", games, 1), integer("seed", seed, 0)
+    if concurrent_games is not None:
+        concurrent_games = integer("concurrent_games", concurrent_games, 1)
+    _check(names, confidence)
     players = (player_of(a, "a"), player_of(b, "b"))
     chosen = Openings() if openings is None else openings
     terms = _Terms(_game_of(players, game), players, names, seed, chosen, games, sprt, confidence)
     with closing(terms.book()) as book, closing(terms.record(record, book)) as kept:
-        table = _Table(terms, book, kept)
-        return table.play(concurrent_games or _concurrent(players), on_progress)
+        played = _Match(terms, book, kept)
+        return played.play(concurrent_games or _concurrent(players), on_progress)
 
 
-def _check(
-    games: int, seed: int, names: tuple[str, str], confidence: float, concurrent: int | None
-) -> None:
-    for name, value, least in (("games", games, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ConfigError(f"{name}: expected an int of at least {least}, found {value!r}")
-    if concurrent is not None and (not isinstance(concurrent, int) or concurrent < 1):
-        raise ConfigError(f"concurrent_games: expected an int of at least 1, found {concurrent!r}")
+def _check(names: tuple[str, str], confidence: float) -> None:
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
         raise ConfigError(f"names: expected two strings, found {names!r}")
     if not 0 < confidence < 1:
@@ -208,7 +205,7 @@ class _Seat:
         )
 
 
-class _Table:
+class _Match:
     """The games of a match: those to come, those in progress, those that are over."""
 
     def __init__(self, terms: _Terms, book: Book, record: Record) -> None:

@@ -35,7 +35,6 @@ class RandomPlayer:
     """
 
     def __init__(self, seed: int | Sequence[int] | np.random.Generator = 0) -> None:
-        """Make one at the beginning of its stream."""
         self.seed = seed
         self._rng = np.random.default_rng(seed)
 
@@ -73,7 +72,6 @@ class ValuePlayer:
     def __init__(
         self, evaluator: EvaluatorLike, *, ends: str = "rules", batch_size: int = 64
     ) -> None:
-        """Make one; see the class."""
         if ends not in ("rules", "evaluator"):
             raise ConfigError(f"ends: expected 'rules' or 'evaluator', found {ends!r}")
         self.evaluator = as_evaluator(evaluator)

@@ -90,7 +90,6 @@ class Learner:
         weights: Sequence[float] | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Make one; see the class."""
         self.config = config
         self.directory = Path(directory)
         self.ranks = Ranks(config.learner.device)

@@ -44,7 +44,7 @@ class Block(nn.Module):
     """
 
     def __init__(self, filters: int) -> None:
-        """Make one whose first convolution is random."""
+        """The first convolution is random."""
         super().__init__()
         self.first = _conv(filters, filters, 3)
         self.second = _conv(filters, filters, 3)
@@ -152,7 +152,7 @@ class Network(nn.Module):
     def __init__(
         self, config: NetworkConfig, planes: int, board: tuple[int, int], actions: int
     ) -> None:
-        """Make one with random weights from PyTorch's generator."""
+        """Random weights come from PyTorch's generator."""
         super().__init__()
         height, width = board
         self.config, self.planes, self.board, self.actions = config, planes, board, actions

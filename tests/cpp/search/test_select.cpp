@@ -1,4 +1,5 @@
-/// PuctRule against the formula of puct.h, written anew over all legal actions.
+/// PuctRule against the formula of docs/reference/search.md, "PUCT, exactly", over all legal
+/// actions.
 #include <doctest/doctest.h>
 
 #include <cmath>

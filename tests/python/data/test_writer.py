@@ -22,8 +22,8 @@ import pytest
 
 import pyengine
 from data_games import PLAIN, TIC, finished, unrecorded, write
-from pyengine import ConfigError, DataError, ModelSpec
-from pyengine.data import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Dataset, ShardWriter, files
+from pyengine import ConfigError, DataError, ModelSpec, files
+from pyengine.data import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Dataset, ShardWriter
 
 
 def some(rng: random.Random, count: int, first: int = 0, **given: Any) -> list[Any]:

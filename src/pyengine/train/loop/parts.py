@@ -42,7 +42,6 @@ class Part:
     """
 
     def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
-        """Make one."""
         self.name, self.folder, self.run = name, folder, run
         self._stop = threading.Event()
         self._finish = threading.Event()
