@@ -11,11 +11,9 @@ namespace pyengine {
 /// then comes back to look after its host.
 void Pipeline::next(Hand& hand, Task& task) {
   Pass pass = team_.pass();
-  const bool added_nothing = task.kind == Task::Kind::gather && !task.added;
   settle(hand, task);
-  task = {};
   // A search may always have something to gather and never a row: then nobody finds batches stuck.
-  if (Slot* slot = added_nothing ? slots_.take_forgotten() : nullptr) {
+  if (Slot* const slot = hand.added_nothing ? slots_.take_forgotten() : nullptr) {
     if (send_partial(*slot, task)) {
       wake_for_rest();
       return;
@@ -39,12 +37,15 @@ void Pipeline::next(Hand& hand, Task& task) {
   wake_for_rest();
 }
 
+/// Leaves an empty task.
 void Pipeline::settle(Hand& hand, Task& task) noexcept {
+  if (task.kind != Task::Kind::gather) hand.forget_visits();
   switch (task.kind) {
     case Task::Kind::gather:
       slots_.end_gathering();
       for (Place* place : task.turn()) hold_if(searches_.leave(*place), hand, *place);
       if (task.slot != nullptr) task.full ? slots_.make_ready(*task.slot) : slots_.keep(*task.slot);
+      hand.count_visits(task, plan_.visits);
       break;
     case Task::Kind::round:
       slots_.end_gathering();
@@ -77,6 +78,7 @@ void Pipeline::settle(Hand& hand, Task& task) noexcept {
     case Task::Kind::end:
       break;
   }
+  task = {};
 }
 
 /// The leaves of these slots are completed or taken back.

@@ -99,7 +99,7 @@ void Pipeline::work(std::size_t index) {
   Hand& hand = *hands_[index];
   Task task;
   for (;;) {
-    if (hand.caller) look_after_host();
+    if (hand.caller) look_after_host(hand, task);
     next(hand, task);
     if (task.kind == Task::Kind::end) return;
     perform(hand, task);
@@ -122,10 +122,12 @@ void Pipeline::feed_device() {
   }
 }
 
-void Pipeline::look_after_host() {
+void Pipeline::look_after_host(Hand& hand, Task& task) {
   if (ending_.load(std::memory_order_relaxed)) return;
   if (const std::optional<RunEnd> due = watch_->due()) {
     const Pass pass = team_.pass();
+    settle(hand, task);  // what is finished by now did not end early
+    if (hand.finished != nullptr || searches_.all_finished()) return;
     if (end_ == RunEnd::completed) end_ = *due;
     // Without a move for each root the results would be of no use.
     if (searches_.close_where_ready()) {

@@ -116,7 +116,7 @@ class Pipeline {
   void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options, int workers);
   void work(std::size_t index);
   void feed_device();
-  void look_after_host();
+  void look_after_host(Hand& hand, Task& task);
   void fail(std::exception_ptr error) noexcept;
 
   // --- one pass (passes.cpp): under the mutex

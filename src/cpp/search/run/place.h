@@ -72,6 +72,8 @@ class SearchQueueOf {
     line.last = &place;
     ++operations_;
   }
+  /// What pop() would give; nullptr when the line is empty.
+  [[nodiscard]] Place* front(Load load) const noexcept { return lines_[at(load)].first; }
   /// nullptr when the line is empty.
   Place* pop(Load load) noexcept {
     Line& line = lines_[at(load)];

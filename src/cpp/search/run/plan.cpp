@@ -105,7 +105,9 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   plan.batch_leaves = leaves_of_batch(traits, config, size.batch_rows, size.searches, size.workers);
   plan.turn_leaves = std::max(1, plan.batch_leaves / size.searches);
   const int room = std::min(plan.batch_leaves, size.batch_rows / size.leaf_rows);
-  plan.searches_per_turn = traits.immediate || size.foreign || plan.rounds
+  const bool one_visit = traits.immediate || size.foreign || plan.rounds;
+  plan.visits = one_visit ? 1 : std::clamp(plan.batch_leaves / plan.turn_leaves, 1, kMostVisits);
+  plan.searches_per_turn = one_visit || size.workers == 1
       ? 1
       : std::clamp(room / plan.turn_leaves, 1, kMostSearchesPerTurn);
   return plan;

@@ -35,6 +35,8 @@ struct SlotPlan {
 
 /// Searches that a worker gathers from in one turn, at most: a turn is one pass through the mutex.
 inline constexpr int kMostSearchesPerTurn = 16;
+/// Visits of searches for one slot, at most, after which it is asked whether they added a leaf.
+inline constexpr int kMostVisits = 8;
 
 /// A run as far as its plan depends on it.
 struct RunSize {
@@ -57,7 +59,10 @@ struct TurnPlan {
   bool fills = false;    ///< SymmetryMode::fill
   int batch_leaves = 1;  ///< with which a batch is evaluated
   int turn_leaves = 1;   ///< of one search in one turn
+  /// With one worker one, so that it sees what a search has left before it chooses the next: the
+  /// order of visits is then that of the lines, and the same in every run.
   int searches_per_turn = 1;
+  int visits = 1;  ///< of searches for one slot; see kMostVisits
 
   /// Searches of a turn that adds to a batch of so many leaves.
   [[nodiscard]] int searches_for(int leaves) const noexcept;

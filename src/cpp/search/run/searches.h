@@ -13,6 +13,7 @@
 /// Nothing here locks: the owner's mutex guards all of it, but for hands_over().
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -62,8 +63,10 @@ class SearchesOf {
       }
     }
     while (count < turn.size() && may_gather(Load::busy)) {
-      Place* place = queue_.pop(Load::busy);
-      if (place == nullptr) break;
+      Place* place = queue_.front(Load::busy);
+      // A place of this very turn keeps where it stands: it is entered again in the next turn.
+      if (place == nullptr || contains(turn.first(count), place)) break;
+      static_cast<void>(queue_.pop(Load::busy));
       if (may_enter(*place)) turn[count++] = &take(*place);
     }
     for (Place* place : turn.first(count)) queue(*place);  // several may gather from one
@@ -147,6 +150,9 @@ class SearchesOf {
   }
   void queue(Place& place) noexcept {
     if (may_enter(place)) queue_.push(place, place.search->idle() ? Load::idle : Load::busy);
+  }
+  [[nodiscard]] static bool contains(std::span<Place* const> turn, const Place* place) noexcept {
+    return std::find(turn.begin(), turn.end(), place) != turn.end();
   }
   [[nodiscard]] static Place& take(Place& place) noexcept {
     ++place.gatherers;

@@ -6,8 +6,10 @@
 ///    │              partial                                       ▼                      ▼
 ///    └───────────────────────────release()──────────────────── completing ◀──────────────┘
 ///
-/// Invariant: every slot is in one list or in one worker's hands, and `gathering`, `evaluating` and
-/// `completing` count those hands; so back-pressure and the end of a run see each batch once.
+/// Invariant: every slot is in one list, in one worker's hands, or waits in Place::round for the
+/// rest of its round. Three counts tell what is in hands: turns of gathering, batches inside
+/// evaluate() (until they are completed, where no device evaluates), and batches of a device being
+/// completed.
 ///
 /// Nothing here locks, allocates or evaluates: the owner's mutex guards all of it.
 #pragma once
@@ -122,8 +124,8 @@ class Slots {
   SlotList partial_;
   SlotList ready_;
   SlotList evaluated_;
-  int gathering_ = 0;   ///< workers in a turn of gathering
-  int evaluating_ = 0;  ///< batches
+  int gathering_ = 0;   ///< turns
+  int evaluating_ = 0;  ///< batches; see above
   int completing_ = 0;  ///< batches that a device has evaluated
 };
 

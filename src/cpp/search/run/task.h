@@ -51,13 +51,33 @@ struct Task {
 /// What belongs to one worker.
 struct Hand {
   Worker worker;
-  bool caller = false;        ///< the thread that called run()
-  Place* last = nullptr;      ///< from which it gathered last
-  Place* finished = nullptr;  ///< places that it holds and is to hand over
+  bool caller = false;         ///< the thread that called run()
+  Place* last = nullptr;       ///< from which it gathered last
+  Place* finished = nullptr;   ///< places that it holds and is to hand over
+  std::size_t visits = 0;      ///< of searches, one after the other, for one slot
+  bool visits_added = false;   ///< a leaf
+  bool added_nothing = false;  ///< as many visits as a plan has, and no leaf
 
+  void forget_visits() noexcept {
+    visits = 0;
+    visits_added = added_nothing = false;
+  }
+  /// After a turn of gathering; `most` visits make one count.
+  void count_visits(const Task& gathered, int most) noexcept {
+    const bool kept = gathered.slot != nullptr && !gathered.full;
+    const bool added = visits_added || gathered.added;
+    const std::size_t count = visits + gathered.num_places;
+    const bool over = !kept || finished != nullptr || count >= static_cast<std::size_t>(most);
+    forget_visits();
+    added_nothing = over && kept && !added;
+    if (over) return;
+    visits = count;
+    visits_added = added;
+  }
   /// Before anything of a run has begun: positions change under a succession.
   void prepare(const TreeSearch& first) {
     last = finished = nullptr;
+    forget_visits();
     if (!worker.walker) worker.walker = make_walker(first.root().position());
     worker.selector.configure(first.config());
     if (worker.allocator.arena() != first.tree().shared_arena()) {
