@@ -1,4 +1,4 @@
-/// Python games as games of the engine (games/foreign.h). Every verb takes the GIL itself.
+/// Python games as games of the engine (games/any/foreign.h). Every verb takes the GIL itself.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -3,7 +3,7 @@
 Writing ONNX files needs the extra ``convert``; reading and writing weights files does not.
 """
 
-from pyengine.conversion.gate import Check, Comparison, Limits
+from pyengine.conversion.checks import Check, Comparison, Limits
 from pyengine.conversion.leela import LeelaWeights, Norm, read_leela, write_leela
 from pyengine.conversion.leela_onnx import leela_spec, leela_to_onnx
 from pyengine.conversion.quantise import Int8Report, quantise

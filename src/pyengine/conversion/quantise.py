@@ -1,4 +1,4 @@
-"""Static int8 quantisation of a network, calibrated on its own games and gated by its own play."""
+"""Static int8 quantisation of a network, calibrated on its own games and checked in play."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import machine
-from pyengine.conversion.gate import (
+from pyengine.conversion.checks import (
     Check,
     Comparison,
     Limits,
@@ -40,7 +40,7 @@ from pyengine.spec import METADATA_KEY, ModelSpec
 
 __all__ = ["GATE_KEY", "Int8Report", "quantise"]
 
-#: The metadata key under which a converted network keeps what the gate measured, as JSON.
+#: The metadata key under which a converted network keeps what the checks measured, as JSON.
 GATE_KEY = "pyengine.int8"
 
 _CPU = "CPUExecutionProvider"
@@ -59,7 +59,7 @@ class Int8Report:
     """What a conversion to int8 gave.
 
     Attributes:
-        path: the file; None when the gate kept it from being written.
+        path: the file; None when the checks kept it from being written.
         checks: each figure and its limit.
         calibrated: positions that calibration has seen, under random symmetries of the board.
         comparison: both networks on positions of other games, none of which calibration has seen,
@@ -144,7 +144,7 @@ def quantise(
         simulations: a move in the match.
         match_seconds: after which the match ends with the games it has.
         seed: of all choices.
-        limits: of the gate.
+        limits: of the checks.
         write_undecided: write the network too where the match has not decided, since it may be
             weaker by the margin or more.
         on_progress: called with a stage and how much of it is done.
@@ -174,7 +174,7 @@ def quantise(
 
 @dataclass(frozen=True)
 class _Contest:
-    """The match that ends the gate; attributes as in :func:`quantise`."""
+    """The match that ends the checks; attributes as in :func:`quantise`."""
 
     games: int
     simulations: int
@@ -380,7 +380,7 @@ def _free(size: object) -> bool:
 
 
 def _write(file: Path, out: Path, report: Int8Report) -> Int8Report:
-    """Write a network that passed or may have, with what the gate measured; return its report."""
+    """Write a network that passed or may have, with what the checks measured; return its report."""
     onnx = need("onnx", "convert")
     model = onnx.load(file)
     entry = model.metadata_props.add()

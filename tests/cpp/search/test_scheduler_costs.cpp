@@ -36,9 +36,9 @@ Costs costs_of(int threads, const Mock& mock) {
 }
 
 TEST_SUITE("concurrent") {
-  // Measured: 0.11 to 0.16 passes, 0.01 to 0.06 wake-ups, 2.2 queue operations with 1 to 32
-  // threads; with a pass for each search and a wake-up for each event it was 1.7 to 3.3, 0.25
-  // and 2.4.
+  // Measured: 0.12 to 0.16 passes, 0.02 to 0.06 wake-ups, 2.2 queue operations with 2 to 32
+  // threads; with a pass for each search and a wake-up for each event it was 1.8 to 3.3, 0.25 and
+  // 2.4. One worker alone takes a pass for each search.
   TEST_CASE("what a row costs in passes and wake-ups does not depend on the number of threads") {
     const Mock device{.device_batches = 2, .delay = std::chrono::microseconds(500)};
     for (const int threads : {2, 8, 32}) {

@@ -1,4 +1,4 @@
-"""int8: what is quantised and what is spared, what the gate lets through, what a file keeps."""
+"""int8: what is quantised and what is spared, what the checks let through, what a file keeps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import pyengine
 from pyengine.bundled import game_of_model
 from pyengine.conversion import Limits, leela_to_onnx, quantise, random_leela
-from pyengine.conversion.gate import Comparison, _match_check, _openings, compare, turned
+from pyengine.conversion.checks import Comparison, _match_check, _openings, compare, turned
 from pyengine.conversion.graph import check_input, float_nodes
 from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
 from pyengine.errors import ConfigError, EngineError, ModelError
@@ -125,7 +125,7 @@ def test_a_network_of_a_fixed_batch_keeps_it(network: Path, tmp_path: Path) -> N
     assert planes.type.tensor_type.shape.dim[0].dim_value == 4
 
 
-# --- the gate ------------------------------------------------------------------------------------
+# --- the checks ----------------------------------------------------------------------------------
 
 
 def test_a_network_that_fails_the_gate_is_not_written(network: Path, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_what_the_match_says_is_a_test_against_the_margin() -> None:
 
 
 def test_half_of_equal_networks_pass_soon_and_few_weaker_ones_ever() -> None:
-    """The promise of the gate: 800 games, no draws, 60 matches each."""
+    """The promise of the checks: 800 games, no draws, 60 matches each."""
 
     def passed(elo: float) -> int:
         rng = np.random.default_rng(5)
@@ -425,7 +425,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_trained_network_passes_the_gate(
+def test_a_trained_network_passes_the_checks(
     shared: Callable[..., Path], tmp_path: Path, name: str
 ) -> None:
     game, spec, quantised = NETWORKS[name]

@@ -267,7 +267,7 @@ def test_directories_of_different_games_do_not_mix(rng: random.Random, tmp_path:
 
 @pytest.mark.parametrize("window", [0, -1, [1, 2]])
 def test_a_window_out_of_range_is_refused(data: Path, window: Any) -> None:
-    with pytest.raises(ConfigError, match="window(:| must be)"):
+    with pytest.raises(ConfigError, match=r"window(:| must be)"):
         Dataset(data, window=window)
 
 

@@ -87,7 +87,7 @@ float distance(const GomokuBoard& board) {
 
 int index(GomokuFeature feature) { return static_cast<int>(feature); }
 
-/// Where symmetry k sends a direction; see games/symmetry.h for the bits.
+/// Where symmetry k sends a direction; see games/common/symmetry.h for the bits.
 Step turn(Step step, int k) {
   if ((k & 4) != 0) std::swap(step.row, step.column);
   if ((k & 1) != 0) step.column = -step.column;

@@ -1,5 +1,5 @@
 /// Games and positions without their type: what the evaluators and the API see. The search itself
-/// knows the type (search/walker.h) and pays no virtual call per ply.
+/// knows the type (search/run/walker.h) and pays no virtual call per ply.
 #pragma once
 
 #include <cstdint>

@@ -2,18 +2,17 @@
 /// (run/walker.cpp) asks a Rule which child to enter, and knows no formula. A rule is one file and
 /// one line in make_rule(). As in mctx the root has a choice of its own.
 ///
-///   PUCT               puct_rule.h. AlphaGo's u = c P / (1 + N) needs no new file: PuctRule sets
-///                      puct::Parent::sqrt_n to 1.
-///   UCB1 (UCT)         ucb1.h.
-///   UCB1 at the root   choose_at_root() as in ucb1.h; choose() answers Selection::nothing(), so
-///   that (flat UCB)         a visit counts the evaluation of the root's child once more. A new
-///   playout
-///                      for each visit would be a fourth outcome: evaluate this child again.
-///   Gumbel AlphaZero   choose_at_root(): of the children that have as many visits as sequential
-///                      halving plans now, the largest g + log P + sigma(Q). The noise g is drawn
-///                      once for a search and orders the root's edges; Tree::add_root_noise() does
-///                      the same with Dirichlet noise. choose(): the largest
-///                      pi'(a) - N(a) / (1 + sum N), with pi' of improved_policy() (result.h).
+/// - PUCT: puct_rule.h. AlphaGo's u = c P / (1 + N) needs no new file: PuctRule sets
+///   puct::Parent::sqrt_n to 1.
+/// - UCB1 at every node (UCT): ucb1.h.
+/// - UCB1 at the root (flat UCB): choose_at_root() as in ucb1.h; choose() answers
+///   Selection::nothing(), so that a visit counts the evaluation of the root's child once more. A
+///   new playout for each visit would be a fourth outcome: evaluate this child again.
+/// - Gumbel AlphaZero: choose_at_root() takes, of the children with as many visits as sequential
+///   halving plans now, the one with the largest g + log P + sigma(Q). The noise g is drawn once
+///   for a search and orders the root's edges, as Tree::add_root_noise() does with Dirichlet noise.
+///   choose() takes the largest pi'(a) - N(a) / (1 + sum N), with pi' of improved_policy()
+///   (result.h).
 ///
 /// A tree creates children in the order of its edges, larger priors first. Of the edges without a
 /// child a rule can choose the first one only. That is the best one for all rules above: without a
