@@ -8,6 +8,18 @@
 namespace pyengine::bindings {
 
 template <>
+struct Names<Algorithm> {
+  static constexpr std::array values{"puct", "gumbel", "uct", "flat_ucb"};
+};
+template <>
+struct Names<MoveChoice> {
+  static constexpr std::array values{"visits", "mean"};
+};
+template <>
+struct Names<Exploration> {
+  static constexpr std::array values{"standard", "alphago", "log"};
+};
+template <>
 struct Names<FirstPlay> {
   static constexpr std::array values{"value", "parent", "reduction"};
 };
@@ -26,11 +38,16 @@ namespace {
 constexpr auto kFields = [](auto& c, auto&& visit) {
   visit("simulations", c.simulations);
   visit("seconds", c.seconds);
+  visit("algorithm", c.algorithm);
   visit("c_puct", c.c_puct);
   visit("c_puct_base", c.c_puct_base);
   visit("c_puct_factor", c.c_puct_factor);
   visit("fpu", c.fpu);
   visit("fpu_value", c.fpu_value);
+  visit("choose", c.choose);
+  visit("exploration", c.exploration);
+  visit("uct_c", c.uct_c);
+  visit("expand_probability", c.expand_probability);
   visit("threads", c.threads);
   visit("batch_size", c.batch_size);
   visit("in_flight", c.in_flight);
@@ -46,8 +63,10 @@ constexpr auto kFields = [](auto& c, auto&& visit) {
   visit("solver", c.solver);
   visit("deterministic", c.deterministic);
   visit("seed", c.seed);
+  visit("gumbel_actions", c.gumbel_actions);
   visit("gumbel_c_visit", c.gumbel_c_visit);
   visit("gumbel_c_scale", c.gumbel_c_scale);
+  visit("gumbel_noise", c.gumbel_noise);
 };
 
 }  // namespace

@@ -33,7 +33,9 @@ class SearchConfig(Settings):
             tree. With neither budget 800.
         seconds (float > 0 or None, default None): budget: wall time; alone it is the only limit.
             With both budgets the search ends at whichever is reached first.
-        algorithm ("puct", default "puct"): the rule that selects a child.
+        algorithm ("puct", "gumbel", "uct" or "flat_ucb", default "puct"): the rule that selects a
+            child: PUCT [AlphaZero]; Gumbel AlphaZero with sequential halving at the root; UCB1 at
+            every node, without priors; UCB1 among the moves of the root, without a tree.
         c_puct (float > 0, default 1.25): weight of exploration, c(n) = c_puct + c_puct_factor *
             ln((1 + n + c_puct_base) / c_puct_base) [AlphaZero, pb_c_init].
         c_puct_base (float > 0 or None, default 19652.0): see ``c_puct``; None makes c(n) the
@@ -44,6 +46,16 @@ class SearchConfig(Settings):
             minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
         fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
             ``fpu_value=0``.
+        choose ("visits" or "mean", default "visits"): the move played at temperature 0: the one
+            with most visits, or the one with the best mean value.
+        exploration ("standard", "alphago" or "log", default "standard"): the exploration term.
+            "alphago" is ``c_puct`` * P / (1 + N), of ``algorithm="puct"`` [AlphaGo, 2016]; "log" is
+            ``uct_c`` * ln(n / (1 + N)), of "uct" and "flat_ucb".
+        uct_c (float >= 0, default 1 / sqrt(2)): weight of exploration in UCB1, W / N + uct_c *
+            sqrt(2 * ln(n) / N), where a win counts 1, a draw 1/2 and a loss 0 [Kocsis and
+            Szepesvári, 2006].
+        expand_probability (float in (0, 1], default 1.0): of "uct": at a node with moves not yet
+            tried, the probability of trying one of them; else the walk descends.
         threads (int in [0, 1024], default 0): worker threads, the calling one included; 0 = all
             cores that the process may use.
         batch_size (int in [1, 4096], default 8): rows of one evaluator call [AlphaGo Zero].
@@ -74,8 +86,14 @@ class SearchConfig(Settings):
             at any number of threads, on the same machine and provider, with budgets in simulations.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness; the k-th search of
             an engine uses the stream (seed, k).
-        gumbel_c_visit (float >= 0, default 50.0): of ``improved_policy`` [mctx, maxvisit_init].
-        gumbel_c_scale (float >= 0, default 0.1): of ``improved_policy`` [mctx, value_scale].
+        gumbel_actions (int in [1, 65535], default 16): of "gumbel": moves of the root that are
+            drawn and compared [mctx, max_num_considered_actions].
+        gumbel_c_visit (float >= 0, default 50.0): of "gumbel" and ``improved_policy`` [mctx,
+            maxvisit_init].
+        gumbel_c_scale (float >= 0, default 0.1): of "gumbel" and ``improved_policy`` [mctx,
+            value_scale].
+        gumbel_noise (bool, default True): of "gumbel": whether the moves of the root are drawn at
+            random; else the ones with the largest priors are taken.
 
     Example:
         >>> import pyengine
@@ -90,12 +108,16 @@ class SearchConfig(Settings):
 
     simulations: int | None = None
     seconds: float | None = None
-    algorithm: Literal["puct"] = "puct"
+    algorithm: Literal["puct", "gumbel", "uct", "flat_ucb"] = "puct"
     c_puct: float = 1.25
     c_puct_base: float | None = 19652.0
     c_puct_factor: float = 1.0
     fpu: Literal["value", "parent", "reduction"] = "reduction"
     fpu_value: float = 0.25
+    choose: Literal["visits", "mean"] = "visits"
+    exploration: Literal["standard", "alphago", "log"] = "standard"
+    uct_c: float = 0.7071067811865476
+    expand_probability: float = 1.0
     threads: int = 0
     batch_size: int = 8
     in_flight: int | None = None
@@ -111,8 +133,10 @@ class SearchConfig(Settings):
     solver: bool = True
     deterministic: bool = False
     seed: int = 0
+    gumbel_actions: int = 16
     gumbel_c_visit: float = 50.0
     gumbel_c_scale: float = 0.1
+    gumbel_noise: bool = True
 
     def __post_init__(self) -> None:
         """Check all fields; numbers of NumPy become Python's, which TOML and JSON know."""
@@ -120,14 +144,11 @@ class SearchConfig(Settings):
             value = getattr(self, f.name)
             if isinstance(value, np.generic):
                 object.__setattr__(self, f.name, value.item())
-        if self.algorithm != "puct":
-            raise ConfigError(f'algorithm: expected "puct", found {self.algorithm!r}')
         _core.check_search_config(self.as_core())
 
     def as_core(self) -> dict[str, Any]:
         """Return the fields as the C++ engine takes them."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["algorithm"]
         if fields["in_flight"] is None:
             fields["in_flight"] = 0
         elif fields["in_flight"] == 0:

@@ -9,23 +9,31 @@
 #endif
 
 #include "base/error.h"
+#include "base/types.h"
 
 namespace pyengine {
 namespace {
 
-[[noreturn]] void refuse(const char* field, const std::string& expected, double found) {
+/// `found`: a number, or the name of a choice.
+template <class T>
+void expect(bool fits, const char* field, const std::string& expected, const T& found) {
+  if (fits) return;
   std::ostringstream text;
   text.precision(15);  // whole numbers of bytes whole
   text << field << ": expected " << expected << ", found " << found;
   throw ConfigError(text.str());
 }
 
-void expect(bool fits, const char* field, const std::string& expected, double found) {
-  if (!fits) refuse(field, expected, found);
-}
-
 bool positive(double x) noexcept { return std::isfinite(x) && x > 0; }
 bool not_negative(double x) noexcept { return std::isfinite(x) && x >= 0; }
+
+bool plays_ucb1(Algorithm algorithm) noexcept {
+  return algorithm == Algorithm::uct || algorithm == Algorithm::flat_ucb;
+}
+
+std::string name_of(Exploration exploration) {
+  return exploration == Exploration::alphago ? "\"alphago\"" : "\"log\"";
+}
 
 int usable_cores() noexcept {
 #if defined(__linux__)
@@ -40,6 +48,7 @@ int usable_cores() noexcept {
 }  // namespace
 
 void validate(const SearchConfig& c) {
+  if (c.algorithm == Algorithm::gumbel) throw ConfigError("algorithm: gumbel is not there yet");
   if (c.simulations) {
     expect(*c.simulations >= 1 && *c.simulations <= 0xFFFFFFFFU, "simulations", "1 .. 2^32-1",
            static_cast<double>(*c.simulations));
@@ -51,6 +60,14 @@ void validate(const SearchConfig& c) {
   }
   expect(not_negative(c.c_puct_factor), "c_puct_factor", "a number >= 0", c.c_puct_factor);
   expect(std::abs(c.fpu_value) <= 2, "fpu_value", "a number in [-2, 2]", c.fpu_value);
+  expect(c.exploration == Exploration::standard ||
+             (c.exploration == Exploration::alphago ? c.algorithm == Algorithm::puct
+                                                    : plays_ucb1(c.algorithm)),
+         "exploration", "\"standard\", \"alphago\" with puct, or \"log\" with uct and flat_ucb",
+         name_of(c.exploration));
+  expect(not_negative(c.uct_c), "uct_c", "a number >= 0", c.uct_c);
+  expect(c.expand_probability > 0 && c.expand_probability <= 1, "expand_probability",
+         "a number in (0, 1]", c.expand_probability);
   expect(c.threads >= 0 && c.threads <= 1024, "threads", "0 .. 1024", c.threads);
   expect(c.batch_size >= 1 && c.batch_size <= 4096, "batch_size", "1 .. 4096", c.batch_size);
   expect(c.in_flight >= 0 && c.in_flight <= 0xFFFF, "in_flight",
@@ -68,6 +85,8 @@ void validate(const SearchConfig& c) {
   expect(c.memory_limit >= kLeastMemory, "memory_limit",
          "at least " + std::to_string(kLeastMemory) + " bytes (8 MiB)",
          static_cast<double>(c.memory_limit));
+  expect(c.gumbel_actions >= 1 && c.gumbel_actions <= kMaxActions, "gumbel_actions",
+         "1 .. " + std::to_string(kMaxActions), c.gumbel_actions);
   expect(not_negative(c.gumbel_c_visit), "gumbel_c_visit", "a number >= 0", c.gumbel_c_visit);
   expect(not_negative(c.gumbel_c_scale), "gumbel_c_scale", "a number >= 0", c.gumbel_c_scale);
 }

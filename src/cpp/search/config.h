@@ -2,12 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <numbers>
 #include <optional>
 
 namespace pyengine {
 
 /// Which rule chooses a child, see rules/rule.h.
-enum class Algorithm : std::uint8_t { puct, uct };
+enum class Algorithm : std::uint8_t { puct, gumbel, uct, flat_ucb };
+/// Which move of the root is played at temperature 0.
+enum class MoveChoice : std::uint8_t { visits, mean };
+/// The exploration term: of PUCT standard or AlphaGo's, of UCB1 standard or logarithmic.
+enum class Exploration : std::uint8_t { standard, alphago, log };
 enum class FirstPlay : std::uint8_t { value, parent, reduction };
 enum class CollisionRule : std::uint8_t { virtual_visit, virtual_loss };
 enum class SymmetryMode : std::uint8_t { none, random, average, root_average, fill };
@@ -22,6 +27,10 @@ struct SearchConfig {
   double c_puct_factor = 1.0;                   ///< >= 0  [lc0, KataGo: cpuct factor]
   FirstPlay fpu = FirstPlay::reduction;         ///< [lc0, KataGo]; AlphaGo Zero: value 0
   double fpu_value = 0.25;                      ///< in [-2, 2]
+  MoveChoice choose = MoveChoice::visits;
+  Exploration exploration = Exploration::standard;
+  double uct_c = std::numbers::sqrt2 / 2;  ///< 1 / sqrt(2), >= 0 [Kocsis and Szepesvári]
+  double expand_probability = 1.0;         ///< in (0, 1], of uct: see rules/ucb1.h
 
   int threads = 0;     ///< 0 = all cores this process may use; at most 1024
   int batch_size = 8;  ///< rows, 1..4096      [AlphaGo Zero: mini-batch of 8]
@@ -42,8 +51,10 @@ struct SearchConfig {
   bool deterministic = false;
   std::uint64_t seed = 0;
 
-  double gumbel_c_visit = 50.0;  ///< of improved_policy, >= 0 [mctx, maxvisit_init]
-  double gumbel_c_scale = 0.1;   ///< of improved_policy, >= 0 [mctx, value_scale]
+  int gumbel_actions = 16;       ///< >= 1 [mctx, max_num_considered_actions]
+  double gumbel_c_visit = 50.0;  ///< also of improved_policy, >= 0 [mctx, maxvisit_init]
+  double gumbel_c_scale = 0.1;   ///< also of improved_policy, >= 0 [mctx, value_scale]
+  bool gumbel_noise = true;
 
   friend bool operator==(const SearchConfig&, const SearchConfig&) = default;
 };

@@ -49,22 +49,29 @@ std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
   return all;
 }
 
-/// Most visits; then larger q, larger prior, smaller action. What is proven stands before and
-/// after: a win first, a loss last, and once the root is proven, what keeps its value.
-[[nodiscard]] bool better(const RootAction& a, const RootAction& b, bool root_proven) noexcept {
+/// Most visits, then larger q, or the other way round; then larger prior, smaller action. What is
+/// proven stands before and after: a win first, a loss last, and once the root is proven, what
+/// keeps its value.
+[[nodiscard]] bool better(const RootAction& a, const RootAction& b, MoveChoice choose,
+                          bool root_proven) noexcept {
   const auto rank = [&](const RootAction& x) {
     if (!x.proven) return 0;
     return *x.proven == 0 && !root_proven ? 0 : (*x.proven == 0 ? 1 : 2 * *x.proven);
   };
   const auto key = [&](const RootAction& x) {
-    return std::tuple(rank(x), x.visits, x.visits != 0 ? x.q : -2.0, x.prior, -x.action);
+    const double visits = x.visits;
+    const double q = x.visits != 0 ? x.q : -2.0;
+    const bool by_mean = choose == MoveChoice::mean;
+    return std::tuple(rank(x), by_mean ? q : visits, by_mean ? visits : q, x.prior, -x.action);
   };
   return key(a) > key(b);
 }
 
-[[nodiscard]] const RootAction& best_of(const std::vector<RootAction>& all, bool root_proven) {
-  return *std::min_element(all.begin(), all.end(),
-                           [&](const auto& a, const auto& b) { return better(a, b, root_proven); });
+[[nodiscard]] const RootAction& best_of(const std::vector<RootAction>& all, MoveChoice choose,
+                                        bool root_proven) {
+  return *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    return better(a, b, choose, root_proven);
+  });
 }
 
 /// The line of most visited children below the root's choice.
@@ -303,7 +310,7 @@ SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& co
   result.network_value = root.value;
   if (config.solver) result.proven = proven_for(root, root.mover);
   result.value = result.proven ? *result.proven : std::clamp(root.mean_for_mover(), -1.0, 1.0);
-  const RootAction& best = best_of(all, result.proven.has_value());
+  const RootAction& best = best_of(all, config.choose, result.proven.has_value());
   result.action = best.action;
   if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {
     const auto chances = at_temperature(choice_weights(result), config.temperature);

@@ -247,11 +247,12 @@ SearchResult Searcher::search(const State& state, const SearchConfig& config, Ho
   check(state);
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
-  if (!config.reuse_tree || !continues(state)) {
+  if (!keeps_tree(config) || !shares_trees(grown_by_, config.algorithm) || !continues(state)) {
     start_tree(state);
   } else if (tree_->nodes() == 1) {  // of an advance to a move without a child
     make_room();
   }
+  grown_by_ = config.algorithm;
   if (config.deterministic) wait_for_background();  // the count of nodes is then exact
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
   if (config.deterministic) search.use_own_allocator();

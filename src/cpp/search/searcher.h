@@ -103,8 +103,9 @@ class Searcher {
   bool busy_ = false;              ///< one search, advance or clear is under way
   std::atomic<bool> stop_{false};  ///< the one under way is to end; set from its very beginning
   std::unique_ptr<Tree> tree_;
-  std::optional<State> root_;   ///< of tree_
-  std::uint64_t searches_ = 0;  ///< so far: each has random numbers of its own
+  std::optional<State> root_;             ///< of tree_
+  Algorithm grown_by_ = Algorithm::puct;  ///< rule of the last search of tree_
+  std::uint64_t searches_ = 0;            ///< so far: each has random numbers of its own
   Current current_;
 
   /// Guards busy_, pipeline_, tree_, running_ and done_ against stats() and stop(). Under it a

@@ -156,7 +156,7 @@ bool GameInPlay::move() {
 
 void GameInPlay::advance_tree(ActionId action) noexcept {
   try {
-    if (search_->config().reuse_tree && tree_.advance(action)) return;
+    if (keeps_tree(search_->config()) && tree_.advance(action)) return;
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // Out of memory: the next search begins with a new tree.
   }

@@ -17,7 +17,7 @@ std::vector<std::uint32_t> without_forced(const SearchResult& result, double k,
   const double total = std::accumulate(visits.begin(), visits.end(), 0.0);
   const double n = 1.0 + total;
   const puct::Parent root =
-      puct::with_one_factor({puct::exploration_rate(config, n), std::sqrt(n)});
+      puct::with_one_factor({puct::exploration_rate(config, n), puct::growth(config, n)});
   const double goal = result.q[best] + puct::bonus(root, result.priors[best], visits[best]);
   for (std::size_t i = 0; i < visits.size(); ++i) {
     if (i == best || visits[i] == 0) continue;

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "search/rules/ucb1.h"
+#include "search/tree/order.h"
 #include "search_fixtures.h"
 
 namespace pyengine {
@@ -37,7 +40,7 @@ class Oracle {
       : searcher_(game, std::make_shared<MockEvaluator>(), uct_config(1)) {}
 
   struct Answer {
-    std::vector<Edge> moves;  ///< in the order of the search
+    std::vector<Edge> moves;  ///< in the order of the priors
     float value = 0.0F;       ///< for the player to move
   };
   Answer ask(const State& state) {
@@ -55,6 +58,20 @@ class Oracle {
   Searcher searcher_;
   Patient host_;
 };
+
+/// The moves in the order in which a tree tries them; `action` led to their node.
+std::vector<Edge> in_order(const std::vector<Edge>& sorted, bool is_root, ActionId action) {
+  std::vector<std::uint64_t> words(std::min<std::size_t>(8, sorted.size() / 2));
+  if (is_root) words.clear();
+  if (!words.empty()) std::memcpy(words.data(), sorted.data(), 8 * words.size());
+  const std::uint64_t key = order_key(order_of_tree(0, 0), is_root ? 0 : action, words);
+  const int count = static_cast<int>(sorted.size());
+  std::vector<Edge> moves;
+  for (int place = 0; place < count; ++place) {
+    moves.push_back(sorted[static_cast<std::size_t>(place_in_order(place, count, key))]);
+  }
+  return moves;
+}
 
 /// The textbook: a tree of owned nodes, one simulation after the other.
 struct Naive {
@@ -75,26 +92,27 @@ struct Naive {
     for (const auto& child : children) {
       const double mean = static_cast<double>(child->sum) * 0x1p-24 / child->visits;
       scores.push_back((0.5 + 0.5 * mean) +
-                       1.0 / std::sqrt(2.0) * std::sqrt(2.0 * std::log(n) / child->visits));
+                       std::numbers::sqrt2 / 2 * std::sqrt(2.0 * std::log(n) / child->visits));
     }
     return static_cast<std::size_t>(std::max_element(scores.begin(), scores.end()) -
                                     scores.begin());
   }
 
   /// One simulation; returns the value for the first player.
-  float simulate(Oracle& oracle, State state, int moved) {
+  float simulate(Oracle& oracle, State state, int moved, Action action = kNoAction) {
     float value = 0.0F;
     const int mover = state.position().to_move();
     if (const auto outcome = state.position().outcome()) {
       value = outcome->first;
     } else if (visits == 0.0) {
       Oracle::Answer answer = oracle.ask(state);
-      moves = std::move(answer.moves);
+      moves = in_order(answer.moves, action == kNoAction, static_cast<ActionId>(action));
       value = mover == 0 ? answer.value : -answer.value;
     } else {
       const std::size_t place = choose();
-      state.apply_action(moves[place].action());
-      value = children[place]->simulate(oracle, std::move(state), mover);
+      const Action chosen = moves[place].action();
+      state.apply_action(chosen);
+      value = children[place]->simulate(oracle, std::move(state), mover, chosen);
     }
     visits += 1.0;
     sum += to_fixed(moved == 0 ? value : -value);
@@ -142,8 +160,30 @@ TEST_CASE("UCB1: the score of the paper, and results between loss and win") {
   CHECK(ucb1::result_of(1.0) == 1.0);
   CHECK(ucb1::result_of(0.0) == 0.5);
   CHECK(ucb1::result_of(-1.0) == 0.0);
-  CHECK(ucb1::score(0.5, 4.0, std::log(100.0)) ==
+  const ucb1::Parent parent{1.0 / std::sqrt(2.0), std::log(100.0), 0.3};
+  CHECK(ucb1::score({2.0, 4.0, 4.0}, parent) ==
         doctest::Approx(0.5 + std::sqrt(std::log(100.0) / 4.0)));
+  CHECK(ucb1::log_score({2.0, 4.0, 4.0}, parent, std::log(5.0)) ==
+        doctest::Approx(0.5 + std::log(20.0) / std::sqrt(2.0)));
+  // Two visits completed, two in flight: the mean is that of the completed ones.
+  CHECK(ucb1::score({1.0, 2.0, 4.0}, parent) == ucb1::score({2.0, 4.0, 4.0}, parent));
+  CHECK(ucb1::mean_of({0.0, 0.0, 2.0}, parent) == 0.3);
+}
+
+TEST_CASE("UCB1: no child that is passed over without its score has the largest one") {
+  Rng rng(3);
+  int passed = 0;
+  for (int i = 0; i < 100000; ++i) {
+    const double completed = rng.below(i % 2 == 0 ? 8 : 100000);
+    const ucb1::Child child{completed * rng.uniform(), completed, completed + 1 + rng.below(3)};
+    const double c = i % 7 == 0 ? 0.0 : rng.uniform();
+    const ucb1::Parent parent{c, std::log(child.visits + rng.below(1000)), rng.uniform()};
+    const double score = ucb1::score(child, parent);
+    CHECK(ucb1::may_reach(std::nextafter(score, 0.0), child, parent));
+    if (completed == 0.0) continue;
+    passed += ucb1::may_reach(score + 1e-6, child, parent) ? 0 : 1;
+  }
+  CHECK(passed > 80000);
 }
 
 TEST_CASE("UCB1 finds the only move that does not lose") {
@@ -165,15 +205,25 @@ TEST_CASE("the rule of a searcher follows its configuration from search to searc
   SearchConfig uct = uct_config(300);
   SearchConfig puct = uct;
   puct.algorithm = Algorithm::puct;
-  Searcher searcher(game, std::make_shared<MockEvaluator>(), uct);
-  Patient host;
-  const auto search = [&](const SearchConfig& config) {
-    searcher.clear();
-    return searcher.search(start, config, host).visits;
+  // The order of moves not yet tried differs from search to search, so that those of one number are
+  // compared.
+  const auto visits = [&](const std::vector<SearchConfig>& configs) {
+    Searcher searcher(game, std::make_shared<MockEvaluator>(), uct);
+    Patient host;
+    std::vector<std::vector<std::uint32_t>> found;
+    for (const SearchConfig& config : configs) {
+      found.push_back(searcher.search(start, config, host).visits);
+    }
+    return found;
   };
-  const auto first = search(uct);
-  CHECK(search(puct) != first);
-  CHECK(search(uct) == first);
+  const auto changing = visits({uct, puct, uct});
+  SearchConfig alone = uct;
+  alone.reuse_tree = false;
+  const auto staying = visits({alone, alone, alone});
+  CHECK(changing[0] == staying[0]);
+  CHECK(changing[1] != staying[1]);
+  CHECK(changing[2] == staying[2]);  // no tree of the other rule is searched on
+  CHECK(search_test::total(changing[2]) == 300);
 }
 
 TEST_SUITE("concurrent") {

@@ -25,6 +25,10 @@ OUT_OF_RANGE: dict[str, list[Any]] = {
     "threads": [-1, 1025],
     "batch_size": [0, -1, 4097],
     "in_flight": [0, -1, 65536],
+    "choose": ["best", ""],
+    "exploration": ["alphago-zero", "log"],
+    "uct_c": [-1, NAN, INF],
+    "expand_probability": [0, -0.1, 1.1, NAN],
     "collision": ["virtual", "none"],
     "virtual_loss": [-1, NAN, INF],
     "symmetry": ["all", "off"],
@@ -34,6 +38,7 @@ OUT_OF_RANGE: dict[str, list[Any]] = {
     "cache_entries": [-1, 2**33],
     "memory_limit": [0, -1, 1 << 20, (8 << 20) - 1],
     "seed": [-1, 2**64],
+    "gumbel_actions": [0, -1, 65536],
     "gumbel_c_visit": [-1, NAN, INF],
     "gumbel_c_scale": [-1, NAN, INF],
 }
@@ -44,8 +49,10 @@ TYPES: list[tuple[str, list[Any]]] = [
     ("fpu_value virtual_loss temperature", ["1", True, None]),
     ("dirichlet_alpha dirichlet_fraction", ["1", True, ()]),
     ("gumbel_c_visit gumbel_c_scale", ["1", True, None]),
-    ("algorithm fpu collision symmetry", [1, None, b"none"]),
-    ("reuse_tree solver deterministic", [1, "yes", None]),
+    ("algorithm fpu choose exploration collision symmetry", [1, None, b"none"]),
+    ("uct_c expand_probability", ["1", True, None]),
+    ("gumbel_actions", ["8", 8.5, True]),
+    ("reuse_tree solver deterministic gumbel_noise", [1, "yes", None]),
 ]
 WRONG_TYPE = {name: values for names, values in TYPES for name in names.split()}
 
@@ -60,7 +67,12 @@ def cases(table: dict[str, list[Any]]) -> list[Any]:
 
 def test_every_field_is_tried_with_a_wrong_type_and_all_with_a_range_out_of_it() -> None:
     assert set(WRONG_TYPE) == set(FIELDS)
-    assert set(FIELDS) - set(OUT_OF_RANGE) == {"reuse_tree", "solver", "deterministic"}
+    assert set(FIELDS) - set(OUT_OF_RANGE) == {
+        "reuse_tree",
+        "solver",
+        "deterministic",
+        "gumbel_noise",
+    }
 
 
 @pytest.mark.parametrize(("name", "value"), cases(OUT_OF_RANGE))

@@ -1,7 +1,5 @@
 #include "search/rules/open_moves.h"
 
-#include <cmath>
-
 #include "search/rules/puct.h"
 
 namespace pyengine {
@@ -11,7 +9,7 @@ Selection choose_open_move(const SearchConfig& config, const Tree& tree, const N
   const int count = node.num_children.load(std::memory_order_acquire);
   const double n = puct::visits_of(node);
   const puct::Parent parent =
-      puct::with_one_factor({puct::exploration_rate(config, n), std::sqrt(n)});
+      puct::with_one_factor({puct::exploration_rate(config, n), puct::growth(config, n)});
   double visited_prior = 0.0;
   for_each_child(tree.arena(), node, count, [&](const Node& child) {
     if (child.visits.load(std::memory_order_relaxed) != 0) {

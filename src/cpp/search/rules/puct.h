@@ -11,6 +11,8 @@
 ///
 /// Equal scores: the larger prior wins, then the smaller action.
 ///
+/// AlphaGo's first rule has the constant c_puct for c(n), and 1 for sqrt(n): u = c P / (1 + N).
+///
 /// Without visits a child has the first-play value for Q: a constant (AlphaGo Zero: 0), the node's
 /// mean value, or that mean minus fpu_value sqrt(sum of the priors of the visited children).
 ///
@@ -21,7 +23,8 @@
 /// double exactly (W up to 2^53), and the operations are done in the order written and not
 /// contracted: visit counts equal those of the serial algorithm on every machine.
 ///
-/// Sources: Silver et al., "Mastering the game of Go without human knowledge", 2017 (the rule);
+/// Sources: Silver et al., "Mastering the game of Go with deep neural networks and tree search",
+/// 2016 (u); Silver et al., "Mastering the game of Go without human knowledge", 2017 (the rule);
 /// Silver et al., 2018, pseudocode (c(n), and n as the node's own visit count); lc0 and KataGo
 /// (c_puct_factor, the reduced first-play value).
 #pragma once
@@ -38,7 +41,7 @@ namespace pyengine::puct {
 /// What the scores of all children of a node share.
 struct Parent {
   double rate = 0.0;         ///< c(n)
-  double sqrt_n = 0.0;       ///< sqrt(n)
+  double sqrt_n = 0.0;       ///< growth()
   double loss = 0.0;         ///< lost visits that a leaf in flight counts for in Q
   Proof lost = Proof::none;  ///< proof of a loss for the player to move; none: proofs do not count
 };
@@ -54,9 +57,14 @@ struct Child {
 
 /// c(n).
 [[nodiscard]] inline double exploration_rate(const SearchConfig& config, double n) noexcept {
-  if (!config.c_puct_base) return config.c_puct;
+  if (!config.c_puct_base || config.exploration == Exploration::alphago) return config.c_puct;
   const double base = *config.c_puct_base;
   return config.c_puct + config.c_puct_factor * std::log((1.0 + n + base) / base);
+}
+
+/// sqrt(n), the growth of exploration with the visits of the node.
+[[nodiscard]] inline double growth(const SearchConfig& config, double n) noexcept {
+  return config.exploration == Exploration::alphago ? 1.0 : std::sqrt(n);
 }
 
 /// Q of a child without visits. `node_value`: mean of the node's visits for the player to move.

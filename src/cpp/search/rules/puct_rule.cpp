@@ -43,7 +43,8 @@ void prefer_least_edge(const Tree& tree, const Node& node, int count, const puct
 
 void PuctRule::configure(const SearchConfig& config) {
   const bool same_rate = !rates_.empty() && config.c_puct == config_.c_puct &&
-      config.c_puct_base == config_.c_puct_base && config.c_puct_factor == config_.c_puct_factor;
+      config.c_puct_base == config_.c_puct_base && config.c_puct_factor == config_.c_puct_factor &&
+      config.exploration == config_.exploration;
   config_ = config;
   if (!same_rate) rates_.assign(256, 0.0);
   unvisited_.reserve(64);
@@ -72,7 +73,7 @@ Selection PuctRule::best(const Tree& tree, const Node& node, bool may_create) no
   // In the order of the edges the first of equal scores is the one to choose.
   const bool sorted = !at_root || tree.root_is_sorted();
   const double n = puct::visits_of(node);
-  puct::Parent parent{rate(n), std::sqrt(n)};
+  puct::Parent parent{rate(n), puct::growth(config_, n)};
   if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
   if (config_.solver) parent.lost = loss_of(node.mover);
   unvisited_.clear();

@@ -2,21 +2,17 @@
 /// (run/walker.cpp) asks a Rule which child to enter, and knows no formula. A rule is one file and
 /// one line in make_rule(). As in mctx the root has a choice of its own.
 ///
-/// - PUCT: puct_rule.h. AlphaGo's u = c P / (1 + N) needs no new file: PuctRule sets
-///   puct::Parent::sqrt_n to 1.
-/// - UCB1 at every node (UCT): ucb1.h.
-/// - UCB1 at the root (flat UCB): choose_at_root() as in ucb1.h; choose() answers
-///   Selection::nothing(), so that a visit counts the evaluation of the root's child once more. A
-///   new playout for each visit would be a fourth outcome: evaluate this child again.
+/// - PUCT: puct_rule.h.
+/// - UCB1 at every node (UCT), or at the root of a tree that does not grow (flat UCB): ucb1.h.
 /// - Gumbel AlphaZero: choose_at_root() takes, of the children with as many visits as sequential
 ///   halving plans now, the one with the largest g + log P + sigma(Q). The noise g is drawn once
 ///   for a search and orders the root's edges, as Tree::add_root_noise() does with Dirichlet noise.
 ///   choose() takes the largest pi'(a) - N(a) / (1 + sum N), with pi' of improved_policy()
 ///   (result.h).
 ///
-/// A tree creates children in the order of its edges, larger priors first. Of the edges without a
-/// child a rule can choose the first one only. That is the best one for all rules above: without a
-/// child moves differ in their priors alone.
+/// A tree creates children in the order of its edges: larger priors first, or at random for rules
+/// that read no priors. Of the edges without a child a rule can choose the first one only. That is
+/// the best one for all rules above: without a child moves differ in their priors alone.
 #pragma once
 
 #include <cstdint>
@@ -65,6 +61,25 @@ class Rule {
   /// At any other node, which is expanded.
   virtual Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept = 0;
 };
+
+/// Whether the rule reads the priors. Without them the moves of a node are tried in random order,
+/// and noise in them has no meaning.
+[[nodiscard]] constexpr bool reads_priors(Algorithm algorithm) noexcept {
+  return algorithm == Algorithm::puct || algorithm == Algorithm::gumbel;
+}
+/// Whether nodes below the root are expanded. Without a tree each visit of a move evaluates it
+/// anew.
+[[nodiscard]] constexpr bool grows_a_tree(Algorithm algorithm) noexcept {
+  return algorithm != Algorithm::flat_ucb;
+}
+/// Whether the next search goes on in the tree.
+[[nodiscard]] constexpr bool keeps_tree(const SearchConfig& config) noexcept {
+  return config.reuse_tree && grows_a_tree(config.algorithm);
+}
+/// Whether a search by one rule can go on in the tree of a search by the other.
+[[nodiscard]] constexpr bool shares_trees(Algorithm a, Algorithm b) noexcept {
+  return grows_a_tree(a) == grows_a_tree(b) && reads_priors(a) == reads_priors(b);
+}
 
 /// The list of all rules.
 [[nodiscard]] std::unique_ptr<Rule> make_rule(Algorithm algorithm);

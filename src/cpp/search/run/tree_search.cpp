@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "search/tree/order.h"
+
 namespace pyengine {
 namespace {
 
@@ -67,6 +69,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
     ready_root();
   } else {
     tree.root().chooser = (1 - root.position().to_move()) & 1;
+    if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
   }
 }
 
@@ -153,7 +156,7 @@ LeafSymmetry TreeSearch::symmetry_of_leaf(bool is_root) const noexcept {
 
 /// The root is expanded: its noise, if any, comes before the first walk.
 void TreeSearch::ready_root() {
-  if (config_.dirichlet_fraction > 0.0) {
+  if (config_.dirichlet_fraction > 0.0 && reads_priors(config_.algorithm)) {
     Rng rng = noise_stream(config_.seed, stream_);
     const auto noise = dirichlet(rng, tree_.root().num_edges, config_.dirichlet_alpha);
     tree_.add_root_noise(noise, config_.dirichlet_fraction);
@@ -167,7 +170,8 @@ template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
                              const EvalLeaf& leaf, bool is_root) {
   Node& node = *path.back();
-  const bool stored = tree_.store_evaluation(allocator_of(worker), node, leaf);
+  const bool stored = (is_root || grows_a_tree(config_.algorithm)) &&
+      tree_.store_evaluation(allocator_of(worker), node, leaf);
   // Backed up before it is expanded: whoever sees the edges sees a visit.
   back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   Tree::publish(node, stored);

@@ -105,6 +105,14 @@ int stored_edge_units(const Arena& arena, const Node& node) noexcept {
   return used;
 }
 
+std::span<const std::uint64_t> first_stored_words(const Arena& arena, const Node& node) noexcept {
+  constexpr int kEnough = 8;
+  const int units = std::min(kEnough, stored_edge_units(arena, node));
+  // An odd number of edges leaves half of the last word unwritten.
+  const int whole = node.edges_are_bits ? units : std::min(units, node.num_edges / 2);
+  return {words_at(arena, node), static_cast<std::size_t>(whole)};
+}
+
 Edge stored_edge(const Arena& arena, const Node& node, int place) noexcept {
   if (!node.edges_are_bits) return arena.at<Edge>(node.edges)[place];
   const unsigned action = nth_bit(words_at(arena, node), static_cast<unsigned>(place));

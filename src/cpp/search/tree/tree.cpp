@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/janitor.h"
+#include "search/tree/order.h"
 
 namespace pyengine {
 namespace {
@@ -122,8 +123,24 @@ bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& le
   if (&node != &root_) return store_edges(allocator, leaf, node);
   root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
   list_edges(leaf, root_edges_);
+  if (order_ != 0) order_root();
   node.num_edges = static_cast<std::uint16_t>(root_edges_.size());
   return true;
+}
+
+int Tree::place_of(const Node& node, int place) const noexcept {
+  return place_in_order(place, node.num_edges,
+                        order_key(order_, node.action, first_stored_words(*arena_, node)));
+}
+
+void Tree::order_root() {
+  const std::vector<Edge> sorted = root_edges_;
+  const std::uint64_t key = order_key(order_, 0, {});
+  const int count = static_cast<int>(sorted.size());
+  for (int place = 0; place < count; ++place) {
+    root_edges_[static_cast<std::size_t>(place)] =
+        sorted[static_cast<std::size_t>(place_in_order(place, count, key))];
+  }
 }
 
 Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) noexcept {

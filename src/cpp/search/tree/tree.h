@@ -28,12 +28,16 @@ class alignas(kCacheLine) Tree {
   [[nodiscard]] const Node& root() const noexcept { return root_; }
   [[nodiscard]] const Arena& arena() const noexcept { return *arena_; }
   [[nodiscard]] const std::shared_ptr<Arena>& shared_arena() const noexcept { return arena_; }
+  /// Makes the moves of each node stand in a random order that `key` names, for rules without
+  /// priors. Only while the tree is empty; 0, the default: larger priors first.
+  void order_by(std::uint64_t key) noexcept { order_ = key; }
+  [[nodiscard]] std::uint64_t order() const noexcept { return order_; }
   /// The edge at `place` < num_edges of an expanded node.
   [[nodiscard]] Edge edge(const Node& node, int place) const noexcept {
     if (&node == &root_) return root_edges_[static_cast<std::size_t>(place)];
-    return stored_edge(*arena_, node, place);
+    return stored_edge(*arena_, node, order_ == 0 ? place : place_of(node, place));
   }
-  /// The prior of edge(), without looking for its action.
+  /// The prior of edge(), without looking for its action. In a tree without a random order.
   [[nodiscard]] PackedPrior edge_prior(const Node& node, int place) const noexcept {
     if (&node == &root_) return root_edges_[static_cast<std::size_t>(place)].prior();
     return stored_prior(*arena_, node, place);
@@ -86,6 +90,9 @@ class alignas(kCacheLine) Tree {
   void abandon() noexcept { arena_->abandoned.store(true, std::memory_order_relaxed); }
 
  private:
+  /// Where the edge that comes at `place` of the random order is stored.
+  [[nodiscard]] int place_of(const Node& node, int place) const noexcept;
+  void order_root();
   /// Memory for the child at `place`, in a new block where one begins; nullptr at the cap.
   Node* make_place(Allocator& allocator, Node& parent, int place) noexcept;
   void set_root_priors(std::span<const Edge> priors);
@@ -101,6 +108,7 @@ class alignas(kCacheLine) Tree {
   std::vector<Edge> root_edges_;
   std::vector<Edge> clean_;  ///< while there is noise: the root's edges without it
   bool root_sorted_ = true;
+  std::uint64_t order_ = 0;  ///< key of the random order, or 0
 };
 
 }  // namespace pyengine

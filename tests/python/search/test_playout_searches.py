@@ -1,0 +1,253 @@
+"""UCT, flat UCB and AlphaGo's exploration through the public API."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import ConfigError, Engine, SearchConfig
+from toy_games import Pairs, ToyGame
+
+GAMES = ["tic_tac_toe", "connect_four", "gomoku(board_size=9)", "othello", "go(board_size=5)"]
+SERIAL: dict[str, Any] = {
+    "threads": 1,
+    "batch_size": 1,
+    "in_flight": 1,
+    "symmetry": "none",
+    "solver": False,
+}
+
+
+def position(text: str, *moves: str) -> pyengine.State:
+    state = pyengine.load_game(text).new_initial_state()
+    for move in moves:
+        state.apply_action(state.string_to_action(move))
+    return state
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
+def test_visits_are_simulations_and_every_move_is_tried_first(game: str, algorithm: str) -> None:
+    state = position(game)
+    legal = len(state.legal_actions())
+    for simulations in (1, legal, legal + 50):
+        result = pyengine.search(
+            state, evaluator="rollout", algorithm=algorithm, simulations=simulations, **SERIAL
+        )
+        assert result.visits.sum() == simulations
+        assert np.count_nonzero(result.visits) == min(simulations, legal)
+
+
+def test_flat_ucb_keeps_the_nodes_of_the_root_alone_and_uct_one_a_simulation() -> None:
+    state = position("gomoku(board_size=9)")
+    flat = pyengine.search(
+        state, evaluator="rollout", algorithm="flat_ucb", simulations=2000, **SERIAL
+    )
+    assert flat.nodes == 1 + 81
+    assert flat.evaluations == 2001  # a new playout for each visit, and the root's own
+    tree = pyengine.search(state, evaluator="rollout", algorithm="uct", simulations=2000, **SERIAL)
+    assert tree.nodes == 2001
+
+
+def test_flat_ucb_means_are_those_of_many_playouts() -> None:
+    # X has three in a row with two open ends: the moves beside them win more often than others.
+    state = position("mnk(rows=5,columns=5,k=4)", "b3", "a1", "c3", "e5", "d3", "a5")
+    result = pyengine.search(state, evaluator="rollout", algorithm="flat_ucb", simulations=4000)
+    assert state.action_to_string(result.action) in {"a3", "e3"}
+    assert result.proven == 1
+
+
+def ucb1_visits(outcomes: dict[int, float], order: list[int], n: int, c: float) -> dict[int, int]:
+    """Play a bandit whose arms always give the same result, as UCB1 says."""
+    visits = dict.fromkeys(order, 0)
+    for done in range(n):
+        fresh = [a for a in order if visits[a] == 0]
+        if fresh:
+            visits[fresh[0]] += 1
+            continue
+
+        def score(a: int, done: int = done) -> float:
+            return outcomes[a] + c * math.sqrt(2 * math.log(done) / visits[a])
+
+        visits[max(order, key=score)] += 1
+    return visits
+
+
+@pytest.mark.parametrize("c", [0.1, 1 / math.sqrt(2), 2.0])
+def test_flat_ucb_with_certain_values_is_the_bandit(c: float) -> None:
+    game = pyengine.load_game("mnk(rows=2,columns=3,k=3)")
+    state = game.new_initial_state()
+    values = {0: 0.9, 1: -0.4, 2: 0.1, 3: 0.33, 4: -0.75, 5: 0.6}  # for the second player
+
+    def evaluate(states: list[pyengine.State]) -> tuple[np.ndarray, np.ndarray]:
+        value = [values[s.history()[0]] if s.history() else 0.0 for s in states]
+        return np.ones((len(states), 6), np.float32), np.array(value, np.float32)
+
+    result = pyengine.search(
+        state,
+        evaluator=pyengine.StateEvaluator(evaluate),
+        algorithm="flat_ucb",
+        uct_c=c,
+        simulations=500,
+        **SERIAL,
+    )
+    outcomes = {a: 0.5 - 0.5 * float(np.float32(v)) for a, v in values.items()}
+    expected = ucb1_visits(outcomes, list(values), 500, c)
+    assert {int(a): int(v) for a, v in zip(result.actions, result.visits, strict=True)} == expected
+
+
+def test_moves_not_yet_tried_come_in_random_order() -> None:
+    game = pyengine.load_game("gomoku(board_size=9)")
+    first = []
+    for seed in range(60):
+        result = pyengine.search(
+            game.new_initial_state(),
+            evaluator="rollout",
+            algorithm="uct",
+            simulations=1,
+            seed=seed,
+            **SERIAL,
+        )
+        first.append(int(result.actions[np.argmax(result.visits)]))
+    assert len(set(first)) > 30
+
+
+def test_expand_probability_keeps_moves_untried() -> None:
+    state = position("gomoku(board_size=9)")
+
+    def tried(probability: float) -> int:
+        result = pyengine.search(
+            state,
+            evaluator="rollout",
+            algorithm="uct",
+            expand_probability=probability,
+            simulations=60,
+            **SERIAL,
+        )
+        assert result.visits.sum() == 60
+        return int(np.count_nonzero(result.visits))
+
+    assert tried(1.0) == 60
+    assert 18 < tried(0.5) < 42  # 60 even odds: +-3 standard deviations
+    assert 1 <= tried(0.05) < 15
+
+
+def test_the_log_exploration_is_its_formula() -> None:
+    state = position("tic_tac_toe")
+    options: dict[str, Any] = {"algorithm": "uct", "exploration": "log", "uct_c": 0.5}
+    engine = Engine("tic_tac_toe", "rollout", **options, **SERIAL)
+    for _ in range(200):
+        before = engine.search(state, simulations=10)
+        after = engine.search(state, simulations=1)
+        chosen = int(np.argmax(after.visits - before.visits))
+        n = before.visits.sum()
+        scores = 0.5 + 0.5 * before.q + 0.5 * np.log(n / (1 + before.visits))
+        assert scores[chosen] == pytest.approx(scores.max(), abs=1e-6)
+
+
+def test_alphago_exploration_is_its_formula() -> None:
+    state = position("connect_four", "4", "4")
+    engine = Engine(
+        "connect_four", "connect4", exploration="alphago", c_puct=2.0, fpu="value", **SERIAL
+    )
+    for _ in range(100):
+        before = engine.search(state, simulations=7)
+        after = engine.search(state, simulations=1)
+        chosen = int(np.argmax(after.visits - before.visits))
+        q = np.nan_to_num(before.q, nan=0.25)
+        scores = q + 2.0 * before.priors / (1 + before.visits)
+        assert scores[chosen] == pytest.approx(scores.max(), abs=1e-6)
+
+
+def test_choose_mean_plays_the_best_mean() -> None:
+    state = position("connect_four", "4", "4", "3")
+    visits = pyengine.search(state, evaluator="rollout", algorithm="uct", simulations=300, **SERIAL)
+    mean = pyengine.search(
+        state, evaluator="rollout", algorithm="uct", simulations=300, choose="mean", **SERIAL
+    )
+    assert np.array_equal(visits.visits, mean.visits)
+    assert visits.action == visits.actions[np.argmax(visits.visits)]
+    assert mean.action == mean.actions[np.nanargmax(mean.q)]
+
+
+def test_uct_finds_the_win_and_the_only_defence() -> None:
+    for algorithm in ("uct", "flat_ucb"):
+        win = position("tic_tac_toe", "a1", "b1", "a2", "b2")
+        result = pyengine.search(win, evaluator="rollout", algorithm=algorithm, simulations=500)
+        assert (win.action_to_string(result.action), result.proven) == ("a3", 1)
+    defence = position("tic_tac_toe", "a1", "b2", "b1")
+    result = pyengine.search(
+        defence, evaluator="rollout", algorithm="uct", simulations=3000, solver=False
+    )
+    assert defence.action_to_string(result.action) == "c1"
+
+
+@pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
+def test_any_number_of_threads_gives_the_same_when_deterministic(algorithm: str) -> None:
+    state = position("othello")
+
+    def visits(threads: int) -> list[int]:
+        engine = Engine(
+            "othello", "rollout", algorithm=algorithm, deterministic=True, threads=threads
+        )
+        first = engine.search(state, simulations=500)
+        again = state.clone()
+        again.apply_action(first.action)
+        engine.advance(first.action)
+        return [*first.visits.tolist(), *engine.search(again, simulations=300).visits.tolist()]
+
+    assert visits(1) == visits(2) == visits(4)
+
+
+def test_a_tree_goes_on_for_uct_and_not_for_flat_ucb_or_another_rule() -> None:
+    state = position("connect_four")
+    engine = Engine("connect_four", "rollout", threads=1, algorithm="uct", solver=False)
+    assert engine.search(state, simulations=100).visits.sum() == 100
+    assert engine.search(state, simulations=100).visits.sum() == 200
+    assert engine.search(state, simulations=100, algorithm="puct").visits.sum() == 100
+    assert engine.search(state, simulations=100, algorithm="uct").visits.sum() == 100
+    for _ in range(2):
+        assert engine.search(state, simulations=100, algorithm="flat_ucb").visits.sum() == 100
+
+
+@pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
+def test_many_states_snapshots_and_users_games(algorithm: str) -> None:
+    game = pyengine.load_game("tic_tac_toe")
+    states = [game.new_initial_state([a]) for a in range(9)]
+    engine = Engine(game, "rollout", algorithm=algorithm, solver=False)
+    assert [r.visits.sum() for r in engine.search_many(states, simulations=64)] == [64] * 9
+    *_, last = engine.analyze(states[0], every=0.01, simulations=2000)
+    assert last.visits.sum() == 2000
+    pairs = ToyGame(Pairs)  # in which players move twice in a row
+    with Engine(pairs, "rollout", algorithm=algorithm, solver=False) as of_user:
+        assert of_user.search(pairs.new_initial_state(), simulations=50).visits.sum() == 50
+
+
+@pytest.mark.parametrize("algorithm", ["uct", "flat_ucb"])
+def test_the_memory_cap_holds(algorithm: str) -> None:
+    state = position("gomoku(board_size=15)")
+    engine = Engine(
+        "gomoku(board_size=15)",
+        "uniform",
+        algorithm=algorithm,
+        memory_limit=8 << 20,
+        cache_entries=0,
+        solver=False,
+    )
+    result = engine.search(state, simulations=200_000)
+    assert result.visits.sum() == 200_000
+    assert engine.stats()["bytes"] <= 8 << 20
+
+
+def test_an_exploration_of_another_rule_is_refused() -> None:
+    for algorithm, exploration in [
+        ("uct", "alphago"),
+        ("flat_ucb", "alphago"),
+        ("puct", "log"),
+    ]:
+        with pytest.raises(ConfigError, match=f'^exploration: expected .*found "{exploration}"'):
+            SearchConfig(algorithm=algorithm, exploration=exploration)  # type: ignore[arg-type]
