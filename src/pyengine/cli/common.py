@@ -7,6 +7,7 @@ import json
 import math
 import select
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,13 @@ from pyengine import machine
 from pyengine.bundled import model_of_game
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
-from pyengine.evaluators import Evaluator, OnnxEvaluator, as_evaluator, bundled_models
+from pyengine.evaluators import (
+    Evaluator,
+    OnnxEvaluator,
+    RolloutEvaluator,
+    as_evaluator,
+    bundled_models,
+)
 from pyengine.files import check_output
 from pyengine.games import Game, State, load_game
 from pyengine.spec import ModelSpec
@@ -97,6 +104,12 @@ BatchOption: TypeAlias = Annotated[
 SymmetryOption: TypeAlias = Annotated[
     str | None,
     typer.Option("--symmetry", help="none, random, average, root_average or fill."),
+]
+AlgorithmOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--algorithm", help="puct, gumbel, uct or flat_ucb. Default: uct with playouts, else puct."
+    ),
 ]
 SeedOption: TypeAlias = Annotated[
     int | None, typer.Option("--seed", min=0, help="Of all random numbers. Default: 0.")
@@ -258,12 +271,23 @@ def find_action(state: State, text: str) -> int:
 
 
 def config_from(file: Path | None, **settings: Any) -> SearchConfig:
-    """Return the settings of a search: the file's, and above them those that were given."""
+    """Return the settings of a search: the file's, and above them those that were given.
+
+    ``algorithm`` may be None: :func:`algorithm_for` says the default of an evaluator.
+    """
     try:
         base = SearchConfig() if file is None else SearchConfig.from_toml(file)
         return base.replace(**{k: v for k, v in settings.items() if v is not None})
     except ConfigError as error:
         raise usage(str(error)) from error
+
+
+def algorithm_for(evaluator: Evaluator, named: str | None, file: Path | None) -> str | None:
+    """Return the algorithm that was named, else UCT for playouts; None leaves it to the file."""
+    in_file = file is not None and "algorithm" in tomllib.loads(_read(file))
+    if named is not None or in_file or not isinstance(evaluator, RolloutEvaluator):
+        return named
+    return "uct"
 
 
 def threads_of(config: SearchConfig) -> int:

@@ -16,6 +16,7 @@ from pyengine.cli.progress import games_bar
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
+from pyengine.evaluators import Evaluator
 from pyengine.games import Game
 from pyengine.match import (
     MatchInterrupted,
@@ -93,6 +94,7 @@ def match(
     threads: common.ThreadsOption = None,
     batch_size: common.BatchOption = None,
     symmetry: common.SymmetryOption = None,
+    algorithm: common.AlgorithmOption = None,
     config: common.ConfigOption = None,
     set_a: _SetA = None,
     set_b: _SetB = None,
@@ -118,8 +120,13 @@ def match(
     budget = {"simulations": simulations, "seconds": seconds}
     workers = {"threads": threads, "batch_size": batch_size}
     both = common.config_from(config, symmetry=symmetry, **budget, **workers)
+
+    def settings_for(evaluator: Evaluator) -> SearchConfig:
+        chosen = common.algorithm_for(evaluator, algorithm, config)
+        return both if chosen is None else _checked(both, {"algorithm": chosen})
+
     sides = [
-        _side(played, model, spec, (provider, device), both, own, (seed, number))
+        _side(played, model, spec, (provider, device), settings_for, own, (seed, number))
         for number, (model, spec, own) in enumerate(((a, spec_a, set_a), (b, spec_b, set_b)))
     ]
     result = _play(
@@ -156,7 +163,7 @@ def _side(
     model: str,
     spec: Path | None,
     where: tuple[str | None, int],
-    both: SearchConfig,
+    settings_for: Callable[[Evaluator], SearchConfig],
     settings: list[str] | None,
     seed: tuple[int, int],
 ) -> _Side:
@@ -182,8 +189,16 @@ def _side(
         if not separator or not name:
             raise common.usage(f"--set-a, --set-b must be NAME=VALUE, found {setting!r}")
         own[name.strip()] = _value(value.strip())
+    config = _checked(settings_for(setup.evaluator), own)
     try:
-        return Engine(game, setup.evaluator, config=both.replace(**own))
+        return Engine(game, setup.evaluator, config=config)
+    except ConfigError as error:
+        raise common.usage(str(error)) from error
+
+
+def _checked(config: SearchConfig, changes: dict[str, Any]) -> SearchConfig:
+    try:
+        return config.replace(**changes)
     except ConfigError as error:
         raise common.usage(str(error)) from error
 

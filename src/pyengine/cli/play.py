@@ -59,14 +59,17 @@ def play(
     temperature: Annotated[
         float | None, typer.Option("--temperature", help="Of the engine's choice; 0 = its best.")
     ] = None,
+    algorithm: common.AlgorithmOption = None,
     seed: common.SeedOption = None,
     config: common.ConfigOption = None,
 ) -> None:
     """Play a game in the terminal. Type a move, or help."""
     played = common.game_from(game, param)
     start = common.start_state(played, moves, board, to_move)
+    setup = common.evaluator_for(played, model, spec, provider, device)
     settings = common.config_from(
         config,
+        algorithm=common.algorithm_for(setup.evaluator, algorithm, config),
         simulations=simulations,
         seconds=seconds,
         threads=threads,
@@ -75,7 +78,6 @@ def play(
         temperature=temperature,
         seed=seed,
     )
-    setup = common.evaluator_for(played, model, spec, provider, device)
     out = common.console()
     out.print(Text(f"{played}, engine: {setup.name}. Type a move, or help.", style="dim"))
     with Engine(played, setup.evaluator, config=settings) as engine:

@@ -41,6 +41,7 @@ def search(
     deterministic: Annotated[
         bool, typer.Option("--deterministic", help="Same result at any number of threads.")
     ] = False,
+    algorithm: common.AlgorithmOption = None,
     seed: common.SeedOption = None,
     config: common.ConfigOption = None,
     limit: Annotated[int, typer.Option("--top", min=1, help="Moves in the table.")] = 10,
@@ -49,8 +50,10 @@ def search(
     """Search a position: board, best moves, principal variation, speed."""
     played = common.game_from(game, param)
     state = common.start_state(played, moves, board, to_move)
+    setup = common.evaluator_for(played, model, spec, provider, device)
     settings = common.config_from(
         config,
+        algorithm=common.algorithm_for(setup.evaluator, algorithm, config),
         simulations=simulations,
         seconds=seconds,
         threads=threads,
@@ -59,7 +62,6 @@ def search(
         deterministic=deterministic or None,
         seed=seed,
     )
-    setup = common.evaluator_for(played, model, spec, provider, device)
     with Engine(played, setup.evaluator, config=settings) as engine:
         with live_progress(state, settings) as on_progress:
             result = engine.search(state, on_progress=on_progress)

@@ -63,6 +63,7 @@ def test_the_version_is_the_packages(run: Run) -> None:
         ("search connect_four --board /no/such/file", "cannot be read"),
         ("search connect_four --model no.onnx", "neither a file nor"),
         ("search connect_four --symmetry twisted", "symmetry"),
+        ("search connect_four --algorithm best", "algorithm"),
         ("search connect_four --batch-size 99999", "batch_size"),
         ("search connect_four --seconds -1", "seconds"),
         ("search connect_four --simulations 0", "simulations"),
@@ -129,6 +130,27 @@ def test_search_prints_board_moves_line_and_speed(run: Run) -> None:
     for word in ("visits", "prior", "best", "line", "300 simulations", "rollout", "1 threads"):
         assert word in done.stdout
     assert done.stdout.isascii()
+
+
+def test_playouts_are_searched_by_uct_unless_another_algorithm_is_named(
+    run: Run, tmp_path: Path
+) -> None:
+    settings = tmp_path / "puct.toml"
+    settings.write_text('algorithm = "puct"\n')
+    unnamed = tmp_path / "unnamed.toml"
+    unnamed.write_text("temperature = 0.5\n")
+
+    def algorithm_of(*arguments: str) -> str:
+        done = run("search", "tic_tac_toe", "-n", "20", "--json", *arguments)
+        assert done.returncode == 0, done.stderr
+        return str(json.loads(done.stdout)["config"]["algorithm"])
+
+    assert algorithm_of("-m", "rollout") == "uct"
+    assert algorithm_of("-m", "rollout", "--config", str(unnamed)) == "uct"
+    assert algorithm_of("-m", "rollout", "--config", str(settings)) == "puct"
+    assert algorithm_of("-m", "rollout", "--algorithm", "flat_ucb") == "flat_ucb"
+    assert algorithm_of("-m", "uniform") == "puct"
+    assert algorithm_of("-m", "tic_tac_toe") == "puct"
 
 
 def test_search_as_json_is_the_result(run: Run) -> None:
