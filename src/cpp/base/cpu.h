@@ -10,25 +10,32 @@
 
 namespace pyengine {
 
-/// Vector instructions that the processor has and the operating system lets programs use.
+/// Instructions that the processor has and the operating system lets programs use.
 struct CpuVectors {
   bool avx2 = false;
   bool avx512 = false;  ///< the parts F and DQ
+  /// POPCNT, LZCNT, BMI1 and BMI2, which came with AVX2 without being part of it.
+  bool bit_counts = false;
 };
 
 /// [Intel 64 manual, volume 1, 14.3 and 15.2]
 [[nodiscard]] inline CpuVectors cpu_vectors() noexcept {
 #if defined(__x86_64__) && defined(__GNUC__)
-  constexpr unsigned kOsSavesVectors = 1U << 27;                          // leaf 1, ECX
+  constexpr unsigned kOsSavesVectors = 1U << 27, kPopcnt = 1U << 23;      // leaf 1, ECX
   constexpr unsigned kAvx2 = 1U << 5, kAvx512 = (1U << 16) | (1U << 17);  // leaf 7, EBX
+  constexpr unsigned kBmi = (1U << 3) | (1U << 8);                        // leaf 7, EBX
+  constexpr unsigned kLzcnt = 1U << 5;                                    // leaf 0x80000001, ECX
   constexpr unsigned kSaved256 = 0x06, kSaved512 = 0xE6;                  // XCR0
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsSavesVectors) == 0) return {};
+  const bool popcnt = (c & kPopcnt) != 0;
+  const bool lzcnt = __get_cpuid(0x80000001U, &a, &b, &c, &d) != 0 && (c & kLzcnt) != 0;
   unsigned saved = 0, upper = 0;
   asm volatile("xgetbv" : "=a"(saved), "=d"(upper) : "c"(0));
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return {};
   return {.avx2 = (b & kAvx2) != 0 && (saved & kSaved256) == kSaved256,
-          .avx512 = (b & kAvx512) == kAvx512 && (saved & kSaved512) == kSaved512};
+          .avx512 = (b & kAvx512) == kAvx512 && (saved & kSaved512) == kSaved512,
+          .bit_counts = popcnt && lzcnt && (b & kBmi) == kBmi};
 #else
   return {};
 #endif

@@ -31,6 +31,7 @@ TEST_CASE("the features of the processor are those that the system reports") {
   };
   CHECK(cpu_vectors().avx2 == has("avx2"));
   CHECK(cpu_vectors().avx512 == (has("avx512f") && has("avx512dq")));
+  CHECK(cpu_vectors().bit_counts == (has("popcnt") && has("abm") && has("bmi1") && has("bmi2")));
   std::string missing;
   for (const char* flag : {"pni", "ssse3", "cx16", "sse4_1", "sse4_2", "popcnt"}) {
     if (!has(flag)) missing += flag;
