@@ -1,0 +1,118 @@
+/// What the Othello solver knows of the 64 points of an 8x8 board before it looks at a position.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pyengine::othello {
+
+/// Points from a point to the edge, in the directions +1, +8, +7, +9 and their opposites.
+struct alignas(64) Rays {
+  std::array<std::uint64_t, 4> up{};    ///< towards larger numbers
+  std::array<std::uint64_t, 4> down{};  ///< towards smaller ones
+};
+
+/// The lines aslant through a point.
+struct Diagonals {
+  std::uint64_t falling = 0;
+  std::uint64_t rising = 0;
+};
+
+struct PointTables {
+  std::array<Rays, 64> rays{};
+  std::array<Diagonals, 64> diagonals{};
+  std::array<std::uint64_t, 64> neighbours{};
+
+  consteval PointTables() {
+    constexpr std::array<int, 4> kDown = {0, 1, 1, 1};  // rows and columns of a step of `up`
+    constexpr std::array<int, 4> kRight = {1, 0, -1, 1};
+    for (int point = 0; point < 64; ++point) {
+      Rays& from = rays[static_cast<std::size_t>(point)];
+      for (std::size_t d = 0; d < 4; ++d) {
+        from.up[d] = ray(point, kDown[d], kRight[d]);
+        from.down[d] = ray(point, -kDown[d], -kRight[d]);
+        neighbours[static_cast<std::size_t>(point)] |=
+            step(point, kDown[d], kRight[d]) | step(point, -kDown[d], -kRight[d]);
+      }
+      diagonals[static_cast<std::size_t>(point)] = {.falling = from.up[3] | from.down[3],
+                                                    .rising = from.up[2] | from.down[2]};
+    }
+  }
+
+ private:
+  static consteval std::uint64_t step(int point, int down, int right) {
+    const int row = point / 8 + down;
+    const int column = point % 8 + right;
+    if (row < 0 || row > 7 || column < 0 || column > 7) return 0;
+    return std::uint64_t{1} << (8 * row + column);
+  }
+  static consteval std::uint64_t ray(int point, int down, int right) {
+    std::uint64_t points = 0;
+    for (int n = 1; n < 8; ++n) points |= step(point, n * down, n * right);
+    return points;
+  }
+};
+inline constexpr PointTables kPoints{};
+
+/// The disc of the last empty point of a line of eight: twice the discs that it flips there, for
+/// each place of the point and each set of the mover's discs in the line.
+struct LastFlips {
+  std::array<std::array<std::uint8_t, 256>, 8> flips{};
+
+  consteval LastFlips() {
+    for (int place = 0; place < 8; ++place) {
+      for (int own = 0; own < 256; ++own) {
+        flips[static_cast<std::size_t>(place)][static_cast<std::size_t>(own)] =
+            static_cast<std::uint8_t>(2 * (run(place, own, 1) + run(place, own, -1)));
+      }
+    }
+  }
+
+ private:
+  static consteval int run(int place, int own, int direction) {
+    int length = 0;
+    for (int at = place + direction; at >= 0 && at < 8; at += direction, ++length) {
+      if (((own >> at) & 1) != 0) return length;
+    }
+    return 0;
+  }
+};
+inline constexpr LastFlips kLastFlips{};
+
+/// Times a column of the board at bits 8 r: its byte is the topmost of the product.
+inline constexpr std::uint64_t kColumnToByte = 0x0102040810204080U;
+
+inline constexpr std::uint64_t kCorners = 0x8100000000000081U;
+/// The points aslant from the corners.
+inline constexpr std::uint64_t kXPoints = 0x0042000000004200U;
+
+/// Regions whose parity decides who moves last in them: the four quarters of the board.
+inline constexpr std::array<std::uint64_t, 4> kQuarters = {
+    0x000000000F0F0F0FU, 0x00000000F0F0F0F0U, 0x0F0F0F0F00000000U, 0xF0F0F0F000000000U};
+
+/// The quarters named by the bits of the index, together.
+inline constexpr std::array<std::uint64_t, 16> kQuarterSets = [] {
+  std::array<std::uint64_t, 16> sets{};
+  for (std::size_t set = 0; set < 16; ++set) {
+    for (std::size_t q = 0; q < 4; ++q) {
+      if (((set >> q) & 1U) != 0) sets[set] |= kQuarters[q];
+    }
+  }
+  return sets;
+}();
+
+/// The quarter of a point, as a bit.
+inline constexpr std::array<std::uint8_t, 64> kQuarterOf = [] {
+  std::array<std::uint8_t, 64> quarter_of{};
+  for (std::size_t point = 0; point < 64; ++point) {
+    for (std::size_t q = 0; q < 4; ++q) {
+      if (((kQuarters[q] >> point) & 1U) != 0) {
+        quarter_of[point] = static_cast<std::uint8_t>(1U << q);
+      }
+    }
+  }
+  return quarter_of;
+}();
+
+}  // namespace pyengine::othello
