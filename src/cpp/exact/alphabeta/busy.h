@@ -1,0 +1,36 @@
+/// Moves that some thread is searching, for the others to leave for later: a simplified ABDADA
+/// [Weill, "The ABDADA distributed minimax search algorithm", 1996; Kerrigan, "Simplified ABDADA"].
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace pyengine::alphabeta {
+
+/// A set that forgets: a mark may be overwritten by another, which only costs a search done twice.
+class Busy {
+ public:
+  [[nodiscard]] bool has(std::uint64_t key) const noexcept {
+    return marks_[place(key)].load(std::memory_order_relaxed) == key;
+  }
+  void add(std::uint64_t key) noexcept {
+    marks_[place(key)].store(key, std::memory_order_relaxed);
+  }
+  void remove(std::uint64_t key) noexcept {
+    std::atomic<std::uint64_t>& mark = marks_[place(key)];
+    if (mark.load(std::memory_order_relaxed) == key) mark.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 4096;
+  [[nodiscard]] static std::size_t place(std::uint64_t key) noexcept {
+    return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15U >> 52) % kPlaces;
+  }
+
+  std::array<std::atomic<std::uint64_t>, kPlaces> marks_{};
+};
+
+}  // namespace pyengine::alphabeta

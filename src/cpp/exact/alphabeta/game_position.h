@@ -1,0 +1,113 @@
+/// Any game of the engine for the alpha-beta search, as its own code plays it: slower than a position
+/// that is made for the search, and right for every game, a user's too.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "exact/alphabeta/position.h"
+#include "games/common/hashing.h"
+#include "games/game.h"
+
+namespace pyengine::alphabeta {
+
+/// Scores of a game whose outcomes may be fractions.
+inline constexpr int kOutcomeUnit = 1 << 20;
+
+/// Moves with their order, in lists that are reused.
+class ListedMoves {
+ public:
+  [[nodiscard]] int size() const noexcept { return legal_.size(); }
+  [[nodiscard]] int& order(int i) noexcept { return moves_[static_cast<std::size_t>(i)].order; }
+  [[nodiscard]] Action action(int i) const noexcept {
+    return moves_[static_cast<std::size_t>(i)].action;
+  }
+  void swap(int i, int j) noexcept {
+    std::swap(moves_[static_cast<std::size_t>(i)], moves_[static_cast<std::size_t>(j)]);
+  }
+  /// The legal actions, which the caller has written to legal().
+  void adopt() {
+    moves_.clear();
+    for (const ActionId action : legal_) moves_.push_back({action, 0});
+  }
+  [[nodiscard]] ActionList& legal() noexcept { return legal_; }
+
+ private:
+  struct Move {
+    ActionId action = 0;
+    int order = 0;
+  };
+  ActionList legal_;
+  std::vector<Move> moves_;
+};
+
+/// The score is the outcome for the player to move, in units of 1 / kOutcomeUnit.
+template <Game G>
+class GamePosition {
+ public:
+  static constexpr bool kKeepsHistory = true;
+  static constexpr bool kLooksUpChildren = false;
+  static constexpr bool kNullWindows = false;
+  static constexpr bool kHasMargin = false;
+  static constexpr bool kDeepens = true;
+  using Children = ListedMoves;
+
+  GamePosition() = default;
+  /// `past`: of the moves that led here, where the rules look at them (superko).
+  GamePosition(const G& game, std::uint64_t past)
+      : game_(game), past_(past), mover_(game.to_move()) {}
+
+  [[nodiscard]] const G& game() const noexcept { return game_; }
+
+  [[nodiscard]] std::optional<int> over() const {
+    const std::optional<Outcome> outcome = game_.outcome();
+    check();
+    if (!outcome) return std::nullopt;
+    return static_cast<int>(
+        std::lround(static_cast<double>(outcome->for_player(mover_)) * kOutcomeUnit));
+  }
+  [[nodiscard]] std::optional<int> known(const Question&, std::uint64_t&) const { return over(); }
+  [[nodiscard]] Bounds bounds(const Question&) const noexcept { return range(); }
+  [[nodiscard]] Bounds range() const noexcept { return {-kOutcomeUnit, kOutcomeUnit}; }
+
+  void list(const Question&, Children& children, std::uint64_t&) const {
+    children.legal().clear();
+    game_.legal_actions(children.legal());
+    check();
+    children.adopt();
+  }
+  void list_all(Children& children, std::uint64_t& nodes) const { list({}, children, nodes); }
+  void play(const Children& children, int i, GamePosition& next) const {
+    next.game_ = game_;
+    next.game_.play(children.action(i));
+    next.check();
+    next.past_ = remembers() ? past_ + mix64(game_.hash()) : 0;
+    // Once the game is over nobody is to move: the score is then the other player's.
+    next.mover_ = next.game_.outcome() ? 1 - mover_ : next.game_.to_move();
+  }
+  [[nodiscard]] bool same_mover(const GamePosition& next) const noexcept {
+    return next.mover_ == mover_;
+  }
+  [[nodiscard]] int estimate() const noexcept { return 0; }
+  /// In Go the positions before this one, of which superko forbids to make another, and how many
+  /// there were, which ends the game in the end.
+  [[nodiscard]] std::uint64_t key() const noexcept { return game_.hash() ^ past_; }
+  [[nodiscard]] bool is_large(const Question& question) const noexcept {
+    return question.depth > 4;
+  }
+
+ private:
+  [[nodiscard]] static constexpr bool remembers() noexcept { return HasKo<G>; }
+  void check() const {
+    if constexpr (CanFail<G>) game_.rethrow_if_failed();
+  }
+
+  G game_{};
+  std::uint64_t past_ = 0;
+  int mover_ = 0;
+};
+
+}  // namespace pyengine::alphabeta

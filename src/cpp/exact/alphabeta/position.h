@@ -1,0 +1,80 @@
+/// What the alpha-beta search asks of a position. A game has a file with its own, made for speed, or
+/// is searched as it is (game_position.h).
+///
+/// A score is a whole number for the player to move. What a score means is the position's affair:
+/// the search compares, negates and stores it, and needs it to fit 24 bits.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "base/types.h"
+
+namespace pyengine::alphabeta {
+
+/// Less than every score; its negative is more than every score.
+inline constexpr int kNoScore = -(1 << 22);
+
+/// Scores between which the value lies, both included.
+struct Bounds {
+  int low = 0;
+  int high = 0;
+};
+
+/// Of a search without a limit: no position is cut off.
+inline constexpr int kWholeGame = 255;
+
+/// What a position may know before it lists its moves.
+struct Question {
+  int alpha = 0;
+  int beta = 0;
+  int depth = kWholeGame;  ///< plies left, kWholeGame = all
+  [[nodiscard]] bool is_null_window() const noexcept { return beta - alpha == 1; }
+};
+
+/// Children are listed with an order: the larger, the sooner they are tried. `Children` is a list
+/// that is reused; child_action() names the move. play() writes the child's position.
+template <class P>
+concept SolverPosition = std::copyable<P> &&
+    requires(const P position, P next, typename P::Children& children, const Question& question,
+             std::uint64_t& nodes, int place) {
+      { children.size() } -> std::convertible_to<int>;
+      { children.order(place) } -> std::same_as<int&>;
+      { children.swap(place, place) };
+      { children.action(place) } -> std::same_as<Action>;
+      { position.play(children, place, next) };
+      /// Lists the moves; none where the game is over.
+      { position.list(question, children, nodes) };
+      /// Likewise, also those that list() leaves out because others are as good.
+      { position.list_all(children, nodes) };
+      /// Whether the same player moves at `next`, which a move led to.
+      { position.same_mover(next) } -> std::convertible_to<bool>;
+      /// The score where the game is over.
+      { position.over() } -> std::same_as<std::optional<int>>;
+      /// Asked at every node before anything else, of a position that a listed move led to: a score
+      /// that answers the question.
+      { position.known(question, nodes) } -> std::same_as<std::optional<int>>;
+      { position.bounds(question) } -> std::same_as<Bounds>;
+      /// All that the value may be, in this game.
+      { position.range() } -> std::same_as<Bounds>;
+      /// Where a limit of depth cuts the search off.
+      { position.estimate() } -> std::convertible_to<int>;
+      /// Equal for positions that have the same value and moves, different for others.
+      { position.key() } -> std::same_as<std::uint64_t>;
+      /// Whether a search below here is worth marking for other threads.
+      { position.is_large(question) } -> std::convertible_to<bool>;
+      /// Whether moves that were good elsewhere are tried sooner.
+      { P::kKeepsHistory } -> std::convertible_to<bool>;
+      /// Whether it pays to look all children of a large position up before any is searched.
+      { P::kLooksUpChildren } -> std::convertible_to<bool>;
+      /// Whether the score is found by null windows alone.
+      { P::kNullWindows } -> std::convertible_to<bool>;
+      /// Whether the size of the score means something, and not only its sign.
+      { P::kHasMargin } -> std::convertible_to<bool>;
+      /// Whether the search is to deepen ply by ply, also without a limit.
+      { P::kDeepens } -> std::convertible_to<bool>;
+    };
+
+}  // namespace pyengine::alphabeta

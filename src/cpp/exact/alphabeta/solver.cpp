@@ -1,0 +1,194 @@
+#include "exact/alphabeta/solver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "exact/alphabeta/connect_four_position.h"
+#include "exact/alphabeta/game_position.h"
+#include "exact/alphabeta/othello_solver.h"
+#include "exact/alphabeta/run.h"
+#include "games/list.h"
+
+namespace pyengine {
+namespace {
+
+using alphabeta::Bounds;
+using alphabeta::kWholeGame;
+using alphabeta::Outline;
+using alphabeta::Plan;
+
+/// What a call needs once the type of the position is known.
+struct Call {
+  alphabeta::Table& table;
+  Plan plan;
+  std::function<bool()> poll;
+};
+
+template <class P>
+SolveResult solve_position(const Call& call, const P& root, double unit) {
+  Plan plan = call.plan;
+  plan.deepens |= P::kDeepens;
+  const Outline found = alphabeta::Run<P>(call.table, plan, call.poll).solve(root);
+  SolveResult result;
+  result.value = found.score / unit;
+  result.action = found.line.front();
+  result.pv = found.line;
+  result.exact = found.exact;
+  result.depth = found.exact ? static_cast<int>(found.line.size()) : found.depth;
+  result.nodes = found.nodes;
+  return result;
+}
+
+SolveResult solve_game(const Call& call, const ConnectFour& game, const State&) {
+  const auto [rows, columns] = game.params();
+  if (rows == 6 && columns == 7) {
+    using Board = alphabeta::FixedBoard<6, 7>;
+    return solve_position(call, alphabeta::ConnectFourPosition<Board>(game, {}), 1.0);
+  }
+  return solve_position(
+      call, alphabeta::ConnectFourPosition<alphabeta::AnyBoard>(game, {rows, columns}), 1.0);
+}
+
+/// The key of the positions before this one; superko forbids to make them again.
+template <Game G>
+std::uint64_t past_of(const G& game, const State& state) {
+  if constexpr (HasKo<G>) {
+    G position = state.start() ? G::from_setup(game.params(), *state.start()) : G(game.params());
+    std::uint64_t past = 0;
+    for (const ActionId action : state.history()) {
+      past += mix64(position.hash());
+      position.play(action);
+    }
+    return past;
+  } else {
+    return 0;
+  }
+}
+
+template <Game G>
+SolveResult solve_as_played(const Call& call, const G& game, const State& state) {
+  return solve_position(call, alphabeta::GamePosition<G>(game, past_of(game, state)),
+                        alphabeta::kOutcomeUnit);
+}
+
+template <Game G>
+SolveResult solve_game(const Call& call, const G& game, const State& state) {
+  return solve_as_played(call, game, state);
+}
+
+SolveResult solve_game(const Call& call, const Othello& game, const State& state) {
+  if (game.params().board_size != 8) return solve_as_played(call, game, state);
+  return solve_position(call, alphabeta::OthelloPosition(game), 1.0);
+}
+
+/// A user's code is called by one thread, which holds what it needs.
+SolveResult solve_game(Call call, const ForeignPosition& game, const State& state) {
+  const ForeignPosition::WalkScope scope(game);
+  call.plan.threads = 1;
+  return solve_as_played(call, game, state);
+}
+
+template <class... Gs>
+SolveResult solve_any(const Call& call, const State& state, std::tuple<Gs...>*) {
+  SolveResult result;
+  const auto solve_as = [&]<class G>(const PositionOf<G>* position) {
+    if (position != nullptr) result = solve_game(call, position->value, state);
+    return position != nullptr;
+  };
+  const bool known =
+      (solve_as(dynamic_cast<const PositionOf<Gs>*>(&state.position())) || ...);
+  if (!known) throw EngineError("a position of a game that is not in games/list.h");
+  return result;
+}
+
+/// Calls `poll` every 2 ms, and ends the search when its time is over.
+std::function<bool()> polled(const SolveLimits& limits, const std::function<bool()>& poll) {
+  using Clock = std::chrono::steady_clock;
+  const auto begun = Clock::now();
+  const auto after = [begun](double seconds) {
+    return begun +
+        std::chrono::duration_cast<Clock::duration>(
+               std::chrono::duration<double>(std::min(seconds, 1e9)));
+  };
+  const std::optional<Clock::time_point> deadline =
+      limits.seconds ? std::optional(after(*limits.seconds)) : std::nullopt;
+  return [poll, deadline, next = begun]() mutable {
+    const Clock::time_point now = Clock::now();
+    if (deadline && now >= *deadline) return false;
+    if (now < next) return true;
+    next = now + std::chrono::milliseconds(2);
+    return poll();
+  };
+}
+
+void check_limits(const SolveLimits& limits) {
+  const auto refuse = [](const char* name, const char* expected, const std::string& found) {
+    throw ConfigError(std::string(name) + ": expected " + expected + ", found " + found);
+  };
+  if (limits.depth && (*limits.depth < 1 || *limits.depth >= kWholeGame)) {
+    refuse("depth", "1 .. 254 or None", std::to_string(*limits.depth));
+  }
+  if (limits.seconds && !(std::isfinite(*limits.seconds) && *limits.seconds > 0)) {
+    refuse("seconds", "a number > 0 or None", std::to_string(*limits.seconds));
+  }
+  if (limits.threads < 1 || limits.threads > 1024) {
+    refuse("threads", "1 .. 1024", std::to_string(limits.threads));
+  }
+}
+
+}  // namespace
+
+bool has_margin(const AnyGame& game) {
+  if (game.name() == ConnectFour::kName) return true;
+  return game.name() == Othello::kName && game.shape().rows == 8;
+}
+
+Solver::Solver(std::shared_ptr<const AnyGame> game, std::uint64_t table_bytes)
+    : game_(std::move(game)), table_(table_bytes) {}
+
+void Solver::check(const State& state, const SolveLimits& limits) const {
+  check_limits(limits);
+  if (!same_game(*state.game(), *game_)) {
+    throw ConfigError("state: expected a state of " + game_->to_string() + ", found one of " +
+                      state.game()->to_string());
+  }
+  if (state.position().outcome()) {
+    throw ConfigError("state: expected a state in which the game goes on, found a terminal one");
+  }
+  state.position().rethrow_if_failed();
+  if (limits.score && !has_margin(*game_)) {
+    throw ConfigError("score: expected False, since a game of " + game_->to_string() +
+                      " is won, drawn or lost without a margin (connect_four and 8x8 othello have "
+                      "one), found True");
+  }
+}
+
+SolveResult Solver::solve(const State& state, const SolveLimits& limits,
+                          const std::function<bool()>& poll) {
+  const std::unique_lock lock(busy_, std::try_to_lock);
+  if (!lock) throw EngineError("solve: this solver is solving; use another one");
+  check(state, limits);
+  const auto begun = std::chrono::steady_clock::now();
+  const Plan plan{.threads = limits.threads,
+                  .margin = limits.score,
+                  .deepens = limits.depth || limits.seconds,
+                  .depth = limits.depth.value_or(kWholeGame)};
+  const Call call{table_, plan, polled(limits, poll)};
+  SolveResult result = solve_any(call, state, static_cast<GameTypes*>(nullptr));
+  result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  return result;
+}
+
+void Solver::clear() {
+  const std::unique_lock lock(busy_, std::try_to_lock);
+  if (!lock) throw EngineError("clear: this solver is solving");
+  table_.clear();
+}
+
+}  // namespace pyengine

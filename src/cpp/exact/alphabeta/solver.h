@@ -1,0 +1,59 @@
+/// Exact values by alpha-beta: what Python calls a Solver.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "exact/alphabeta/table.h"
+#include "games/any/state.h"
+
+namespace pyengine {
+
+/// Limits of one call, and what is asked.
+struct SolveLimits {
+  std::optional<int> depth;       ///< plies, 1..254
+  std::optional<double> seconds;  ///< > 0
+  int threads = 1;                ///< >= 1, the calling one included
+  bool score = false;             ///< the game's margin in place of win, draw and loss
+};
+
+struct SolveResult {
+  double value = 0.0;  ///< for the player to move: outcome in [-1, 1], or the margin
+  Action action = kNoAction;
+  std::vector<Action> pv;  ///< best moves of both players; at least `action`
+  bool exact = false;
+  int depth = 0;  ///< plies of the search; of an exact one, of the line
+  std::uint64_t nodes = 0;
+  double seconds = 0.0;
+};
+
+/// Keeps its table from call to call. One call at a time; a second throws EngineError.
+class Solver {
+ public:
+  /// Throws ConfigError when the table has no room for a bucket of entries.
+  Solver(std::shared_ptr<const AnyGame> game, std::uint64_t table_bytes);
+
+  [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
+  /// `poll` is called on this thread about every 2 ms; false ends the call with what it has, and it
+  /// may throw. Throws ConfigError when the state is over, of another game, or has no margin.
+  SolveResult solve(const State& state, const SolveLimits& limits,
+                    const std::function<bool()>& poll);
+  void clear();
+  [[nodiscard]] std::uint64_t table_bytes() const noexcept { return table_.bytes(); }
+
+ private:
+  void check(const State& state, const SolveLimits& limits) const;
+
+  std::shared_ptr<const AnyGame> game_;
+  alphabeta::Table table_;
+  std::mutex busy_;
+};
+
+/// Whether scores of this game have a size: Connect Four, and Othello on 8x8.
+[[nodiscard]] bool has_margin(const AnyGame& game);
+
+}  // namespace pyengine

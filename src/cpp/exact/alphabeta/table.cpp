@@ -1,0 +1,98 @@
+#include "exact/alphabeta/table.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "base/error.h"
+
+namespace pyengine::alphabeta {
+namespace {
+
+// From the lowest bit: score 24, bound 2, depth 8, action 16, effort 6, generation 8.
+constexpr int kScoreBits = 24;
+constexpr std::uint64_t kNoActionBits = 0xFFFF;
+
+[[nodiscard]] constexpr std::uint64_t field(std::uint64_t data, int shift, int bits) noexcept {
+  return data >> shift & ((std::uint64_t{1} << bits) - 1);
+}
+
+[[nodiscard]] std::uint64_t pack(const Found& found, unsigned effort,
+                                 unsigned generation) noexcept {
+  const std::uint64_t action =
+      found.action == kNoAction ? kNoActionBits : static_cast<std::uint64_t>(found.action);
+  return (static_cast<std::uint64_t>(found.score) & 0xFFFFFFU) |
+      static_cast<std::uint64_t>(found.bound) << 24 | std::uint64_t{found.depth} << 26 |
+      action << 34 | std::uint64_t{effort} << 50 | std::uint64_t{generation} << 56;
+}
+
+[[nodiscard]] Found unpack(std::uint64_t data) noexcept {
+  constexpr int kSign = 32 - kScoreBits;
+  const std::uint64_t action = field(data, 34, 16);
+  return {static_cast<std::int32_t>(static_cast<std::uint32_t>(data) << kSign) >> kSign,
+          static_cast<Bound>(field(data, 24, 2)), static_cast<std::uint8_t>(field(data, 26, 8)),
+          action == kNoActionBits ? kNoAction : static_cast<Action>(action)};
+}
+
+/// What an entry is worth: one of this search before all others, then the one that cost more.
+[[nodiscard]] unsigned worth(std::uint64_t data, unsigned generation) noexcept {
+  const auto effort = static_cast<unsigned>(field(data, 50, 6));
+  return effort + (field(data, 56, 8) == generation ? 64U : 0U);
+}
+
+}  // namespace
+
+void Table::Free::operator()(Bucket* memory) const noexcept { std::free(memory); }
+
+Table::Table(std::uint64_t bytes) : buckets_(bytes / sizeof(Bucket)) {
+  if (buckets_ == 0) {
+    throw ConfigError("table: expected at least " + std::to_string(sizeof(Bucket)) +
+                      " bytes, found " + std::to_string(bytes));
+  }
+  // calloc() has pages of zeros from the system, which cost nothing until they are written.
+  memory_.reset(static_cast<Bucket*>(std::calloc(buckets_, sizeof(Bucket))));
+  if (memory_ == nullptr) throw std::bad_alloc();
+}
+
+std::optional<Found> Table::find(std::uint64_t key) const noexcept {
+  for (const Entry& entry : bucket(key).entries) {
+    const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+    if (data == 0 || (entry.check.load(std::memory_order_relaxed) ^ data) != key) continue;
+    return unpack(data);
+  }
+  return std::nullopt;
+}
+
+void Table::store(std::uint64_t key, const Found& found, std::uint64_t nodes) noexcept {
+  Entry* target = nullptr;
+  unsigned least = ~0U;
+  for (Entry& entry : bucket(key).entries) {
+    const std::uint64_t data = entry.data.load(std::memory_order_relaxed);
+    if (data == 0 || (entry.check.load(std::memory_order_relaxed) ^ data) == key) {
+      target = &entry;
+      break;
+    }
+    const unsigned here = worth(data, generation_);
+    if (here >= least) continue;
+    least = here;
+    target = &entry;
+  }
+  const auto effort = static_cast<unsigned>(std::min<int>(static_cast<int>(std::bit_width(nodes)), 63));
+  const std::uint64_t data = pack(found, effort, generation_);
+  target->data.store(data, std::memory_order_relaxed);
+  target->check.store(key ^ data, std::memory_order_relaxed);
+}
+
+void Table::clear() noexcept {
+  for (std::uint64_t b = 0; b < buckets_; ++b) {
+    for (Entry& entry : memory_[b].entries) {
+      entry.data.store(0, std::memory_order_relaxed);
+      entry.check.store(0, std::memory_order_relaxed);
+    }
+  }
+}
+
+}  // namespace pyengine::alphabeta

@@ -1,0 +1,75 @@
+/// The transposition table: what searches of several threads have found, in a bounded memory and
+/// without a lock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/types.h"
+#include "games/common/hashing.h"
+#include "base/wide.h"
+
+namespace pyengine::alphabeta {
+
+/// On which side of `score` the value lies.
+enum class Bound : std::uint8_t { none, lower, upper, exact };
+
+struct Found {
+  int score = 0;
+  Bound bound = Bound::none;
+  std::uint8_t depth = 0;  ///< plies that were searched; kWholeGame = to every end
+  Action action = kNoAction;
+};
+
+/// Entries lie in buckets of a cache line. An entry is two words: what was found, and the key xor
+/// what was found, so that an entry whose words two threads have written is taken for another key's
+/// [Hyatt and Mann, "A lockless transposition table implementation for parallel search", 2002].
+class Table {
+ public:
+  /// Throws ConfigError when `bytes` hold no bucket, and std::bad_alloc.
+  explicit Table(std::uint64_t bytes);
+
+  [[nodiscard]] std::optional<Found> find(std::uint64_t key) const noexcept;
+  /// Replaces the entry of the key, else the one of the oldest search with the least effort.
+  /// `nodes`: what the search below has cost.
+  void store(std::uint64_t key, const Found& found, std::uint64_t nodes) noexcept;
+  /// Brings the bucket of a key near.
+  void prefetch(std::uint64_t key) const noexcept {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(&bucket(key));
+#endif
+  }
+
+  /// A new search begins: entries of those before may be replaced by anything.
+  void begin_search() noexcept { generation_ = (generation_ + 1) & 0xFFU; }
+  void clear() noexcept;
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return buckets_ * sizeof(Bucket); }
+
+ private:
+  struct Entry {
+    std::atomic<std::uint64_t> check;  ///< key ^ data
+    std::atomic<std::uint64_t> data;   ///< 0 = empty
+  };
+  static constexpr int kWays = 4;
+  struct alignas(64) Bucket {
+    Entry entries[kWays];
+  };
+  static_assert(sizeof(Bucket) == 64);
+
+  struct Free {
+    void operator()(Bucket* memory) const noexcept;
+  };
+
+  [[nodiscard]] Bucket& bucket(std::uint64_t key) const noexcept {
+    return memory_.get()[multiply_wide(mix64(key), buckets_).high];
+  }
+
+  std::uint64_t buckets_;
+  std::unique_ptr<Bucket[], Free> memory_;  ///< zero pages of the system until they are written
+  unsigned generation_ = 0;                 ///< of entries; only while no search runs
+};
+
+}  // namespace pyengine::alphabeta
