@@ -127,7 +127,12 @@ class ConnectFourPosition {
   /// Of a position and its mirror image.
   [[nodiscard]] std::uint64_t key() const noexcept {
     const Bits here = own_ + all_ + bottom();
-    return plies_ < points() / 2 ? std::min(here, mirrored(here)) : here;
+    return may_mirror() ? std::min(here, mirrored(here)) : here;
+  }
+  [[nodiscard]] Action in_key(Action column) const noexcept {
+    const Bits here = own_ + all_ + bottom();
+    const bool turned = may_mirror() && mirrored(here) < here;
+    return turned ? size_.columns() - 1 - column : column;
   }
   [[nodiscard]] bool is_large(const Question&) const noexcept { return points() - plies_ > 14; }
 
@@ -189,6 +194,8 @@ class ConnectFourPosition {
     }
   }
 
+  /// Later, few positions are reached in both ways.
+  [[nodiscard]] bool may_mirror() const noexcept { return plies_ < points() / 2; }
   [[nodiscard]] Bits mirrored(Bits bits) const noexcept {
     const Bits one = (Bits{1} << stride()) - 1;
     Bits turned = 0;

@@ -95,6 +95,7 @@ class GamePosition {
   /// In Go the positions before this one, of which superko forbids to make another, and how many
   /// there were, which ends the game in the end.
   [[nodiscard]] std::uint64_t key() const noexcept { return game_.hash() ^ past_; }
+  [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
   [[nodiscard]] bool is_large(const Question& question) const noexcept {
     return question.depth > 4;
   }

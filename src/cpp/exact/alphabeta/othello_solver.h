@@ -99,6 +99,7 @@ class OthelloPosition {
                       othello::kMostDiscs);
   }
   [[nodiscard]] std::uint64_t key() const noexcept { return othello::hash_of(board_); }
+  [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
   [[nodiscard]] bool is_large(const Question&) const noexcept {
     return empties_ > othello::kFewEmpties + 2;
   }

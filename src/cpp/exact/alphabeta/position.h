@@ -63,6 +63,9 @@ concept SolverPosition = std::copyable<P> &&
       { position.estimate() } -> std::convertible_to<int>;
       /// Equal for positions that have the same value and moves, different for others.
       { position.key() } -> std::same_as<std::uint64_t>;
+      /// A move here as the position has it that the key is made of, which may be a mirror image;
+      /// and back.
+      { position.in_key(place) } -> std::same_as<Action>;
       /// Whether a search below here is worth marking for other threads.
       { position.is_large(question) } -> std::convertible_to<bool>;
       /// Whether moves that were good elsewhere are tried sooner.

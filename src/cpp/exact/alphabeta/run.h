@@ -186,7 +186,7 @@ class Run {
                     P& next) {
     const auto found = shared_.table.find(position.key());
     for (int i = 1; found && i < children.size(); ++i) {
-      if (children.action(i) == found->action) children.swap(0, i);
+      if (children.action(i) == position.in_key(found->action)) children.swap(0, i);
     }
     for (int i = 0; i < children.size(); ++i) {
       position.play(children, i, next);

@@ -51,7 +51,7 @@ class Search {
     const std::uint64_t key = position.key();
     Action first = kNoAction;
     if (const auto found = shared_.table.find(key)) {
-      first = found->action;
+      first = found->action == kNoAction ? kNoAction : position.in_key(found->action);
       if (const auto score = answer(*found, question)) return *score;
     }
     if (question.depth == 0) {
@@ -116,7 +116,7 @@ class Search {
     if (ply == 0 && (best.score > question.alpha || root_action_ == kNoAction)) {
       root_action_ = best.action;
     }
-    store(key, best, question, horizon == horizon_, nodes_ - nodes);
+    store(position, key, best, question, horizon == horizon_, nodes_ - nodes);
     if constexpr (P::kKeepsHistory) {
       if (best.score >= question.beta) history_.add(best.action, ply, question.depth);
     }
@@ -202,14 +202,15 @@ class Search {
     return -search(child, {-beta, -alpha, left}, ply + 1);
   }
 
-  void store(std::uint64_t key, const Best& best, const Question& question, bool whole,
-             std::uint64_t nodes) noexcept {
+  /// Where no move is good enough, none is known to be the best.
+  void store(const P& position, std::uint64_t key, const Best& best, const Question& question,
+             bool whole, std::uint64_t nodes) noexcept {
     const Bound bound = best.score >= question.beta ? Bound::lower
         : best.score <= question.alpha              ? Bound::upper
                                                     : Bound::exact;
     const int depth = whole ? kWholeGame : question.depth;
-    shared_.table.store(key, {best.score, bound, static_cast<std::uint8_t>(depth), best.action},
-                        nodes);
+    const Action action = bound == Bound::upper ? kNoAction : position.in_key(best.action);
+    shared_.table.store(key, {best.score, bound, static_cast<std::uint8_t>(depth), action}, nodes);
   }
 
   Frame& frame_at(int ply) {

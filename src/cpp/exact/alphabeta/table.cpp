@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <new>
 #include <string>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "base/error.h"
 
@@ -14,6 +17,7 @@ namespace {
 
 // From the lowest bit: score 24, bound 2, depth 8, action 16, effort 6, generation 8.
 constexpr int kScoreBits = 24;
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::uint64_t kNoActionBits = 0xFFFF;
 
 [[nodiscard]] constexpr std::uint64_t field(std::uint64_t data, int shift, int bits) noexcept {
@@ -45,16 +49,24 @@ constexpr std::uint64_t kNoActionBits = 0xFFFF;
 
 }  // namespace
 
-void Table::Free::operator()(Bucket* memory) const noexcept { std::free(memory); }
+void Table::Free::operator()(void* memory) const noexcept { std::free(memory); }
 
 Table::Table(std::uint64_t bytes) : buckets_(bytes / sizeof(Bucket)) {
   if (buckets_ == 0) {
     throw ConfigError("table: expected at least " + std::to_string(sizeof(Bucket)) +
                       " bytes, found " + std::to_string(bytes));
   }
-  // calloc() has pages of zeros from the system, which cost nothing until they are written.
-  memory_.reset(static_cast<Bucket*>(std::calloc(buckets_, sizeof(Bucket))));
+  // calloc() has pages of zeros from the system, which cost nothing until they are written. Where
+  // the system gives large pages, a search that begins does not fault at every entry.
+  const std::size_t alignment = this->bytes() >= 2 * kLargePage ? kLargePage : sizeof(Bucket);
+  std::size_t room = this->bytes() + alignment;
+  memory_.reset(std::calloc(room, 1));
   if (memory_ == nullptr) throw std::bad_alloc();
+  void* place = memory_.get();
+  first_ = static_cast<Bucket*>(std::align(alignment, this->bytes(), place, room));
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (alignment == kLargePage) madvise(first_, this->bytes(), MADV_HUGEPAGE);
+#endif
 }
 
 std::optional<Found> Table::find(std::uint64_t key) const noexcept {
@@ -88,7 +100,7 @@ void Table::store(std::uint64_t key, const Found& found, std::uint64_t nodes) no
 
 void Table::clear() noexcept {
   for (std::uint64_t b = 0; b < buckets_; ++b) {
-    for (Entry& entry : memory_[b].entries) {
+    for (Entry& entry : first_[b].entries) {
       entry.data.store(0, std::memory_order_relaxed);
       entry.check.store(0, std::memory_order_relaxed);
     }

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "base/types.h"
-#include "games/common/hashing.h"
 #include "base/wide.h"
+#include "games/common/hashing.h"
 
 namespace pyengine::alphabeta {
 
@@ -60,15 +60,16 @@ class Table {
   static_assert(sizeof(Bucket) == 64);
 
   struct Free {
-    void operator()(Bucket* memory) const noexcept;
+    void operator()(void* memory) const noexcept;
   };
 
   [[nodiscard]] Bucket& bucket(std::uint64_t key) const noexcept {
-    return memory_.get()[multiply_wide(mix64(key), buckets_).high];
+    return first_[multiply_wide(mix64(key), buckets_).high];
   }
 
   std::uint64_t buckets_;
-  std::unique_ptr<Bucket[], Free> memory_;  ///< zero pages of the system until they are written
+  std::unique_ptr<void, Free> memory_;  ///< zero pages of the system until they are written
+  Bucket* first_ = nullptr;
   unsigned generation_ = 0;                 ///< of entries; only while no search runs
 };
 
