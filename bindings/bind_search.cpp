@@ -15,6 +15,7 @@
 #include "python_error.h"
 #include "search/searcher.h"
 #include "search_config.h"
+#include "signals.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -47,12 +48,6 @@ py::dict result_to(const SearchResult& result) {
   return fields;
 }
 
-/// A State as it is; a user's own state as a position without a past that we could know.
-State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state) {
-  if (py::isinstance<State>(state)) return copy_of(state);
-  return State(game, std::nullopt, position_from(game, state), {});
-}
-
 /// Polls Python on the thread that called: signals, and the user's on_progress.
 class PythonHost final : public Host {
  public:
@@ -66,10 +61,10 @@ class PythonHost final : public Host {
     throw_if_ending();
     const auto now = Clock::now();
     const bool report = !on_progress_.is_none() && now - last_report_ >= every_;
-    if (!report && !on_main_thread_) return true;  // signals are handled on the main thread alone
+    if (!report && !on_main_thread_) return true;
     const WithGil gil;
     return calling_python([&] {
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      raise_signals();
       if (!report) return true;
       const SearchResult result = searcher_.progress();
       if (result.actions.empty()) return true;  // the root is not evaluated yet
@@ -80,11 +75,6 @@ class PythonHost final : public Host {
   }
 
  private:
-  static bool is_main_thread() {
-    const py::module_ threading = py::module_::import("threading");
-    return threading.attr("main_thread")().is(threading.attr("current_thread")());
-  }
-
   const Searcher& searcher_;
   const py::object on_progress_;
   const Clock::duration every_;

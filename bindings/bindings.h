@@ -17,6 +17,8 @@ void bind_games(py::module_& m);
 void bind_eval(py::module_& m);
 /// SearchConfig, Engine, SearchResult.
 void bind_search(py::module_& m);
+/// Solver: exact values by alpha-beta.
+void bind_solve(py::module_& m);
 /// What training data is made of.
 void bind_selfplay(py::module_& m);
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "foreign_game.h"
 #include "games/any/state.h"
+#include "locked.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -72,6 +73,11 @@ std::shared_ptr<const AnyGame> game_from(const py::object& game) {
   return py::module_::import("pyengine.games")
       .attr("as_game")(game)
       .cast<std::shared_ptr<AnyGame>>();
+}
+
+State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state) {
+  if (py::isinstance<State>(state)) return copy_of(state);
+  return State(game, std::nullopt, position_from(game, state), {});
 }
 
 }  // namespace pyengine::bindings

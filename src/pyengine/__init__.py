@@ -50,6 +50,7 @@ from pyengine.self_play import (
     SelfPlayReport,
     selfplay,
 )
+from pyengine.solve import Solver, SolveResult, minimax, solve
 from pyengine.spec import ModelSpec
 from pyengine.tree import SearchTree
 from pyengine.tune import TuneResult, tune
@@ -85,6 +86,8 @@ __all__ = [
     "SelfPlayConfig",
     "SelfPlayInterrupted",
     "SelfPlayReport",
+    "SolveResult",
+    "Solver",
     "Sprt",
     "State",
     "StateEvaluator",
@@ -99,8 +102,10 @@ __all__ = [
     "doctor",
     "load_game",
     "match",
+    "minimax",
     "registered_games",
     "search",
     "selfplay",
+    "solve",
     "tune",
 ]

@@ -11,7 +11,7 @@ from pyengine import _core
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import as_evaluator
-from pyengine.games import as_game, load_game
+from pyengine.games import as_game, game_of, load_game
 from pyengine.result import SearchResult
 
 __all__ = ["Engine", "search"]
@@ -286,12 +286,7 @@ def search(state: Any, *, evaluator: Any, game: Any = None, **settings: Any) -> 
         >>> result.action_name(result.action), result.proven
         ('c1', 1)
     """
-    owner = game
-    if owner is None:
-        known = getattr(state, "game", None) or getattr(state, "get_game", None)
-        owner = known() if callable(known) else known
-    if owner is None:
-        raise ConfigError("search: the state does not tell its game; pass it as `game`")
+    owner = game if game is not None else game_of(state, "search")
     on_progress = settings.pop("on_progress", None)
     with Engine(owner, evaluator, **settings) as engine:
         return engine.search(state, on_progress=on_progress)

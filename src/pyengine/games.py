@@ -12,7 +12,16 @@ from pyengine import _core
 from pyengine._core import Game, State
 from pyengine.errors import ConfigError
 
-__all__ = ["Game", "PythonGame", "PythonState", "State", "as_game", "load_game", "registered_games"]
+__all__ = [
+    "Game",
+    "PythonGame",
+    "PythonState",
+    "State",
+    "as_game",
+    "game_of",
+    "load_game",
+    "registered_games",
+]
 
 Parameter: TypeAlias = bool | int | float | str
 
@@ -327,3 +336,17 @@ def _board_shape(
 def _read_state(game: Game, text: str) -> State:
     """Restore a pickled state."""
     return game.deserialize_state(text)
+
+
+def game_of(state: Any, caller: str) -> Any:
+    """Return the game that a state tells: its ``game``, or OpenSpiel's ``get_game()``.
+
+    Raises:
+        ConfigError: it tells none; the message names ``caller``.
+
+    """
+    known = getattr(state, "game", None) or getattr(state, "get_game", None)
+    owner = known() if callable(known) else known
+    if owner is None:
+        raise ConfigError(f"{caller}: the state does not tell its game; pass it as `game`")
+    return owner

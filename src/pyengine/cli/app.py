@@ -16,6 +16,7 @@ from pyengine.cli.match import match
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
+from pyengine.cli.solve import solve
 from pyengine.cli.train import train
 
 __all__ = ["app"]
@@ -44,7 +45,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _command in (search, play, match, selfplay, train, doctor, bench, convert):
+for _command in (search, play, solve, match, selfplay, train, doctor, bench, convert):
     app.command()(_interruptible(_command))
 
 

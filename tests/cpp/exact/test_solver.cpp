@@ -69,11 +69,16 @@ double outcome_of_line(const State& start, const std::vector<Action>& line) {
 TEST_CASE("the solver equals plain minimax, and its line leads to the value") {
   Rng rng(7);
   const std::vector<std::pair<std::string, int>> games = {
-      {"tic_tac_toe", 2},          {"mnk(rows=3,columns=4,k=3)", 5},
-      {"connect_four", 33},        {"connect_four(rows=4,columns=4)", 6},
-      {"othello", 53},             {"othello(board_size=4)", 4},
-      {"othello(board_size=6)", 24}, {"gomoku(board_size=4,win_length=3)", 8},
-      {"go(board_size=2,max_game_length=8)", 1}, {"gomoku(board_size=4,rule=standard,win_length=3)", 8}};
+      {"tic_tac_toe", 2},
+      {"mnk(rows=3,columns=4,k=3)", 5},
+      {"connect_four", 33},
+      {"connect_four(rows=4,columns=4)", 6},
+      {"othello", 53},
+      {"othello(board_size=4)", 4},
+      {"othello(board_size=6)", 24},
+      {"gomoku(board_size=4,win_length=3)", 8},
+      {"go(board_size=2,max_game_length=8)", 1},
+      {"gomoku(board_size=4,rule=standard,win_length=3)", 8}};
   for (const auto& [name, plies] : games) {
     const auto game = game_of(name);
     Solver solver(game, kTable);
@@ -118,9 +123,9 @@ TEST_CASE("m,n,k games have their published values") {
     const int rows = number(line, "h");
     const int columns = number(line, "w");
     if (rows * columns > 16) continue;
-    const auto game = game_of("mnk(rows=" + std::to_string(rows) +
-                              ",columns=" + std::to_string(columns) +
-                              ",k=" + std::to_string(number(line, "k")) + ")");
+    const auto game =
+        game_of("mnk(rows=" + std::to_string(rows) + ",columns=" + std::to_string(columns) +
+                ",k=" + std::to_string(number(line, "k")) + ")");
     Solver solver(game, kTable);
     CAPTURE(line);
     CHECK(solver.solve(State(game), {}, go_on).value == number(line, "value_for_first_player"));

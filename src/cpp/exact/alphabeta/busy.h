@@ -16,9 +16,7 @@ class Busy {
   [[nodiscard]] bool has(std::uint64_t key) const noexcept {
     return marks_[place(key)].load(std::memory_order_relaxed) == key;
   }
-  void add(std::uint64_t key) noexcept {
-    marks_[place(key)].store(key, std::memory_order_relaxed);
-  }
+  void add(std::uint64_t key) noexcept { marks_[place(key)].store(key, std::memory_order_relaxed); }
   void remove(std::uint64_t key) noexcept {
     std::atomic<std::uint64_t>& mark = marks_[place(key)];
     if (mark.load(std::memory_order_relaxed) == key) mark.store(0, std::memory_order_relaxed);

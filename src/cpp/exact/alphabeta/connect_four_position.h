@@ -1,11 +1,11 @@
-/// Connect Four for the alpha-beta search. Columns lie side by side, with an empty point above each,
-/// so that a sum finds the playable points and a four never runs over the edge.
+/// Connect Four for the alpha-beta search. Columns lie side by side, with an empty point above
+/// each, so that a sum finds the playable points and a four never runs over the edge.
 ///
-/// A score is Pons': the stones that the winner has not played when he wins, counted from the end of
-/// the board, negative for a loss, 0 for a draw.
+/// A score is Pons': the stones that the winner has not played when he wins, counted from the end
+/// of the board, negative for a loss, 0 for a draw.
 ///
-/// Sources: Tromp, "John's Connect Four Playground" (the layout); Pons, "Solving Connect Four: how to
-/// build a perfect AI", 2015 (moves that do not lose, the order by threats, bounds by the stones
+/// Sources: Tromp, "John's Connect Four Playground" (the layout); Pons, "Solving Connect Four: how
+/// to build a perfect AI", 2015 (moves that do not lose, the order by threats, bounds by the stones
 /// left).
 #pragma once
 
@@ -56,9 +56,7 @@ class ConnectFourPosition {
     [[nodiscard]] Bits move(int i) const noexcept { return at(i).move; }
     void swap(int i, int j) noexcept { std::swap(at(i), at(j)); }
     void clear() noexcept { size_ = 0; }
-    void add(Bits move, Action action, int order) noexcept {
-      at(size_++) = {move, action, order};
-    }
+    void add(Bits move, Action action, int order) noexcept { at(size_++) = {move, action, order}; }
 
    private:
     struct Child {
@@ -115,7 +113,9 @@ class ConnectFourPosition {
   void list(const Question&, Children& children, std::uint64_t&) const noexcept {
     list_of(safe(), children);
   }
-  void list_all(Children& children, std::uint64_t&) const noexcept { list_of(playable(), children); }
+  void list_all(Children& children, std::uint64_t&) const noexcept {
+    list_of(playable(), children);
+  }
   void play(const Children& children, int i, ConnectFourPosition& next) const noexcept {
     next.size_ = size_;
     next.own_ = own_ ^ all_;

@@ -1,5 +1,5 @@
-/// Any game of the engine for the alpha-beta search, as its own code plays it: slower than a position
-/// that is made for the search, and right for every game, a user's too.
+/// Any game of the engine for the alpha-beta search, as its own code plays it: slower than a
+/// position that is made for the search, and right for every game, a user's too.
 #pragma once
 
 #include <cmath>

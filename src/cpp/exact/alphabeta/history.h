@@ -1,7 +1,7 @@
 /// Which moves were good elsewhere: killers of a ply, and a count for each move.
 ///
-/// Sources: Akl and Newborn, "The principal continuation and the killer heuristic", 1977; Schaeffer,
-/// "The history heuristic", 1983.
+/// Sources: Akl and Newborn, "The principal continuation and the killer heuristic", 1977;
+/// Schaeffer, "The history heuristic", 1983.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/// What the alpha-beta search asks of a position. A game has a file with its own, made for speed, or
-/// is searched as it is (game_position.h).
+/// What the alpha-beta search asks of a position. A game has a file with its own, made for speed,
+/// or is searched as it is (game_position.h).
 ///
 /// A score is a whole number for the player to move. What a score means is the position's affair:
 /// the search compares, negates and stores it, and needs it to fit 24 bits.

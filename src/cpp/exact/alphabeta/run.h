@@ -18,9 +18,9 @@ namespace pyengine::alphabeta {
 /// How to search a root.
 struct Plan {
   int threads = 1;
-  bool margin = false;       ///< the score itself; else its sign
-  bool deepens = false;      ///< by one ply after the other, so that there is a best move so far
-  int depth = kWholeGame;    ///< most plies
+  bool margin = false;     ///< the score itself; else its sign
+  bool deepens = false;    ///< by one ply after the other, so that there is a best move so far
+  int depth = kWholeGame;  ///< most plies
 };
 
 /// What was found. `line`: best moves of both players as far as they are known.
@@ -137,10 +137,13 @@ class Run {
     const Bounds range = root.range();
     std::int64_t half = before.depth == 0 ? std::int64_t{2} * range.high : 2;
     for (;;) {
-      const auto alpha = static_cast<int>(std::max<std::int64_t>(range.low - 1, before.score - half));
-      const auto beta = static_cast<int>(std::min<std::int64_t>(range.high + 1, before.score + half));
+      const auto alpha =
+          static_cast<int>(std::max<std::int64_t>(range.low - 1, before.score - half));
+      const auto beta =
+          static_cast<int>(std::min<std::int64_t>(range.high + 1, before.score + half));
       const int score = search.search(root, {alpha, beta, depth});
-      const bool inside = (score > alpha || alpha < range.low) && (score < beta || beta > range.high);
+      const bool inside =
+          (score > alpha || alpha < range.low) && (score < beta || beta > range.high);
       if (inside || search.stopped()) return score;
       half *= 8;
     }

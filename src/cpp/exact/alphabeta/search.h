@@ -1,6 +1,6 @@
-/// Negamax with alpha-beta, principal variations, a transposition table and marks for other threads:
-/// what one thread does, for any position. Fail-soft: the score is exact between alpha and beta, and
-/// a bound outside.
+/// Negamax with alpha-beta, principal variations, a transposition table and marks for other
+/// threads: what one thread does, for any position. Fail-soft: the score is exact between alpha and
+/// beta, and a bound outside.
 ///
 /// Sources: Knuth and Moore, "An analysis of alpha-beta pruning", 1975; Marsland and Campbell,
 /// "Parallel search of strongly ordered game trees", 1982 (principal variations); Plaat et al.,

@@ -100,8 +100,7 @@ SolveResult solve_any(const Call& call, const State& state, std::tuple<Gs...>*) 
     if (position != nullptr) result = solve_game(call, position->value, state);
     return position != nullptr;
   };
-  const bool known =
-      (solve_as(dynamic_cast<const PositionOf<Gs>*>(&state.position())) || ...);
+  const bool known = (solve_as(dynamic_cast<const PositionOf<Gs>*>(&state.position())) || ...);
   if (!known) throw EngineError("a position of a game that is not in games/list.h");
   return result;
 }
@@ -180,8 +179,7 @@ SolveResult Solver::solve(const State& state, const SolveLimits& limits,
                   .depth = limits.depth.value_or(kWholeGame)};
   const Call call{table_, plan, polled(limits, poll)};
   SolveResult result = solve_any(call, state, static_cast<GameTypes*>(nullptr));
-  result.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return result;
 }
 

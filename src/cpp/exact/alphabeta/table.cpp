@@ -92,7 +92,8 @@ void Table::store(std::uint64_t key, const Found& found, std::uint64_t nodes) no
     least = here;
     target = &entry;
   }
-  const auto effort = static_cast<unsigned>(std::min<int>(static_cast<int>(std::bit_width(nodes)), 63));
+  const auto effort =
+      static_cast<unsigned>(std::min<int>(static_cast<int>(std::bit_width(nodes)), 63));
   const std::uint64_t data = pack(found, effort, generation_);
   target->data.store(data, std::memory_order_relaxed);
   target->check.store(key ^ data, std::memory_order_relaxed);

@@ -70,7 +70,7 @@ class Table {
   std::uint64_t buckets_;
   std::unique_ptr<void, Free> memory_;  ///< zero pages of the system until they are written
   Bucket* first_ = nullptr;
-  unsigned generation_ = 0;                 ///< of entries; only while no search runs
+  unsigned generation_ = 0;  ///< of entries; only while no search runs
 };
 
 }  // namespace pyengine::alphabeta

@@ -1,0 +1,86 @@
+"""``pyengine solve``: the exact value of a position."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated
+
+import typer  # noqa: TID253  # this package is the extra's
+from rich.table import Table  # noqa: TID253
+from rich.text import Text  # noqa: TID253
+
+from pyengine.cli import common
+from pyengine.games import State
+from pyengine.solve import Solver, SolveResult
+
+__all__ = ["solve"]
+
+
+def solve(
+    game: common.GameArgument,
+    param: common.ParamOption = None,
+    moves: common.MovesOption = "",
+    board: common.BoardOption = None,
+    to_move: common.PlayerOption = 0,
+    depth: Annotated[
+        int | None, typer.Option("--depth", help="Most plies to look ahead, 1 to 254.")
+    ] = None,
+    seconds: common.SecondsOption = None,
+    score: Annotated[
+        bool, typer.Option("--score", help="The margin, not only who wins (Othello, Connect Four).")
+    ] = False,
+    table_mb: Annotated[
+        float, typer.Option("--table-mb", help="MiB of the transposition table.")
+    ] = 256,
+    threads: common.ThreadsOption = None,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Solve a position exactly by alpha-beta: value, best move, best play."""
+    played = common.game_from(game, param)
+    state = common.start_state(played, moves, board, to_move)
+    solver = Solver(played, table_mb=table_mb, threads=threads or 0)
+    with common.console(stderr=True).status(Text(f"Solving {played}. Ctrl-C stops.")):
+        result = solver.solve(state, depth=depth, seconds=seconds, score=score)
+    if as_json:
+        common.print_json(_record(state, result))
+    else:
+        _show(state, result, score)
+
+
+def _names(state: State, actions: list[int]) -> list[str]:
+    line = state.clone()
+    names = []
+    for action in actions:
+        names.append(line.action_to_string(action))
+        line.apply_action(action)
+    return names
+
+
+def _record(state: State, result: SolveResult) -> dict[str, object]:
+    fields = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
+    names = _names(state, result.pv)
+    return {
+        "game": str(state.game),
+        **fields,
+        "state": state.serialize(),
+        "best": names[0],
+        "line": names,
+    }
+
+
+def _show(state: State, result: SolveResult, score: bool) -> None:
+    out = common.console()
+    out.print(Text(str(state).rstrip()))
+    names = _names(state, result.pv)
+    table = Table.grid(padding=(0, 2))
+    table.add_row("value", _value(result.value, score))
+    table.add_row("exact", "yes" if result.exact else f"no, {result.depth} plies were searched")
+    table.add_row("best", names[0])
+    table.add_row("line", " ".join(names))
+    table.add_row("nodes", f"{result.nodes:,} in {result.seconds:.3f} s")
+    out.print(table)
+
+
+def _value(value: float, score: bool) -> str:
+    words = "a win" if value > 0 else "a loss" if value < 0 else "a draw"
+    return f"{value:+g}, {words}" if score else words

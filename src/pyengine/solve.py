@@ -1,0 +1,208 @@
+"""Exact values by alpha-beta: :func:`solve`, :class:`Solver`, and :func:`minimax`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyengine import _core, machine
+from pyengine.errors import ConfigError
+from pyengine.games import as_game, game_of, load_game
+from pyengine.integers import integer
+
+__all__ = ["SolveResult", "Solver", "minimax", "solve"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveResult:
+    """What a solver found: plain values.
+
+    Attributes:
+        value: for the player to move: the outcome with best play, 1 a win, 0 a draw, -1 a loss (a
+            user's game: its return, scaled to [-1, 1]); with ``score=True`` the margin.
+        action: a best move; where ``exact`` is False, the best one so far.
+        pv: best moves of both players, to the end of the game where ``exact``; begins with
+            ``action``.
+        exact: whether the value is certain; False when a limit cut the search off.
+        depth: plies that were searched; where ``exact``, the length of ``pv``.
+        nodes: positions visited.
+        seconds: of the call.
+        state: a copy of the state that was solved.
+    """
+
+    value: float
+    action: int
+    pv: list[int]
+    exact: bool
+    depth: int
+    nodes: int
+    seconds: float
+    state: Any = field(default=None, repr=False, compare=False)
+
+
+class Solver:
+    """Solves states of one game, and keeps its table from call to call.
+
+    Args:
+        game: a :class:`~pyengine.Game`, a name such as ``"othello"``, a Python game or a
+            ``pyspiel`` game.
+        table_mb: MiB of the transposition table, a hard limit; at least one entry's 64 bytes.
+        threads: worker threads, the calling one included; 0 = all cores that the process may use.
+            A user's game is solved by one.
+
+    Raises:
+        ConfigError: a value out of range, a game that cannot be searched.
+
+    Negamax with principal-variation search and a transposition table without locks. Connect Four,
+    Othello on 8x8 and games of stones in a row have code of their own. Go's positions count
+    together with the positions before them, as superko asks.
+
+    Example:
+        >>> import pyengine
+        >>> solver = pyengine.Solver("connect_four")
+        >>> state = solver.game.new_initial_state([int(c) - 1 for c in "7422341735647741166133573473"])
+        >>> solver.solve(state, score=True).value
+        -1.0
+    """
+
+    def __init__(self, game: Any, *, table_mb: float = 256, threads: int = 0) -> None:
+        """Make a solver; see the class."""
+        self._game = load_game(game) if isinstance(game, str) else as_game(game)
+        self._threads = integer("threads", threads, 0) or machine.cores()
+        self._solver = _core.Solver(self._game, _table_bytes(table_mb))
+
+    @property
+    def game(self) -> Any:
+        """The game."""
+        return self._game
+
+    def solve(
+        self,
+        state: Any,
+        *,
+        depth: int | None = None,
+        seconds: float | None = None,
+        score: bool = False,
+    ) -> SolveResult:
+        """Return the value of a state and the best play.
+
+        Args:
+            state: a state of the game that is not over.
+            depth: most plies to look ahead, 1 to 254; None = to the end of the game.
+            seconds: wall time, above 0; None = as long as it takes.
+            score: the margin in place of win, draw and loss. Othello 8x8: discs ahead, empty points
+                counted for the winner. Connect Four: the stones that the winner has left when he
+                wins, counted from the end of the board (Pons' score), negative for a loss.
+
+        With ``depth`` or ``seconds`` the search deepens ply by ply, and what it cannot see counts
+        as a draw (Othello: by moves and corners).
+
+        Raises:
+            ConfigError: a terminal state, one of another game, a limit out of range, ``score`` for
+                a game without a margin.
+            EngineError: another call of this solver is running.
+            KeyboardInterrupt: after Ctrl-C, within 0.1 s.
+        """
+        limits = None if depth is None else min(integer("depth", depth, 1), 2**31 - 1)
+        found = self._solver.solve(state, limits, _seconds(seconds), self._threads, bool(score))
+        return SolveResult(**found, state=state.clone())
+
+    def clear(self) -> None:
+        """Forget everything. Raises EngineError while a call is running."""
+        self._solver.clear()
+
+
+def solve(
+    state: Any,
+    depth: int | None = None,
+    seconds: float | None = None,
+    table_mb: float = 256,
+    score: bool = False,
+    *,
+    threads: int = 0,
+    game: Any = None,
+) -> SolveResult:
+    """Return the exact value of a state and the best play, by alpha-beta; nothing is kept.
+
+    Args:
+        state: a :class:`~pyengine.State`, or a user's state together with its ``game``.
+        depth, seconds, score: see :meth:`Solver.solve`.
+        table_mb, threads: see :class:`Solver`.
+        game: needed where the state does not know its game.
+
+    Returns:
+        A :class:`SolveResult`. ``exact`` is False where a limit cut the search off.
+
+    Raises:
+        ConfigError: a terminal state, a limit or table size out of range, ``score`` for a game
+            without a margin.
+        KeyboardInterrupt: after Ctrl-C, within 0.1 s.
+
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4, 8])
+        >>> result = pyengine.solve(state)
+        >>> result.value, result.exact
+        (0.0, True)
+    """
+    owner = game if game is not None else game_of(state, "solve")
+    solver = Solver(owner, table_mb=table_mb, threads=threads)
+    return solver.solve(state, depth=depth, seconds=seconds, score=score)
+
+
+def minimax(state: Any) -> tuple[float, int]:
+    """Return the value of a state for the player to move, and the first best move.
+
+    Plain recursion over every game that can be played from here, without pruning or a table: for
+    teaching, and to check :func:`solve` with.
+
+    Args:
+        state: a :class:`~pyengine.State` or a user's state, not over.
+
+    Raises:
+        ConfigError: a terminal state.
+
+    Example:
+        >>> import pyengine
+        >>> pyengine.minimax(pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4]))
+        (1.0, 2)
+    """
+    if state.is_terminal():
+        raise ConfigError(
+            "minimax: expected a state in which the game goes on, found a terminal one"
+        )
+    player = state.current_player()
+    best = -math.inf
+    chosen = -1
+    for action in sorted(state.legal_actions()):
+        child = state.clone()
+        child.apply_action(action)
+        value = _value_for(child, player)
+        if value > best:
+            best, chosen = value, action
+    return best, chosen
+
+
+def _value_for(state: Any, player: int) -> float:
+    if state.is_terminal():
+        return float(state.returns()[player])
+    value, _ = minimax(state)
+    return value if state.current_player() == player else -value
+
+
+def _table_bytes(table_mb: float) -> int:
+    number = isinstance(table_mb, (int, float)) and not isinstance(table_mb, bool)
+    if not number or not math.isfinite(table_mb) or not 64 / 2**20 <= table_mb <= 2**24:
+        raise ConfigError(
+            f"table_mb: expected a number of MiB from 64 bytes (6.2e-5) to 2**24, found {table_mb!r}"
+        )
+    return int(table_mb * 2**20)
+
+
+def _seconds(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise ConfigError(f"seconds: expected a number > 0 or None, found {seconds!r}")
+    return float(seconds)

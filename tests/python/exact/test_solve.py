@@ -1,0 +1,213 @@
+"""pyengine.solve: outside values, users' games, limits, bad input, the command line."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine import ConfigError
+from toy_games import Pairs, ToyGame
+
+ORACLES = Path(__file__).resolve().parents[4] / "shared" / "oracles"
+
+
+def random_state(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.State:
+    while True:
+        state = game.new_initial_state()
+        for _ in range(plies):
+            if state.is_terminal():
+                break
+            state.apply_action(rng.choice(state.legal_actions()))
+        if not state.is_terminal():
+            return state
+
+
+@pytest.mark.parametrize(
+    ("text", "plies", "count"),
+    [
+        ("tic_tac_toe", 3, 150),
+        ("connect_four", 36, 100),
+        ("mnk(rows=3,columns=4,k=3)", 6, 80),
+        ("othello(board_size=4)", 6, 100),
+        ("gomoku(board_size=5,win_length=4)", 18, 60),
+        ("go(board_size=2,max_game_length=6)", 1, 10),
+    ],
+)
+def test_the_solver_and_minimax_agree(text: str, plies: int, count: int) -> None:
+    game = pyengine.load_game(text)
+    solver = pyengine.Solver(game, table_mb=4)
+    rng = random.Random(text)
+    for _ in range(count):
+        state = random_state(game, plies, rng)
+        found = solver.solve(state)
+        value, _ = pyengine.minimax(state)
+        assert (found.value, found.exact) == (value, True)
+        child = state.clone()
+        child.apply_action(found.action)
+        player = state.current_player()
+        best = (
+            child.returns()[player]
+            if child.is_terminal()
+            else pyengine.minimax(child)[0] * (1 if child.current_player() == player else -1)
+        )
+        assert best == value
+
+
+@pytest.mark.slow
+def test_the_solver_and_minimax_agree_on_ten_thousand_positions() -> None:
+    games = [
+        ("tic_tac_toe", 3, 3500),
+        ("connect_four(rows=4,columns=4)", 9, 2000),
+        ("mnk(rows=3,columns=4,k=3)", 6, 2500),
+        ("othello(board_size=4)", 6, 2000),
+    ]
+    rng = random.Random(1)
+    for text, plies, count in games:
+        game = pyengine.load_game(text)
+        solver = pyengine.Solver(game, table_mb=4)
+        for _ in range(count):
+            state = random_state(game, plies, rng)
+            assert solver.solve(state).value == pyengine.minimax(state)[0]
+
+
+@pytest.mark.slow
+def test_larger_m_n_k_games_have_their_published_values() -> None:
+    path = ORACLES / "06-tictactoe-mnk" / "mnk_values.jsonl"
+    if not path.exists():
+        pytest.skip("no oracles/06-tictactoe-mnk beside this checkout")
+    for line in path.read_text().splitlines():
+        case = json.loads(line)
+        game = pyengine.load_game("mnk", rows=case["h"], columns=case["w"], k=case["k"])
+        if case["w"] * case["h"] > 25:
+            continue  # 6x5 takes longer than a test may
+        found = pyengine.solve(game.new_initial_state(), table_mb=2048)
+        assert found.value == case["value_for_first_player"], case
+
+
+def test_a_users_game_in_which_players_move_twice() -> None:
+    game = ToyGame(Pairs)
+    rng = random.Random(3)
+    for _ in range(10):
+        state = game.new_initial_state()
+        while len(state.moves) < 14 and not state.is_terminal():
+            state.apply_action(rng.choice(state.legal_actions()))
+        if state.is_terminal():
+            continue
+        found = pyengine.solve(state, game=game, table_mb=1)  # type: ignore[arg-type]
+        assert (found.value, found.action in state.legal_actions()) == (
+            pyengine.minimax(state)[0],
+            True,
+        )
+
+
+def test_what_a_users_game_raises_is_raised() -> None:
+    class Broken(Pairs):
+        def apply_action(self, action: int) -> None:
+            super().apply_action(action)
+            if len(self.moves) == 5:
+                raise RuntimeError("fifth move")
+
+    game = ToyGame(Broken)
+    with pytest.raises(RuntimeError, match="fifth move"):
+        pyengine.solve(game.new_initial_state(), game=game)
+
+
+def test_scores_of_margins() -> None:
+    state = pyengine.load_game("connect_four").new_initial_state([3, 0, 3, 0, 3, 0])
+    found = pyengine.solve(state, score=True)
+    assert (found.value, found.action, found.pv) == (18.0, 3, [3])  # 22 minus four stones
+    assert pyengine.solve(state).value == 1.0
+    with pytest.raises(ConfigError, match=r"^score: expected False.*tic_tac_toe.*found True"):
+        pyengine.solve(pyengine.load_game("tic_tac_toe").new_initial_state(), score=True)
+
+
+def test_limits_give_the_best_so_far() -> None:
+    start = pyengine.load_game("gomoku").new_initial_state()
+    found = pyengine.solve(start, depth=2)
+    assert (found.exact, found.depth, found.value) == (False, 2, 0.0)
+    found = pyengine.solve(start, seconds=0.05)
+    assert not found.exact
+    assert found.action in start.legal_actions()
+    # Othello's empty board with a limit of depth, and of its last moves.
+    found = pyengine.solve(pyengine.load_game("othello").new_initial_state(), depth=4)
+    assert (found.exact, found.depth) == (False, 4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"depth": 0}, "^depth: expected .*found 0"),
+        ({"depth": 255}, "^depth: expected .*found 255"),
+        ({"depth": 2.5}, "^depth: expected .*found 2.5"),
+        ({"seconds": 0}, "^seconds: expected .*found 0"),
+        ({"seconds": float("nan")}, "^seconds: expected .*found nan"),
+        ({"seconds": "1"}, "^seconds: expected .*found '1'"),
+        ({"table_mb": 0}, "^table_mb: expected .*found 0"),
+        ({"table_mb": 5e-5}, "^table_mb: expected .*found 5e-05"),
+        ({"table_mb": float("nan")}, "^table_mb: expected .*found nan"),
+        ({"threads": -1}, "^threads: expected .*found -1"),
+        ({"threads": 5000}, "^threads: expected .*found 5000"),
+    ],
+)
+def test_bad_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
+    state = pyengine.load_game("tic_tac_toe").new_initial_state()
+    with pytest.raises(ConfigError, match=words):
+        pyengine.solve(state, **arguments)
+
+
+def test_bad_states_are_named() -> None:
+    over = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4, 2])
+    with pytest.raises(ConfigError, match="terminal"):
+        pyengine.solve(over)
+    with pytest.raises(ConfigError, match="terminal"):
+        pyengine.minimax(over)
+    with pytest.raises(ConfigError, match="expected a state of connect_four"):
+        pyengine.Solver("connect_four").solve(over)
+    with pytest.raises(ConfigError, match="does not tell its game"):
+        pyengine.solve(ToyGame(Pairs).new_initial_state())
+
+
+def test_ctrl_c_ends_a_solver() -> None:
+    code = """
+        import os, signal, threading, time
+        import pyengine
+        solver = pyengine.Solver("go")
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            solver.solve(solver.game.new_initial_state())
+        except KeyboardInterrupt:
+            print("stopped", solver.solve(solver.game.new_initial_state(), depth=1).depth)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.stdout == "stopped 1\n", done.stderr
+
+
+def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("typer")
+    from pyengine.cli import main
+
+    assert main(["solve", "connect_four", "--moves", "4 1 4 1 4 1", "--score"]) == 0
+    out = capfd.readouterr().out
+    for word in ("+18, a win", "exact", "yes", "best", "nodes"):
+        assert word in out
+    assert main(["solve", "tic_tac_toe", "--json"]) == 0
+    record = json.loads(capfd.readouterr().out)
+    assert (record["value"], record["exact"], len(record["line"])) == (0.0, True, 9)
+    assert main(["solve", "gomoku", "--depth", "1"]) == 0
+    assert "no, 1 plies" in capfd.readouterr().out
