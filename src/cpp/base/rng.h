@@ -26,6 +26,8 @@ class Rng {
   std::uint32_t below(std::uint32_t bound) noexcept {
     return static_cast<std::uint32_t>(multiply_wide(next(), bound).high);
   }
+  /// Standard Gumbel, by the inverse of exp(-exp(-x)); finite.
+  double gumbel() noexcept { return -std::log(-std::log(open_uniform())); }
   /// Standard normal (Marsaglia's polar method).
   double normal() noexcept;
   /// Gamma(shape, 1), shape > 0 (Marsaglia and Tsang, 2000).
@@ -33,6 +35,8 @@ class Rng {
 
  private:
   void refill() noexcept;
+  /// Uniform in (0, 1), 52 bits.
+  double open_uniform() noexcept { return (static_cast<double>(next() >> 12) + 0.5) * 0x1.0p-52; }
 
   std::array<std::uint64_t, 2> key_;
   std::array<std::uint64_t, 4> counter_{};

@@ -48,7 +48,6 @@ int usable_cores() noexcept {
 }  // namespace
 
 void validate(const SearchConfig& c) {
-  if (c.algorithm == Algorithm::gumbel) throw ConfigError("algorithm: gumbel is not there yet");
   if (c.simulations) {
     expect(*c.simulations >= 1 && *c.simulations <= 0xFFFFFFFFU, "simulations", "1 .. 2^32-1",
            static_cast<double>(*c.simulations));

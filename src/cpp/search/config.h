@@ -55,6 +55,9 @@ struct SearchConfig {
   double gumbel_c_visit = 50.0;  ///< also of improved_policy, >= 0 [mctx, maxvisit_init]
   double gumbel_c_scale = 0.1;   ///< also of improved_policy, >= 0 [mctx, value_scale]
   bool gumbel_noise = true;
+  /// Of self-play: whether the noise has its say in the move, which makes it a sample, or in the
+  /// search alone.
+  bool gumbel_plays_sample = true;
 
   friend bool operator==(const SearchConfig&, const SearchConfig&) = default;
 };

@@ -7,6 +7,8 @@
 #include <queue>
 #include <tuple>
 
+#include "search/rules/gumbel.h"
+
 namespace pyengine {
 namespace {
 
@@ -19,6 +21,7 @@ struct RootAction {
   float prior = 0.0F;
   double q = 0.0;
   std::optional<int> proven;  ///< for the player to move at the root
+  RootRank rank{};
 };
 
 [[nodiscard]] std::optional<int> proven_for(const Node& node, int player) noexcept {
@@ -28,50 +31,60 @@ struct RootAction {
   return player == 0 ? first : -first;
 }
 
-std::vector<RootAction> root_actions(const Tree& tree, bool solver) {
+/// Most visits, then larger q, or the other way round.
+[[nodiscard]] RootRank rank_of(const RootAction& x, MoveChoice choose) noexcept {
+  const double visits = x.visits;
+  const double q = x.visits != 0 ? x.q : -2.0;
+  return choose == MoveChoice::mean ? RootRank{q, visits} : RootRank{visits, q};
+}
+
+std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& config,
+                                     const RootPlan* plan) {
   const Node& root = tree.root();
   std::vector<RootAction> all;
   const int children = root.num_children.load(std::memory_order_acquire);
   for_each_child(tree.arena(), root, children, [&](const Node& child) {
-    RootAction entry{child.action, child.visits.load(std::memory_order_relaxed),
-                     unpack_prior(child.prior), 0.0, std::nullopt};
+    RootAction entry{child.action,
+                     child.visits.load(std::memory_order_relaxed),
+                     unpack_prior(child.prior),
+                     0.0,
+                     std::nullopt,
+                     {}};
     // While workers are at it a sum may be ahead of its count.
     if (entry.visits != 0) entry.q = std::clamp(child.mean_for_chooser(), -1.0, 1.0);
-    if (solver) entry.proven = proven_for(child, root.mover);
+    if (config.solver) entry.proven = proven_for(child, root.mover);
     all.push_back(entry);
   });
   for (int place = children; place < root.num_edges; ++place) {
     const Edge edge = tree.edge(root, place);
-    all.push_back({edge.action(), 0, unpack_prior(edge.prior()), 0.0, std::nullopt});
+    all.push_back({edge.action(), 0, unpack_prior(edge.prior()), 0.0, std::nullopt, {}});
+  }
+  const bool planned = plan != nullptr && config.choose == MoveChoice::visits;
+  const std::vector<RootRank> ranks = planned ? plan->ranks(tree) : std::vector<RootRank>();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].rank = planned ? ranks[i] : rank_of(all[i], config.choose);
   }
   std::sort(all.begin(), all.end(),
             [](const auto& a, const auto& b) { return a.action < b.action; });
   return all;
 }
 
-/// Most visits, then larger q, or the other way round; then larger prior, smaller action. What is
-/// proven stands before and after: a win first, a loss last, and once the root is proven, what
-/// keeps its value.
-[[nodiscard]] bool better(const RootAction& a, const RootAction& b, MoveChoice choose,
-                          bool root_proven) noexcept {
-  const auto rank = [&](const RootAction& x) {
+/// By rank, then larger prior, smaller action. What is proven stands before and after: a win first,
+/// a loss last, and once the root is proven, what keeps its value.
+[[nodiscard]] bool better(const RootAction& a, const RootAction& b, bool root_proven) noexcept {
+  const auto proof = [&](const RootAction& x) {
     if (!x.proven) return 0;
     return *x.proven == 0 && !root_proven ? 0 : (*x.proven == 0 ? 1 : 2 * *x.proven);
   };
   const auto key = [&](const RootAction& x) {
-    const double visits = x.visits;
-    const double q = x.visits != 0 ? x.q : -2.0;
-    const bool by_mean = choose == MoveChoice::mean;
-    return std::tuple(rank(x), by_mean ? q : visits, by_mean ? visits : q, x.prior, -x.action);
+    return std::tuple(proof(x), x.rank, x.prior, -x.action);
   };
   return key(a) > key(b);
 }
 
-[[nodiscard]] const RootAction& best_of(const std::vector<RootAction>& all, MoveChoice choose,
-                                        bool root_proven) {
-  return *std::min_element(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    return better(a, b, choose, root_proven);
-  });
+[[nodiscard]] const RootAction& best_of(const std::vector<RootAction>& all, bool root_proven) {
+  return *std::min_element(all.begin(), all.end(),
+                           [&](const auto& a, const auto& b) { return better(a, b, root_proven); });
 }
 
 /// The line of most visited children below the root's choice.
@@ -185,6 +198,17 @@ void fill_columns(SearchResult& result, const std::vector<RootAction>& all, int 
   }
 }
 
+void fill_improved_policy(SearchResult& result, const SearchConfig& config, int num_actions) {
+  const auto improved =
+      gumbel::improved_policy(result.priors, result.visits, result.q, result.network_value,
+                              config.gumbel_c_visit, config.gumbel_c_scale);
+  result.improved_policy.assign(static_cast<std::size_t>(num_actions), 0.0F);
+  for (std::size_t i = 0; i < improved.size(); ++i) {
+    result.improved_policy[static_cast<std::size_t>(result.actions[i])] =
+        static_cast<float>(improved[i]);
+  }
+}
+
 /// Moves that neither lose nor give away what the position is known to be worth, as far as is
 /// known; all where there is no such move.
 [[nodiscard]] std::vector<bool> good_moves(const SearchResult& result) {
@@ -241,42 +265,6 @@ std::size_t draw(const std::vector<double>& probabilities, double uniform) noexc
   return last;
 }
 
-std::vector<double> improved_policy(const std::vector<float>& priors,
-                                    const std::vector<std::uint32_t>& visits,
-                                    const std::vector<float>& q, double network_value,
-                                    double c_visit, double c_scale) {
-  double total_visits = 0.0;
-  double most_visits = 0.0;
-  double visited_prior = 0.0;
-  double weighted_q = 0.0;
-  for (std::size_t i = 0; i < priors.size(); ++i) {
-    if (visits[i] == 0) continue;
-    total_visits += visits[i];
-    most_visits = std::max<double>(most_visits, visits[i]);
-    visited_prior += priors[i];
-    weighted_q += static_cast<double>(priors[i]) * q[i];
-  }
-  const double mixed = visited_prior > 0.0
-      ? (network_value + total_visits * weighted_q / visited_prior) / (1.0 + total_visits)
-      : network_value;
-  std::vector<double> completed(priors.size());
-  for (std::size_t i = 0; i < priors.size(); ++i) completed[i] = visits[i] != 0 ? q[i] : mixed;
-  const auto [low, high] = std::minmax_element(completed.begin(), completed.end());
-  const double least = *low;
-  const double range = std::max(*high - least, 1e-8);
-  std::vector<double> policy(priors.size());
-  double top = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < priors.size(); ++i) {
-    const double logit = std::log(std::max<double>(priors[i], 1e-30));
-    policy[i] = logit + (c_visit + most_visits) * c_scale * (completed[i] - least) / range;
-    top = std::max(top, policy[i]);
-  }
-  double total = 0.0;
-  for (double& p : policy) total += p = std::exp(p - top);
-  for (double& p : policy) p /= total;
-  return policy;
-}
-
 std::vector<std::uint32_t> visits_of_good_moves(const SearchResult& result) {
   const std::vector<bool> good = good_moves(result);
   std::vector<std::uint32_t> visits = result.visits;
@@ -299,29 +287,34 @@ std::vector<double> choice_weights(const SearchResult& result) {
   return weights;
 }
 
+std::vector<double> improved_policy_of_good_moves(const SearchResult& result) {
+  const std::vector<bool> good = good_moves(result);
+  std::vector<double> weights(good.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (good[i]) weights[i] = result.improved_policy[static_cast<std::size_t>(result.actions[i])];
+  }
+  return weights;
+}
+
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
-                       std::size_t nodes) {
+                       std::size_t nodes, const RootPlan* plan) {
   const Node& root = tree.root();
   SearchResult result;
   result.nodes = tree.nodes();
   if (root.state.load(std::memory_order_acquire) != NodeState::expanded) return result;
-  const std::vector<RootAction> all = root_actions(tree, config.solver);
+  const std::vector<RootAction> all = root_actions(tree, config, plan);
   fill_columns(result, all, num_actions);
   result.network_value = root.value;
   if (config.solver) result.proven = proven_for(root, root.mover);
   result.value = result.proven ? *result.proven : std::clamp(root.mean_for_mover(), -1.0, 1.0);
-  const RootAction& best = best_of(all, config.choose, result.proven.has_value());
+  const RootAction& best = best_of(all, result.proven.has_value());
   result.action = best.action;
+  fill_improved_policy(result, config, num_actions);
   if (config.temperature > 0.0 && !(best.proven && *best.proven == 1)) {
-    const auto chances = at_temperature(choice_weights(result), config.temperature);
-    result.action = all[draw(chances, rng.uniform())].action;
-  }
-  const auto improved = improved_policy(result.priors, result.visits, result.q, root.value,
-                                        config.gumbel_c_visit, config.gumbel_c_scale);
-  result.improved_policy.assign(static_cast<std::size_t>(num_actions), 0.0F);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    result.improved_policy[static_cast<std::size_t>(all[i].action)] =
-        static_cast<float>(improved[i]);
+    // Halving visits moves to compare them; their numbers are no policy.
+    const auto weights =
+        plan != nullptr ? improved_policy_of_good_moves(result) : choice_weights(result);
+    result.action = all[draw(at_temperature(weights, config.temperature), rng.uniform())].action;
   }
   result.pv = principal_variation(tree, result.action);
   result.tree = most_visited(tree, config.solver, nodes);

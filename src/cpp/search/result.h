@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "search/config.h"
+#include "search/rules/root_plan.h"
 #include "search/tree/tree.h"
 
 namespace pyengine {
@@ -49,7 +50,7 @@ struct SearchResult {
   std::vector<float> q;                ///< for the player to move; NaN where unvisited
   std::vector<std::int8_t> proofs;     ///< of moves, for the player to move; TreeNode::kNotProven
   std::vector<float> policy;           ///< [num_actions], visits normalised
-  std::vector<float> improved_policy;  ///< [num_actions], see improved_policy()
+  std::vector<float> improved_policy;  ///< [num_actions], see rules/gumbel.h
   std::vector<std::int32_t> pv;        ///< principal variation
   std::uint64_t simulations = 0;       ///< of this call
   std::uint64_t evaluations = 0;       ///< rows evaluated in this call
@@ -70,18 +71,14 @@ inline constexpr std::size_t kTreeNodes = 4096;
 /// where none of them has a visit.
 [[nodiscard]] std::vector<double> choice_weights(const SearchResult& result);
 
-/// Reads a tree, which workers may be changing. `nodes`: the most of SearchResult::tree.
-SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
-                       std::size_t nodes);
+/// The improved policy over `actions`, 0 where visits_of_good_moves() has no visits either; its sum
+/// may be below 1.
+[[nodiscard]] std::vector<double> improved_policy_of_good_moves(const SearchResult& result);
 
-/// The policy of Gumbel AlphaZero (Danihelka et al., 2022): softmax(log prior + sigma(completed
-/// Q)), sigma(q) = (c_visit + max visits) * c_scale * q with q rescaled to [0, 1]; unvisited
-/// actions take the mixed value of the root's evaluation and the visited actions. `priors`,
-/// `visits`, `q` over legal actions.
-std::vector<double> improved_policy(const std::vector<float>& priors,
-                                    const std::vector<std::uint32_t>& visits,
-                                    const std::vector<float>& q, double network_value,
-                                    double c_visit, double c_scale);
+/// Reads a tree, which workers may be changing. `nodes`: the most of SearchResult::tree. `plan`: of
+/// the search, where its rule has one; it chooses the move.
+SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,
+                       std::size_t nodes, const RootPlan* plan = nullptr);
 
 /// weights^(1 / temperature), normalised; at 0 all on the largest (shared among equals). Equal
 /// where all weights are 0.

@@ -117,7 +117,7 @@ int naive_choice(const Case& c) {
 int chosen_by(ScanChildren wide, Case& c) {
   PuctRule rule(wide);
   rule.configure(c.config);
-  const Selection selection = rule.choose_at_root(c.tree, c.config, true);
+  const Selection selection = rule.choose_at_root(c.tree, {c.config}, true);
   REQUIRE(selection.outcome != Outcome::nothing);
   CHECK((selection.child != nullptr) == (selection.outcome == Outcome::child));
   if (selection.child != nullptr) return selection.child->action;

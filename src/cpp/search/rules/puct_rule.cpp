@@ -102,10 +102,10 @@ Selection PuctRule::choose(const Tree& tree, const Node& node, bool may_create) 
   return open;
 }
 
-Selection PuctRule::choose_at_root(const Tree& tree, const SearchConfig& search,
+Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
                                    bool may_create) noexcept {
   const Node& root = tree.root();
-  const double k = search.forced_playouts;
+  const double k = search.config.forced_playouts;
   Node* forced = k > 0.0 ? forced_child(tree, k, config_.solver) : nullptr;
   const Selection chosen =
       forced != nullptr ? Selection::of(forced) : best<true>(tree, root, may_create);

@@ -16,7 +16,7 @@ class PuctRule final : public Rule {
       : scan_(wide != nullptr ? wide : &scan_children) {}
 
   void configure(const SearchConfig& config) override;
-  Selection choose_at_root(const Tree& tree, const SearchConfig& search,
+  Selection choose_at_root(const Tree& tree, const RootSearch& search,
                            bool may_create) noexcept override;
   Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept override;
 

@@ -4,11 +4,9 @@
 ///
 /// - PUCT: puct_rule.h.
 /// - UCB1 at every node (UCT), or at the root of a tree that does not grow (flat UCB): ucb1.h.
-/// - Gumbel AlphaZero: choose_at_root() takes, of the children with as many visits as sequential
-///   halving plans now, the one with the largest g + log P + sigma(Q). The noise g is drawn once
-///   for a search and orders the root's edges, as Tree::add_root_noise() does with Dirichlet noise.
-///   choose() takes the largest pi'(a) - N(a) / (1 + sum N), with pi' of improved_policy()
-///   (result.h).
+/// - Gumbel AlphaZero: gumbel_rule.h. The root's choice needs the search's budget and the noise
+/// that
+///   was drawn for it: a RootPlan (root_plan.h), which belongs to the search, knows them.
 ///
 /// A tree creates children in the order of its edges: larger priors first, or at random for rules
 /// that read no priors. Of the edges without a child a rule can choose the first one only. That is
@@ -42,6 +40,14 @@ struct Selection {
   [[nodiscard]] static Selection nothing() noexcept { return {}; }
 };
 
+class RootPlan;
+
+/// What the choice at a root depends on beside the tree.
+struct RootSearch {
+  const SearchConfig& config;
+  RootPlan* plan = nullptr;  ///< of rules that have one
+};
+
 /// Chooses at the nodes of a walk. Each worker has a rule of its own, with the memory in which it
 /// computes. A rule never writes to the tree, and other workers may change the counters that it
 /// reads.
@@ -54,9 +60,8 @@ class Rule {
 
   /// Takes the constants of a run. They hold for all of its searches.
   virtual void configure(const SearchConfig& config) = 0;
-  /// At the root of `tree`. `search`: the configuration of this tree's search. `may_create`: false
-  /// at the memory cap.
-  virtual Selection choose_at_root(const Tree& tree, const SearchConfig& search,
+  /// At the root of `tree`. `search`: this tree's. `may_create`: false at the memory cap.
+  virtual Selection choose_at_root(const Tree& tree, const RootSearch& search,
                                    bool may_create) noexcept = 0;
   /// At any other node, which is expanded.
   virtual Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept = 0;

@@ -87,8 +87,7 @@ struct Child {
 class Ucb1Rule final : public Rule {
  public:
   void configure(const SearchConfig& config) override;
-  Selection choose_at_root(const Tree& tree, const SearchConfig&,
-                           bool may_create) noexcept override {
+  Selection choose_at_root(const Tree& tree, const RootSearch&, bool may_create) noexcept override {
     return choose(tree, tree.root(), may_create);
   }
   Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept override;

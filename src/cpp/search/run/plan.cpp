@@ -89,7 +89,9 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   TurnPlan plan;
   plan.many = size.searches >= 2 * size.batch_rows;
   const bool worker_for_each = size.searches >= size.workers;
-  const bool by_one = worker_for_each || config.deterministic;
+  // A plan of the root knows what was begun, not what other workers are about to begin.
+  const bool has_plan = config.algorithm == Algorithm::gumbel;
+  const bool by_one = worker_for_each || config.deterministic || has_plan;
   plan.most_gatherers = by_one ? 1 : gatherers_of_tree(traits, size.batch_rows, size.workers);
   // With an evaluator that answers every request at once a tree passes from worker to worker whole.
   const bool passes_whole = traits.immediate && plan.most_gatherers == 1;

@@ -18,6 +18,11 @@ void give_up(Node& node) noexcept {
   node.state.store(NodeState::fresh, std::memory_order_release);
 }
 
+/// The root's child that a walk entered; nullptr where it stayed at the root.
+[[nodiscard]] const Node* root_child(const Path& path) noexcept {
+  return path.size() > 1 ? path[1] : nullptr;
+}
+
 constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;  ///< 2^64 / golden ratio, odd
 constexpr int kFirstSearches = 24;                      ///< bits: these have wide ranges of numbers
 
@@ -95,6 +100,10 @@ bool TreeSearch::finished() const noexcept {
 std::uint32_t TreeSearch::flight_cap() const noexcept {
   const std::uint32_t visits = tree_.root().visits.load(std::memory_order_relaxed);
   const auto most = static_cast<std::uint32_t>(max_in_flight(config_));
+  if (plan_) {
+    const std::uint64_t left = plan_->left_of_round(completed.load(std::memory_order_relaxed));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, left));
+  }
   return std::min(most, kFirstInFlight + visits / kVisitsPerLeafInFlight);
 }
 
@@ -154,13 +163,14 @@ LeafSymmetry TreeSearch::symmetry_of_leaf(bool is_root) const noexcept {
   return config_.symmetry == SymmetryMode::none ? LeafSymmetry::identity : LeafSymmetry::random;
 }
 
-/// The root is expanded: its noise, if any, comes before the first walk.
+/// The root is expanded: its noise, if any, and its plan come before the first walk.
 void TreeSearch::ready_root() {
+  Rng rng = noise_stream(config_.seed, stream_);
   if (config_.dirichlet_fraction > 0.0 && reads_priors(config_.algorithm)) {
-    Rng rng = noise_stream(config_.seed, stream_);
     const auto noise = dirichlet(rng, tree_.root().num_edges, config_.dirichlet_alpha);
     tree_.add_root_noise(noise, config_.dirichlet_fraction);
   }
+  plan_ = make_root_plan(config_, tree_, budget_, rng);
   root_asked_.store(true, std::memory_order_relaxed);
   root_ready_.store(true, std::memory_order_release);
 }
@@ -290,8 +300,8 @@ bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
 
 template <Sharing S>
 void TreeSearch::walk_once(Worker& worker, Slot& slot, Progress& now) {
-  const Walk walk = worker.walker->walk(tree_, root_.position(), config_, worker.selector.rule(),
-                                        allocator_of(worker), worker.path);
+  const Walk walk = worker.walker->walk(tree_, root_.position(), {config_, plan_.get()},
+                                        worker.selector.rule(), allocator_of(worker), worker.path);
   now.created += walk.created;
   worker.drawn = walk.drawn;
   if (walk.end == WalkEnd::collision) {
@@ -307,6 +317,7 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, Progress& now) {
   } else {
     now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false);
   }
+  if (plan_) plan_->began(root_child(worker.path));
   ++now.used;
 }
 
@@ -358,6 +369,7 @@ void TreeSearch::cancel(Flight& flight) noexcept {
   unmark<S>(flight.path);
   give_up(*flight.path.back());
   if (!flight.is_root) {
+    if (plan_) plan_->took_back(root_child(flight.path));
     reserved_.fetch_sub(1, std::memory_order_relaxed);
   } else {
     root_asked_.store(false, std::memory_order_relaxed);

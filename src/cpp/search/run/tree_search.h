@@ -11,6 +11,7 @@
 #include "eval/evaluator.h"
 #include "games/any/state.h"
 #include "search/config.h"
+#include "search/rules/root_plan.h"
 #include "search/rules/select.h"
 #include "search/run/slot.h"
 #include "search/run/walker.h"
@@ -57,6 +58,8 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] bool root_ready() const noexcept {
     return root_ready_.load(std::memory_order_acquire);
   }
+  /// What the search planned at its root, where its rule plans; after root_ready().
+  [[nodiscard]] const RootPlan* plan() const noexcept { return plan_.get(); }
   [[nodiscard]] bool proven() const noexcept {
     return config_.solver && tree_.root().proof.load(std::memory_order_relaxed) != Proof::none;
   }
@@ -130,6 +133,7 @@ class alignas(kCacheLine) TreeSearch {
   std::uint64_t stream_;
   int symmetries_;
   std::optional<Allocator> own_;
+  std::unique_ptr<RootPlan> plan_;  ///< written before root_ready_
 
   std::atomic<std::uint64_t> reserved_{0};   ///< simulations handed out, completed ones included
   std::atomic<std::uint64_t> numbers_;       ///< of leaves: name their random streams

@@ -28,7 +28,7 @@ class WalkerOf final : public Walker {
  public:
   explicit WalkerOf(const AnyPosition& root) : scratch_(typed(root)) {}
 
-  Walk walk(Tree& tree, const AnyPosition& root, const SearchConfig& config, Rule& rule,
+  Walk walk(Tree& tree, const AnyPosition& root, const RootSearch& search, Rule& rule,
             Allocator& allocator, Path& path) override {
     const G& start = typed(root);
     [[maybe_unused]] const WalkScopeOf<G> scope(start);
@@ -45,7 +45,7 @@ class WalkerOf final : public Walker {
       return walk;
     };
     for (;;) {
-      const Selection chosen = at_root ? rule.choose_at_root(tree, config, may_create)
+      const Selection chosen = at_root ? rule.choose_at_root(tree, search, may_create)
                                        : rule.choose(tree, *node, may_create);
       if (chosen.passes_draw) drawn = static_cast<std::uint32_t>(path.size());
       if (chosen.outcome == Selection::Outcome::nothing) return end(own_evaluation(*node));
@@ -70,7 +70,7 @@ class WalkerOf final : public Walker {
       const NodeState state = node->state.load(std::memory_order_acquire);
       if (state != NodeState::expanded) return end(stop_at(*node, state));
       const Proof proof = node->proof.load(std::memory_order_relaxed);
-      if (config.solver && proof != Proof::none) return end(known(value_of(proof)));
+      if (search.config.solver && proof != Proof::none) return end(known(value_of(proof)));
     }
   }
 

@@ -35,9 +35,9 @@ class Walker {
   Walker& operator=(const Walker&) = delete;
   virtual ~Walker() = default;
 
-  /// Walks down `tree`, whose root is the position `root` (expanded, not over). `config`: of the
-  /// tree's search. Throws what the code of a user's game threw.
-  virtual Walk walk(Tree& tree, const AnyPosition& root, const SearchConfig& config, Rule& rule,
+  /// Walks down `tree`, whose root is the position `root` (expanded, not over). `search`: the
+  /// tree's. Throws what the code of a user's game threw.
+  virtual Walk walk(Tree& tree, const AnyPosition& root, const RootSearch& search, Rule& rule,
                     Allocator& allocator, Path& path) = 0;
   /// Where the last walk ended.
   [[nodiscard]] virtual const AnyPosition& position() const noexcept = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/janitor.h"
@@ -197,6 +198,21 @@ void Tree::clear_root_noise() {
   if (clean_.empty()) return;
   set_root_priors(clean_);
   clean_.clear();
+}
+
+void Tree::order_root_edges(std::span<const double> keys) {
+  std::vector<std::pair<double, Edge>> rest;
+  const auto children = root_.num_children.load(std::memory_order_relaxed);
+  for (std::size_t i = children; i < root_edges_.size(); ++i) {
+    rest.emplace_back(keys[i], root_edges_[i]);
+  }
+  std::sort(rest.begin(), rest.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  if (clean_.empty()) clean_ = root_edges_;
+  std::transform(rest.begin(), rest.end(), root_edges_.begin() + children,
+                 [](const auto& entry) { return entry.second; });
+  root_sorted_ = std::is_sorted(root_edges_.begin(), root_edges_.end());
 }
 
 void Tree::set_root_priors(std::span<const Edge> priors) {

@@ -77,6 +77,9 @@ class alignas(kCacheLine) Tree {
   /// are sorted again. Only while no worker walks. clear_root_noise() restores the priors.
   void add_root_noise(std::span<const double> noise, double fraction);
   void clear_root_noise();
+  /// Sorts the root's edges without a child by `keys` (per edge of the root, in their order), the
+  /// largest first; priors stay. clear_root_noise() restores the order.
+  void order_root_edges(std::span<const double> keys);
   /// Whether the root's children are in the order of their priors. Noise changes the order, and it
   /// stays changed for children that were created under noise.
   [[nodiscard]] bool root_is_sorted() const noexcept { return root_sorted_; }

@@ -1,0 +1,60 @@
+/// The formulas of Gumbel AlphaZero. This is their only definition.
+///
+///   improved policy    pi'(a) = softmax(log P(a) + sigma(completed Q(a)))
+///   completed Q        Q(a) where the action has visits, else the mixed value
+///   mixed value        (V + n sum P(b) Q(b) / sum P(b)) / (1 + n), sums over actions with visits
+///   sigma(q)           (c_visit + max N) c_scale (q - least) / (most - least), least and most of
+///                      the completed Q of all actions of the node: as in mctx
+///
+///   Q(a)   mean value of the action's visits, in [-1, 1], for the player to move at the node
+///   P(a)   prior of the action
+///   N(a)   visits of the action; n their sum
+///   V      value of the node's own evaluation, for the player to move
+///
+/// Source: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel",
+/// 2022; the rescaling to [0, 1] is of mctx (qtransform_completed_by_mix_value).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace pyengine::gumbel {
+
+/// The logarithm of a prior of 0, which 16 bits cannot tell from a very small one, is finite.
+inline constexpr double kLeastPrior = 1e-30;
+
+/// log P(a), from a prior in [0, 1].
+[[nodiscard]] double logit_of(double prior) noexcept;
+
+/// The completed Q-values of one node: add() each action with visits, then complete().
+class CompletedQ {
+ public:
+  void add(double prior, double visits, double q) noexcept;
+  /// `all_visited`: every action of the node was added.
+  void complete(double network_value, bool all_visited, double c_visit, double c_scale) noexcept;
+
+  /// The Q of actions without visits.
+  [[nodiscard]] double mixed() const noexcept { return mixed_; }
+  [[nodiscard]] double sigma(double q) const noexcept { return scale_ * (q - least_) / range_; }
+  /// pi'(a) but for the factor that all actions of the node share; no overflow.
+  [[nodiscard]] double weight(double prior, double q) const noexcept;
+
+ private:
+  double visits_ = 0.0;
+  double most_visits_ = 0.0;
+  double prior_ = 0.0;  ///< of actions with visits
+  double prior_times_q_ = 0.0;
+  double least_ = 1.0;
+  double most_ = -1.0;
+  double mixed_ = 0.0;
+  double range_ = 1.0;
+  double scale_ = 0.0;
+};
+
+/// pi' of all actions. `priors`, `visits`, `q` over the legal actions; q is read where visits are.
+std::vector<double> improved_policy(const std::vector<float>& priors,
+                                    const std::vector<std::uint32_t>& visits,
+                                    const std::vector<float>& q, double network_value,
+                                    double c_visit, double c_scale);
+
+}  // namespace pyengine::gumbel

@@ -1,0 +1,213 @@
+#include "search/rules/gumbel_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace pyengine {
+namespace {
+
+[[nodiscard]] std::uint32_t visits_of(const Node& node) noexcept {
+  return node.visits.load(std::memory_order_relaxed);
+}
+
+/// The largest score, then the smaller action, as an argmax finds it.
+constexpr auto kByScore = [](const auto& a, const auto& b) {
+  return a.score != b.score ? a.score > b.score : a.move->action < b.move->action;
+};
+/// The fewest visits first: leaves that are in flight, and those that walks met, send others away.
+constexpr auto kByVisits = [](const auto& a, const auto& b) {
+  return a.visits != b.visits ? a.visits < b.visits : kByScore(a, b);
+};
+
+}  // namespace
+
+GumbelPlan::GumbelPlan(const SearchConfig& config, const Tree& tree,
+                       std::vector<HalvingPhase> phases, const std::vector<double>& noise)
+    : c_visit_(config.gumbel_c_visit),
+      c_scale_(config.gumbel_c_scale),
+      solver_(config.solver),
+      plays_sample_(config.gumbel_plays_sample),
+      phases_(std::move(phases)),
+      visits_before_(visits_of(tree.root())) {
+  for (const Edge edge : tree.edges(tree.root())) {
+    Move move;
+    move.action = edge.action();
+    move.prior = unpack_prior(edge.prior());
+    move.logit = gumbel::logit_of(move.prior);
+    move.noise = noise[edge.action()];
+    moves_.push_back(move);
+  }
+  candidates_.reserve(moves_.size());
+  begin_round(tree, 0);
+}
+
+GumbelPlan::Move& GumbelPlan::move_of(const Node& child) noexcept {
+  return *std::find_if(moves_.begin(), moves_.end(),
+                       [&](const Move& move) { return move.action == child.action; });
+}
+
+/// No simulation is under way: see left_of_round().
+void GumbelPlan::begin_round(const Tree& tree, std::uint32_t round) noexcept {
+  std::uint32_t most = 0;
+  for (Move& move : moves_) most = std::max(most, move.begun);
+  for (Move& move : moves_) {
+    move.won = round > 0 && move.begun == most;
+    move.begun = 0;
+  }
+  const Node& root = tree.root();
+  auto move = moves_.begin();
+  for_each_child(tree.arena(), root, root.num_children.load(std::memory_order_acquire),
+                 [&](const Node& child) { (move++)->before = visits_of(child); });
+  round_ = round;
+}
+
+gumbel::CompletedQ GumbelPlan::completed_q(const Tree& tree, int count) const noexcept {
+  gumbel::CompletedQ completed;
+  std::size_t visited = 0;
+  auto move = moves_.begin();
+  for_each_child(tree.arena(), tree.root(), count, [&](const Node& child) {
+    const double prior = (move++)->prior;
+    const double visits = visits_of(child);
+    if (visits == 0.0) return;
+    completed.add(prior, visits, child.mean_for_chooser());
+    ++visited;
+  });
+  completed.complete(tree.root().value, visited == moves_.size(), c_visit_, c_scale_);
+  return completed;
+}
+
+void GumbelPlan::list_candidates(const Tree& tree, int count, bool may_create) noexcept {
+  const gumbel::CompletedQ completed = completed_q(tree, count);
+  const auto score = [&](const Move& move, double q) {
+    return move.noise + move.logit + completed.sigma(q);
+  };
+  const Proof lost = loss_of(tree.root().mover);
+  candidates_.clear();
+  auto next = moves_.begin();
+  for_each_child(tree.arena(), tree.root(), count, [&](Node& child) {
+    const Move& move = *next++;
+    if (solver_ && child.proof.load(std::memory_order_relaxed) == lost) return;
+    const std::uint32_t visits = visits_of(child);
+    const double q = visits == 0 ? completed.mixed() : child.mean_for_chooser();
+    const std::int64_t marks = child.in_flight.load(std::memory_order_relaxed);
+    candidates_.push_back({&child, &move, score(move, q), marks + visits - move.before});
+  });
+  if (!may_create || next == moves_.end()) return;
+  candidates_.push_back({nullptr, &*next, score(*next, completed.mixed()), 0});
+}
+
+template <class Allowed, class Better>
+const GumbelPlan::Candidate* GumbelPlan::best(Allowed&& allowed, Better&& better) const noexcept {
+  const Candidate* found = nullptr;
+  for (const Candidate& candidate : candidates_) {
+    if (!allowed(*candidate.move)) continue;
+    if (found == nullptr || better(candidate, *found)) found = &candidate;
+  }
+  return found;
+}
+
+/// While fewer moves than the phase considers were begun in it, another one is: the best of those
+/// that came through the phase before. Then each of them gets its visits.
+const GumbelPlan::Candidate* GumbelPlan::planned(const HalvingPhase& phase) const noexcept {
+  const auto is_in = [&](const Move& move) { return move.begun > phase.level; };
+  const auto in = std::count_if(candidates_.begin(), candidates_.end(),
+                                [&](const Candidate& c) { return is_in(*c.move); });
+  if (in < phase.considered) {
+    const auto came_through = [&](const Move& move) { return move.begun == phase.level; };
+    if (const Candidate* another = best(came_through, kByScore)) return another;
+  }
+  const std::uint64_t enough = std::uint64_t{phase.level} + phase.extra;
+  const auto lacks = [&](const Move& move) { return is_in(move) && move.begun < enough; };
+  if (const Candidate* same = best(lacks, kByVisits)) return same;
+  // Of moves proven lost there are visits left, or no child can be created.
+  if (const Candidate* extra = best(is_in, kByVisits)) return extra;
+  return best([](const Move&) { return true; }, kByVisits);
+}
+
+Selection GumbelPlan::choose(const Tree& tree, bool may_create) noexcept {
+  const std::lock_guard lock(mutex_);
+  const HalvingPhase& phase = phase_of(phases_, begun_);
+  if (phase.round != round_) begin_round(tree, phase.round);
+  const Node& root = tree.root();
+  const int count = root.num_children.load(std::memory_order_acquire);
+  list_candidates(tree, count, may_create);
+  if (const Candidate* chosen = planned(phase)) {
+    return chosen->child != nullptr ? Selection::of(chosen->child) : Selection::create();
+  }
+  // All children are proven lost, and at the cap on memory there will be no other ones.
+  return count == 0 ? Selection::nothing() : Selection::of(child_at(tree.arena(), root, 0));
+}
+
+void GumbelPlan::began(const Node* child) noexcept {
+  const std::lock_guard lock(mutex_);
+  ++begun_;
+  if (child != nullptr) ++move_of(*child).begun;
+}
+
+void GumbelPlan::took_back(const Node* child) noexcept {
+  const std::lock_guard lock(mutex_);
+  --begun_;
+  if (child != nullptr) --move_of(*child).begun;
+}
+
+std::uint64_t GumbelPlan::left_of_round(std::uint64_t completed) const noexcept {
+  const std::uint64_t end = phase_of(phases_, completed).end;
+  return end - std::min(end, completed);
+}
+
+std::vector<RootRank> GumbelPlan::ranks(const Tree& tree) const {
+  const std::lock_guard lock(mutex_);
+  const Node& root = tree.root();
+  const int count = root.num_children.load(std::memory_order_acquire);
+  const gumbel::CompletedQ completed = completed_q(tree, count);
+  // Within a round that follows another one, that one decides.
+  const std::uint64_t done = visits_of(root) - visits_before_;
+  const bool by_visits = round_ == 0 || done >= end_of_round();
+  std::vector<RootRank> ranks;
+  const auto rank = [&](std::uint32_t visits, double q) {
+    const Move& move = moves_[ranks.size()];
+    const double counted = by_visits ? visits - move.before : static_cast<double>(move.won);
+    const double noise = plays_sample_ ? move.noise : 0.0;
+    ranks.push_back({counted, noise + move.logit + completed.sigma(q)});
+  };
+  for_each_child(tree.arena(), root, count, [&](const Node& child) {
+    const std::uint32_t visits = visits_of(child);
+    rank(visits, visits == 0 ? completed.mixed() : child.mean_for_chooser());
+  });
+  while (ranks.size() < moves_.size()) rank(0, completed.mixed());
+  return ranks;
+}
+
+std::uint64_t GumbelPlan::end_of_round() const noexcept {
+  const auto last = std::find_if(phases_.rbegin(), phases_.rend(),
+                                 [&](const HalvingPhase& phase) { return phase.round == round_; });
+  return last->end;
+}
+
+std::vector<double> gumbel_noise(Rng& rng, const std::vector<Edge>& legal) {
+  std::vector<ActionId> actions(legal.size());
+  std::transform(legal.begin(), legal.end(), actions.begin(),
+                 [](Edge edge) { return edge.action(); });
+  std::sort(actions.begin(), actions.end());
+  std::vector<double> noise(actions.empty() ? 0 : std::size_t{actions.back()} + 1);
+  for (const ActionId action : actions) noise[action] = rng.gumbel();
+  return noise;
+}
+
+std::unique_ptr<RootPlan> make_gumbel_plan(const SearchConfig& config, Tree& tree,
+                                           std::uint64_t budget, Rng& rng) {
+  const std::vector<Edge> edges = tree.edges(tree.root());
+  std::vector<double> noise = gumbel_noise(rng, edges);
+  if (!config.gumbel_noise) std::fill(noise.begin(), noise.end(), 0.0);
+  std::vector<double> keys;
+  for (const Edge edge : edges) {
+    keys.push_back(noise[edge.action()] + gumbel::logit_of(unpack_prior(edge.prior())));
+  }
+  if (config.gumbel_noise) tree.order_root_edges(keys);
+  const int moves = std::min(config.gumbel_actions, static_cast<int>(edges.size()));
+  auto phases = config.seconds ? doubling_phases(moves, budget) : halving_phases(moves, budget);
+  return std::make_unique<GumbelPlan>(config, tree, std::move(phases), noise);
+}
+
+}  // namespace pyengine
