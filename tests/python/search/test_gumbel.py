@@ -1,0 +1,221 @@
+"""Gumbel AlphaZero: the visits of mctx and of a textbook search, its noise, all calls."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import mctx_gumbel
+import naive_gumbel
+import pyengine
+from mctx_gumbel import Shape
+from naive_puct import SERIAL
+from toy_games import ToyGame, ToyState
+
+CASES = Path(__file__).with_name("mctx_gumbel_cases.json")
+SERIALLY = {**SERIAL, "algorithm": "gumbel", "reuse_tree": False}
+NO_NOISE = {**SERIALLY, "gumbel_noise": False}
+
+
+# --- mctx
+
+
+def by_engine(shape: Shape, case: int) -> pyengine.SearchResult:
+    """Search the table of a case, in a game without an end."""
+    table = mctx_gumbel.table(shape.actions, mctx_gumbel.seed_of(shape, case))
+
+    def look_up(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        rows = []
+        for state in states:
+            row = 0
+            for action in state.history():
+                row = mctx_gumbel.next_row(row, action)
+            rows.append(row)
+        return table.priors[rows], table.values[rows]
+
+    kind = type("Some", (ToyState,), {"actions": shape.actions})
+    game = ToyGame(kind)
+    return pyengine.search(
+        game.new_initial_state(),
+        evaluator=pyengine.StateEvaluator(look_up),
+        game=game,
+        **NO_NOISE,
+        simulations=shape.simulations,
+        gumbel_actions=shape.considered,
+    )
+
+
+def check(shape: Shape, case: int, expected: dict[str, Any]) -> None:
+    result = by_engine(shape, case)
+    table = mctx_gumbel.table(shape.actions, mctx_gumbel.seed_of(shape, case))
+    assert result.priors.tolist() == table.priors[0].tolist()  # as stored
+    assert result.visits.tolist() == expected["visits"], (shape, case)
+    assert result.action == expected["action"], (shape, case)
+    if "weights" in expected:
+        np.testing.assert_allclose(result.improved_policy, expected["weights"], atol=2e-6)
+
+
+@pytest.mark.parametrize("shape", mctx_gumbel.SHAPES, ids=str)
+def test_visits_action_and_target_are_those_that_mctx_found(shape: Shape) -> None:
+    found = [
+        case
+        for case in json.loads(CASES.read_text())
+        if Shape(case["actions"], case["simulations"], case["considered"]) == shape
+    ]
+    assert len(found) == mctx_gumbel.CASES
+    for case in found:
+        check(shape, case["case"], case)
+
+
+@pytest.mark.parametrize("shape", [Shape(7, 50), Shape(30, 64)], ids=str)
+def test_mctx_itself_finds_the_same(shape: Shape) -> None:
+    pytest.importorskip("mctx", reason="compares with mctx, which is not installed")
+    for case, expected in enumerate(mctx_gumbel.search_by_mctx(shape)):
+        check(shape, case, expected)
+
+
+# --- the textbook, on games that end
+
+
+GAMES = {"tic_tac_toe": 100, "connect_four": 150, "othello(board_size=6)": 60, "gomoku": 40}
+
+
+def hashed(game: pyengine.Game) -> pyengine.StateEvaluator:
+    """Return an evaluation that looks random."""
+
+    def evaluate(states: list[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        generators = [
+            np.random.default_rng(zlib.crc32(repr(list(state.history())).encode()))
+            for state in states
+        ]
+        policy = [generator.random(game.num_distinct_actions()) ** 4 for generator in generators]
+        return np.array(policy), np.array([g.random() * 2 - 1 for g in generators])
+
+    return pyengine.StateEvaluator(evaluate)
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("name", GAMES)
+def test_visits_and_action_are_those_of_the_textbook(name: str, noisy: bool) -> None:
+    game = pyengine.load_game(name)
+    evaluator = hashed(game)
+
+    def evaluate(state: Any) -> tuple[dict[int, float], float]:
+        policy, value = evaluator.evaluate([state], game=game)
+        return {a: float(policy[0, a]) for a in state.legal_actions()}, float(value[0])
+
+    settings = {**SERIALLY, "gumbel_noise": noisy, "seed": 7}
+    engine = pyengine.Engine(game, evaluator, **settings)
+    state = game.new_initial_state()
+    for search, simulations in enumerate((1, 5, 16, 50, GAMES[name])):
+        noise = naive_gumbel.noise(7, search, len(state.legal_actions())) if noisy else None
+        root, action = naive_gumbel.search(state, evaluate, simulations, g=noise)
+        result = engine.search(state, simulations=simulations)
+        assert result.visits.tolist() == root.visits().tolist()
+        assert result.action == action
+        for _ in range(2):
+            if not state.is_terminal():
+                state.apply_action(state.legal_actions()[-1])
+        if state.is_terminal():
+            return
+
+
+def test_a_move_without_a_search_is_a_sample_of_the_prior() -> None:
+    # The Gumbel-max trick: the first of the moves drawn has the probability of its prior.
+    state = pyengine.load_game("connect_four").new_initial_state()
+    prior = np.array([0.4, 0.25, 0.15, 0.1, 0.05, 0.03, 0.02])
+    evaluator = pyengine.StateEvaluator(
+        lambda states: (np.tile(prior, (len(states), 1)), np.zeros(len(states)))
+    )
+    engine = pyengine.Engine(state.game, evaluator, **SERIALLY, simulations=1)
+    draws = 3000
+    counts = np.zeros(7)
+    for _ in range(draws):
+        counts[engine.search(state).action] += 1
+    chi_squared = ((counts - draws * prior) ** 2 / (draws * prior)).sum()
+    assert chi_squared < 22.5  # of 6 degrees of freedom: exceeded once in a thousand seeds
+
+
+# --- its way in every call
+
+
+def start(name: str = "connect_four") -> pyengine.State:
+    return pyengine.load_game(name).new_initial_state()
+
+
+def searched(**settings: Any) -> pyengine.SearchResult:
+    return pyengine.search(start(), evaluator="rollout", algorithm="gumbel", **settings)
+
+
+def test_the_same_calls_find_the_same_and_other_seeds_do_not() -> None:
+    one, same, other = (
+        searched(simulations=64, threads=threads, deterministic=True, seed=seed)
+        for threads, seed in ((1, 1), (2, 1), (1, 2))
+    )
+    assert one.visits.tolist() == same.visits.tolist()
+    assert one.visits.tolist() != other.visits.tolist()
+
+
+def test_a_tree_is_continued_and_the_plan_is_for_the_call() -> None:
+    engine = pyengine.Engine("connect_four", "rollout", algorithm="gumbel", simulations=64)
+    state = engine.game.new_initial_state()
+    first = engine.search(state)
+    state.apply_action(first.action)
+    engine.advance(first.action)
+    second = engine.search(state)
+    assert second.visits.sum() > 64
+    assert second.simulations == 64
+    puct = engine.search(state, algorithm="puct")  # a tree of both
+    assert puct.visits.sum() == second.visits.sum() + 64
+
+
+def test_many_searches_and_analysis_and_time() -> None:
+    engine = pyengine.Engine("connect_four", "rollout", algorithm="gumbel", threads=2)
+    state = engine.game.new_initial_state()
+    for result in engine.search_many([state] * 5, simulations=40):
+        assert result.visits.sum() == 40
+    assert engine.search(state, seconds=0.05).stop_reason == "seconds"
+    for snapshot in engine.analyze(state, every=0.01):
+        assert snapshot.action in state.legal_actions()
+        if snapshot.simulations > 2000:
+            break
+    both = engine.search(state, simulations=500, seconds=60)
+    assert both.simulations == 500
+    assert both.stop_reason == "simulations"
+
+
+def test_at_a_temperature_the_move_is_drawn_from_the_improved_policy() -> None:
+    settings = {"simulations": 32, "deterministic": True, "gumbel_noise": False}
+    engine = pyengine.Engine(
+        "connect_four", hashed(start().game), algorithm="gumbel", reuse_tree=False, **settings
+    )
+    counts = np.zeros(7)
+    for _ in range(400):
+        result = engine.search(start(), temperature=1.0)
+        counts[result.action] += 1
+    np.testing.assert_allclose(counts / 400, result.improved_policy, atol=0.09)
+
+
+def test_the_first_choices_are_those_of_the_largest_priors_without_noise() -> None:
+    result = pyengine.search(
+        start("gomoku"),
+        evaluator=hashed(start("gomoku").game),
+        algorithm="gumbel",
+        gumbel_noise=False,
+        gumbel_actions=5,
+        simulations=20,
+    )
+    best = np.argsort(-result.priors, kind="stable")[:5]
+    assert set(np.flatnonzero(result.visits)) == set(best)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1 << 20])
+def test_a_wrong_number_of_actions_is_refused(wrong: int) -> None:
+    with pytest.raises(pyengine.ConfigError, match="gumbel_actions: expected"):
+        pyengine.SearchConfig(gumbel_actions=wrong)
