@@ -42,6 +42,8 @@ void validate(const SelfPlayConfig& config) {
   require(config.fast_simulations >= 1, "fast_simulations", ">= 1", config.fast_simulations);
   require(config.forced_playouts >= 0.0 && config.forced_playouts <= 1e6, "forced_playouts", ">= 0",
           config.forced_playouts);
+  require(config.forced_playouts == 0.0 || config.search.algorithm == Algorithm::puct,
+          "forced_playouts", "0 where algorithm is not puct", config.forced_playouts);
   require(config.opening_random_moves >= 0, "opening_random_moves", ">= 0",
           config.opening_random_moves);
 }

@@ -10,7 +10,8 @@ namespace pyengine {
 
 struct SelfPlayConfig {
   /// Of full searches: budget, noise, batch. `simulations` must be set and `seconds` not.
-  /// `temperature` holds for the first `temperature_moves` plies; later it is 0.
+  /// `temperature` holds for the first `temperature_moves` plies; later it is 0. By Gumbel these
+  /// plies are the samples that the noise makes; later the noise only explores.
   SearchConfig search;
   int concurrent_games = 64;   ///< 1..65535
   int temperature_moves = 30;  ///< plies, >= 0                      [AlphaGo Zero]

@@ -46,12 +46,14 @@ SelfPlayContext::SelfPlayContext(std::shared_ptr<const AnyGame> game_in,
       search = config.search;
       search.seed = config.seed;
       if (!warm) search.temperature = 0.0;
+      search.gumbel_plays_sample = warm;
       if (full) {
         search.forced_playouts = config.forced_playouts;
         continue;
       }
       search.simulations = config.fast_simulations;
       search.dirichlet_fraction = 0.0;
+      search.gumbel_noise = false;
     }
   }
 }
@@ -125,8 +127,9 @@ void GameInPlay::drop_tree() {
 /// What may throw comes first, so that a second call can read the search again.
 bool GameInPlay::move() {
   const SearchConfig& settings = search_->config();
-  const SearchResult result = read_tree(tree_, context_.game->shape().num_actions, settings,
-                                        choice_stream(context_.config.seed, search_->stream()), 0);
+  const SearchResult result =
+      read_tree(tree_, context_.game->shape().num_actions, settings,
+                choice_stream(context_.config.seed, search_->stream()), 0, search_->plan());
   if (result.actions.empty()) {
     throw EngineError("memory_limit: " + std::to_string(settings.memory_limit) +
                       " bytes leave no room for the roots of " +

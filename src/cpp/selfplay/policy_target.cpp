@@ -33,8 +33,23 @@ std::vector<std::uint32_t> without_forced(const SearchResult& result, double k,
   return visits;
 }
 
+namespace {
+
+std::vector<std::uint32_t> improved_policy_in_units(const SearchResult& result) {
+  const std::vector<double> weights = improved_policy_of_good_moves(result);
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<std::uint32_t> units(weights.size());
+  std::transform(weights.begin(), weights.end(), units.begin(), [&](double weight) {
+    return static_cast<std::uint32_t>(std::lround(kPolicyUnits * weight / total));
+  });
+  return units;
+}
+
+}  // namespace
+
 std::vector<std::uint32_t> policy_target(const SearchResult& result, const SearchConfig& config) {
   if (result.proven != 1) {
+    if (config.algorithm == Algorithm::gumbel) return improved_policy_in_units(result);
     if (config.forced_playouts == 0.0) return visits_of_good_moves(result);
     SearchResult good = result;
     good.visits = visits_of_good_moves(result);

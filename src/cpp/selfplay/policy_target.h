@@ -1,5 +1,5 @@
 /// What the policy learns from a search: visits, without those that the search made for other
-/// reasons than the move's worth.
+/// reasons than the move's worth; or the improved policy of a search by Gumbel.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,14 @@
 
 namespace pyengine {
 
-/// Visits of `result.actions` as a policy target. Where the root is a proven win, the winning move
-/// alone, since the search ended there; else visits_of_good_moves(), without forced playouts.
+/// The policy target as whole numbers, of `result.actions`. Where the root is a proven win, the
+/// winning move alone, since the search ended there; else visits_of_good_moves(), without forced
+/// playouts; by Gumbel the improved policy of these moves in units of 1 / kPolicyUnits.
 [[nodiscard]] std::vector<std::uint32_t> policy_target(const SearchResult& result,
                                                        const SearchConfig& config);
+
+/// Fits into the 16 bits of a record.
+inline constexpr double kPolicyUnits = 65535.0;
 
 /// Policy target pruning (D. Wu, "Accelerating self-play learning in Go", 2019, section 3.2). Every
 /// move but the most visited one loses forced playouts, at most sqrt(k P n) of its visits, as long

@@ -23,7 +23,11 @@ from pyengine.self_play import selfplay as play
 
 __all__ = ["selfplay"]
 
-_PRESETS = ("zero", "fast")
+_PRESETS = {
+    "zero": SelfPlayConfig.alphago_zero,
+    "fast": SelfPlayConfig.fast,
+    "gumbel": SelfPlayConfig.gumbel,
+}
 
 
 def selfplay(
@@ -34,7 +38,12 @@ def selfplay(
     ] = Path("selfplay"),
     games: Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")] = 100,
     preset: Annotated[
-        str, typer.Option("--preset", help="zero: as AlphaGo Zero; fast: from fewer evaluations.")
+        str,
+        typer.Option(
+            "--preset",
+            help="zero: as AlphaGo Zero; fast: from fewer evaluations; gumbel: from few "
+            "simulations.",
+        ),
     ] = "zero",
     param: common.ParamOption = None,
     simulations: common.SimulationsOption = None,
@@ -75,7 +84,7 @@ def _config(game: Game, preset: str, search: dict[str, Any], own: dict[str, Any]
     """Return the preset with what was given. What cannot be is wrong use."""
     if preset not in _PRESETS:
         raise common.usage(f"--preset must be one of {', '.join(_PRESETS)}, found {preset!r}")
-    made = SelfPlayConfig.alphago_zero(game) if preset == "zero" else SelfPlayConfig.fast(game)
+    made = _PRESETS[preset](game)
     given = {name: value for name, value in own.items() if value is not None}
     settings = {name: value for name, value in search.items() if value is not None}
     try:

@@ -61,7 +61,8 @@ class Layout:
                                      them: ``observation``, which may hold anything, and the
                                      features of ``gomoku17``, all of them, whichever the spec
                                      names, since symmetries exchange them
-    ``visits``          u2[A]        visit counts by action
+    ``visits``          u2[A]        visit counts by action, or the improved policy of a search by
+                                     Gumbel in units of 1/65,535
     ``value``           f4           outcome of the game for the player to move, in [-1, 1]
     ``root_value``      f4           the search's value, for the player to move
     ``network_value``   f4           the evaluator's evaluation of the position itself, before any

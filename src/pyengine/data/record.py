@@ -45,7 +45,8 @@ class FinishedGame:
         bits: uint8[n,P,B]: planes of 0 and 1, see :class:`Layout`.
         fill: float32[n,F]: planes of one number.
         dense: float32[n,D,H*W]: planes with a number a point.
-        visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535.
+        visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535; of
+            searches by Gumbel their improved policy in units of 1/65,535.
         root_value: float32[n]: the search's value for the player to move.
         network_value: float32[n]: the evaluator's value before any search, for the player to move:
             the network's, 0 of ``"uniform"``, the result of playouts of ``"rollout"``. NaN where

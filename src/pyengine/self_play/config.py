@@ -36,16 +36,18 @@ class SelfPlayConfig(Settings):
     Attributes:
         search (SearchConfig, default SearchConfig()): of full searches. What it leaves at a
             search's default has self-play's: 800 simulations, ``dirichlet_fraction`` 0.25,
-            ``temperature`` 1. Its budget is in simulations, ``deterministic`` is refused, its
-            ``seed`` is not read.
+            ``temperature`` 1. With ``algorithm="gumbel"`` these two stay at 0, as the Gumbel noise
+            explores and draws the move, and the policy target is ``improved_policy``. Its budget is
+            in simulations, ``deterministic`` is refused, its ``seed`` is not read.
         noise (bool, default True): at the root of full searches; False sets the search's
-            ``dirichlet_fraction`` to 0.
+            ``dirichlet_fraction`` to 0 and its ``gumbel_noise`` to False.
         concurrent_games (int in [1, 65535] or None, default None): games at once, whose searches
             share batches. None = 64; where the evaluator has a device, a game for each row of its
             batches, and a ``search.batch_size`` left at 8 is chosen with it (128 rows and 768
             games with neither given).
         temperature_moves (int >= 0, default 30): plies of a game at the search's ``temperature``;
-            later moves are the most visited ones [AlphaGo Zero].
+            later moves are the most visited ones [AlphaGo Zero]. With ``algorithm="gumbel"`` the
+            plies whose moves the noise draws; later it only explores.
         resign_threshold (float in [-1, 1] or None, default -0.9): a side resigns when the values
             of the root and of its best child are both below it; None = nobody resigns.
         resign_off_fraction (float in [0, 1], default 0.1): share of games that are played to the
@@ -58,7 +60,7 @@ class SelfPlayConfig(Settings):
         fast_simulations (int >= 1, default 100): budget of the other searches, without noise.
         forced_playouts (float in [0, 10**6], default 0.0): k: a root move of a full search gets at
             least sqrt(k * prior * visits) visits, which policy targets leave out; 0 = none
-            [KataGo: 2].
+            [KataGo: 2]; of ``algorithm="puct"`` alone.
         opening_random_moves (int >= 0, default 0): a game begins with a number of random moves,
             drawn from 0 to this.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness.
@@ -128,10 +130,30 @@ class SelfPlayConfig(Settings):
         found = load_game(game) if isinstance(game, str) else as_game(game)
         return cls(
             search=SearchConfig(simulations=simulations, solver=True),
-            temperature_moves=min(30, max(4, found.max_game_length() // 4)),
+            temperature_moves=_opening(found),
             full_search_fraction=0.25,
             fast_simulations=fast_simulations,
             forced_playouts=2.0,
+            opening_random_moves=4,
+        )
+
+    @classmethod
+    def gumbel(cls, game: Any, *, simulations: int = 32) -> Self:
+        """Return settings that learn from few simulations [Gumbel AlphaZero, Danihelka 2022].
+
+        Each search compares up to 16 moves that Gumbel noise draws without replacement. Its move is
+        a sample in the first plies of a game, the policy target is ``improved_policy``; proven
+        positions end a search. Games begin with up to four random moves, since the samples of a
+        network that is sure of itself hardly differ.
+
+        Args:
+            game: a game or its name; its length sets ``temperature_moves``.
+            simulations: of a search.
+        """
+        found = load_game(game) if isinstance(game, str) else as_game(game)
+        return cls(
+            search=SearchConfig(algorithm="gumbel", simulations=simulations, solver=True),
+            temperature_moves=_opening(found),
             opening_random_moves=4,
         )
 
@@ -139,8 +161,15 @@ class SelfPlayConfig(Settings):
         """Return the search with self-play's defaults, without which all games would be equal."""
         search = self.search
         budget = search.simulations
+        search = search.replace(
+            simulations=_SIMULATIONS if budget is None and search.seconds is None else budget
+        )
+        if search.algorithm == "gumbel":
+            return search.replace(
+                dirichlet_fraction=search.dirichlet_fraction * self.noise,
+                gumbel_noise=search.gumbel_noise and self.noise,
+            )
         return search.replace(
-            simulations=_SIMULATIONS if budget is None and search.seconds is None else budget,
             dirichlet_fraction=(search.dirichlet_fraction or _DIRICHLET_FRACTION) * self.noise,
             temperature=search.temperature or _TEMPERATURE,
         )
@@ -191,6 +220,12 @@ class SelfPlayConfig(Settings):
         """Return 12 hex digits that name these settings: equal settings, equal digits."""
         text = json.dumps(self.to_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _opening(game: Any) -> int:
+    """Return the plies of a game that are drawn where its length decides."""
+    plies: int = game.max_game_length()
+    return min(30, max(4, plies // 4))
 
 
 def as_config(config: SelfPlayConfig | None) -> SelfPlayConfig:

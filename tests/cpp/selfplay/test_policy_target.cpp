@@ -43,5 +43,19 @@ TEST_CASE("a proven win teaches the winning move alone") {
   CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 1, 0});
 }
 
+TEST_CASE("Gumbel teaches the improved policy, without moves that are known to lose") {
+  SearchConfig config;
+  config.algorithm = Algorithm::gumbel;
+  constexpr std::int8_t kOpen = TreeNode::kNotProven;
+  SearchResult result;
+  result.actions = {1, 2, 4};
+  result.visits = {8, 8, 16};
+  result.improved_policy = {0.0F, 0.5F, 0.25F, 0.0F, 0.25F};
+  result.proofs = {kOpen, kOpen, kOpen};
+  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{32768, 16384, 16384});
+  result.proofs = {kOpen, -1, kOpen};
+  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{43690, 0, 21845});
+}
+
 }  // namespace
 }  // namespace pyengine

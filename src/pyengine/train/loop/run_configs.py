@@ -184,6 +184,7 @@ def nothing_of(kind: type, table: Mapping[str, Any]) -> dict[str, Any]:
 _PRESETS: dict[str, Callable[[Game], SelfPlayConfig]] = {
     "fast": SelfPlayConfig.fast,
     "alphago_zero": SelfPlayConfig.alphago_zero,
+    "gumbel": SelfPlayConfig.gumbel,
 }
 
 
@@ -197,10 +198,10 @@ class SelfplaySection(Section):
     Attributes:
         first ("random", "uniform" or "rollout", default "random"): who plays before there is a
             network: one with random weights, or an evaluator without a network.
-        preset ("fast", "alphago_zero" or "none", default "fast"): the settings that the others
-            change: :meth:`SelfPlayConfig.fast <pyengine.SelfPlayConfig.fast>`,
-            :meth:`SelfPlayConfig.alphago_zero <pyengine.SelfPlayConfig.alphago_zero>`, or the
-            defaults.
+        preset ("fast", "alphago_zero", "gumbel" or "none", default "fast"): the settings that the
+            others change: :meth:`SelfPlayConfig.fast <pyengine.SelfPlayConfig.fast>`,
+            :meth:`SelfPlayConfig.alphago_zero <pyengine.SelfPlayConfig.alphago_zero>`,
+            :meth:`SelfPlayConfig.gumbel <pyengine.SelfPlayConfig.gumbel>`, or the defaults.
         settings (table, default {}): fields of a SelfPlayConfig that differ from the preset's.
         search (table, default {}): fields of its SearchConfig that differ. In a run file the
             section ``[search]``.
@@ -209,7 +210,7 @@ class SelfplaySection(Section):
     section: ClassVar[str] = "selfplay"
 
     first: str = choice("random", "random", "uniform", "rollout")
-    preset: str = choice("fast", "fast", "alphago_zero", "none")
+    preset: str = choice("fast", "fast", "alphago_zero", "gumbel", "none")
     settings: Mapping[str, Any] = table()
     search: Mapping[str, Any] = table()
 
