@@ -53,6 +53,8 @@ class BasicGo {
 
   [[nodiscard]] const GoParams& params() const noexcept { return params_; }
   [[nodiscard]] int to_move() const noexcept { return to_move_; }
+  /// Moves since the start, passes included.
+  [[nodiscard]] int ply() const noexcept { return ply_; }
   [[nodiscard]] std::optional<Outcome> outcome() const noexcept {
     return over() ? std::optional(score()) : std::nullopt;
   }

@@ -1,0 +1,26 @@
+/// Playouts by a policy as an evaluator.
+#pragma once
+
+#include <memory>
+
+#include "eval/evaluator.h"
+#include "games/any/playout_policy.h"
+
+namespace pyengine {
+
+/// Equal priors, the mean value of `rollouts` playouts of a policy from the leaf. The stream of a
+/// leaf is (seed, number of the leaf), as that of RolloutEvaluator.
+class PolicyRolloutEvaluator final : public Evaluator {
+ public:
+  /// Throws ConfigError unless 1 <= rollouts <= 1'000'000.
+  PolicyRolloutEvaluator(int rollouts, std::shared_ptr<const PlayoutPolicy> policy);
+  /// Throws ModelError where the policy is for another game.
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                       const BindOptions& options) override;
+
+ private:
+  int rollouts_;
+  std::shared_ptr<const PlayoutPolicy> policy_;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,103 @@
+#include "games/go/rollout.h"
+
+#include <type_traits>
+#include <utility>
+
+#include "base/error.h"
+#include "games/go/go.h"
+
+namespace pyengine {
+namespace {
+
+GoParams params_of(const AnyGame& game) {
+  if (game.name() == Go9::kName) return parse_go_params(game.params());
+  throw ModelError("expected a game of Go for the rollout policy, found " + game.to_string());
+}
+
+/// Calls visit(std::integral_constant<int, MaxSide>{}) for the type that plays such a board.
+template <class Visit>
+auto with_board(const GoParams& params, Visit&& visit) {
+  if (Go9::accepts(params)) return visit(std::integral_constant<int, 9>{});
+  if (Go13::accepts(params)) return visit(std::integral_constant<int, 13>{});
+  return visit(std::integral_constant<int, 19>{});
+}
+
+template <int MaxSide>
+GoRolloutStart start_of(const BasicGo<MaxSide>& go) {
+  GoRolloutStart start;
+  go.stones(0, start.first, start.second);
+  start.to_move = go.to_move();
+  start.ko = go.ko_point();
+  const Action last = go.last_move(0);
+  start.passed = last == go.params().rows * go.params().columns;
+  if (!start.passed) start.last = last;
+  start.plies_left = go.params().max_game_length - go.ply();
+  return start;
+}
+
+template <int MaxSide>
+class GoPlayouts final : public PolicyPlayouts {
+ public:
+  GoPlayouts(const GoParams& params, const GoRolloutStrengths& strengths)
+      : komi_(params.komi),
+        grid_(params.rows, params.columns),
+        empty_(grid_, strengths),
+        start_(empty_),
+        board_(empty_) {}
+
+  void begin(const AnyPosition& position) override {
+    const auto& go = static_cast<const PositionOf<BasicGo<MaxSide>>&>(position).value;
+    outcome_ = go.outcome();
+    start_ = empty_;
+    start_.set_up(start_of(go));
+  }
+
+  Outcome play_out(Rng& rng) override {
+    if (outcome_) return *outcome_;
+    board_ = start_;
+    while (!board_.over()) board_.play(board_.draw(rng));
+    const double margin = board_.margin() - komi_;
+    return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
+  }
+
+  [[nodiscard]] GoRolloutMoves moves() {
+    GoRolloutMoves found;
+    if (outcome_) return found;
+    const auto points = static_cast<std::size_t>(grid_.rows * grid_.columns);
+    found.moves.resize(points);
+    found.probability.resize(points);
+    const auto count = static_cast<std::size_t>(start_.moves(found.moves, found.probability));
+    found.moves.resize(count);
+    found.probability.resize(count);
+    return found;
+  }
+
+ private:
+  double komi_;
+  GoRolloutGrid<MaxSide> grid_;
+  GoRolloutBoard<MaxSide> empty_;
+  GoRolloutBoard<MaxSide> start_;
+  GoRolloutBoard<MaxSide> board_;
+  std::optional<Outcome> outcome_;  ///< of a game that is over where the playouts begin
+};
+
+}  // namespace
+
+std::unique_ptr<PolicyPlayouts> GoRolloutPolicy::bind(const AnyGame& game) const {
+  const GoParams params = params_of(game);
+  return with_board(params, [&]<int side>(std::integral_constant<int, side>) {
+    return std::unique_ptr<PolicyPlayouts>(std::make_unique<GoPlayouts<side>>(params, strengths_));
+  });
+}
+
+GoRolloutMoves rollout_moves(const GoRolloutPolicy& policy, const AnyGame& game,
+                             const AnyPosition& position) {
+  const GoParams params = params_of(game);
+  return with_board(params, [&]<int side>(std::integral_constant<int, side>) {
+    GoPlayouts<side> playouts(params, policy.strengths());
+    playouts.begin(position);
+    return playouts.moves();
+  });
+}
+
+}  // namespace pyengine

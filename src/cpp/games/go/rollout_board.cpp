@@ -1,0 +1,383 @@
+#include "games/go/rollout_board.h"
+
+#include <bit>
+#include <utility>
+
+namespace pyengine {
+
+template <int MaxSide>
+GoRolloutBoard<MaxSide>::GoRolloutBoard(const Grid& grid, const GoRolloutStrengths& strengths)
+    : grid_(&grid), strengths_(&strengths) {
+  colour_.fill(kBorder);
+  for (Action point = 0; point < grid.rows * grid.columns; ++point) {
+    colour_[grid.place(point)] = kEmpty;
+  }
+  for (Action point = 0; point < grid.rows * grid.columns; ++point) {
+    const unsigned place = grid.place(point);
+    unsigned pattern = 0;
+    for (unsigned i = 0; i < 8; ++i) {
+      pattern |= static_cast<unsigned>(colour_[moved(place, grid.around[i])]) << (2 * i);
+    }
+    pattern_[place] = static_cast<GoPattern>(pattern);
+    empty_.set(place);
+  }
+  stale_ = {empty_, empty_};
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::set_up(const GoRolloutStart& start) {
+  // No stone is taken off on the way: fewer stones leave more liberties.
+  const auto put = [&](const BoardBits& stones, int player) {
+    stones.for_each([&](int point) { place_stone(grid_->place(point), player); });
+  };
+  put(start.first, 0);
+  put(start.second, 1);
+  to_move_ = start.to_move;
+  passes_ = start.passed ? 1 : 0;
+  plies_left_ = start.plies_left;
+  ko_ = start.ko == kNoAction ? kNowhere : grid_->place(start.ko);
+  last_ = start.last == kNoAction ? kNowhere : grid_->place(start.last);
+}
+
+template <int MaxSide>
+std::uint8_t GoRolloutBoard<MaxSide>::up_to_three(const Places& set) noexcept {
+  unsigned count = 0;
+  for (std::uint64_t word : set.words) {
+    for (; word != 0 && count < 3; word &= word - 1) ++count;
+  }
+  return static_cast<std::uint8_t>(count);
+}
+
+template <int MaxSide>
+unsigned GoRolloutBoard<MaxSide>::only_member(const Places& set) noexcept {
+  unsigned w = 0;
+  while (set.words[w] == 0) ++w;
+  return w * 64 + static_cast<unsigned>(std::countr_zero(set.words[w]));
+}
+
+template <int MaxSide>
+unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noexcept {
+  const unsigned own = 1U + static_cast<unsigned>(player);
+  Places open;  // liberties after the move, unless something is taken
+  unsigned taken = 0;
+  unsigned empty = 0;
+  bool friends = false;
+  bool safe = false;  // at least two liberties for certain
+  unsigned features = 0;
+  for (const int step : grid_->beside) {
+    const unsigned there = moved(place, step);
+    const unsigned colour = colour_[there];
+    if (colour == kBorder) continue;
+    if (colour == kEmpty) {
+      safe = safe || ++empty >= 2;
+      open.set(there);
+      continue;
+    }
+    const unsigned head = head_[there];
+    const unsigned liberties = liberties_[head];
+    if (colour == own) {
+      friends = true;
+      safe = safe || liberties >= 3;
+      if (liberties == 1) features |= kEscape;
+      open |= open_[head];
+    } else if (liberties == 1) {
+      taken += size_[head];  // a single stone is met once, so that 1 is exact
+    } else if (liberties == 2) {
+      features |= kAtari;
+    }
+  }
+  if (taken != 0) return features | (taken == 1 ? kCaptureStone : kCaptureChain);
+  if (safe) return features;
+  open.reset(place);
+  const unsigned left = up_to_three(open);
+  if (left == 0) return kNever;
+  if (left > 1) return features;
+  features &= ~static_cast<unsigned>(kEscape);
+  return features | (friends ? kSelfAtariChain : kSelfAtariStone);
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::refresh() noexcept {
+  const auto mover = static_cast<unsigned>(to_move_);
+  (stale_[mover] & empty_).for_each([&](unsigned place) {
+    const unsigned features = tactics(place, to_move_);
+    const GoPattern pattern = seen(place, to_move_);
+    set_strength(mover, place, features == kNever ? 0 : strengths_->of_point(pattern, features));
+  });
+  stale_[mover] = {};
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::Answers::add(unsigned place, unsigned feature) noexcept {
+  for (unsigned i = 0; i < count; ++i) {
+    if (list[i].place != place) continue;
+    list[i].features = static_cast<std::uint16_t>(list[i].features | feature);
+    return;
+  }
+  list[count++] = {static_cast<std::uint16_t>(place), static_cast<std::uint16_t>(feature)};
+}
+
+template <int MaxSide>
+bool GoRolloutBoard<MaxSide>::Answers::contains(unsigned place) const noexcept {
+  for (unsigned i = 0; i < count; ++i) {
+    if (list[i].place == place) return true;
+  }
+  return false;
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::find_answers(Answers& answers) const noexcept {
+  if (last_ != kNowhere) {
+    const typename Grid::Near& near = grid_->near[last_];
+    for (unsigned i = 0; i < static_cast<unsigned>(near.count); ++i) {
+      const unsigned distance = near.distances[i];
+      const unsigned response = distance <= 3 ? unsigned{kResponse} : 0U;
+      answers.list[i] = {near.places[i],
+                         static_cast<std::uint16_t>(kDistance2 << (distance - 2) | response)};
+    }
+    answers.count = static_cast<unsigned>(near.count);
+    const unsigned threat = head_[last_];
+    if (liberties_[threat] == 1) answers.add(only_member(open_[threat]), kRetake);
+    const unsigned own = 1U + static_cast<unsigned>(to_move_);
+    for (const int step : grid_->beside) {
+      const unsigned there = moved(last_, step);
+      if (colour_[there] == own && liberties_[head_[there]] == 1) find_defences(there, answers);
+    }
+  }
+  if (ko_ != kNowhere) answers.add(ko_, 0);  // its strength as an answer is 0
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::find_defences(unsigned place, Answers& answers) const noexcept {
+  answers.add(only_member(open_[head_[place]]), kExtend);
+  const unsigned other = 2U - static_cast<unsigned>(to_move_);
+  unsigned stone = place;
+  do {
+    for (const int step : grid_->beside) {
+      const unsigned there = moved(stone, step);
+      if (colour_[there] != other || liberties_[head_[there]] != 1) continue;
+      answers.add(only_member(open_[head_[there]]), kRescue);
+    }
+    stone = next_[stone];
+  } while (stone != place);
+}
+
+template <int MaxSide>
+std::uint64_t GoRolloutBoard<MaxSide>::answer_strength(const Answer& answer) const noexcept {
+  if (answer.place == ko_) return 0;
+  const std::uint32_t strength = strength_[static_cast<unsigned>(to_move_)][answer.place];
+  return strengths_->near_last(strength, seen(answer.place, to_move_), answer.features);
+}
+
+template <int MaxSide>
+unsigned GoRolloutBoard<MaxSide>::place_at(std::uint64_t sum) const noexcept {
+  const auto mover = static_cast<unsigned>(to_move_);
+  unsigned segment = 0;
+  for (; sum >= sums_[mover][segment]; ++segment) sum -= sums_[mover][segment];
+  unsigned place = segment * kSegment;
+  for (; sum >= strength_[mover][place]; ++place) sum -= strength_[mover][place];
+  return place;
+}
+
+template <int MaxSide>
+unsigned GoRolloutBoard<MaxSide>::draw_elsewhere(Rng& rng, const Answers& answers) const noexcept {
+  const std::uint64_t total = total_[static_cast<unsigned>(to_move_)];
+  for (;;) {
+    const unsigned place = place_at(multiply_wide(rng.next(), total).high);
+    if (!answers.contains(place)) return place;
+  }
+}
+
+/// The answers to the last move have strengths of their own; the sums over the board hold for all
+/// other points.
+template <int MaxSide>
+Action GoRolloutBoard<MaxSide>::draw(Rng& rng) noexcept {
+  refresh();
+  Answers answers;
+  find_answers(answers);
+  const auto mover = static_cast<unsigned>(to_move_);
+  std::uint64_t elsewhere = total_[mover];
+  std::uint64_t here = 0;
+  std::array<std::uint64_t, kPlaces> running;  // NOLINT: written before it is read
+  for (unsigned i = 0; i < answers.count; ++i) {
+    elsewhere -= strength_[mover][answers.list[i].place];
+    here += answer_strength(answers.list[i]);
+    running[i] = here;
+  }
+  if (here + elsewhere == 0) return kNoAction;
+  const std::uint64_t drawn = multiply_wide(rng.next(), here + elsewhere).high;
+  if (drawn >= here) return grid_->point(draw_elsewhere(rng, answers));
+  unsigned i = 0;
+  while (drawn >= running[i]) ++i;
+  return grid_->point(answers.list[i].place);
+}
+
+template <int MaxSide>
+int GoRolloutBoard<MaxSide>::moves(std::span<GoRolloutMove> found,
+                                   std::span<std::uint64_t> strengths) noexcept {
+  refresh();
+  Answers answers;
+  find_answers(answers);
+  std::size_t count = 0;
+  for (Action point = 0; point < grid_->rows * grid_->columns; ++point) {
+    const unsigned place = grid_->place(point);
+    if (strength_[static_cast<unsigned>(to_move_)][place] == 0 || place == ko_) continue;
+    Answer own{static_cast<std::uint16_t>(place), 0};
+    for (unsigned i = 0; i < answers.count; ++i) {
+      if (answers.list[i].place == place) own = answers.list[i];
+    }
+    const auto features = static_cast<std::uint16_t>(own.features | tactics(place, to_move_));
+    found[count] = {point, seen(place, to_move_), features};
+    strengths[count++] = answer_strength(own);
+  }
+  return static_cast<int>(count);
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::play(Action point) noexcept {
+  --plies_left_;
+  ko_ = kNowhere;
+  last_ = kNowhere;
+  if (point == kNoAction) {
+    ++passes_;
+  } else {
+    passes_ = 0;
+    last_ = grid_->place(point);
+    place_stone(last_, to_move_);
+  }
+  to_move_ = 1 - to_move_;
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::colour(unsigned place, unsigned before, unsigned after) noexcept {
+  colour_[place] = static_cast<std::uint8_t>(after);
+  changed_ |= grid_->block[place];
+  for (unsigned i = 0; i < 8; ++i) {
+    const unsigned there = moved(place, grid_->around[i]);
+    // Seen from there, the place lies in the opposite direction.
+    pattern_[there] = static_cast<GoPattern>(pattern_[there] ^ ((before ^ after) << (2 * (7 - i))));
+  }
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::place_stone(unsigned place, int player) noexcept {
+  changed_ = {};
+  const unsigned own = 1U + static_cast<unsigned>(player);
+  colour(place, kEmpty, own);
+  empty_.reset(place);
+  set_strength(0, place, 0);
+  set_strength(1, place, 0);
+  head_[place] = next_[place] = static_cast<std::uint16_t>(place);
+  size_[place] = 1;
+  unsigned head = place;
+  unsigned taken = 0;
+  unsigned last_taken = kNowhere;
+  Places open;
+  for (const int step : grid_->beside) {
+    const unsigned there = moved(place, step);
+    if (colour_[there] == kEmpty) open.set(there);
+  }
+  open_[place] = open;
+  liberties_[place] = up_to_three(open);
+  for (const int step : grid_->beside) {
+    const unsigned there = moved(place, step);
+    if (colour_[there] == kBorder || colour_[there] == kEmpty) continue;
+    const unsigned other = head_[there];
+    if (colour_[there] == own) {
+      if (other != head) join(head, other);
+      continue;
+    }
+    open_[other].reset(place);
+    liberties_[other] = up_to_three(open_[other]);
+    note_liberties(other);
+    if (liberties_[other] != 0) continue;
+    last_taken = there;
+    taken += take_off(other);
+  }
+  open_[head].reset(place);
+  liberties_[head] = up_to_three(open_[head]);
+  note_liberties(head);
+  ko_ = taken == 1 && size_[head] == 1 && liberties_[head] == 1 ? last_taken : kNowhere;
+  stale_[0] |= changed_;
+  stale_[1] |= changed_;
+}
+
+template <int MaxSide>
+void GoRolloutBoard<MaxSide>::join(unsigned& head, unsigned other) noexcept {
+  note_liberties(other);
+  unsigned larger = other;
+  unsigned smaller = head;
+  if (size_[smaller] > size_[larger]) std::swap(larger, smaller);
+  unsigned stone = smaller;
+  do {
+    head_[stone] = static_cast<std::uint16_t>(larger);
+    stone = next_[stone];
+  } while (stone != smaller);
+  std::swap(next_[larger], next_[smaller]);
+  size_[larger] = static_cast<std::uint16_t>(size_[larger] + size_[smaller]);
+  open_[larger] |= open_[smaller];
+  head = larger;
+}
+
+template <int MaxSide>
+unsigned GoRolloutBoard<MaxSide>::take_off(unsigned head) noexcept {
+  const unsigned own = colour_[head];
+  const unsigned count = size_[head];
+  unsigned stone = head;
+  do {
+    const unsigned following = next_[stone];
+    colour(stone, own, kEmpty);
+    empty_.set(stone);
+    for (const int step : grid_->beside) {
+      const unsigned there = moved(stone, step);
+      if (colour_[there] != 3 - own) continue;
+      const unsigned other = head_[there];
+      note_liberties(other);
+      open_[other].set(stone);
+      liberties_[other] = up_to_three(open_[other]);
+      note_liberties(other);
+    }
+    stone = following;
+  } while (stone != head);
+  return count;
+}
+
+template <int MaxSide>
+int GoRolloutBoard<MaxSide>::margin() const noexcept {
+  int margin = 0;
+  Places visited;
+  std::array<std::uint16_t, kPlaces> region;  // NOLINT: written before it is read
+  for (Action point = 0; point < grid_->rows * grid_->columns; ++point) {
+    const unsigned place = grid_->place(point);
+    if (colour_[place] != kEmpty) {
+      margin += colour_[place] == 1 ? 1 : -1;
+      continue;
+    }
+    if (visited.test(place)) continue;
+    unsigned borders = 0;  // bit c: a stone of colour c
+    unsigned count = 0;
+    region[count++] = static_cast<std::uint16_t>(place);
+    visited.set(place);
+    for (unsigned i = 0; i < count; ++i) {
+      for (const int step : grid_->beside) {
+        const unsigned there = moved(region[i], step);
+        if (colour_[there] != kEmpty) {
+          borders |= 1U << colour_[there];
+        } else if (!visited.test(there)) {
+          visited.set(there);
+          region[count++] = static_cast<std::uint16_t>(there);
+        }
+      }
+    }
+    borders &= 0b110U;
+    if (borders == 0b010U) margin += static_cast<int>(count);
+    if (borders == 0b100U) margin -= static_cast<int>(count);
+  }
+  return margin;
+}
+
+template class GoRolloutBoard<9>;
+template class GoRolloutBoard<13>;
+template class GoRolloutBoard<19>;
+
+}  // namespace pyengine

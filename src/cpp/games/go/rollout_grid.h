@@ -1,0 +1,81 @@
+/// The board of rollouts: points in one array with a border, so that neighbours are fixed steps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/types.h"
+#include "games/go/bits.h"
+
+namespace pyengine {
+
+/// A border column stands between two rows, a border row above and below:
+///
+///   place of (row, column) = (row + 1) * stride + column + 1,   stride = columns + 1
+template <int MaxSide>
+struct GoRolloutGrid {
+  /// Places, rounded up to whole segments of 16.
+  static constexpr int kPlaces = ((MaxSide + 2) * (MaxSide + 1) + 1 + 15) / 16 * 16;
+
+  using Places = PointSet<(kPlaces + 63) / 64>;
+
+  /// The places with d = dx + dy + max(dx, dy) <= 4 to one, sorted by d.
+  struct Near {
+    std::array<std::uint16_t, 12> places{};
+    std::array<std::uint8_t, 12> distances{};  ///< 2 to 4
+    int count = 0;
+  };
+
+  GoRolloutGrid(int rows, int columns) : rows(rows), columns(columns), stride(columns + 1) {
+    const auto s = static_cast<std::int16_t>(stride);
+    const auto step = [](int n) { return static_cast<std::int16_t>(n); };
+    around = {step(-s - 1), step(-s),    step(1 - s), step(-1),
+              step(1),      step(s - 1), step(s),     step(s + 1)};
+    beside = {around[1], around[3], around[4], around[6]};
+    for (int point = 0; point < rows * columns; ++point) {
+      add_near(point);
+      for (const int step : around) {
+        block[place(point)].set(static_cast<unsigned>(static_cast<int>(place(point)) + step));
+      }
+      block[place(point)].set(place(point));
+    }
+  }
+
+  [[nodiscard]] unsigned place(Action point) const noexcept {
+    return static_cast<unsigned>((point / columns + 1) * stride + point % columns + 1);
+  }
+  [[nodiscard]] Action point(unsigned place) const noexcept {
+    const int p = static_cast<int>(place);
+    return (p / stride - 1) * columns + p % stride - 1;
+  }
+
+  int rows;
+  int columns;
+  int stride;
+  std::array<std::int16_t, 8> around{};  ///< steps to the eight neighbours, row by row
+  std::array<std::int16_t, 4> beside{};  ///< those to the four of them that share a line
+  std::array<Near, kPlaces> near{};
+  std::array<Places, kPlaces> block{};  ///< the 3x3 places around each
+
+ private:
+  void add_near(Action point) {
+    Near& found = near[place(point)];
+    for (int distance = 2; distance <= 4; ++distance) {
+      for (int dy = -2; dy <= 2; ++dy) {
+        for (int dx = -2; dx <= 2; ++dx) {
+          const int ax = dx < 0 ? -dx : dx;
+          const int ay = dy < 0 ? -dy : dy;
+          if (ax + ay + (ax > ay ? ax : ay) != distance) continue;
+          const int row = point / columns + dy;
+          const int column = point % columns + dx;
+          if (row < 0 || row >= rows || column < 0 || column >= columns) continue;
+          const auto at = static_cast<unsigned>(found.count++);
+          found.places[at] = static_cast<std::uint16_t>(place(row * columns + column));
+          found.distances[at] = static_cast<std::uint8_t>(distance);
+        }
+      }
+    }
+  }
+};
+
+}  // namespace pyengine
