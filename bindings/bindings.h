@@ -15,6 +15,8 @@ void bind_exit(py::module_& m);
 void bind_games(py::module_& m);
 /// Evaluators and ModelSpec.
 void bind_eval(py::module_& m);
+/// The rollout policy of Go.
+void bind_rollout(py::module_& m);
 /// SearchConfig, Engine, SearchResult.
 void bind_search(py::module_& m);
 /// Solver: exact values by alpha-beta.

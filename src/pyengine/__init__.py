@@ -44,6 +44,7 @@ from pyengine.match import (
     match,
 )
 from pyengine.result import SearchResult
+from pyengine.rollout_policy import RolloutPolicy
 from pyengine.self_play import (
     SelfPlayConfig,
     SelfPlayInterrupted,
@@ -80,6 +81,7 @@ __all__ = [
     "PythonState",
     "RandomPlayer",
     "RolloutEvaluator",
+    "RolloutPolicy",
     "SearchConfig",
     "SearchResult",
     "SearchTree",

@@ -17,6 +17,7 @@ __all__: list[str] = [
     "ModelledDevice",
     "NOT_PROVEN",
     "OnnxModel",
+    "RolloutPolicy",
     "Searcher",
     "SelfPlay",
     "State",
@@ -39,10 +40,12 @@ __all__: list[str] = [
     "perft",
     "plane_kinds",
     "plane_names",
+    "policy_rollout_evaluator",
     "preset_planes",
     "program_ends",
     "registered_games",
     "rollout_evaluator",
+    "rollout_features",
     "state_evaluator",
     "throw_at_exit",
     "uniform_evaluator",
@@ -328,6 +331,33 @@ class ModelledDevice:
         from the end of a batch until its thread wakes up (late), summed.
         """
 
+class RolloutPolicy:
+    """
+    Weights; see pyengine.RolloutPolicy.
+    """
+    def __init__(
+        self,
+        pattern: typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
+        response: typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
+        features: typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
+    ) -> None: ...
+    def examples(
+        self,
+        game: typing.Any,
+        actions: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+    ) -> tuple:
+        """
+        What it sees before each move of a game: arrays (counts int32[P], chosen int32[P],
+        points uint16[M], patterns uint16[M], features uint16[M]); chosen is the index of the
+        move played among the position's, -1 for a move that it never plays.
+        """
+    def probabilities(
+        self, game: typing.Any, states: collections.abc.Sequence
+    ) -> numpy.typing.NDArray[numpy.float32]:
+        """
+        float32[N,A]
+        """
+
 class Searcher:
     """
     A search that keeps its tree; see pyengine.Engine.
@@ -475,6 +505,9 @@ def plane_names(spec: typing.Any) -> list[str]:
     Checks a ModelSpec; its planes with ranges written out.
     """
 
+def policy_rollout_evaluator(
+    rollouts: typing.SupportsInt | typing.SupportsIndex, policy: RolloutPolicy
+) -> Evaluator: ...
 def preset_planes(name: str) -> list[str]:
     """
     Planes of "alphago_zero", "leela_zero" or "gomoku17".
@@ -491,6 +524,11 @@ def registered_games() -> tuple[str, ...]:
     """
 
 def rollout_evaluator(rollouts: typing.SupportsInt | typing.SupportsIndex) -> Evaluator: ...
+def rollout_features() -> list[str]:
+    """
+    Names of the features, bit 0 first.
+    """
+
 def state_evaluator(fn: typing.Any) -> Evaluator: ...
 def throw_at_exit() -> None:
     """

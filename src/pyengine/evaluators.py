@@ -17,6 +17,7 @@ from pyengine.errors import ConfigError
 from pyengine.games import State, as_game
 from pyengine.integers import integer
 from pyengine.onnx_files import external_files
+from pyengine.rollout_policy import RolloutPolicy
 from pyengine.spec import ModelSpec, spec_of_model
 
 __all__ = [
@@ -133,19 +134,31 @@ class RolloutEvaluator(Evaluator):
     Args:
         rollouts: playouts of a position, 1 to 1,000,000. They are uniform over the legal actions;
             in Go, over those that do not fill an eye of one's own.
+        policy: plays them instead, in Go: a :class:`RolloutPolicy`, or its file.
 
     """
 
-    def __init__(self, rollouts: int = 1) -> None:
-        """Raises ConfigError when ``rollouts`` is out of range."""
+    def __init__(
+        self, rollouts: int = 1, policy: RolloutPolicy | str | os.PathLike[str] | None = None
+    ) -> None:
+        """Raises ConfigError when ``rollouts`` is out of range, ModelError for a damaged file."""
         if isinstance(rollouts, bool) or not isinstance(rollouts, int):
             raise ConfigError(f"rollouts must be an int, found {rollouts!r}")
-        super().__init__(_core.rollout_evaluator(min(max(rollouts, 0), 2**31 - 1)))
-        self.rollouts = rollouts
+        count = min(max(rollouts, 0), 2**31 - 1)
+        if isinstance(policy, str | os.PathLike):
+            policy = RolloutPolicy.load(policy)
+        if policy is None:
+            super().__init__(_core.rollout_evaluator(count))
+        elif isinstance(policy, RolloutPolicy):
+            super().__init__(_core.policy_rollout_evaluator(count, policy.native))
+        else:
+            raise ConfigError(f"policy must be a RolloutPolicy or its file, found {policy!r}")
+        self.rollouts, self.policy = rollouts, policy
 
     def __repr__(self) -> str:
-        """Show the number of playouts."""
-        return f"RolloutEvaluator(rollouts={self.rollouts})"
+        """Show the number of playouts, and who plays them."""
+        policy = "" if self.policy is None else f", policy={self.policy!r}"
+        return f"RolloutEvaluator(rollouts={self.rollouts}{policy})"
 
 
 class MixedEvaluator(Evaluator):
@@ -373,8 +386,8 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
 
     Args:
         evaluator: an :class:`Evaluator`; ``"uniform"``, ``"rollout"``; the name of a bundled
-            model; the path of an ONNX file; or a callable, which becomes a
-            :class:`CallbackEvaluator` with the default spec.
+            model; the path of an ONNX file; that of a rollout policy (``.npz``); or a callable,
+            which becomes a :class:`CallbackEvaluator` with the default spec.
 
     Raises:
         ConfigError: it is none of these.
@@ -386,13 +399,18 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     if isinstance(evaluator, str):
         return _by_name(evaluator)
     if isinstance(evaluator, os.PathLike):
-        return OnnxEvaluator(evaluator)
+        return _of_file(os.fspath(evaluator))
     if callable(evaluator):
         return CallbackEvaluator(evaluator)
     raise ConfigError(
         "evaluator must be an Evaluator, a name, a path or a callable, "
         f"found {type(evaluator).__name__}"
     )
+
+
+def _of_file(path: str) -> Evaluator:
+    """The evaluator of a file, by its name: a rollout policy, else a network."""
+    return RolloutEvaluator(policy=path) if path.endswith(".npz") else OnnxEvaluator(path)
 
 
 def _by_name(name: str) -> Evaluator:
@@ -404,7 +422,7 @@ def _by_name(name: str) -> Evaluator:
     if name in bundled:
         return OnnxEvaluator(bundled[name])
     # pathlib raises where no file can have such a name.
-    if name.endswith(".onnx") or os.sep in name or os.path.exists(name):  # noqa: PTH110
-        return OnnxEvaluator(name)
+    if name.endswith((".onnx", ".npz")) or os.sep in name or os.path.exists(name):  # noqa: PTH110
+        return _of_file(name)
     known = ", ".join(["uniform", "rollout", *bundled])
     raise ConfigError(f"evaluator {name!r} is neither a file nor one of: {known}")

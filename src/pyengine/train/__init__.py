@@ -23,6 +23,12 @@ from pyengine.train.loop.gate import GateResult, play_gate
 from pyengine.train.loop.run import ActorProgress, RunProgress, RunReport, train_run
 from pyengine.train.loop.run_configs import GateConfig
 from pyengine.train.loop.runfile import RunFile
+from pyengine.train.rollout_policy_fit import (
+    RolloutFit,
+    RolloutFitProgress,
+    RolloutScores,
+    rollout_policy,
+)
 from pyengine.train.schedule import learning_rate
 
 if TYPE_CHECKING:
@@ -42,6 +48,9 @@ __all__ = [
     "Network",
     "NetworkConfig",
     "OptimiserConfig",
+    "RolloutFit",
+    "RolloutFitProgress",
+    "RolloutScores",
     "RunFile",
     "RunProgress",
     "RunReport",
@@ -53,6 +62,7 @@ __all__ = [
     "need",
     "play_gate",
     "plot_curve",
+    "rollout_policy",
     "train_run",
 ]
 

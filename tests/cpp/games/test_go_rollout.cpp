@@ -51,7 +51,11 @@ GoRolloutMoves moves_of(const GoRolloutPolicy& policy, const std::vector<std::st
   const auto game = go_game(static_cast<int>(rows.size()), static_cast<int>(rows[0].size()));
   State state(game, read_board(*game, rows, to_move));
   for (const char* move : played) state.apply_action(game->string_to_action(move));
-  return rollout_moves(policy, *game, state.position());
+  const auto playouts = policy.open(*game);
+  playouts->begin(state.position());
+  GoRolloutMoves found;
+  playouts->moves(found);
+  return found;
 }
 
 /// The names of the features of a move but for its distance, joined; "none" for a move that the
@@ -76,7 +80,7 @@ std::string features_of(const std::vector<std::string>& rows, int to_move, const
 }  // namespace
 
 TEST_CASE("Go rollout: strengths kept from play to play are those of the board from scratch") {
-  const GoRolloutPolicy policy(mixed_weights());
+  const GoRolloutStrengths weights(mixed_weights());
   int plies = 0;
   const auto play_games = [&]<int side>(std::integral_constant<int, side>, int rows, int columns,
                                         int games) {
@@ -85,7 +89,7 @@ TEST_CASE("Go rollout: strengths kept from play to play are those of the board f
       Rng rng(11, static_cast<std::uint64_t>(game));
       GoParams params = board(rows, columns, Superko::simple);
       BasicGo<side> go(params);
-      GoRolloutBoard<side> kept(grid, policy.strengths());
+      GoRolloutBoard<side> kept(grid, weights);
       GoRolloutStart begin;
       begin.plies_left = 1000;
       kept.set_up(begin);
@@ -93,7 +97,7 @@ TEST_CASE("Go rollout: strengths kept from play to play are those of the board f
       std::vector<GoRolloutMove> found(points), expected(points);
       std::vector<std::uint64_t> strengths(points), fresh_strengths(points);
       while (!kept.over()) {
-        GoRolloutBoard<side> fresh(grid, policy.strengths());
+        GoRolloutBoard<side> fresh(grid, weights);
         GoRolloutStart start;
         go.stones(0, start.first, start.second);
         start.to_move = go.to_move();
@@ -129,9 +133,9 @@ TEST_CASE("Go rollout: strengths kept from play to play are those of the board f
 }
 
 TEST_CASE("Go rollout: a move is drawn by its share of the strengths") {
-  const GoRolloutPolicy policy(mixed_weights());
+  const GoRolloutStrengths weights(mixed_weights());
   const GoRolloutGrid<9> grid(5, 5);
-  GoRolloutBoard<9> board(grid, policy.strengths());
+  GoRolloutBoard<9> board(grid, weights);
   const BoardSetup setup = setup_of({".....",  //
                                      ".XO..",  //
                                      ".XXO.",  //
@@ -169,7 +173,7 @@ TEST_CASE("Go rollout: without weights all moves but eyes and suicide are equal"
   std::vector<Action> points;
   for (const GoRolloutMove& move : found.moves) points.push_back(move.point);
   CHECK(points == std::vector<Action>{4, 9, 11, 18, 22});
-  for (const std::uint64_t strength : found.probability) CHECK(strength == found.probability[0]);
+  for (const std::uint64_t strength : found.strengths) CHECK(strength == found.strengths[0]);
 }
 
 TEST_CASE("Go rollout: tactics of a move") {

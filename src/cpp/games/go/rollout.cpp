@@ -36,7 +36,7 @@ GoRolloutStart start_of(const BasicGo<MaxSide>& go) {
 }
 
 template <int MaxSide>
-class GoPlayouts final : public PolicyPlayouts {
+class GoPlayouts final : public GoRolloutPlayouts {
  public:
   GoPlayouts(const GoParams& params, const GoRolloutStrengths& strengths)
       : komi_(params.komi),
@@ -60,16 +60,14 @@ class GoPlayouts final : public PolicyPlayouts {
     return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
   }
 
-  [[nodiscard]] GoRolloutMoves moves() {
-    GoRolloutMoves found;
-    if (outcome_) return found;
-    const auto points = static_cast<std::size_t>(grid_.rows * grid_.columns);
+  void moves(GoRolloutMoves& found) override {
+    const auto points = outcome_ ? 0 : static_cast<std::size_t>(grid_.rows * grid_.columns);
     found.moves.resize(points);
-    found.probability.resize(points);
-    const auto count = static_cast<std::size_t>(start_.moves(found.moves, found.probability));
+    found.strengths.resize(points);
+    if (points == 0) return;
+    const auto count = static_cast<std::size_t>(start_.moves(found.moves, found.strengths));
     found.moves.resize(count);
-    found.probability.resize(count);
-    return found;
+    found.strengths.resize(count);
   }
 
  private:
@@ -83,20 +81,11 @@ class GoPlayouts final : public PolicyPlayouts {
 
 }  // namespace
 
-std::unique_ptr<PolicyPlayouts> GoRolloutPolicy::bind(const AnyGame& game) const {
+std::unique_ptr<GoRolloutPlayouts> GoRolloutPolicy::open(const AnyGame& game) const {
   const GoParams params = params_of(game);
   return with_board(params, [&]<int side>(std::integral_constant<int, side>) {
-    return std::unique_ptr<PolicyPlayouts>(std::make_unique<GoPlayouts<side>>(params, strengths_));
-  });
-}
-
-GoRolloutMoves rollout_moves(const GoRolloutPolicy& policy, const AnyGame& game,
-                             const AnyPosition& position) {
-  const GoParams params = params_of(game);
-  return with_board(params, [&]<int side>(std::integral_constant<int, side>) {
-    GoPlayouts<side> playouts(params, policy.strengths());
-    playouts.begin(position);
-    return playouts.moves();
+    return std::unique_ptr<GoRolloutPlayouts>(
+        std::make_unique<GoPlayouts<side>>(params, strengths_));
   });
 }
 

@@ -58,28 +58,22 @@ unsigned GoRolloutBoard<MaxSide>::only_member(const Places& set) noexcept {
 template <int MaxSide>
 unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noexcept {
   const unsigned own = 1U + static_cast<unsigned>(player);
-  Places open;  // liberties after the move, unless something is taken
   unsigned taken = 0;
   unsigned empty = 0;
-  bool friends = false;
-  bool safe = false;  // at least two liberties for certain
+  unsigned friends = 0;
+  bool safe = false;  // a chain of its own has liberties enough
   unsigned features = 0;
   for (const int step : grid_->beside) {
     const unsigned there = moved(place, step);
     const unsigned colour = colour_[there];
-    if (colour == kBorder) continue;
-    if (colour == kEmpty) {
-      safe = safe || ++empty >= 2;
-      open.set(there);
-      continue;
-    }
+    if (colour == kEmpty) ++empty;
+    if (colour == kEmpty || colour == kBorder) continue;
     const unsigned head = head_[there];
     const unsigned liberties = liberties_[head];
     if (colour == own) {
-      friends = true;
+      ++friends;
       safe = safe || liberties >= 3;
       if (liberties == 1) features |= kEscape;
-      open |= open_[head];
     } else if (liberties == 1) {
       taken += size_[head];  // a single stone is met once, so that 1 is exact
     } else if (liberties == 2) {
@@ -87,13 +81,24 @@ unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noex
     }
   }
   if (taken != 0) return features | (taken == 1 ? kCaptureStone : kCaptureChain);
-  if (safe) return features;
-  open.reset(place);
-  const unsigned left = up_to_three(open);
+  if (safe || empty >= 2) return features;
+  const unsigned left = friends == 0 ? empty : liberties_after(place, own);
   if (left == 0) return kNever;
   if (left > 1) return features;
   features &= ~static_cast<unsigned>(kEscape);
-  return features | (friends ? kSelfAtariChain : kSelfAtariStone);
+  return features | (friends != 0 ? kSelfAtariChain : kSelfAtariStone);
+}
+
+template <int MaxSide>
+unsigned GoRolloutBoard<MaxSide>::liberties_after(unsigned place, unsigned own) const noexcept {
+  Places open;
+  for (const int step : grid_->beside) {
+    const unsigned there = moved(place, step);
+    if (colour_[there] == kEmpty) open.set(there);
+    if (colour_[there] == own) open |= open_[head_[there]];
+  }
+  open.reset(place);
+  return up_to_three(open);
 }
 
 template <int MaxSide>
@@ -127,15 +132,14 @@ bool GoRolloutBoard<MaxSide>::Answers::contains(unsigned place) const noexcept {
 
 template <int MaxSide>
 void GoRolloutBoard<MaxSide>::find_answers(Answers& answers) const noexcept {
+  answers.count = 0;
   if (last_ != kNowhere) {
+    const std::array<std::uint32_t, kPlaces>& strength = strength_[static_cast<unsigned>(to_move_)];
     const typename Grid::Near& near = grid_->near[last_];
-    for (unsigned i = 0; i < static_cast<unsigned>(near.count); ++i) {
-      const unsigned distance = near.distances[i];
-      const unsigned response = distance <= 3 ? unsigned{kResponse} : 0U;
-      answers.list[i] = {near.places[i],
-                         static_cast<std::uint16_t>(kDistance2 << (distance - 2) | response)};
+    for (unsigned i = 0; i < near.count; ++i) {
+      if (strength[near.places[i]] == 0) continue;
+      answers.list[answers.count++] = {near.places[i], near.features[i]};
     }
-    answers.count = static_cast<unsigned>(near.count);
     const unsigned threat = head_[last_];
     if (liberties_[threat] == 1) answers.add(only_member(open_[threat]), kRetake);
     const unsigned own = 1U + static_cast<unsigned>(to_move_);
@@ -179,17 +183,9 @@ unsigned GoRolloutBoard<MaxSide>::place_at(std::uint64_t sum) const noexcept {
   return place;
 }
 
-template <int MaxSide>
-unsigned GoRolloutBoard<MaxSide>::draw_elsewhere(Rng& rng, const Answers& answers) const noexcept {
-  const std::uint64_t total = total_[static_cast<unsigned>(to_move_)];
-  for (;;) {
-    const unsigned place = place_at(multiply_wide(rng.next(), total).high);
-    if (!answers.contains(place)) return place;
-  }
-}
-
 /// The answers to the last move have strengths of their own; the sums over the board hold for all
-/// other points.
+/// other points. What is drawn from both together is drawn again where it is the share that an
+/// answer has in the sums.
 template <int MaxSide>
 Action GoRolloutBoard<MaxSide>::draw(Rng& rng) noexcept {
   refresh();
@@ -198,18 +194,41 @@ Action GoRolloutBoard<MaxSide>::draw(Rng& rng) noexcept {
   const auto mover = static_cast<unsigned>(to_move_);
   std::uint64_t elsewhere = total_[mover];
   std::uint64_t here = 0;
-  std::array<std::uint64_t, kPlaces> running;  // NOLINT: written before it is read
+  std::array<std::uint64_t, kPlaces> running;  // as answers.list
   for (unsigned i = 0; i < answers.count; ++i) {
     elsewhere -= strength_[mover][answers.list[i].place];
     here += answer_strength(answers.list[i]);
     running[i] = here;
   }
   if (here + elsewhere == 0) return kNoAction;
-  const std::uint64_t drawn = multiply_wide(rng.next(), here + elsewhere).high;
-  if (drawn >= here) return grid_->point(draw_elsewhere(rng, answers));
-  unsigned i = 0;
-  while (drawn >= running[i]) ++i;
-  return grid_->point(answers.list[i].place);
+  for (int tries = 0; tries < kTries; ++tries) {
+    const std::uint64_t drawn = multiply_wide(rng.next(), here + total_[mover]).high;
+    if (drawn < here) {
+      unsigned i = 0;
+      while (drawn >= running[i]) ++i;
+      return grid_->point(answers.list[i].place);
+    }
+    const unsigned place = place_at(drawn - here);
+    if (!answers.contains(place)) return grid_->point(place);
+  }
+  return draw_exactly(multiply_wide(rng.next(), here + elsewhere).high, answers);
+}
+
+template <int MaxSide>
+Action GoRolloutBoard<MaxSide>::draw_exactly(std::uint64_t drawn,
+                                             const Answers& answers) const noexcept {
+  for (unsigned i = 0; i < answers.count; ++i) {
+    const std::uint64_t strength = answer_strength(answers.list[i]);
+    if (drawn < strength) return grid_->point(answers.list[i].place);
+    drawn -= strength;
+  }
+  const auto mover = static_cast<unsigned>(to_move_);
+  unsigned place = 0;
+  for (;; ++place) {
+    if (strength_[mover][place] == 0 || answers.contains(place)) continue;
+    if (drawn < strength_[mover][place]) return grid_->point(place);
+    drawn -= strength_[mover][place];
+  }
 }
 
 template <int MaxSide>

@@ -66,6 +66,7 @@ class GoRolloutBoard {
 
  private:
   static constexpr unsigned kSegment = 16;  ///< places whose strengths are summed
+  static constexpr int kTries = 16;         ///< of drawing before the exact way
   static constexpr unsigned kNowhere = 0;   ///< a place of the border
   static constexpr std::uint8_t kEmpty = 0;
   static constexpr std::uint8_t kBorder = 3;  ///< as in patterns; a stone is 1 + its player
@@ -78,7 +79,7 @@ class GoRolloutBoard {
   };
   struct Answers {
     std::array<Answer, kPlaces> list;  // the first `count` are written, no more
-    unsigned count = 0;
+    unsigned count;
     void add(unsigned place, unsigned feature) noexcept;
     [[nodiscard]] bool contains(unsigned place) const noexcept;
   };
@@ -95,6 +96,8 @@ class GoRolloutBoard {
   }
   /// Bits of the first kGoTacticBits features; kNever where the move would be suicide.
   [[nodiscard]] unsigned tactics(unsigned place, int player) const noexcept;
+  /// Liberties of a stone of the colour `own` there, which takes nothing; 3 for all above.
+  [[nodiscard]] unsigned liberties_after(unsigned place, unsigned own) const noexcept;
   /// Computes what has changed for the player to move.
   void refresh() noexcept;
   void find_answers(Answers& answers) const noexcept;
@@ -103,7 +106,8 @@ class GoRolloutBoard {
   [[nodiscard]] std::uint64_t answer_strength(const Answer& answer) const noexcept;
   /// The place where the running sum of the mover's strengths exceeds `sum`.
   [[nodiscard]] unsigned place_at(std::uint64_t sum) const noexcept;
-  [[nodiscard]] unsigned draw_elsewhere(Rng& rng, const Answers& answers) const noexcept;
+  /// draw() by one look at every place, where answers take up nearly all of the sums.
+  [[nodiscard]] Action draw_exactly(std::uint64_t drawn, const Answers& answers) const noexcept;
 
   /// Puts a stone down, removes what it takes; sets ko_.
   void place_stone(unsigned place, int player) noexcept;

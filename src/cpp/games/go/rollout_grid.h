@@ -6,6 +6,7 @@
 
 #include "base/types.h"
 #include "games/go/bits.h"
+#include "games/go/rollout_weights.h"
 
 namespace pyengine {
 
@@ -22,8 +23,8 @@ struct GoRolloutGrid {
   /// The places with d = dx + dy + max(dx, dy) <= 4 to one, sorted by d.
   struct Near {
     std::array<std::uint16_t, 12> places{};
-    std::array<std::uint8_t, 12> distances{};  ///< 2 to 4
-    int count = 0;
+    std::array<std::uint16_t, 12> features{};  ///< of a move there after one in the middle
+    unsigned count = 0;
   };
 
   GoRolloutGrid(int rows, int columns) : rows(rows), columns(columns), stride(columns + 1) {
@@ -69,9 +70,9 @@ struct GoRolloutGrid {
           const int row = point / columns + dy;
           const int column = point % columns + dx;
           if (row < 0 || row >= rows || column < 0 || column >= columns) continue;
-          const auto at = static_cast<unsigned>(found.count++);
-          found.places[at] = static_cast<std::uint16_t>(place(row * columns + column));
-          found.distances[at] = static_cast<std::uint8_t>(distance);
+          found.places[found.count] = static_cast<std::uint16_t>(place(row * columns + column));
+          found.features[found.count++] = static_cast<std::uint16_t>(
+              kDistance2 << (distance - 2) | (distance <= 3 ? kResponse : 0));
         }
       }
     }

@@ -1,0 +1,148 @@
+/// The rollout policy of Go: weights in, features and probabilities out; pyengine.rollout has the
+/// public class.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "bindings.h"
+#include "casts.h"
+#include "eval/rollout/policy_rollout.h"
+#include "games/any/state.h"
+#include "games/go/rollout.h"
+#include "interpreter.h"
+#include "locked.h"
+
+namespace pyengine::bindings {
+namespace {
+
+using Floats = py::array_t<float, py::array::c_style | py::array::forcecast>;
+using PolicyPointer = std::shared_ptr<GoRolloutPolicy>;
+
+std::vector<float> vector_of(const Floats& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+PolicyPointer policy_of(const Floats& pattern, const Floats& response, const Floats& features) {
+  GoRolloutWeights weights;
+  weights.pattern = vector_of(pattern);
+  weights.response = vector_of(response);
+  const std::size_t expected = weights.features.size();
+  if (static_cast<std::size_t>(features.size()) != expected) {
+    throw ModelError("rollout policy: features must have " + std::to_string(expected) +
+                     " weights, found " + std::to_string(features.size()));
+  }
+  std::copy_n(features.data(), expected, weights.features.begin());
+  return std::make_shared<GoRolloutPolicy>(weights);
+}
+
+template <class T>
+py::array_t<T> array_of(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+/// The policy's moves in many positions, one after another.
+struct Examples {
+  std::vector<std::int32_t> counts;  ///< of moves, a position
+  std::vector<std::int32_t> chosen;  ///< index of the move played; -1 where it is none of them
+  std::vector<std::uint16_t> points;
+  std::vector<std::uint16_t> patterns;
+  std::vector<std::uint16_t> features;
+
+  void add(const GoRolloutMoves& found, Action played) {
+    counts.push_back(static_cast<std::int32_t>(found.moves.size()));
+    chosen.push_back(-1);
+    for (std::size_t i = 0; i < found.moves.size(); ++i) {
+      const GoRolloutMove& move = found.moves[i];
+      if (move.point == played) chosen.back() = static_cast<std::int32_t>(i);
+      points.push_back(static_cast<std::uint16_t>(move.point));
+      patterns.push_back(move.pattern);
+      features.push_back(move.features);
+    }
+  }
+};
+
+/// What the policy sees in each position of a game. Throws IllegalActionError.
+py::tuple rollout_examples(const GoRolloutPolicy& policy, const py::object& game,
+                           const std::vector<Action>& actions) {
+  const auto own = game_from(game);
+  Examples examples;
+  {
+    const WithoutGil released;
+    const auto playouts = policy.open(*own);
+    State state(own);
+    GoRolloutMoves found;
+    for (const Action action : actions) {
+      playouts->begin(state.position());
+      playouts->moves(found);
+      examples.add(found, action);
+      state.apply_action(action);
+    }
+  }
+  return py::make_tuple(array_of(examples.counts), array_of(examples.chosen),
+                        array_of(examples.points), array_of(examples.patterns),
+                        array_of(examples.features));
+}
+
+/// float32[N, A] of states of one game; a pass where there is no other move.
+py::array_t<float> probabilities(const GoRolloutPolicy& policy, const py::object& game,
+                                 const py::sequence& asked) {
+  const auto own = game_from(game);
+  std::vector<std::unique_ptr<AnyPosition>> positions;
+  for (const py::handle& state : asked) {
+    positions.push_back(position_from(own, py::reinterpret_borrow<py::object>(state)));
+  }
+  const auto actions = static_cast<std::size_t>(own->shape().num_actions);
+  py::array_t<float> answer(
+      {static_cast<py::ssize_t>(positions.size()), static_cast<py::ssize_t>(actions)});
+  float* const numbers = answer.mutable_data();
+  const WithoutGil released;
+  std::fill_n(numbers, positions.size() * actions, 0.0F);
+  const auto playouts = policy.open(*own);
+  GoRolloutMoves found;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    float* const row = numbers + i * actions;
+    playouts->begin(*positions[i]);
+    playouts->moves(found);
+    double sum = 0.0;
+    for (const std::uint64_t strength : found.strengths) sum += static_cast<double>(strength);
+    for (std::size_t k = 0; k < found.moves.size(); ++k) {
+      row[found.moves[k].point] = static_cast<float>(static_cast<double>(found.strengths[k]) / sum);
+    }
+    if (found.moves.empty() && !positions[i]->outcome()) row[actions - 1] = 1.0F;
+  }
+  return answer;
+}
+
+std::vector<std::string> feature_names() {
+  return {kGoRolloutNames.begin(), kGoRolloutNames.end()};
+}
+
+}  // namespace
+
+void bind_rollout(py::module_& m) {
+  py::class_<GoRolloutPolicy, PolicyPointer>(m, "RolloutPolicy",
+                                             "Weights; see pyengine.RolloutPolicy.")
+      .def(py::init(&policy_of), py::arg("pattern"), py::arg("response"), py::arg("features"))
+      .def("examples", &rollout_examples, py::arg("game"), py::arg("actions"),
+           "What it sees before each move of a game: arrays (counts int32[P], chosen int32[P],\n"
+           "points uint16[M], patterns uint16[M], features uint16[M]); chosen is the index of the\n"
+           "move played among the position's, -1 for a move that it never plays.")
+      .def("probabilities", &probabilities, py::arg("game"), py::arg("states"), "float32[N,A]");
+  m.def("rollout_features", &feature_names, "Names of the features, bit 0 first.");
+  m.def(
+      "policy_rollout_evaluator",
+      [](int rollouts, const PolicyPointer& policy) {
+        return std::shared_ptr<Evaluator>(
+            std::make_shared<PolicyRolloutEvaluator>(rollouts, policy));
+      },
+      py::arg("rollouts"), py::arg("policy"));
+}
+
+}  // namespace pyengine::bindings

@@ -1,0 +1,347 @@
+"""Learning the weights of a rollout policy from games, by maximum likelihood."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.data.progress import tracked
+from pyengine.errors import ConfigError
+from pyengine.files import check_output
+from pyengine.games import Game
+from pyengine.integers import integer
+from pyengine.rollout_policy import PATTERNS, RolloutPolicy
+from pyengine.train.rollout_policy_games import GamesLike, PlayedGame, played_games
+
+__all__ = ["RolloutFit", "RolloutFitProgress", "RolloutScores", "rollout_policy"]
+
+_BATCH = 256  # positions of a step
+_RATE, _LAST_RATE = 0.05, 0.002  # of Adam, first and last; the loss is convex
+_FEATURES = len(RolloutPolicy.FEATURES)
+_RESPONSE = np.uint16(1 << _FEATURES)  # the bit after the features: the response's weight counts
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolloutScores:
+    """How well a policy foretells moves that were played.
+
+    Attributes:
+        positions: that were asked.
+        top1: share of them in which its most likely move was played.
+        log_likelihood: mean logarithm of the probability of the move played, nats.
+        uniform_top1: top1 of a policy to which all moves are equal, in the mean.
+        uniform_log_likelihood: log_likelihood of that policy.
+    """
+
+    positions: int
+    top1: float
+    log_likelihood: float
+    uniform_top1: float
+    uniform_log_likelihood: float
+
+    def __str__(self) -> str:
+        """Return a line."""
+        return (
+            f"{self.positions} positions: top-1 {self.top1:.1%} (uniform {self.uniform_top1:.1%}), "
+            f"log-likelihood {self.log_likelihood:.3f} (uniform {self.uniform_log_likelihood:.3f})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolloutFitProgress:
+    """How far the learning is.
+
+    Attributes:
+        epoch: that is over, from 1.
+        epochs: all of them.
+        log_likelihood: mean over the epoch's positions, nats.
+    """
+
+    epoch: int
+    epochs: int
+    log_likelihood: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RolloutFit:
+    """A policy that was learnt.
+
+    Attributes:
+        policy: itself.
+        games: it learnt from.
+        positions: it learnt from.
+        left_out: positions whose move it never plays: passes, eyes, suicide.
+        held_out: how it does on games that it has not seen.
+    """
+
+    policy: RolloutPolicy
+    games: int
+    positions: int
+    left_out: int
+    held_out: RolloutScores
+
+    def __str__(self) -> str:
+        """Return a line."""
+        return (
+            f"{self.games} games, {self.positions} positions ({self.left_out} left out); "
+            f"held out: {self.held_out}"
+        )
+
+
+OnFitProgress = Callable[[RolloutFitProgress], object]
+
+
+def rollout_policy(
+    games: GamesLike,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    game: Game | str | None = None,
+    epochs: int = 8,
+    held_out: float = 0.1,
+    prior: float = 1.0,
+    seed: int = 0,
+    on_progress: OnFitProgress | None = None,
+) -> RolloutFit:
+    """Learn a rollout policy from games: maximum likelihood of the moves played.
+
+    Takes seconds for thousands of games, and needs no PyTorch.
+
+    Args:
+        games: a :class:`Dataset` or the directory of its shards (of self-play or SGF); SGF files or
+            directories of them; or an iterable of these, of states, and of lists of actions.
+        out: the file to write; see :meth:`RolloutPolicy.save`. None: none.
+        game: needed for SGF files and lists of actions.
+        epochs: how often each position is seen.
+        held_out: share of the games that are only asked in the end, in (0, 1); one at least.
+        prior: standard deviation of the weights before anything is known of them, > 0: patterns
+            that are rare stay close to 0.
+        seed: of the held-out games and of the order.
+        on_progress: called after each epoch; returning False ends the learning there. Without it a
+            terminal shows a line.
+
+    Ctrl-C raises KeyboardInterrupt; nothing is written.
+
+    Raises:
+        ConfigError: an argument out of range, fewer than two games, or no move in them to learn
+            from.
+        ModelError: another game than Go.
+        IllegalActionError: a list of actions that is no game.
+        DataError: a shard is damaged, or ``out`` cannot be written.
+
+    Example:
+        >>> import pyengine
+        >>> from pyengine.train import rollout_policy
+        >>> go = pyengine.load_game("go(board_size=5)")
+        >>> fit = rollout_policy([[12, 7, 11], [12, 13, 8]], game=go)
+        >>> fit.games, fit.held_out.positions
+        (1, 3)
+    """
+    if out is not None:
+        check_output(Path(out))
+    epochs, seed = integer("epochs", epochs, 1), integer("seed", seed, 0)
+    for name, value, most in (("held_out", held_out, 1.0), ("prior", prior, math.inf)):
+        if not 0 < value < most:
+            raise ConfigError(f"{name}: expected a number in (0, {most:g}), found {value!r}")
+    learnt_from, asked = _split(played_games(games, game), held_out, seed)
+    classes = pattern_classes()
+    examples = _Examples.of(learnt_from, classes, "games read")
+    if len(examples) == 0:
+        raise ConfigError("games: expected moves that are no passes, found none")
+    weights = _learn(examples, epochs, prior, seed, on_progress)
+    policy = weights.policy(classes)
+    if out is not None:
+        policy.save(out)
+    return RolloutFit(
+        policy=policy,
+        games=len(learnt_from),
+        positions=len(examples),
+        left_out=examples.left_out,
+        held_out=weights.scores(_Examples.of(asked, classes, "held-out games read")),
+    )
+
+
+def pattern_classes() -> npt.NDArray[np.int32]:
+    """Return for each pattern the smallest of its eight turned and mirrored forms."""
+    numbers = np.arange(PATTERNS, dtype=np.int32)
+    states = np.stack([numbers >> (2 * i) & 3 for i in range(8)])
+    grid = np.insert(np.arange(8), 4, -1).reshape(3, 3)
+    least = numbers.copy()
+    for turns in range(4):
+        for form in (np.rot90(grid, turns), np.rot90(grid, turns).T):
+            order = form[form >= 0]
+            turned = sum(states[int(point)] << (2 * i) for i, point in enumerate(order))
+            least = np.minimum(least, turned)
+    return least
+
+
+def _split(
+    games: Sequence[PlayedGame], share: float, seed: int
+) -> tuple[list[PlayedGame], list[PlayedGame]]:
+    """Games to learn from and games to ask."""
+    if len(games) < 2:
+        raise ConfigError(f"games: expected at least 2, found {len(games)}")
+    order = np.random.default_rng((seed, 1)).permutation(len(games))
+    asked = min(max(1, round(share * len(games))), len(games) - 1)
+    return [games[i] for i in order[asked:]], [games[i] for i in order[:asked]]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The moves of some positions, one after another."""
+
+    starts: npt.NDArray[np.int64]  #: of each position
+    counts: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]  #: the index of the move played, among all
+    patterns: npt.NDArray[np.int32]  #: class of each move's pattern
+    response: npt.NDArray[np.bool_]
+    features: Floats  #: [moves, features] of 0 and 1
+
+
+class _Examples:
+    """Positions with the moves that the policy may play there."""
+
+    def __init__(self, parts: Sequence[tuple[Any, ...]], classes: npt.NDArray[np.int32]) -> None:
+        empty = (np.zeros(0, np.int32), np.zeros(0, np.int32), *[np.zeros(0, np.uint16)] * 3)
+        columns = [np.concatenate(column) for column in zip(empty, *parts, strict=True)]
+        counts, self._chosen, _, patterns, self._bits = columns
+        self._counts = counts.astype(np.int64)
+        self._starts = np.cumsum(self._counts) - self._counts
+        self._patterns = classes[patterns]
+        self._kept = np.flatnonzero(self._chosen >= 0)
+        self.left_out = len(counts) - len(self._kept)
+
+    @classmethod
+    def of(
+        cls, games: Sequence[PlayedGame], classes: npt.NDArray[np.int32], what: str
+    ) -> _Examples:
+        """Replay games; a terminal shows how many."""
+        nothing = np.zeros(PATTERNS, np.float32)
+        native = RolloutPolicy(nothing, nothing, {}).native
+        shown = tracked(games, len(games), what, None)
+        return cls([native.examples(game, list(moves)) for game, moves in shown], classes)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def batches(self, rng: np.random.Generator | None) -> Iterator[_Batch]:
+        """All positions once, in random order where there is a generator."""
+        order = self._kept if rng is None else rng.permutation(self._kept)
+        for begin in range(0, len(order), _BATCH):
+            yield self._batch(order[begin : begin + _BATCH])
+
+    def _batch(self, positions: npt.NDArray[np.int64]) -> _Batch:
+        counts = self._counts[positions]
+        starts = np.cumsum(counts) - counts
+        moves = np.repeat(self._starts[positions] - starts, counts) + np.arange(counts.sum())
+        bits = self._bits[moves]
+        return _Batch(
+            starts=starts,
+            counts=counts,
+            chosen=starts + self._chosen[positions],
+            patterns=self._patterns[moves],
+            response=bits & _RESPONSE != 0,
+            features=(bits[:, None] >> np.arange(_FEATURES, dtype=np.uint16) & 1).astype(float),
+        )
+
+
+class _Weights:
+    """Weights by pattern class, those of responses, those of the features."""
+
+    def __init__(self) -> None:
+        self.all: Floats = np.zeros(2 * PATTERNS + _FEATURES)
+        self._parts = self._cut(self.all)
+
+    @staticmethod
+    def _cut(vector: Floats) -> tuple[Floats, Floats, Floats]:
+        return vector[:PATTERNS], vector[PATTERNS : 2 * PATTERNS], vector[2 * PATTERNS :]
+
+    def log_probabilities(self, batch: _Batch) -> Floats:
+        """Of every move of the batch."""
+        pattern, response, features = self._parts
+        logits = pattern[batch.patterns] + batch.features @ features
+        logits += np.where(batch.response, response[batch.patterns], 0.0)
+        logits -= np.repeat(np.maximum.reduceat(logits, batch.starts), batch.counts)
+        sums = np.add.reduceat(np.exp(logits), batch.starts)
+        return logits - np.repeat(np.log(sums), batch.counts)
+
+    def gradient(self, batch: _Batch) -> tuple[float, Floats]:
+        """Mean log-likelihood of the batch's moves, and its gradient."""
+        logs = self.log_probabilities(batch)
+        residual = -np.exp(logs)
+        residual[batch.chosen] += 1.0
+        residual /= len(batch.counts)
+        found = np.empty_like(self.all)
+        pattern, response, features = self._cut(found)
+        pattern[:] = np.bincount(batch.patterns, residual, PATTERNS)
+        near = batch.response
+        response[:] = np.bincount(batch.patterns[near], residual[near], PATTERNS)
+        features[:] = residual @ batch.features
+        return float(logs[batch.chosen].mean()), found
+
+    def scores(self, examples: _Examples) -> RolloutScores:
+        """Ask all positions."""
+        sums = np.zeros(4)
+        for batch in examples.batches(None):
+            logs = self.log_probabilities(batch)
+            best = np.maximum.reduceat(logs, batch.starts)
+            hit = logs[batch.chosen] >= best
+            ties = np.add.reduceat(logs >= np.repeat(best, batch.counts), batch.starts)
+            sums += [
+                (hit / ties).sum(),
+                logs[batch.chosen].sum(),
+                (1 / batch.counts).sum(),
+                -np.log(batch.counts).sum(),
+            ]
+        means = (sums / max(1, len(examples))).tolist()
+        names = ("top1", "log_likelihood", "uniform_top1", "uniform_log_likelihood")
+        return RolloutScores(positions=len(examples), **dict(zip(names, means, strict=True)))
+
+    def policy(self, classes: npt.NDArray[np.int32]) -> RolloutPolicy:
+        """The policy with these weights, each class's for all its patterns."""
+        pattern, response, features = self._parts
+        named = dict(zip(RolloutPolicy.FEATURES, features.tolist(), strict=True))
+        return RolloutPolicy(pattern[classes], response[classes], named)
+
+
+def _learn(
+    examples: _Examples, epochs: int, prior: float, seed: int, on_progress: OnFitProgress | None
+) -> _Weights:
+    """Adam [Kingma and Ba 2015], with a rate that falls along a half cosine."""
+    weights = _Weights()
+    mean, square = np.zeros_like(weights.all), np.zeros_like(weights.all)
+    rng = np.random.default_rng((seed, 2))
+    steps = epochs * math.ceil(len(examples) / _BATCH)
+    step = 0
+    for epoch in _shown(range(1, epochs + 1), epochs, on_progress):
+        total = 0.0
+        for batch in examples.batches(rng):
+            likelihood, gradient = weights.gradient(batch)
+            total += likelihood * len(batch.counts)
+            gradient -= weights.all / (prior**2 * len(examples))
+            step += 1
+            mean += 0.1 * (gradient - mean)
+            square += 0.01 * (gradient**2 - square)
+            rate = _LAST_RATE + (_RATE - _LAST_RATE) * (1 + math.cos(math.pi * step / steps)) / 2
+            scale = np.sqrt(square / (1 - 0.99**step)) + 1e-8
+            weights.all += rate * mean / (1 - 0.9**step) / scale
+        told = RolloutFitProgress(
+            epoch=epoch, epochs=epochs, log_likelihood=total / len(examples)
+        )
+        if on_progress is not None and on_progress(told) is False:
+            break
+    return weights
+
+
+def _shown(epochs: Iterable[int], total: int, on_progress: OnFitProgress | None) -> Iterator[int]:
+    """The epochs; a terminal shows them where nobody is told."""
+    quiet = (lambda _done, _total: None) if on_progress is not None else None
+    return tracked(epochs, total, "epochs", quiet)

@@ -1,0 +1,85 @@
+"""Games from which a rollout policy learns: shards, SGF files, finished states, lists of moves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+from pyengine.data import Dataset
+from pyengine.data.manifest import MANIFEST
+from pyengine.data.sgf_read import import_sgf
+from pyengine.errors import ConfigError
+from pyengine.games import Game, State, as_game, load_game
+from pyengine.spec import ModelSpec
+
+__all__ = ["GamesLike", "PlayedGame", "played_games"]
+
+#: A game and its moves, from the initial position on.
+PlayedGame: TypeAlias = tuple[Game, Sequence[int]]
+#: What users give; see :func:`pyengine.train.rollout_policy`.
+GamesLike: TypeAlias = "Dataset | str | os.PathLike[str] | Iterable[Any]"
+
+
+def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
+    """Return the games that are given.
+
+    Args:
+        games: a :class:`Dataset` or the directory of its shards; SGF files or directories of them;
+            or an iterable of states and lists of actions.
+        game: needed for SGF files and lists of actions.
+
+    Raises:
+        ConfigError: none of these, another game than ``game``, or a game without a start.
+        DataError: a shard is damaged.
+
+    """
+    own = None
+    if game is not None:
+        own = load_game(game) if isinstance(game, str) else as_game(game)
+    if isinstance(games, str | os.PathLike):
+        games = [games]
+    if isinstance(games, Dataset):
+        found = list(_of_dataset(games))
+    else:
+        found = [one for given in games for one in _of_one(given, own)]
+    for other, _ in found:
+        if own is not None and other != own:
+            raise ConfigError(f"games: expected {own}, found {other}")
+    return found
+
+
+def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
+    if isinstance(given, str | os.PathLike):
+        yield from _of_path(Path(given), game)
+    elif isinstance(given, State):
+        moves = given.history()
+        if given.game.new_initial_state(moves) != given:
+            raise ConfigError("games: expected a state that began empty, found one set up by hand")
+        yield given.game, moves
+    elif isinstance(given, Sequence) and game is not None:
+        yield game, [int(action) for action in given]
+    else:
+        wanted = "a path, a state, or a list of actions with game=..."
+        raise ConfigError(f"games: expected {wanted}, found {given!r:.80}")
+
+
+def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:
+    if (path / MANIFEST).is_file():
+        yield from _of_dataset(Dataset(path))
+        return
+    if game is None:
+        raise ConfigError(f"{path}: expected game=... for SGF files, found None")
+    with TemporaryDirectory() as shards:
+        import_sgf(path, shards, game, ModelSpec(planes=("ones",)))
+        if (Path(shards) / MANIFEST).is_file():
+            yield from _of_dataset(Dataset(shards))
+
+
+def _of_dataset(dataset: Dataset) -> Iterator[PlayedGame]:
+    game = dataset.layout.load_game()
+    for piece in dataset.pieces:
+        for line in piece.lines()[piece.skipped :]:
+            yield game, line.moves
