@@ -1,0 +1,162 @@
+"""A rollout policy learnt from games: what it finds again, where games come from, what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import (
+    ConfigError,
+    Dataset,
+    IllegalActionError,
+    ModelError,
+    RolloutPolicy,
+    SearchConfig,
+    SelfPlayConfig,
+    load_game,
+    selfplay,
+)
+from pyengine.train import RolloutFitProgress, rollout_policy
+from pyengine.train.rollout_policy_fit import (
+    PATTERNS,
+    _Examples,
+    _Weights,
+    pattern_classes,
+)
+
+GO = load_game("go(board_size=7,superko=simple)")
+
+
+def teacher() -> RolloutPolicy:
+    """Likes to capture, to answer nearby, and no first line."""
+    numbers = np.arange(PATTERNS)
+    edge = ((numbers >> 2 & 3) == 3) | ((numbers >> 6 & 3) == 3)
+    edge |= ((numbers >> 8 & 3) == 3) | ((numbers >> 12 & 3) == 3)
+    features = {"capture_stone": 2.0, "capture_chain": 3.0, "distance_2": 1.0, "escape": 1.5}
+    features |= {"self_atari_stone": -2.0, "self_atari_chain": -2.0}
+    return RolloutPolicy(np.where(edge, -1.5, 0.0), np.zeros(PATTERNS), features)
+
+
+def games_of(policy: RolloutPolicy, count: int, seed: int = 0) -> list[list[int]]:
+    """Games that a policy plays, all at once."""
+    rng = np.random.default_rng(seed)
+    states = [GO.new_initial_state() for _ in range(count)]
+    live = list(states)
+    while live:
+        for state, row in zip(live, policy.probabilities(live), strict=True):
+            chances = row.astype(float)
+            state.apply_action(int(rng.choice(len(row), p=chances / chances.sum())))
+        live = [state for state in live if not state.is_terminal()]
+    return [state.history() for state in states]
+
+
+@pytest.fixture(scope="module")
+def played() -> list[list[int]]:
+    return games_of(teacher(), 250)
+
+
+def test_the_weights_of_the_policy_that_played_are_found_again(
+    played: list[list[int]], tmp_path: Path
+) -> None:
+    told: list[RolloutFitProgress] = []
+    file = tmp_path / "policy.npz"
+    fit = rollout_policy(played, file, game=GO, on_progress=told.append)
+    assert [progress.epoch for progress in told] == list(range(1, 9))
+    assert told[-1].log_likelihood > told[0].log_likelihood
+    scores = fit.held_out
+    assert scores.log_likelihood > scores.uniform_log_likelihood + 0.2
+    assert scores.top1 > 1.5 * scores.uniform_top1
+    for name, weight in teacher().features.items():
+        if abs(weight) >= 2:
+            assert fit.policy.features[name] * np.sign(weight) > abs(weight) / 3, name
+    assert RolloutPolicy.load(file).digest == fit.policy.digest
+    again = rollout_policy(played, game=GO, on_progress=lambda _: None)
+    assert again.policy.digest == fit.policy.digest
+
+
+def test_the_gradient_is_that_of_the_log_likelihood(played: list[list[int]]) -> None:
+    examples = _Examples.of([(GO, played[0]), (GO, played[1])], pattern_classes(), "games")
+    batch = next(examples.batches(None))
+    weights = _Weights()
+    weights.all[:] = np.random.default_rng(1).normal(0, 0.3, len(weights.all))
+    _, gradient = weights.gradient(batch)
+    largest = np.argsort(-np.abs(gradient))[:40]
+    for at in largest:
+        values = []
+        for step in (1e-4, -1e-4):
+            moved = _Weights()
+            moved.all[:] = weights.all
+            moved.all[at] += step
+            values.append(moved.gradient(batch)[0])
+        assert gradient[at] == pytest.approx((values[0] - values[1]) / 2e-4, rel=1e-3, abs=1e-7)
+
+
+def test_turned_and_mirrored_patterns_are_one_class() -> None:
+    classes = pattern_classes()
+    assert np.array_equal(classes[classes], classes)
+    # Burnside: a mirror leaves two points where they are and swaps three pairs
+    assert len(np.unique(classes)) == (4**8 + 2 * 4**2 + 4**4 + 4 * 4**5) // 8
+    up, left = 1 << 2, 1 << 6
+    assert classes[up] == classes[left] != classes[1]
+
+
+def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
+    config = SelfPlayConfig(search=SearchConfig(simulations=8), concurrent_games=4)
+    selfplay(GO, "rollout", games=4, out=tmp_path / "shards", config=config)
+    told = lambda _: None  # noqa: E731
+    by_folder = rollout_policy(tmp_path / "shards", epochs=1, on_progress=told)
+    by_dataset = rollout_policy(Dataset(tmp_path / "shards"), epochs=1, on_progress=told)
+    assert by_folder.policy.digest == by_dataset.policy.digest
+    states = [GO.new_initial_state(m) for m in games_of(teacher(), 3)]
+    assert rollout_policy(states, epochs=1, on_progress=told).games == 2
+    pytest.importorskip("sgfmill")
+    for number in range(3):
+        (tmp_path / f"{number}.sgf").write_text("(;GM[1]SZ[7]RE[B+1];B[dd];W[cc];B[ec])")
+    by_sgf = rollout_policy(
+        [tmp_path / f"{number}.sgf" for number in range(3)], game=GO, epochs=1, on_progress=told
+    )
+    assert (by_sgf.games, by_sgf.positions, by_sgf.held_out.positions) == (2, 6, 3)
+
+
+@pytest.mark.parametrize(
+    ("games", "options", "error", "says"),
+    [
+        ([[24]], {"game": GO}, ConfigError, "expected at least 2, found 1"),
+        ([[24], [24]], {}, ConfigError, "found \\[24\\]"),
+        ([[49], [49]], {"game": GO}, ConfigError, "no passes"),
+        ([[24, 24], [24, 24]], {"game": GO}, IllegalActionError, "24|D4"),
+        ([[24], [24]], {"game": "gomoku"}, ModelError, "expected a game of Go"),
+        ([[24], [24]], {"game": GO, "epochs": 0}, ConfigError, "epochs"),
+        ([[24], [24]], {"game": GO, "held_out": 1.0}, ConfigError, "held_out"),
+        ([[24], [24]], {"game": GO, "prior": float("nan")}, ConfigError, "prior"),
+        ([GO.new_initial_state([1]), load_game("go").new_initial_state([1])], {"game": GO},
+         ConfigError, "expected go"),
+        ([GO.state_from_board(["......."] * 6 + ["X......"])] * 2, {}, ConfigError, "by hand"),
+        ("nowhere.sgf", {"game": GO}, ConfigError, "nowhere.sgf"),
+        ("nowhere.sgf", {}, ConfigError, "expected game="),
+    ],
+)
+def test_what_cannot_be_learnt_from_is_refused(
+    games: Any, options: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        rollout_policy(games, **options)
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no folder"):
+        rollout_policy([[24], [24]], tmp_path / "none" / "policy.npz", game=GO)
+
+
+def test_learning_ends_where_progress_says_so(played: list[list[int]]) -> None:
+    told: list[RolloutFitProgress] = []
+
+    def stop(progress: RolloutFitProgress) -> bool:
+        told.append(progress)
+        return False
+
+    rollout_policy(played[:10], game=GO, on_progress=stop)
+    assert len(told) == 1
