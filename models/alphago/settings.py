@@ -1,0 +1,91 @@
+"""How large each stage of the run is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyengine
+from pyengine.train import NetworkConfig
+
+__all__ = ["GAME", "PLANES", "QUICK", "Settings"]
+
+#: Komi as the teacher learnt it.
+GAME = "go(board_size=9,komi=7.0)"
+
+#: As AlphaGo's features, few of them: stones, the last moves, liberties, legal points, ko, colour.
+PLANES = (
+    *("own[0]", "opp[0]", "last[0]", "last[1]"),
+    *("liberties[1]", "liberties[2]", "liberties[3+]"),
+    *("legal", "ko", "first_to_move", "ones"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Sizes of all stages; the defaults are those of the run in the manifest."""
+
+    seed: int = 0
+    #: Games of the teacher, and simulations of its searches.
+    teacher_games: int = 6000
+    teacher_simulations: int = 64
+    #: The networks: residual blocks, filters.
+    blocks: int = 5
+    filters: int = 64
+    #: The policy network that learns from these games.
+    policy_steps: int = 20_000
+    batch_size: int = 256
+    learning_rate: float = 1e-3
+    #: Policy gradient: iterations, games of each, rate, iterations until a version joins the pool.
+    reinforce_iterations: int = 1000
+    reinforce_games: int = 128
+    reinforce_rate: float = 2e-4
+    reinforce_pool: int = 50
+    #: The value network: games, each gives one position; the latest ply of that position.
+    value_games: int = 60_000
+    value_plies: int = 60
+    value_steps: int = 20_000
+    #: Matches of the table: games, simulations of searches, level of GNU Go.
+    match_games: int = 200
+    simulations: int = 400
+    gnugo_level: int = 10
+
+    @property
+    def spec(self) -> pyengine.ModelSpec:
+        """How the networks read a position."""
+        return pyengine.ModelSpec(planes=PLANES)
+
+    def network(self, kind: str) -> NetworkConfig:
+        """Return the shape of a network."""
+        return NetworkConfig(
+            kind=kind,
+            blocks=self.blocks,
+            filters=self.filters,
+            policy_filters=16,
+            value_filters=16,
+            value_hidden=64,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for the run's folder."""
+        return asdict(self)
+
+
+#: For tests: every stage, in seconds.
+QUICK = Settings(
+    teacher_games=16,
+    teacher_simulations=4,
+    blocks=1,
+    filters=16,
+    policy_steps=30,
+    batch_size=64,
+    reinforce_iterations=4,
+    reinforce_games=8,
+    reinforce_pool=2,
+    value_games=48,
+    value_plies=30,
+    value_steps=30,
+    match_games=2,
+    simulations=8,
+    gnugo_level=1,
+)
