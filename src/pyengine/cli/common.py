@@ -58,7 +58,8 @@ ModelOption: TypeAlias = Annotated[
     typer.Option(
         "--model",
         "-m",
-        help="A bundled network, a file MODEL.onnx, 'rollout' or 'uniform'. "
+        help="A bundled network, a file MODEL.onnx, 'rollout', a rollout policy POLICY.npz, or "
+        "'uniform'. "
         "Default: the bundled network of the game, else rollout.",
     ),
 ]
@@ -205,12 +206,17 @@ def _parameter(text: str) -> bool | int | float | str:
     return text
 
 
+def needs_network(model: str) -> bool:
+    """Return whether a --model names a network, and not playouts or the uniform evaluator."""
+    return model not in ("uniform", "rollout") and not model.endswith(".npz")
+
+
 def evaluator_for(
     game: Game, model: str | None, spec: Path | None, provider: str | None, device: int
 ) -> Setup:
     """Return the evaluator that was asked for, else the game's bundled network, else playouts."""
     name = model if model is not None else (model_of_game(game) or "rollout")
-    if name in ("uniform", "rollout"):
+    if not needs_network(name):
         if spec is not None or provider is not None:
             raise usage(f"--spec and --provider are for networks, found --model {name}")
         return Setup(name, as_evaluator(name))

@@ -77,7 +77,7 @@ _Concurrent: TypeAlias = Annotated[
 ]
 
 _PLAYER = (
-    "A bundled network, MODEL.onnx, rollout or uniform, which search; value:MODEL plays the move "
+    "A bundled network, MODEL.onnx, rollout, POLICY.npz or uniform, which search; value:MODEL plays the move "
     "whose position it values most, random any move."
 )
 _VALUE = "value:"
@@ -180,8 +180,7 @@ def _side(
     if model.startswith(_VALUE):
         setup = common.evaluator_for(game, model.removeprefix(_VALUE), spec, *where)
         return ValuePlayer(setup.evaluator)
-    network = model not in ("uniform", "rollout")
-    provider, device = where if network else (None, 0)
+    provider, device = where if common.needs_network(model) else (None, 0)
     setup = common.evaluator_for(game, model, spec, provider, device)
     own: dict[str, Any] = {}
     for setting in settings or []:

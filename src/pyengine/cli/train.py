@@ -17,6 +17,7 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine import distributed
 from pyengine.cli import common
+from pyengine.cli.train_rollout_policy import EPOCHS, train_rollout_policy
 from pyengine.errors import ConfigError
 from pyengine.train import (
     ActorProgress,
@@ -77,6 +78,26 @@ _Curve: TypeAlias = Annotated[
 ]
 
 
+_RolloutPolicy: TypeAlias = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--rollout-policy",
+        metavar="GAMES",
+        help="Only learn a rollout policy of Go, from a directory of shards or SGF; repeatable.",
+    ),
+]
+_Output: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", help="With --rollout-policy: the file to write.")
+]
+_GameName: TypeAlias = Annotated[
+    str | None, typer.Option("--game", "-g", help="With --rollout-policy: the game of SGF files.")
+]
+_Epochs: TypeAlias = Annotated[
+    int,
+    typer.Option("--epochs", min=1, help="With --rollout-policy: how often all games are seen."),
+]
+
+
 def train(
     run: _Run = None,
     directory: _Directory = None,
@@ -86,12 +107,23 @@ def train(
     ray: _Ray = None,
     actors: _Actors = None,
     curve: _Curve = None,
+    rollout_policy: _RolloutPolicy = None,
+    output: _Output = None,
+    game: _GameName = None,
+    epochs: _Epochs = EPOCHS,
     as_json: common.JsonOption = False,
 ) -> None:
     """Train a network from nothing: self-play, learner and gate at once.
 
     Ctrl-C stops all parts cleanly; --resume goes on.
     """
+    if rollout_policy:
+        if run is not None or directory is not None:
+            raise common.usage("--rollout-policy is no run: it takes no RUN.toml, no --directory")
+        train_rollout_policy(rollout_policy, output, game, epochs, as_json)
+        return
+    if output is not None or game is not None:
+        raise common.usage("--output and --game need --rollout-policy")
     if run is None and directory is None:
         raise common.usage("name a RUN.toml, or with --resume the --directory of a run")
     if part is not None and part not in PARTS:
