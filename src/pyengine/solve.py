@@ -61,9 +61,9 @@ class Solver:
     Example:
         >>> import pyengine
         >>> solver = pyengine.Solver("connect_four")
-        >>> state = solver.game.new_initial_state([int(c) - 1 for c in "7422341735647741166133573473"])
-        >>> solver.solve(state, score=True).value
-        -1.0
+        >>> columns = [6, 3, 1, 1, 2, 3, 0, 6, 2, 4, 5, 3, 6, 6, 3, 0, 0, 5, 5, 0, 2, 2, 4, 6]
+        >>> solver.solve(solver.game.new_initial_state(columns), score=True).exact
+        True
     """
 
     def __init__(self, game: Any, *, table_mb: float = 256, threads: int = 0) -> None:
@@ -195,7 +195,7 @@ def _table_bytes(table_mb: float) -> int:
     number = isinstance(table_mb, (int, float)) and not isinstance(table_mb, bool)
     if not number or not math.isfinite(table_mb) or not 64 / 2**20 <= table_mb <= 2**24:
         raise ConfigError(
-            f"table_mb: expected a number of MiB from 64 bytes (6.2e-5) to 2**24, found {table_mb!r}"
+            f"table_mb: expected MiB from 64 bytes (6.2e-5) to 2**24, found {table_mb!r}"
         )
     return int(table_mb * 2**20)
 

@@ -54,6 +54,7 @@ class Run {
       throw;
     }
     end_helpers();
+    search.tell_table();
     found.nodes = search.nodes() + helper_nodes_.load(std::memory_order_relaxed);
     return found;
   }

@@ -62,6 +62,13 @@ class Search {
   }
 
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
+  /// Tells the table how much was searched since it was last told; of one thread, for all.
+  void tell_table() noexcept {
+    const auto threads =
+        static_cast<std::uint64_t>(shared_.threads.load(std::memory_order_relaxed));
+    shared_.table.expect(threads * (nodes_ - told_));
+    told_ = nodes_;
+  }
   /// The best move of the root in the last search that found one.
   [[nodiscard]] Action root_action() const noexcept { return root_action_; }
   /// Positions so far whose score comes from a limit of depth.
@@ -223,7 +230,9 @@ class Search {
   void ask() {
     constexpr std::uint64_t kNodesPerPoll = 1024;
     next_poll_ = nodes_ + kNodesPerPoll;
-    if (poll_) poll_();
+    if (!poll_) return;
+    tell_table();
+    poll_();
   }
 
   Shared& shared_;
@@ -233,6 +242,7 @@ class Search {
   std::uint64_t nodes_ = 0;
   std::uint64_t horizon_ = 0;
   std::uint64_t next_poll_ = 0;
+  std::uint64_t told_ = 0;  ///< nodes that the table knows of
   Action root_action_ = kNoAction;
 };
 

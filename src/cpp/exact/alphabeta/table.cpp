@@ -17,6 +17,8 @@ namespace {
 
 // From the lowest bit: score 24, bound 2, depth 8, action 16, effort 6, generation 8.
 constexpr int kScoreBits = 24;
+constexpr std::uint64_t kFirstBuckets = std::uint64_t{1} << 13;  ///< 512 KiB
+constexpr std::uint64_t kGrowth = 8;
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::uint64_t kNoActionBits = 0xFFFF;
 
@@ -51,7 +53,8 @@ constexpr std::uint64_t kNoActionBits = 0xFFFF;
 
 void Table::Free::operator()(void* memory) const noexcept { std::free(memory); }
 
-Table::Table(std::uint64_t bytes) : buckets_(bytes / sizeof(Bucket)) {
+Table::Table(std::uint64_t bytes)
+    : buckets_(bytes / sizeof(Bucket)), used_(std::min(buckets_, kFirstBuckets)) {
   if (buckets_ == 0) {
     throw ConfigError("table: expected at least " + std::to_string(sizeof(Bucket)) +
                       " bytes, found " + std::to_string(bytes));
@@ -99,8 +102,40 @@ void Table::store(std::uint64_t key, const Found& found, std::uint64_t nodes) no
   target->check.store(key ^ data, std::memory_order_relaxed);
 }
 
+void Table::expect(std::uint64_t nodes) noexcept {
+  expected_ += nodes;
+  while (used_.load(std::memory_order_relaxed) < buckets_ &&
+         expected_ > used_.load(std::memory_order_relaxed) * kWays / 2) {
+    grow();
+  }
+}
+
+/// An entry's bucket is the leading part of its hash, so that the entries of a bucket go to buckets
+/// that lie behind all those before it: from the last one down, each finds its place free. What
+/// another thread stores meanwhile may be lost.
+void Table::grow() noexcept {
+  const std::uint64_t before = used_.load(std::memory_order_relaxed);
+  const std::uint64_t after = std::min(buckets_, kGrowth * before);
+  for (std::uint64_t b = before; b-- > 0;) {
+    for (Entry& entry : first_[b].entries) {
+      const std::uint64_t data = entry.data.exchange(0, std::memory_order_relaxed);
+      const std::uint64_t check = entry.check.load(std::memory_order_relaxed);
+      if (data == 0) continue;
+      Bucket& target = first_[multiply_wide(mix64(check ^ data), after).high];
+      for (Entry& place : target.entries) {
+        if (place.data.load(std::memory_order_relaxed) != 0) continue;
+        place.data.store(data, std::memory_order_relaxed);
+        place.check.store(check, std::memory_order_relaxed);
+        break;
+      }
+    }
+  }
+  used_.store(after, std::memory_order_relaxed);
+}
+
 void Table::clear() noexcept {
-  for (std::uint64_t b = 0; b < buckets_; ++b) {
+  expected_ = 0;
+  for (std::uint64_t b = 0; b < used_.load(std::memory_order_relaxed); ++b) {
     for (Entry& entry : first_[b].entries) {
       entry.data.store(0, std::memory_order_relaxed);
       entry.check.store(0, std::memory_order_relaxed);

@@ -43,6 +43,9 @@ class Table {
 #endif
   }
 
+  /// `nodes` more have been searched: makes room where that many entries would fill what is in use.
+  /// One thread calls it, while others may search.
+  void expect(std::uint64_t nodes) noexcept;
   /// A new search begins: entries of those before may be replaced by anything.
   void begin_search() noexcept { generation_ = (generation_ + 1) & 0xFFU; }
   void clear() noexcept;
@@ -64,10 +67,15 @@ class Table {
   };
 
   [[nodiscard]] Bucket& bucket(std::uint64_t key) const noexcept {
-    return first_[multiply_wide(mix64(key), buckets_).high];
+    return first_[multiply_wide(mix64(key), used_.load(std::memory_order_relaxed)).high];
   }
 
+  void grow() noexcept;
+
   std::uint64_t buckets_;
+  /// Buckets in use: a small search stays in the processor's cache and needs few pages.
+  std::atomic<std::uint64_t> used_;
+  std::uint64_t expected_ = 0;  ///< entries, since the table was cleared
   std::unique_ptr<void, Free> memory_;  ///< zero pages of the system until they are written
   Bucket* first_ = nullptr;
   unsigned generation_ = 0;  ///< of entries; only while no search runs
