@@ -165,7 +165,8 @@ TEST_CASE("a round of a halving is a batch, and the visits are as planned") {
       const SearchResult result = searcher.search(state, config, host);
       CHECK(sorted_visits(result) == kPlanned);
       CHECK(evaluator->seen->largest == 16);
-      CHECK(evaluator->seen->batches == 1 + 4);  // the root's, and one a phase
+      // The root's, and a batch for each time that 16, 8, 4 or 2 moves are visited.
+      CHECK(evaluator->seen->batches == 1 + 1 + 2 + 4 + 8);
     }
   }
 }

@@ -72,10 +72,10 @@ TEST_CASE("phases follow one another and use up the budget") {
 TEST_CASE("halvings without a known budget double, and the last one is no short one") {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> sizes;
   for (const HalvingPhase& phase : doubling_phases(16, 64 + 128 + 256 + 500)) {
-    if (sizes.empty() || sizes.back().first != phase.round) {
+    if (sizes.empty() || sizes.back().first != phase.halving) {
       CHECK(phase.level == 0);
       CHECK(phase.considered == 16);
-      sizes.emplace_back(phase.round, 0);
+      sizes.emplace_back(phase.halving, 0);
     }
     sizes.back().second += phase.end - phase.begin;
   }

@@ -7,6 +7,11 @@
 namespace pyengine {
 namespace {
 
+/// Of a move. The last two are told apart by their values alone, which suffer from leaves that were
+/// chosen too early: Connect Four, 32 simulations, moves of the serial search: 99.7 % with one leaf
+/// of each of them in flight, 89 % with two or three at 4 to 8 visits.
+constexpr std::uint64_t kVisitsPerLeafInFlight = 16;
+
 [[nodiscard]] std::uint32_t visits_of(const Node& node) noexcept {
   return node.visits.load(std::memory_order_relaxed);
 }
@@ -39,7 +44,7 @@ GumbelPlan::GumbelPlan(const SearchConfig& config, const Tree& tree,
     moves_.push_back(move);
   }
   candidates_.reserve(moves_.size());
-  begin_round(tree, 0);
+  begin_halving(tree, 0);
 }
 
 GumbelPlan::Move& GumbelPlan::move_of(const Node& child) noexcept {
@@ -47,19 +52,19 @@ GumbelPlan::Move& GumbelPlan::move_of(const Node& child) noexcept {
                        [&](const Move& move) { return move.action == child.action; });
 }
 
-/// No simulation is under way: see left_of_round().
-void GumbelPlan::begin_round(const Tree& tree, std::uint32_t round) noexcept {
+/// No simulation is under way: see most_in_flight().
+void GumbelPlan::begin_halving(const Tree& tree, std::uint32_t number) noexcept {
   std::uint32_t most = 0;
   for (Move& move : moves_) most = std::max(most, move.begun);
   for (Move& move : moves_) {
-    move.won = round > 0 && move.begun == most;
+    move.won = number > 0 && move.begun == most;
     move.begun = 0;
   }
   const Node& root = tree.root();
   auto move = moves_.begin();
   for_each_child(tree.arena(), root, root.num_children.load(std::memory_order_acquire),
                  [&](const Node& child) { (move++)->before = visits_of(child); });
-  round_ = round;
+  halving_ = number;
 }
 
 gumbel::CompletedQ GumbelPlan::completed_q(const Tree& tree, int count) const noexcept {
@@ -128,7 +133,7 @@ const GumbelPlan::Candidate* GumbelPlan::planned(const HalvingPhase& phase) cons
 Selection GumbelPlan::choose(const Tree& tree, bool may_create) noexcept {
   const std::lock_guard lock(mutex_);
   const HalvingPhase& phase = phase_of(phases_, begun_);
-  if (phase.round != round_) begin_round(tree, phase.round);
+  if (phase.halving != halving_) begin_halving(tree, phase.halving);
   const Node& root = tree.root();
   const int count = root.num_children.load(std::memory_order_acquire);
   list_candidates(tree, count, may_create);
@@ -151,9 +156,12 @@ void GumbelPlan::took_back(const Node* child) noexcept {
   if (child != nullptr) --move_of(*child).begun;
 }
 
-std::uint64_t GumbelPlan::left_of_round(std::uint64_t completed) const noexcept {
-  const std::uint64_t end = phase_of(phases_, completed).end;
-  return end - std::min(end, completed);
+std::uint64_t GumbelPlan::most_in_flight(std::uint64_t completed) const noexcept {
+  const HalvingPhase& phase = phase_of(phases_, completed);
+  const std::uint64_t into = completed - std::min(completed, phase.begin);
+  const std::uint64_t visits = phase.level + into / phase.considered;  // of each move
+  const std::uint64_t rounds = 1 + visits / kVisitsPerLeafInFlight;
+  return std::min(rounds * phase.considered, phase.end - std::min(phase.end, completed));
 }
 
 std::vector<RootRank> GumbelPlan::ranks(const Tree& tree) const {
@@ -161,9 +169,9 @@ std::vector<RootRank> GumbelPlan::ranks(const Tree& tree) const {
   const Node& root = tree.root();
   const int count = root.num_children.load(std::memory_order_acquire);
   const gumbel::CompletedQ completed = completed_q(tree, count);
-  // Within a round that follows another one, that one decides.
+  // Within a halving that follows another one, that one decides.
   const std::uint64_t done = visits_of(root) - visits_before_;
-  const bool by_visits = round_ == 0 || done >= end_of_round();
+  const bool by_visits = halving_ == 0 || done >= end_of_halving();
   std::vector<RootRank> ranks;
   const auto rank = [&](std::uint32_t visits, double q) {
     const Move& move = moves_[ranks.size()];
@@ -179,9 +187,10 @@ std::vector<RootRank> GumbelPlan::ranks(const Tree& tree) const {
   return ranks;
 }
 
-std::uint64_t GumbelPlan::end_of_round() const noexcept {
-  const auto last = std::find_if(phases_.rbegin(), phases_.rend(),
-                                 [&](const HalvingPhase& phase) { return phase.round == round_; });
+std::uint64_t GumbelPlan::end_of_halving() const noexcept {
+  const auto last = std::find_if(phases_.rbegin(), phases_.rend(), [&](const HalvingPhase& phase) {
+    return phase.halving == halving_;
+  });
   return last->end;
 }
 

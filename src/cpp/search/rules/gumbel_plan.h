@@ -9,9 +9,11 @@
 /// The formulas and their source are in gumbel.h. Serial searches of a new tree have the visits of
 /// mctx.gumbel_muzero_policy. What is ours:
 ///
-/// - A batch. Within a phase the set of moves is settled as soon as each of them was begun once, so
-///   all of its simulations may be under way at once. Each move gets as many as planned: what was
-///   begun counts, not the marks of leaves in flight, of which a collision leaves more.
+/// - A batch. A round visits each move of a phase once: its leaves may be in flight at once, as
+/// they
+///   lie in different subtrees. Where each move has many visits, several rounds may; the next phase
+///   waits for all of them. Each move gets as many as planned: what was begun counts, not the marks
+///   of leaves in flight, of which a collision leaves more.
 /// - A tree that is continued. The plan is for the simulations of this call and counts the visits
 ///   since it began; Q, the mixed value and max N are of all visits.
 /// - A budget in seconds. Halvings follow one another, each with twice the simulations of the one
@@ -32,15 +34,15 @@ namespace pyengine {
 
 class GumbelPlan final : public RootPlan {
  public:
-  /// `noise`: g by action. The root's edges without a child are in the order of g + log P: without
-  /// visits moves differ in that alone, so the best of them is the next one.
+  /// `noise`: g by action. The root's edges without a child are to be in the order of g + log P:
+  /// without visits moves differ in that alone, so the best of them is the next one.
   GumbelPlan(const SearchConfig& config, const Tree& tree, std::vector<HalvingPhase> phases,
              const std::vector<double>& noise);
 
   Selection choose(const Tree& tree, bool may_create) noexcept override;
   void began(const Node* child) noexcept override;
   void took_back(const Node* child) noexcept override;
-  [[nodiscard]] std::uint64_t left_of_round(std::uint64_t completed) const noexcept override;
+  [[nodiscard]] std::uint64_t most_in_flight(std::uint64_t completed) const noexcept override;
   [[nodiscard]] std::vector<RootRank> ranks(const Tree& tree) const override;
 
  private:
@@ -49,26 +51,26 @@ class GumbelPlan final : public RootPlan {
     double prior = 0.0;
     double logit = 0.0;
     double noise = 0.0;
-    std::uint32_t before = 0;  ///< visits before this round
-    std::uint32_t begun = 0;   ///< simulations of this round
-    bool won = false;          ///< one of the last two or so of the round before
+    std::uint32_t before = 0;  ///< visits before this halving
+    std::uint32_t begun = 0;   ///< simulations of this halving
+    bool won = false;          ///< the halving before left it over
   };
   /// A move that can be chosen now.
   struct Candidate {
     Node* child = nullptr;  ///< none: the next edge
     const Move* move = nullptr;
     double score = 0.0;
-    std::int64_t visits = 0;  ///< of this round, with the marks of leaves in flight
+    std::int64_t visits = 0;  ///< of this halving, with the marks of leaves in flight
   };
 
   [[nodiscard]] Move& move_of(const Node& child) noexcept;
-  void begin_round(const Tree& tree, std::uint32_t round) noexcept;
+  void begin_halving(const Tree& tree, std::uint32_t number) noexcept;
   [[nodiscard]] gumbel::CompletedQ completed_q(const Tree& tree, int count) const noexcept;
   void list_candidates(const Tree& tree, int count, bool may_create) noexcept;
   template <class Allowed, class Better>
   [[nodiscard]] const Candidate* best(Allowed&& allowed, Better&& better) const noexcept;
   [[nodiscard]] const Candidate* planned(const HalvingPhase& phase) const noexcept;
-  [[nodiscard]] std::uint64_t end_of_round() const noexcept;
+  [[nodiscard]] std::uint64_t end_of_halving() const noexcept;
 
   const double c_visit_;
   const double c_scale_;
@@ -80,7 +82,7 @@ class GumbelPlan final : public RootPlan {
   mutable std::mutex mutex_;  ///< guards what follows
   std::vector<Move> moves_;   ///< in the order of the root's edges
   std::uint64_t begun_ = 0;   ///< simulations of the search
-  std::uint32_t round_ = 0;
+  std::uint32_t halving_ = 0;
   std::vector<Candidate> candidates_;  ///< of one choice
 };
 

@@ -5,19 +5,6 @@
 #include "search/rules/root_plan.h"
 
 namespace pyengine {
-namespace {
-
-/// Sum of the priors of the edges from `first` on, none of which has visits.
-[[nodiscard]] double prior_of_edges(const Tree& tree, const Node& node, int first) noexcept {
-  double sum = 0.0;
-  for (int place = first; place < node.num_edges; ++place) {
-    sum += std::max<double>(unpack_prior(tree.edge_prior(node, place)), gumbel::kLeastPrior);
-  }
-  return sum;
-}
-
-}  // namespace
-
 void GumbelRule::configure(const SearchConfig& config) {
   c_visit_ = config.gumbel_c_visit;
   c_scale_ = config.gumbel_c_scale;
@@ -69,7 +56,7 @@ Selection GumbelRule::choose(const Tree& tree, const Node& node, bool may_create
   const gumbel::CompletedQ completed = see(tree, node, count);
 
   double n = 1.0;
-  double weights = completed.weight(1.0, completed.mixed()) * prior_of_edges(tree, node, count);
+  double weights = completed.weight(1.0, completed.mixed()) * prior_sum(tree.arena(), node, count);
   for (Seen& seen : seen_) {
     if (seen.visits == 0.0) seen.q = completed.mixed();
     seen.score = completed.weight(seen.prior, seen.q);

@@ -36,14 +36,14 @@ std::vector<HalvingPhase> doubling_phases(int moves, std::uint64_t budget) {
   const auto all = static_cast<std::uint64_t>(moves);
   std::vector<HalvingPhase> phases;
   std::uint64_t size = all * halvings(all);
-  std::uint32_t round = 0;
-  for (std::uint64_t begin = 0; begin < budget; ++round, size *= 2) {
+  std::uint32_t number = 0;
+  for (std::uint64_t begin = 0; begin < budget; ++number, size *= 2) {
     const std::uint64_t left = budget - begin;
     const std::uint64_t part = left < 2 * size ? left : size;  // no short one at the end
     for (HalvingPhase phase : halving_phases(moves, part)) {
       phase.begin += begin;
       phase.end += begin;
-      phase.round = round;
+      phase.halving = number;
       phases.push_back(phase);
     }
     begin += part;

@@ -16,9 +16,9 @@ struct HalvingPhase {
   std::uint64_t begin = 0;       ///< simulations of the search before it
   std::uint64_t end = 0;         ///< with those of this phase; the budget may cut the last one
   std::uint32_t considered = 0;  ///< moves, >= 1
-  std::uint32_t level = 0;       ///< visits that each of them has in this round before the phase
+  std::uint32_t level = 0;       ///< visits that each of them has in this halving before the phase
   std::uint32_t extra = 0;       ///< visits that each of them gets
-  std::uint32_t round = 0;       ///< halvings before this one; see doubling_phases()
+  std::uint32_t halving = 0;     ///< halvings before this one; see doubling_phases()
 
   friend bool operator==(const HalvingPhase&, const HalvingPhase&) = default;
 };

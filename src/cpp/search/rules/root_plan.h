@@ -32,9 +32,9 @@ class RootPlan {
   virtual void began(const Node* child) noexcept = 0;
   /// A simulation that began there will not be completed.
   virtual void took_back(const Node* child) noexcept = 0;
-  /// Simulations that may be under way at once after so many were completed: those of the round.
-  /// They change nothing that the plan decides within it.
-  [[nodiscard]] virtual std::uint64_t left_of_round(std::uint64_t completed) const noexcept = 0;
+  /// Simulations that may be under way at once after so many were completed; 1 or more before the
+  /// budget is used up.
+  [[nodiscard]] virtual std::uint64_t most_in_flight(std::uint64_t completed) const noexcept = 0;
   /// For the choice of the move to play: of all moves, in the order of the root's edges.
   [[nodiscard]] virtual std::vector<RootRank> ranks(const Tree& tree) const = 0;
 };

@@ -101,8 +101,8 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
   const std::uint32_t visits = tree_.root().visits.load(std::memory_order_relaxed);
   const auto most = static_cast<std::uint32_t>(max_in_flight(config_));
   if (plan_) {
-    const std::uint64_t left = plan_->left_of_round(completed.load(std::memory_order_relaxed));
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, left));
+    const auto planned = plan_->most_in_flight(completed.load(std::memory_order_relaxed));
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, planned));
   }
   return std::min(most, kFirstInFlight + visits / kVisitsPerLeafInFlight);
 }

@@ -113,6 +113,23 @@ std::span<const std::uint64_t> first_stored_words(const Arena& arena, const Node
   return {words_at(arena, node), static_cast<std::size_t>(whole)};
 }
 
+double prior_sum(const Arena& arena, const Node& node, int first) noexcept {
+  if (node.edges_are_bits) {
+    return static_cast<double>(unpack_prior(equal_prior(node.num_edges))) *
+        (node.num_edges - first);
+  }
+  const Edge* edges = arena.at<const Edge>(node.edges);
+  std::array<double, 4> sums{};  // additions that do not wait for each other
+  int place = first;
+  for (; place + 4 <= node.num_edges; place += 4) {
+    for (int i = 0; i < 4; ++i) {
+      sums[static_cast<std::size_t>(i)] += unpack_prior(edges[place + i].prior());
+    }
+  }
+  for (; place < node.num_edges; ++place) sums[0] += unpack_prior(edges[place].prior());
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 Edge stored_edge(const Arena& arena, const Node& node, int place) noexcept {
   if (!node.edges_are_bits) return arena.at<Edge>(node.edges)[place];
   const unsigned action = nth_bit(words_at(arena, node), static_cast<unsigned>(place));

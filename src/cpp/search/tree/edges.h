@@ -39,4 +39,7 @@ bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node);
   return arena.at<Edge>(node.edges)[place].prior();
 }
 
+/// Sum of the priors of the edges from place `first` on.
+[[nodiscard]] double prior_sum(const Arena& arena, const Node& node, int first) noexcept;
+
 }  // namespace pyengine
