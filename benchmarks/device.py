@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -36,6 +36,7 @@ MANY_TREES = 8 * BATCH
 REPEATS = 6
 TREES = 64
 SIMULATIONS = 100_000  # of one tree
+SMALL_TREES = 1024  # of searches that are short: their begin and end are part of what is measured
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,24 @@ class Subject:
         name, game: for people; as ``load_game`` reads it.
         trees: searched at once.
         asked: utilisation that is wanted; None = for comparison.
+        algorithm: of the search.
+        simulations: of each tree; None = as many as the time asks for.
     """
 
     name: str
     game: str
     trees: int
     asked: float | None
+    algorithm: Literal["puct", "gumbel"] = "puct"
+    simulations: int | None = None
+
+    @property
+    def knobs(self) -> str:
+        """The last part of the row's name."""
+        text = f"trees={self.trees},in_flight={config_for(self).in_flight}"
+        if self.simulations is None:
+            return text
+        return f"{text},{self.algorithm},simulations={self.simulations}"
 
 
 SUBJECTS = [
@@ -61,6 +74,11 @@ SUBJECTS = [
     Subject("gomoku15", "gomoku", 1, 0.85),
     Subject("othello", "othello", 1, 0.85),
     Subject("connect_four", "connect_four", 1, None),
+    *(
+        Subject("gomoku15", "gomoku", SMALL_TREES, None, algorithm, simulations)
+        for simulations in (16, 32, 64)
+        for algorithm in ("puct", "gumbel")
+    ),
 ]
 
 
@@ -96,10 +114,11 @@ def busy_workers(game: str, options: Options) -> dict[str, Any]:
     }
 
 
-def config_for(trees: int) -> pyengine.SearchConfig:
+def config_for(subject: Subject) -> pyengine.SearchConfig:
     """Return what a user would choose for such a device: as many threads as cores."""
-    in_flight = ONE_TREE if trees == 1 else MANY_TREES // trees
+    in_flight = ONE_TREE if subject.trees == 1 else max(16, MANY_TREES // subject.trees)
     return pyengine.SearchConfig(
+        algorithm=subject.algorithm,
         batch_size=BATCH,
         in_flight=in_flight,
         threads=machine.cores(),
@@ -115,6 +134,8 @@ def planes_of(game: pyengine.Game) -> ModelSpec:
 
 def simulations_of(subject: Subject, device: ModelledDevice, options: Options) -> int:
     """Return simulations of each tree: one tree as the bar says, many for about the seconds."""
+    if subject.simulations is not None:
+        return subject.simulations
     if options.quick:
         return 2_000 if subject.trees == 1 else 50
     if subject.trees == 1:
@@ -125,7 +146,7 @@ def simulations_of(subject: Subject, device: ModelledDevice, options: Options) -
 def search_once(subject: Subject, device: ModelledDevice, simulations: int) -> dict[str, float]:
     """Search in a new engine; return what the device and the processor had to do."""
     game = pyengine.load_game(subject.game)
-    config = config_for(subject.trees).replace(simulations=simulations)
+    config = config_for(subject).replace(simulations=simulations)
     before = device.counters()
     with pyengine.Engine(game, device, config=config) as engine:
         begun, used = time.perf_counter(), time.process_time()
@@ -168,7 +189,7 @@ def measure(subject: Subject, options: Options) -> dict[str, Any]:
     device = ModelledDevice(spec=spec)
     simulations = simulations_of(subject, device, options)
     found = samples(pace(options, least=REPEATS), lambda: search_once(subject, device, simulations))
-    config = config_for(subject.trees)
+    config = config_for(subject)
     check("no more threads than cores", config.threads <= machine.cores(), config.threads)
     columns = {title: [one[title] for one in found] for title in found[0]}
     return {
@@ -181,11 +202,9 @@ def measure(subject: Subject, options: Options) -> dict[str, Any]:
 
 def run(report: Report, options: Options) -> None:
     """Measure every subject."""
-    report.fingerprint = config_for(1).fingerprint()
+    report.fingerprint = config_for(SUBJECTS[0]).fingerprint()
     for subject in SUBJECTS:
-        config = config_for(subject.trees)
-        knobs = f"trees={subject.trees},in_flight={config.in_flight}"
-        with report.row(f"device/{subject.name}/modelled/{knobs}") as row:
+        with report.row(f"device/{subject.name}/modelled/{subject.knobs}") as row:
             row.update(measure(subject, options))
     for game in WORKER_GAMES:
         with report.row(f"device/{game}/1ms_a_row_on_the_cpu/trees=1,threads={WORKERS}") as row:

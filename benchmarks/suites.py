@@ -15,6 +15,7 @@ SUITES = (
     "memory",
     "latency",
     "parallel-strength",
+    "gumbel",
     "peers",
 )
 
