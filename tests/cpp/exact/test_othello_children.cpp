@@ -72,3 +72,16 @@ TEST_CASE("every instruction set puts the moves of Othello in the same order") {
     }
   }
 }
+
+TEST_CASE("what is good for one player of Othello is as bad for the other") {
+  Rng rng(8);
+  const Kernels* avx2 = avx2_kernels();
+  for (int i = 0; i < 1000; ++i) {
+    const Board board = random_endgame(rng, static_cast<int>(rng.below(60)));
+    const int estimate = portable_kernels().estimate(board);
+    REQUIRE(estimate == -portable_kernels().estimate(passed(board)));
+    REQUIRE(estimate >= -kMostDiscs);
+    REQUIRE(estimate <= kMostDiscs);
+    REQUIRE((avx2 == nullptr || avx2->estimate(board) == estimate));
+  }
+}

@@ -12,4 +12,6 @@ struct Board {
   friend bool operator==(const Board&, const Board&) = default;
 };
 
+inline constexpr int kMostDiscs = 64;
+
 }  // namespace pyengine::othello

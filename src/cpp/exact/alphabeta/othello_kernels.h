@@ -20,18 +20,21 @@ struct Child {
   std::uint8_t point = 0;  ///< of the move, or kPass
 };
 
-/// Both add to `nodes` the positions that they reached by a disc. A pass makes no node, and the
-/// full board is none.
+/// Of one instruction set; all sets give the same results.
 struct Kernels {
   const char* name;
   /// The disc difference with best play for the player to move, empty points counted for the
   /// winner: exact where it lies between alpha and beta, else a bound on its side of the window.
-  /// -64 <= alpha < beta <= 64; meant for kFewEmpties or fewer. The root is a node.
+  /// -64 <= alpha < beta <= 64; meant for kFewEmpties or fewer. Adds to `nodes` the positions that
+  /// a disc was played to reach, the root included; a pass makes none, the full board is none.
   int (*solve_few)(Board board, int alpha, int beta, std::uint64_t& nodes) noexcept;
   /// Writes the children of `board` and returns how many there are: a pass alone where only the
   /// other can move, none where the game is over. The order comes from a search of `depth` plies
-  /// behind each move; 0 compares what the moves leave.
+  /// that begins with the move; 0 compares what the moves leave. Adds to `nodes` the positions that
+  /// this search reached behind the children.
   int (*list_children)(Board board, int depth, Child* children, std::uint64_t& nodes) noexcept;
+  /// The score as far as mobility and safe discs tell it, -64..64.
+  int (*estimate)(Board board) noexcept;
 };
 
 [[nodiscard]] const Kernels& portable_kernels() noexcept;

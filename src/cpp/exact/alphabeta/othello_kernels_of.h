@@ -29,8 +29,13 @@ PYENGINE_WITH_TARGET int list_children_with(Board board, int depth, Child* child
 }
 
 template <class B>
+PYENGINE_WITH_TARGET int estimate_with(Board board) noexcept {
+  return Probe<B>::estimate(board);
+}
+
+template <class B>
 constexpr Kernels kernels_of(const char* name) noexcept {
-  return {name, &solve_few_with<B>, &list_children_with<B>};
+  return {name, &solve_few_with<B>, &list_children_with<B>, &estimate_with<B>};
 }
 
 }  // namespace

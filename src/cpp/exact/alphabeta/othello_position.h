@@ -14,8 +14,6 @@
 
 namespace pyengine::othello {
 
-inline constexpr int kMostDiscs = 64;
-
 /// `game` is played on 8x8.
 [[nodiscard]] inline Board board_of(const Othello& game) noexcept {
   BoardBits first;
