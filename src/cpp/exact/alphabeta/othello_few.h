@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "exact/alphabeta/othello_kernels.h"
 #include "exact/alphabeta/othello_last.h"
 #include "exact/alphabeta/othello_stability.h"
 
@@ -34,7 +35,6 @@ class FewEmpties {
  private:
   /// Below this alpha too few discs are stable to be worth the count (measured).
   static constexpr int kStabilityFrom = 14;
-  static constexpr int kMostMoves = 33;  ///< of any position of Othello
 
   struct Reply {
     Board board;
@@ -61,7 +61,7 @@ class FewEmpties {
   PYENGINE_WITH_TARGET int try_moves(Board board, std::uint64_t moves, int alpha, int count,
                                      unsigned parity) noexcept {
     if (alpha >= kStabilityFrom) {
-      const int bound = 64 - 2 * B::count(stable_discs(board.other, board.own));
+      const int bound = kMostDiscs - 2 * B::count(stable_discs(board.other, board.own));
       if (bound <= alpha) return bound;
     }
     return count == 5 ? by_parity(board, moves, alpha, parity)
@@ -99,7 +99,7 @@ class FewEmpties {
       const int key = kMove * (B::count(reply.moves) + B::count(reply.moves & kCorners)) -
           kOdd * static_cast<int>((kQuarterSets[parity] >> point) & 1U) -
           kCorner * static_cast<int>((kCorners >> point) & 1U);
-      const int entry = 64 * key + size;
+      const int entry = kMaxChildren * key + size;
       int at = size;
       for (; at > 0 && order[at - 1] > entry; --at) order[at] = order[at - 1];
       order[at] = entry;
@@ -109,12 +109,12 @@ class FewEmpties {
 
   PYENGINE_WITH_TARGET int fastest_first(Board board, std::uint64_t moves, int alpha, int count,
                                          unsigned parity) noexcept {
-    Reply replies[kMostMoves];
-    int order[kMostMoves];
+    Reply replies[kMaxChildren];
+    int order[kMaxChildren];
     const int size = list_replies(board, moves, parity, replies, order);
     int best = kNone;
     for (int i = 0; i < size; ++i) {
-      const Reply& reply = replies[order[i] & 63];
+      const Reply& reply = replies[order[i] & (kMaxChildren - 1)];
       const int score = -with_moves(reply.board, reply.moves, -alpha - 1, count - 1, reply.parity);
       if (score > alpha) return score;
       if (score > best) best = score;
@@ -136,12 +136,12 @@ class FewEmpties {
   /// Principal variation search: all moves but the first have to prove that they are better.
   PYENGINE_WITH_TARGET int try_open(Board board, std::uint64_t moves, int alpha, int beta,
                                     int count, unsigned parity) noexcept {
-    Reply replies[kMostMoves];
-    int order[kMostMoves];
+    Reply replies[kMaxChildren];
+    int order[kMaxChildren];
     const int size = list_replies(board, moves, parity, replies, order);
     int best = kNone;
     for (int i = 0; i < size && best < beta; ++i) {
-      const Reply& reply = replies[order[i] & 63];
+      const Reply& reply = replies[order[i] & (kMaxChildren - 1)];
       const int least = best > alpha ? best : alpha;
       int score = kNone;
       if (i > 0) score = -null_window(reply.board, -least - 1, count - 1, reply.parity);

@@ -8,7 +8,7 @@
 namespace pyengine::othello {
 
 inline constexpr std::uint8_t kPass = 64;
-/// More children than any position has [33 moves are the most known], and a pass.
+/// More than any position has, also one that no game leads to; a power of two.
 inline constexpr int kMaxChildren = 64;
 /// Up to so many empty points the search without a table is the faster one (measured).
 inline constexpr int kFewEmpties = 10;
