@@ -63,6 +63,7 @@ constexpr auto kFields = [](auto& c, auto&& visit) {
   visit("solver", c.solver);
   visit("deterministic", c.deterministic);
   visit("seed", c.seed);
+  visit("endgame_solver_empties", c.endgame_solver_empties);
   visit("gumbel_actions", c.gumbel_actions);
   visit("gumbel_c_visit", c.gumbel_c_visit);
   visit("gumbel_c_scale", c.gumbel_c_scale);

@@ -86,6 +86,9 @@ class SearchConfig(Settings):
             at any number of threads, on the same machine and provider, with budgets in simulations.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness; the k-th search of
             an engine uses the stream (seed, k).
+        endgame_solver_empties (int in [0, 64], default 0): leaves with at most so many empty points
+            are solved exactly by alpha-beta, in place of an evaluation; 0 = none. Not for Go and
+            users' games. Each worker has a table of 1 MiB for it beside ``memory_limit``.
         gumbel_actions (int in [1, 65535], default 16): of "gumbel": moves of the root that are
             drawn and compared [mctx, max_num_considered_actions].
         gumbel_c_visit (float >= 0, default 50.0): of "gumbel" and ``improved_policy`` [mctx,
@@ -133,6 +136,7 @@ class SearchConfig(Settings):
     solver: bool = True
     deterministic: bool = False
     seed: int = 0
+    endgame_solver_empties: int = 0
     gumbel_actions: int = 16
     gumbel_c_visit: float = 50.0
     gumbel_c_scale: float = 0.1

@@ -84,6 +84,8 @@ void validate(const SearchConfig& c) {
   expect(c.memory_limit >= kLeastMemory, "memory_limit",
          "at least " + std::to_string(kLeastMemory) + " bytes (8 MiB)",
          static_cast<double>(c.memory_limit));
+  expect(c.endgame_solver_empties >= 0 && c.endgame_solver_empties <= 64, "endgame_solver_empties",
+         "0 .. 64", c.endgame_solver_empties);
   expect(c.gumbel_actions >= 1 && c.gumbel_actions <= kMaxActions, "gumbel_actions",
          "1 .. " + std::to_string(kMaxActions), c.gumbel_actions);
   expect(not_negative(c.gumbel_c_visit), "gumbel_c_visit", "a number >= 0", c.gumbel_c_visit);

@@ -51,6 +51,9 @@ struct SearchConfig {
   bool deterministic = false;
   std::uint64_t seed = 0;
 
+  /// Leaves with at most so many empty points are solved exactly, 0 = none; 0..64.
+  int endgame_solver_empties = 0;
+
   int gumbel_actions = 16;       ///< >= 1 [mctx, max_num_considered_actions]
   double gumbel_c_visit = 50.0;  ///< also of improved_policy, >= 0 [mctx, maxvisit_init]
   double gumbel_c_scale = 0.1;   ///< also of improved_policy, >= 0 [mctx, value_scale]

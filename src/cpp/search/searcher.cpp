@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/janitor.h"
 #include "base/process.h"
+#include "exact/alphabeta/solver.h"
 #include "search/setup.h"
 
 namespace pyengine {
@@ -131,6 +132,17 @@ void Searcher::check(const State& state) const {
   state.position().rethrow_if_failed();
 }
 
+/// Of a call.
+void Searcher::check(const State& state, const SearchConfig& config) const {
+  validate(config);
+  check(state);
+  if (config.endgame_solver_empties > 0 && !fills_up(state.position())) {
+    throw ConfigError("endgame_solver_empties: expected 0 for " + game_->to_string() +
+                      ", where few empty points do not mean that the game is short, found " +
+                      std::to_string(config.endgame_solver_empties));
+  }
+}
+
 bool Searcher::continues(const State& state) const {
   if (!tree_ || !root_) return false;
   // What a user's state is, only its own code can say.
@@ -243,8 +255,7 @@ StopReason reason_of(const TreeSearch& search, RunEnd end) {
 SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host) {
   const Busy busy(*this, "search");
   const Clock::time_point begun = Clock::now();
-  validate(config);
-  check(state);
+  check(state, config);
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
   if (!keeps_tree(config) || !shares_trees(grown_by_, config.algorithm) || !continues(state)) {
@@ -324,7 +335,7 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   const Busy busy(*this, "search_many");
   const Clock::time_point begun = Clock::now();
   validate(config);
-  for (const State* state : states) check(*state);
+  for (const State* state : states) check(*state, config);
   std::vector<SearchResult> results;
   if (states.empty()) return results;
   limit_memory(config);

@@ -79,6 +79,7 @@ class Searcher {
   };
 
   void check(const State& state) const;
+  void check(const State& state, const SearchConfig& config) const;
   void check_alive() const;
   [[nodiscard]] bool continues(const State& state) const;
   void start_tree(const State& state);

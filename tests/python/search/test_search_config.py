@@ -38,6 +38,7 @@ OUT_OF_RANGE: dict[str, list[Any]] = {
     "cache_entries": [-1, 2**33],
     "memory_limit": [0, -1, 1 << 20, (8 << 20) - 1],
     "seed": [-1, 2**64],
+    "endgame_solver_empties": [-1, 65],
     "gumbel_actions": [0, -1, 65536],
     "gumbel_c_visit": [-1, NAN, INF],
     "gumbel_c_scale": [-1, NAN, INF],
@@ -51,7 +52,7 @@ TYPES: list[tuple[str, list[Any]]] = [
     ("gumbel_c_visit gumbel_c_scale", ["1", True, None]),
     ("algorithm fpu choose exploration collision symmetry", [1, None, b"none"]),
     ("uct_c expand_probability", ["1", True, None]),
-    ("gumbel_actions", ["8", 8.5, True]),
+    ("gumbel_actions endgame_solver_empties", ["8", 8.5, True]),
     ("reuse_tree solver deterministic gumbel_noise", [1, "yes", None]),
 ]
 WRONG_TYPE = {name: values for names, values in TYPES for name in names.split()}

@@ -29,10 +29,7 @@ class OthelloPosition {
     [[nodiscard]] const othello::Board& board(int i) const noexcept { return at(i).board; }
     void swap(int i, int j) noexcept { std::swap(at(i), at(j)); }
     void list(othello::Board board, int depth, std::uint64_t& nodes) noexcept {
-      // The search counts a child when it enters it.
-      std::uint64_t probed = 0;
-      size_ = othello::kernels().list_children(board, depth, list_.data(), probed);
-      nodes += probed - std::min<std::uint64_t>(probed, static_cast<std::uint64_t>(size_));
+      size_ = othello::kernels().list_children(board, depth, list_.data(), nodes);
     }
 
    private:
@@ -86,18 +83,7 @@ class OthelloPosition {
   }
   /// A pass turns the board.
   [[nodiscard]] bool same_mover(const OthelloPosition&) const noexcept { return false; }
-  /// Moves and corners, in discs.
-  [[nodiscard]] int estimate() const noexcept {
-    Children own;
-    Children other;
-    std::uint64_t nodes = 0;
-    own.list(board_, 0, nodes);
-    other.list({board_.other, board_.own}, 0, nodes);
-    constexpr std::uint64_t kCorners = 0x8100000000000081U;
-    const int corners = count_bits(board_.own & kCorners) - count_bits(board_.other & kCorners);
-    return std::clamp(own.size() - other.size() + 8 * corners, -othello::kMostDiscs,
-                      othello::kMostDiscs);
-  }
+  [[nodiscard]] int estimate() const noexcept { return othello::kernels().estimate(board_); }
   [[nodiscard]] std::uint64_t key() const noexcept { return othello::hash_of(board_); }
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
   [[nodiscard]] bool is_large(const Question&) const noexcept {

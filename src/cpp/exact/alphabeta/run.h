@@ -21,6 +21,7 @@ struct Plan {
   bool margin = false;     ///< the score itself; else its sign
   bool deepens = false;    ///< by one ply after the other, so that there is a best move so far
   int depth = kWholeGame;  ///< most plies
+  bool line = true;        ///< whether best play is asked for
 };
 
 /// What was found. `line`: best moves of both players as far as they are known.
@@ -47,7 +48,7 @@ class Run {
     Outline found;
     try {
       found = drive(search, root);
-      if (found.exact) found.line = line_of(search, root, found.score);
+      if (found.exact && plan_.line) found.line = line_of(search, root, found.score);
       if (found.line.empty()) found.line.assign(1, best_so_far(search, root));
     } catch (...) {
       end_helpers();

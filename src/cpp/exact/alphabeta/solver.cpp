@@ -29,6 +29,10 @@ struct Call {
   std::function<bool()> poll;
 };
 
+/// Games whose points fill up one after the other, so that few empty points are a short game.
+template <class G>
+inline constexpr bool kFillsUp = !HasKo<G> && !CanFail<G>;
+
 template <class P>
 SolveResult solve_position(const Call& call, const P& root, double unit) {
   Plan plan = call.plan;
@@ -36,7 +40,7 @@ SolveResult solve_position(const Call& call, const P& root, double unit) {
   const Outline found = alphabeta::Run<P>(call.table, plan, call.poll).solve(root);
   SolveResult result;
   result.value = found.score / unit;
-  result.action = found.line.front();
+  if (!found.line.empty()) result.action = found.line.front();
   result.pv = found.line;
   result.exact = found.exact;
   result.depth = found.exact ? static_cast<int>(found.line.size()) : found.depth;
@@ -44,7 +48,7 @@ SolveResult solve_position(const Call& call, const P& root, double unit) {
   return result;
 }
 
-SolveResult solve_game(const Call& call, const ConnectFour& game, const State&) {
+SolveResult solve_game(const Call& call, const ConnectFour& game, const State*) {
   const auto [rows, columns] = game.params();
   if (rows == 6 && columns == 7) {
     using Board = alphabeta::FixedBoard<6, 7>;
@@ -56,11 +60,11 @@ SolveResult solve_game(const Call& call, const ConnectFour& game, const State&) 
 
 /// The key of the positions before this one; superko forbids to make them again.
 template <Game G>
-std::uint64_t past_of(const G& game, const State& state) {
+std::uint64_t past_of(const G& game, const State* state) {
   if constexpr (HasKo<G>) {
-    G position = state.start() ? G::from_setup(game.params(), *state.start()) : G(game.params());
+    G position = state->start() ? G::from_setup(game.params(), *state->start()) : G(game.params());
     std::uint64_t past = 0;
-    for (const ActionId action : state.history()) {
+    for (const ActionId action : state->history()) {
       past += mix64(position.hash());
       position.play(action);
     }
@@ -71,36 +75,43 @@ std::uint64_t past_of(const G& game, const State& state) {
 }
 
 template <Game G>
-SolveResult solve_as_played(const Call& call, const G& game, const State& state) {
+SolveResult solve_as_played(const Call& call, const G& game, const State* state) {
   return solve_position(call, alphabeta::GamePosition<G>(game, past_of(game, state)),
                         alphabeta::kOutcomeUnit);
 }
 
 template <Game G>
-SolveResult solve_game(const Call& call, const G& game, const State& state) {
+SolveResult solve_game(const Call& call, const G& game, const State* state) {
   return solve_as_played(call, game, state);
 }
 
-SolveResult solve_game(const Call& call, const Othello& game, const State& state) {
+SolveResult solve_game(const Call& call, const Othello& game, const State* state) {
   if (game.params().board_size != 8) return solve_as_played(call, game, state);
   return solve_position(call, alphabeta::OthelloPosition(game), 1.0);
 }
 
 /// A user's code is called by one thread, which holds what it needs.
-SolveResult solve_game(Call call, const ForeignPosition& game, const State& state) {
+SolveResult solve_game(Call call, const ForeignPosition& game, const State* state) {
   const ForeignPosition::WalkScope scope(game);
   call.plan.threads = 1;
   return solve_as_played(call, game, state);
 }
 
-template <class... Gs>
-SolveResult solve_any(const Call& call, const State& state, std::tuple<Gs...>*) {
-  SolveResult result;
-  const auto solve_as = [&]<class G>(const PositionOf<G>* position) {
-    if (position != nullptr) result = solve_game(call, position->value, state);
-    return position != nullptr;
+/// `verb` with the position as what it is.
+template <class Verb, class... Gs>
+bool with_type(const AnyPosition& position, Verb&& verb, std::tuple<Gs...>*) {
+  const auto try_as = [&]<class G>(const PositionOf<G>* typed) {
+    if (typed != nullptr) verb(typed->value);
+    return typed != nullptr;
   };
-  const bool known = (solve_as(dynamic_cast<const PositionOf<Gs>*>(&state.position())) || ...);
+  return (try_as(dynamic_cast<const PositionOf<Gs>*>(&position)) || ...);
+}
+
+SolveResult solve_any(const Call& call, const State& state) {
+  SolveResult result;
+  const bool known = with_type(
+      state.position(), [&](const auto& game) { result = solve_game(call, game, &state); },
+      static_cast<GameTypes*>(nullptr));
   if (!known) throw EngineError("a position of a game that is not in games/list.h");
   return result;
 }
@@ -178,7 +189,7 @@ SolveResult Solver::solve(const State& state, const SolveLimits& limits,
                   .deepens = limits.depth || limits.seconds,
                   .depth = limits.depth.value_or(kWholeGame)};
   const Call call{table_, plan, polled(limits, poll)};
-  SolveResult result = solve_any(call, state, static_cast<GameTypes*>(nullptr));
+  SolveResult result = solve_any(call, state);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return result;
 }
@@ -187,6 +198,35 @@ void Solver::clear() {
   const std::unique_lock lock(busy_, std::try_to_lock);
   if (!lock) throw EngineError("clear: this solver is solving");
   table_.clear();
+}
+
+bool fills_up(const AnyPosition& position) {
+  bool fills = false;
+  static_cast<void>(with_type(
+      position, [&]<class G>(const G&) { fills = kFillsUp<G>; }, static_cast<GameTypes*>(nullptr)));
+  return fills;
+}
+
+EndgameSolver::EndgameSolver() : table_(kTableBytes) {}
+
+std::optional<float> EndgameSolver::solve(const AnyPosition& position, int points, int most,
+                                          const std::atomic<bool>& stop) {
+  BoardBits first;
+  BoardBits second;
+  position.stones(0, first, second);
+  if (points - first.count() - second.count() > most) return std::nullopt;
+  Plan plan;
+  plan.line = false;
+  const Call call{table_, plan, [&stop] { return !stop.load(std::memory_order_relaxed); }};
+  SolveResult result;
+  static_cast<void>(with_type(
+      position,
+      [&]<class G>(const G& game) {
+        if constexpr (kFillsUp<G>) result = solve_game(call, game, nullptr);
+      },
+      static_cast<GameTypes*>(nullptr)));
+  if (!result.exact) return std::nullopt;
+  return static_cast<float>(result.value);
 }
 
 }  // namespace pyengine

@@ -1,6 +1,7 @@
 /// Exact values by alpha-beta: what Python calls a Solver.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -51,6 +52,25 @@ class Solver {
   std::shared_ptr<const AnyGame> game_;
   alphabeta::Table table_;
   std::mutex busy_;
+};
+
+/// Whether few empty points mean a short game: not in Go, where stones are taken off, and not in a
+/// user's game, of which nothing is known.
+[[nodiscard]] bool fills_up(const AnyPosition& position);
+
+/// Solves endings for a tree search. One thread at a time uses it.
+class EndgameSolver {
+ public:
+  static constexpr std::uint64_t kTableBytes = 1U << 20;
+
+  EndgameSolver();
+  /// The outcome for the player to move, of a position that fills_up() and is not over; nullopt
+  /// where more than `most` of the board's `points` are empty, or once `stop` is set.
+  std::optional<float> solve(const AnyPosition& position, int points, int most,
+                             const std::atomic<bool>& stop);
+
+ private:
+  alphabeta::Table table_;
 };
 
 /// Whether scores of this game have a size: Connect Four, and Othello on 8x8.

@@ -80,6 +80,9 @@ struct Hand {
     forget_visits();
     if (!worker.walker) worker.walker = make_walker(first.root().position());
     worker.selector.configure(first.config());
+    if (first.config().endgame_solver_empties > 0 && !worker.endings) {
+      worker.endings = std::make_unique<EndgameSolver>();
+    }
     if (worker.allocator.arena() != first.tree().shared_arena()) {
       worker.allocator = Allocator(first.tree().shared_arena());
     }

@@ -69,6 +69,8 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       stream_(stream),
       symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1),
       numbers_(first_number(config.seed, stream)) {
+  // The solver of endings has made an end of a position from which the game goes on.
+  if (tree.root().state.load(std::memory_order_acquire) == NodeState::terminal) tree.clear();
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
     ready_root();
@@ -298,11 +300,35 @@ bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
   return now.seat;
 }
 
+/// A leaf near the end of the game becomes an end itself, of known value.
+void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) const {
+  const GameShape& shape = root_.game()->shape();
+  const AnyPosition& position = worker.walker->position();
+  Node& leaf = *worker.path.back();
+  std::optional<float> value;
+  try {
+    value = worker.endings->solve(position, shape.rows * shape.columns,
+                                  config_.endgame_solver_empties, *turn.stop);
+  } catch (...) {
+    give_up(leaf);
+    throw;
+  }
+  if (!value) return;
+  leaf.value = position.to_move() == 0 ? *value : -*value;
+  leaf.state.store(NodeState::terminal, std::memory_order_release);
+  walk.end = WalkEnd::known;
+  walk.value = leaf.value;
+  walk.newly_over = true;
+}
+
 template <Sharing S>
-void TreeSearch::walk_once(Worker& worker, Slot& slot, Progress& now) {
-  const Walk walk = worker.walker->walk(tree_, root_.position(), {config_, plan_.get()},
-                                        worker.selector.rule(), allocator_of(worker), worker.path);
+void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now) {
+  Walk walk = worker.walker->walk(tree_, root_.position(), {config_, plan_.get()},
+                                  worker.selector.rule(), allocator_of(worker), worker.path);
   now.created += walk.created;
+  if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0) {
+    solve_ending(worker, walk, turn);
+  }
   worker.drawn = walk.drawn;
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
@@ -339,7 +365,7 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   Progress now;
   try {
     while (slot.batch->num_leaves < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
-      walk_once<S>(worker, slot, now);
+      walk_once<S>(worker, slot, turn, now);
       if (now.collided >= most_collisions) break;
       // Visits that need no row could go on for ever while what the leaves have to say is awaited.
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;

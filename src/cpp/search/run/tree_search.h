@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eval/evaluator.h"
+#include "exact/alphabeta/solver.h"
 #include "games/any/state.h"
 #include "search/config.h"
 #include "search/rules/root_plan.h"
@@ -26,7 +27,8 @@ struct Worker {
   Selector selector;
   Allocator allocator;
   Path path;
-  std::uint32_t drawn = 0;  ///< of the walk along `path`; see Walk
+  std::uint32_t drawn = 0;                 ///< of the walk along `path`; see Walk
+  std::unique_ptr<EndgameSolver> endings;  ///< where the configuration asks for it
 };
 
 /// Limits of one turn of gathering.
@@ -104,7 +106,8 @@ class alignas(kCacheLine) TreeSearch {
   template <Sharing S>
   bool may_walk(Progress& now, const Turn& turn) noexcept;
   template <Sharing S>
-  void walk_once(Worker& worker, Slot& slot, Progress& now);
+  void walk_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
+  void solve_ending(Worker& worker, Walk& walk, const Turn& turn) const;
   template <Sharing S>
   void end_turn(const Progress& now) noexcept;
   template <Sharing S>

@@ -1,0 +1,87 @@
+"""PUCT that asks the solver at leaves near the end."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import ConfigError, Engine
+
+
+def ending(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.State:
+    while True:
+        state = game.new_initial_state()
+        for _ in range(plies):
+            if not state.is_terminal():
+                state.apply_action(rng.choice(state.legal_actions()))
+        if not state.is_terminal() and len(state.legal_actions()) > 1:
+            return state
+
+
+@pytest.mark.parametrize(
+    ("text", "plies", "empties"),
+    [("othello", 50, 9), ("connect_four", 28, 13), ("gomoku(board_size=5)", 17, 7)],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_near_the_end_the_first_leaves_prove_the_root(
+    text: str, plies: int, empties: int, threads: int
+) -> None:
+    game = pyengine.load_game(text)
+    rng = random.Random(text)
+    for _ in range(20):
+        state = ending(game, plies, rng)
+        result = pyengine.search(
+            state,
+            evaluator="uniform",
+            endgame_solver_empties=empties,
+            simulations=2000,
+            threads=threads,
+        )
+        value = pyengine.solve(state, table_mb=4).value
+        assert result.proven == value
+        child = state.clone()
+        child.apply_action(result.action)
+        after = child.returns()[state.current_player()] if child.is_terminal() else None
+        if after is None:
+            sign = 1 if child.current_player() == state.current_player() else -1
+            after = sign * pyengine.solve(child, table_mb=4).value
+        assert after == value
+        assert result.nodes <= 1 + len(state.legal_actions())  # no leaf was searched any deeper
+
+
+def test_a_game_played_to_its_end_with_a_kept_tree() -> None:
+    engine = Engine("connect_four", "uniform", endgame_solver_empties=12, simulations=200)
+    state = engine.game.new_initial_state()
+    while not state.is_terminal():
+        result = engine.search(state)
+        assert result.action in state.legal_actions()
+        if result.proven is not None:
+            assert result.proven == pyengine.solve(state, table_mb=4).value
+        engine.advance(result.action)
+        state.apply_action(result.action)
+
+
+def test_it_is_the_same_at_any_number_of_threads() -> None:
+    game = pyengine.load_game("othello")
+    state = ending(game, 44, random.Random(5))
+
+    def visits(threads: int) -> list[int]:
+        with Engine(
+            game,
+            "rollout",
+            endgame_solver_empties=9,
+            deterministic=True,
+            threads=threads,
+        ) as engine:
+            return list(np.asarray(engine.search(state, simulations=300).visits))
+
+    assert visits(1) == visits(2)
+
+
+def test_games_that_do_not_fill_up_are_refused() -> None:
+    state = pyengine.load_game("go", board_size=5).new_initial_state()
+    with pytest.raises(ConfigError, match=r"^endgame_solver_empties: expected 0 for go.*found 3"):
+        pyengine.search(state, evaluator="uniform", endgame_solver_empties=3)
