@@ -157,9 +157,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(description="AlphaGo's whole way on 9x9.")
     parser.add_argument("--directory", type=Path, required=True, help="of the run")
-    parser.add_argument("--teacher", type=Path, default=_TEACHER, help="ONNX of the stronger player")
+    parser.add_argument("--teacher", type=Path, default=_TEACHER, help="ONNX of a stronger player")
     parser.add_argument("--quick", action="store_true", help="small sizes: whether all stages work")
-    parser.add_argument("--threads", type=int, default=1, help="of searches and PyTorch (default 1)")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="of searches and PyTorch (default 1)"
+    )
     parser.add_argument("--until", metavar="PRODUCT", help="the last stage, such as value.onnx")
     args = parser.parse_args(arguments)
     products = [stage.product for stage in STAGES]

@@ -57,7 +57,9 @@ def time_ratio(a: pyengine.Engine, b: pyengine.Engine) -> float:
     return median(seconds(a, state) / seconds(b, state) for state in positions)
 
 
-def _engine(game: pyengine.Game, evaluator: pyengine.Evaluator, n: int, seed: int) -> pyengine.Engine:
+def _engine(
+    game: pyengine.Game, evaluator: pyengine.Evaluator, n: int, seed: int
+) -> pyengine.Engine:
     return pyengine.Engine(
         game,
         evaluator,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from alphago.settings import GAME, Settings
 from measure.context import Progress
 
 import pyengine
+from alphago.settings import GAME, Settings
 from pyengine.files import write_durably
 
 __all__ = ["Run"]

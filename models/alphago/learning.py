@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from alphago.folder import Run
 
 import pyengine
+from alphago.folder import Run
 from pyengine.train import (
     Learner,
     LearnerConfig,

@@ -58,4 +58,3 @@ class PolicyPlayer:
         """Return the choice in each state."""
         policy, _ = self._evaluator.evaluate(list(states))
         return [_Choice(int(action)) for action in policy.argmax(axis=1)]
-

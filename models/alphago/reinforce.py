@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from alphago.folder import Run
-from alphago.play import drawn
 from torch import Tensor
 
 import pyengine
+from alphago.folder import Run
+from alphago.play import drawn
 from pyengine.interrupts import deferred_interrupt
 from pyengine.train import Network, export
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from alphago.folder import Run
-from alphago.play import PolicyPlayer
 from measure.context import ROOT, Context
 from measure.findings import Finding
 from measure.gnugo import GnuGo
 
 import pyengine
+from alphago.folder import Run
+from alphago.play import PolicyPlayer
 from pyengine.files import sha256_of
 
 __all__ = ["Step", "measure", "steps", "table"]
@@ -49,9 +49,7 @@ class _Parts:
         return self._network("value")
 
     def _network(self, name: str) -> pyengine.OnnxEvaluator:
-        return pyengine.OnnxEvaluator(
-            self._run.path(f"{name}.onnx"), providers=["cpu"], threads=1
-        )
+        return pyengine.OnnxEvaluator(self._run.path(f"{name}.onnx"), providers=["cpu"], threads=1)
 
     def joined(self, mix: float) -> pyengine.MixedEvaluator:
         """Priors of the supervised policy, ``(1 - mix) * value network + mix * playouts``."""
@@ -80,8 +78,10 @@ def steps(run: Run, context: Context) -> list[Step]:
         Step("supervised policy, no search", parts.alone("policy_sl")),
         Step("reinforced policy, no search", parts.alone("policy_rl")),
         Step(f"{n} simulations, uniform playouts", searched(parts.uniform_playouts())),
-        *(Step(f"{n} simulations, lambda {mix:g}", searched(parts.joined(mix))) for mix in
-          (1.0, 0.0, 0.5)),
+        *(
+            Step(f"{n} simulations, lambda {mix:g}", searched(parts.joined(mix)))
+            for mix in (1.0, 0.0, 0.5)
+        ),
     ]
 
 

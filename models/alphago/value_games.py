@@ -8,10 +8,10 @@ position after the random move and what the game gave are learnt.
 from __future__ import annotations
 
 import numpy as np
-from alphago.folder import Run
-from alphago.play import Policy, drawn, play_out
 
 import pyengine
+from alphago.folder import Run
+from alphago.play import Policy, drawn, play_out
 from pyengine import _core
 from pyengine.data.record import FinishedGame
 from pyengine.data.writer import ShardWriter

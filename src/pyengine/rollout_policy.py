@@ -108,23 +108,23 @@ class RolloutPolicy:
             members = _members(file)
             return cls._of(members)
         except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-            found = error.args[0] if isinstance(error, _Damaged) else f"{error!r}"
+            found = error.args[0] if isinstance(error, _DamagedError) else f"{error!r}"
             raise ModelError(f"{file}: expected a rollout policy, found {found}") from error
 
     @classmethod
     def _of(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:
         kind, version = str(members["format"]), members["version"]
         if kind != _FORMAT:
-            raise _Damaged(f"format {kind!r} instead of {_FORMAT!r}")
+            raise _DamagedError(f"format {kind!r} instead of {_FORMAT!r}")
         if version.shape != () or version != _VERSION:
-            raise _Damaged(f"version {version} instead of {_VERSION}")
+            raise _DamagedError(f"version {version} instead of {_VERSION}")
         names = members["names"].ravel().tolist()
         if sorted(map(str, names)) != sorted(cls.FEATURES):
-            raise _Damaged(f"features {names} instead of {list(cls.FEATURES)}")
+            raise _DamagedError(f"features {names} instead of {list(cls.FEATURES)}")
         for name, size in (*((n, PATTERNS) for n in _TABLES[:2]), ("features", len(names))):
             table = members[name]
             if table.dtype != np.float32 or table.shape != (size,):
-                raise _Damaged(f"{name} {table.dtype}{list(table.shape)}, not float32[{size}]")
+                raise _DamagedError(f"{name} {table.dtype}{list(table.shape)}, not float32[{size}]")
         features = dict(zip(names, members["features"].tolist(), strict=True))
         return cls(members["pattern"], members["response"], features)
 
@@ -196,7 +196,7 @@ class RolloutPolicy:
         return f"RolloutPolicy({self.digest})"
 
 
-class _Damaged(ValueError):
+class _DamagedError(ValueError):
     """What was found in a file; not for users."""
 
 
@@ -224,9 +224,9 @@ def _members(file: Path) -> dict[str, npt.NDArray[Any]]:
     with zipfile.ZipFile(file) as archive:
         size = sum(info.file_size for info in archive.infolist())
         if size > _MOST_BYTES:
-            raise _Damaged(f"a content of {size} bytes instead of at most {_MOST_BYTES}")
+            raise _DamagedError(f"a content of {size} bytes instead of at most {_MOST_BYTES}")
     with np.load(file, allow_pickle=False) as archive:
         missing = [name for name in _MEMBERS if name not in archive]
         if missing:
-            raise _Damaged(f"a file without {', '.join(missing)}")
+            raise _DamagedError(f"a file without {', '.join(missing)}")
         return {name: archive[name] for name in _MEMBERS}

@@ -77,8 +77,8 @@ _Concurrent: TypeAlias = Annotated[
 ]
 
 _PLAYER = (
-    "A bundled network, MODEL.onnx, rollout, POLICY.npz or uniform, which search; value:MODEL plays the move "
-    "whose position it values most, random any move."
+    "A bundled network, MODEL.onnx, rollout, POLICY.npz or uniform, which search; value:MODEL "
+    "plays the move whose position it values most, random any move."
 )
 _VALUE = "value:"
 

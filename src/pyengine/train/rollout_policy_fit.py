@@ -333,9 +333,7 @@ def _learn(
             rate = _LAST_RATE + (_RATE - _LAST_RATE) * (1 + math.cos(math.pi * step / steps)) / 2
             scale = np.sqrt(square / (1 - 0.99**step)) + 1e-8
             weights.all += rate * mean / (1 - 0.9**step) / scale
-        told = RolloutFitProgress(
-            epoch=epoch, epochs=epochs, log_likelihood=total / len(examples)
-        )
+        told = RolloutFitProgress(epoch=epoch, epochs=epochs, log_likelihood=total / len(examples))
         if on_progress is not None and on_progress(told) is False:
             break
     return weights

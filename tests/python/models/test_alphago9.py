@@ -66,6 +66,7 @@ def test_a_game_of_the_value_network_gives_one_position_with_its_result(run: Any
 
 def test_policy_gradient_makes_the_moves_of_won_games_more_likely(run: Any) -> None:
     from alphago import reinforce as module
+
     from pyengine.train import Network
 
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""A rollout policy learnt from games: what it finds again, where games come from, what is refused."""
+"""A rollout policy learnt from games: what it finds again, and what is refused."""
 
 from __future__ import annotations
 
@@ -132,8 +132,12 @@ def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
         ([[24], [24]], {"game": GO, "epochs": 0}, ConfigError, "epochs"),
         ([[24], [24]], {"game": GO, "held_out": 1.0}, ConfigError, "held_out"),
         ([[24], [24]], {"game": GO, "prior": float("nan")}, ConfigError, "prior"),
-        ([GO.new_initial_state([1]), load_game("go").new_initial_state([1])], {"game": GO},
-         ConfigError, "expected go"),
+        (
+            [GO.new_initial_state([1]), load_game("go").new_initial_state([1])],
+            {"game": GO},
+            ConfigError,
+            "expected go",
+        ),
         ([GO.state_from_board(["......."] * 6 + ["X......"])] * 2, {}, ConfigError, "by hand"),
         ("nowhere.sgf", {"game": GO}, ConfigError, "nowhere.sgf"),
         ("nowhere.sgf", {}, ConfigError, "expected game="),
