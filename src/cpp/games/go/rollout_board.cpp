@@ -83,7 +83,7 @@ unsigned GoRolloutBoard<MaxSide>::tactics(unsigned place, int player) const noex
   if (taken != 0) return features | (taken == 1 ? kCaptureStone : kCaptureChain);
   if (safe || empty >= 2) return features;
   const unsigned left = friends == 0 ? empty : liberties_after(place, own);
-  if (left == 0) return kNever;
+  if (left == 0) return kGoNever;
   if (left > 1) return features;
   features &= ~static_cast<unsigned>(kEscape);
   return features | (friends != 0 ? kSelfAtariChain : kSelfAtariStone);
@@ -104,12 +104,27 @@ unsigned GoRolloutBoard<MaxSide>::liberties_after(unsigned place, unsigned own) 
 template <int MaxSide>
 void GoRolloutBoard<MaxSide>::refresh() noexcept {
   const auto mover = static_cast<unsigned>(to_move_);
-  (stale_[mover] & empty_).for_each([&](unsigned place) {
+  const Places stale = stale_[mover] & empty_;
+  (stale - tight_).for_each([&](unsigned place) {
+    set_strength(mover, place, strengths_->of_quiet_point(seen(place, to_move_)));
+  });
+  (stale & tight_).for_each([&](unsigned place) {
     const unsigned features = tactics(place, to_move_);
     const GoPattern pattern = seen(place, to_move_);
-    set_strength(mover, place, features == kNever ? 0 : strengths_->of_point(pattern, features));
+    set_strength(mover, place, features == kGoNever ? 0 : strengths_->of_point(pattern, features));
+    if (!beside_tight_chain(place)) tight_.reset(place);
   });
   stale_[mover] = {};
+}
+
+template <int MaxSide>
+bool GoRolloutBoard<MaxSide>::beside_tight_chain(unsigned place) const noexcept {
+  for (const int step : grid_->beside) {
+    const unsigned there = moved(place, step);
+    const unsigned colour = colour_[there];
+    if (colour != kEmpty && colour != kBorder && liberties_[head_[there]] <= 2) return true;
+  }
+  return false;
 }
 
 template <int MaxSide>
@@ -120,26 +135,19 @@ void GoRolloutBoard<MaxSide>::Answers::add(unsigned place, unsigned feature) noe
     return;
   }
   list[count++] = {static_cast<std::uint16_t>(place), static_cast<std::uint16_t>(feature)};
-}
-
-template <int MaxSide>
-bool GoRolloutBoard<MaxSide>::Answers::contains(unsigned place) const noexcept {
-  for (unsigned i = 0; i < count; ++i) {
-    if (list[i].place == place) return true;
-  }
-  return false;
+  places.set(place);
 }
 
 template <int MaxSide>
 void GoRolloutBoard<MaxSide>::find_answers(Answers& answers) const noexcept {
   answers.count = 0;
+  answers.places = {};
   if (last_ != kNowhere) {
-    const std::array<std::uint32_t, kPlaces>& strength = strength_[static_cast<unsigned>(to_move_)];
-    const typename Grid::Near& near = grid_->near[last_];
-    for (unsigned i = 0; i < near.count; ++i) {
-      if (strength[near.places[i]] == 0) continue;
-      answers.list[answers.count++] = {near.places[i], near.features[i]};
-    }
+    answers.places = grid_->near[last_] & empty_;
+    answers.places.for_each([&](unsigned place) {
+      answers.list[answers.count++] = {static_cast<std::uint16_t>(place),
+                                       grid_->answer_features(last_, place)};
+    });
     const unsigned threat = head_[last_];
     if (liberties_[threat] == 1) answers.add(only_member(open_[threat]), kRetake);
     const unsigned own = 1U + static_cast<unsigned>(to_move_);
@@ -209,7 +217,7 @@ Action GoRolloutBoard<MaxSide>::draw(Rng& rng) noexcept {
       return grid_->point(answers.list[i].place);
     }
     const unsigned place = place_at(drawn - here);
-    if (!answers.contains(place)) return grid_->point(place);
+    if (!answers.places.test(place)) return grid_->point(place);
   }
   return draw_exactly(multiply_wide(rng.next(), here + elsewhere).high, answers);
 }
@@ -225,7 +233,7 @@ Action GoRolloutBoard<MaxSide>::draw_exactly(std::uint64_t drawn,
   const auto mover = static_cast<unsigned>(to_move_);
   unsigned place = 0;
   for (;; ++place) {
-    if (strength_[mover][place] == 0 || answers.contains(place)) continue;
+    if (strength_[mover][place] == 0 || answers.places.test(place)) continue;
     if (drawn < strength_[mover][place]) return grid_->point(place);
     drawn -= strength_[mover][place];
   }

@@ -80,8 +80,8 @@ class GoRolloutBoard {
   struct Answers {
     std::array<Answer, kPlaces> list;  // the first `count` are written, no more
     unsigned count;
+    Places places;  ///< of the list
     void add(unsigned place, unsigned feature) noexcept;
-    [[nodiscard]] bool contains(unsigned place) const noexcept;
   };
 
   static unsigned moved(unsigned place, int step) noexcept {
@@ -94,8 +94,10 @@ class GoRolloutBoard {
   [[nodiscard]] GoPattern seen(unsigned place, int player) const noexcept {
     return player == 0 ? pattern_[place] : swapped(pattern_[place]);
   }
-  /// Bits of the first kGoTacticBits features; kNever where the move would be suicide.
+  /// Bits of the first kGoTacticBits features; kGoNever where the move would be suicide.
   [[nodiscard]] unsigned tactics(unsigned place, int player) const noexcept;
+  /// Whether a chain beside the place has at most two liberties.
+  [[nodiscard]] bool beside_tight_chain(unsigned place) const noexcept;
   /// Liberties of a stone of the colour `own` there, which takes nothing; 3 for all above.
   [[nodiscard]] unsigned liberties_after(unsigned place, unsigned own) const noexcept;
   /// Computes what has changed for the player to move.
@@ -116,7 +118,9 @@ class GoRolloutBoard {
   void join(unsigned& head, unsigned other) noexcept;
   /// Notes that moves at the liberties of a chain may have changed.
   void note_liberties(unsigned head) noexcept {
-    if (liberties_[head] <= 2) changed_ |= open_[head];
+    if (liberties_[head] > 2) return;
+    changed_ |= open_[head];
+    tight_ |= open_[head];
   }
   /// Changes the colour of a place, and with it the patterns around.
   void colour(unsigned place, unsigned before, unsigned after) noexcept;
@@ -127,8 +131,6 @@ class GoRolloutBoard {
     total_[player] += more;
   }
 
-  static constexpr unsigned kNever = ~0U;
-
   const Grid* grid_;
   const GoRolloutStrengths* strengths_;
   int to_move_ = 0;
@@ -137,6 +139,7 @@ class GoRolloutBoard {
   unsigned ko_ = kNowhere;
   unsigned last_ = kNowhere;
   Places empty_;
+  Places tight_;                   ///< contains the liberties of all chains that have one or two
   Places changed_;                 ///< by the play under way
   std::array<Places, 2> stale_{};  ///< [player]: strengths to be computed anew
   std::array<std::uint64_t, 2> total_{};

@@ -20,13 +20,6 @@ struct GoRolloutGrid {
 
   using Places = PointSet<(kPlaces + 63) / 64>;
 
-  /// The places with d = dx + dy + max(dx, dy) <= 4 to one, sorted by d.
-  struct Near {
-    std::array<std::uint16_t, 12> places{};
-    std::array<std::uint16_t, 12> features{};  ///< of a move there after one in the middle
-    unsigned count = 0;
-  };
-
   GoRolloutGrid(int rows, int columns) : rows(rows), columns(columns), stride(columns + 1) {
     const auto s = static_cast<std::int16_t>(stride);
     const auto step = [](int n) { return static_cast<std::int16_t>(n); };
@@ -55,28 +48,36 @@ struct GoRolloutGrid {
   int stride;
   std::array<std::int16_t, 8> around{};  ///< steps to the eight neighbours, row by row
   std::array<std::int16_t, 4> beside{};  ///< those to the four of them that share a line
-  std::array<Near, kPlaces> near{};
-  std::array<Places, kPlaces> block{};  ///< the 3x3 places around each
+  std::array<Places, kPlaces> near{};    ///< places with d = dx + dy + max(dx, dy) <= 4 to each
+  std::array<Places, kPlaces> block{};   ///< the 3x3 places around each
+
+  /// The features by distance of a move at a place near the last one.
+  [[nodiscard]] std::uint16_t answer_features(unsigned last, unsigned place) const noexcept {
+    return features_[place + kFarthest - last];
+  }
 
  private:
+  static constexpr unsigned kFarthest = 2 * (MaxSide + 1);  ///< most between two near places
+
   void add_near(Action point) {
-    Near& found = near[place(point)];
-    for (int distance = 2; distance <= 4; ++distance) {
-      for (int dy = -2; dy <= 2; ++dy) {
-        for (int dx = -2; dx <= 2; ++dx) {
-          const int ax = dx < 0 ? -dx : dx;
-          const int ay = dy < 0 ? -dy : dy;
-          if (ax + ay + (ax > ay ? ax : ay) != distance) continue;
-          const int row = point / columns + dy;
-          const int column = point % columns + dx;
-          if (row < 0 || row >= rows || column < 0 || column >= columns) continue;
-          found.places[found.count] = static_cast<std::uint16_t>(place(row * columns + column));
-          found.features[found.count++] = static_cast<std::uint16_t>(
-              kDistance2 << (distance - 2) | (distance <= 3 ? kResponse : 0));
-        }
+    for (int dy = -2; dy <= 2; ++dy) {
+      for (int dx = -2; dx <= 2; ++dx) {
+        const int ax = dx < 0 ? -dx : dx;
+        const int ay = dy < 0 ? -dy : dy;
+        const int distance = ax + ay + (ax > ay ? ax : ay);
+        const int row = point / columns + dy;
+        const int column = point % columns + dx;
+        if (distance < 2 || distance > 4) continue;
+        if (row < 0 || row >= rows || column < 0 || column >= columns) continue;
+        const unsigned there = place(row * columns + column);
+        near[place(point)].set(there);
+        features_[there + kFarthest - place(point)] = static_cast<std::uint16_t>(
+            kDistance2 << (distance - 2) | (distance <= 3 ? kResponse : 0));
       }
     }
   }
+
+  std::array<std::uint16_t, 2 * kFarthest + 1> features_{};  ///< [place - last + kFarthest]
 };
 
 }  // namespace pyengine

@@ -40,10 +40,22 @@ void multiply(std::span<const float> weights, std::span<float> products) {
   }
 }
 
+/// The tactics of a move beside chains that have at least three liberties each; kGoNever where it
+/// would be suicide.
+unsigned quiet_tactics(GoPattern pattern) {
+  int empty = 0;
+  for (const unsigned i : {1U, 3U, 4U, 6U}) {
+    const unsigned there = pattern >> (2 * i) & 3U;
+    if (there == 1) return 0;  // the stone has its liberties
+    empty += there == 0 ? 1 : 0;
+  }
+  return empty == 0 ? kGoNever : empty == 1 ? unsigned{kSelfAtariStone} : 0;
+}
+
 }  // namespace
 
 GoRolloutStrengths::GoRolloutStrengths(const GoRolloutWeights& weights)
-    : pattern_(kGoPatterns), response_(kGoPatterns) {
+    : pattern_(kGoPatterns), response_(kGoPatterns), quiet_(kGoPatterns) {
   check("pattern", weights.pattern, kGoPatterns);
   check("response", weights.response, kGoPatterns);
   check("features", weights.features, weights.features.size());
@@ -55,6 +67,11 @@ GoRolloutStrengths::GoRolloutStrengths(const GoRolloutWeights& weights)
   const std::span<const float> features = weights.features;
   multiply(features.first(kGoTacticBits), tactics_);
   multiply(features.subspan(kGoTacticBits, kGoLastBits), last_);
+  for (std::size_t i = 0; i < kGoPatterns; ++i) {
+    const auto pattern = static_cast<GoPattern>(i);
+    const unsigned tactics = quiet_tactics(pattern);
+    quiet_[i] = tactics == kGoNever ? 0 : of_point(pattern, tactics);
+  }
 }
 
 }  // namespace pyengine

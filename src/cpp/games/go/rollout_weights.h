@@ -42,6 +42,7 @@ inline constexpr std::array<std::string_view, 12> kGoRolloutNames = {
     "capture_stone",    "capture_chain",    "atari",      "escape",
     "self_atari_stone", "self_atari_chain", "distance_2", "distance_3",
     "distance_4",       "extend",           "rescue",     "retake"};
+inline constexpr unsigned kGoNever = ~0U;     ///< in the place of tactics: suicide
 inline constexpr unsigned kGoTacticBits = 6;  ///< the first features, which the board alone decides
 inline constexpr unsigned kGoLastBits = 6;    ///< those that the last move decides
 
@@ -85,6 +86,11 @@ class GoRolloutStrengths {
   [[nodiscard]] std::uint32_t of_point(GoPattern pattern, unsigned tactics) const noexcept {
     return fixed(pattern_[pattern] * tactics_[tactics]);
   }
+  /// The same of a move beside chains that have at least three liberties each: then the pattern
+  /// decides on all tactics.
+  [[nodiscard]] std::uint32_t of_quiet_point(GoPattern pattern) const noexcept {
+    return quiet_[pattern];
+  }
   /// That of a point with the features that the last move gives it, below 2^54 units.
   [[nodiscard]] std::uint64_t near_last(std::uint32_t of_point, GoPattern pattern,
                                         unsigned features) const noexcept {
@@ -106,8 +112,9 @@ class GoRolloutStrengths {
     return static_cast<std::uint32_t>(units < kMost ? units : kMost);
   }
 
-  std::vector<float> pattern_;   ///< [kGoPatterns], in units
-  std::vector<float> response_;  ///< [kGoPatterns]
+  std::vector<float> pattern_;        ///< [kGoPatterns], in units
+  std::vector<float> response_;       ///< [kGoPatterns]
+  std::vector<std::uint32_t> quiet_;  ///< [kGoPatterns], in units
   std::array<float, std::size_t{1} << kGoTacticBits> tactics_{};
   std::array<float, std::size_t{1} << kGoLastBits> last_{};
 };
