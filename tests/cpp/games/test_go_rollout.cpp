@@ -160,6 +160,34 @@ TEST_CASE("Go rollout: a move is drawn by its share of the strengths") {
   CHECK(chi_squared < 34.8);  // 99 % of the distribution with 18 degrees of freedom
 }
 
+TEST_CASE("Go rollout: a draw ends and is right where answers have nearly all of the sums") {
+  GoRolloutWeights table = no_weights();
+  for (std::size_t i = 6; i < 9; ++i) table.features[i] = -30.0F;  // no move near the last one
+  for (std::size_t i = 0; i < kGoPatterns; ++i) {  // much beside an opponent's stone
+    for (unsigned at = 0; at < 8; ++at) {
+      if ((i >> (2 * at) & 3U) == 2) table.pattern[i] = 8.0F;
+    }
+  }
+  const GoRolloutStrengths weights(table);
+  const GoRolloutGrid<9> grid(3, 5);
+  GoRolloutBoard<9> board(grid, weights);
+  // Of the 14 empty points, 10 are near the last move in the middle.
+  GoRolloutStart start;
+  start.first = setup_of({".....", "..X..", "....."}).first;
+  start.to_move = 1;
+  start.last = 7;
+  start.plies_left = 50;
+  board.set_up(start);
+  std::map<Action, int> drawn;
+  Rng rng(5, 0);
+  constexpr int kDraws = 40'000;
+  for (int i = 0; i < kDraws; ++i) ++drawn[board.draw(rng)];
+  REQUIRE(drawn.size() == 4);
+  for (const Action corner : {0, 4, 10, 14}) {
+    CHECK(drawn[corner] == doctest::Approx(kDraws / 4.0).epsilon(0.05));
+  }
+}
+
 TEST_CASE("Go rollout: without weights all moves but eyes and suicide are equal") {
   const GoRolloutPolicy policy(no_weights());
   const auto found = moves_of(policy,

@@ -17,9 +17,11 @@ from pyengine import (
     ModelSpec,
     RolloutEvaluator,
     RolloutPolicy,
+    as_game,
     load_game,
 )
 from pyengine.evaluators import as_evaluator
+from toy_games import Matches, ToyGame
 
 KO = ModelSpec(planes=("ko",))
 
@@ -259,6 +261,13 @@ def test_wrong_weights_and_games_are_refused() -> None:
         RolloutEvaluator(policy=3)
     with pytest.raises(ConfigError, match="sequence of states"):
         random_policy().probabilities(load_game("go").new_initial_state())
+
+
+def test_a_users_game_that_is_called_go_is_refused() -> None:
+    named = type("go", (ToyGame,), {"name": "go"})(Matches)
+    assert as_game(named).name == "go"
+    with pytest.raises(ModelError, match="expected a game of Go"):
+        Engine(named, RolloutEvaluator(policy=random_policy()))
 
 
 def test_a_search_with_several_threads_uses_it() -> None:

@@ -10,7 +10,8 @@ namespace pyengine {
 namespace {
 
 GoParams params_of(const AnyGame& game) {
-  if (game.name() == Go9::kName) return parse_go_params(game.params());
+  // A user's game may bear any name, and has no stones that we know.
+  if (game.name() == Go9::kName && game.has_stones()) return parse_go_params(game.params());
   throw ModelError("expected a game of Go for the rollout policy, found " + game.to_string());
 }
 
