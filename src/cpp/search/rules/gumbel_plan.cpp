@@ -38,12 +38,11 @@ GumbelPlan::GumbelPlan(const SearchConfig& config, const Tree& tree,
   for (const Edge edge : tree.edges(tree.root())) {
     Move move;
     move.action = edge.action();
-    move.prior = unpack_prior(edge.prior());
-    move.logit = gumbel::logit_of(move.prior);
+    move.prior = edge.prior();
+    move.logit = gumbel::logit_of(unpack_prior(edge.prior()));
     move.noise = noise[edge.action()];
     moves_.push_back(move);
   }
-  candidates_.reserve(moves_.size());
   begin_halving(tree, 0);
 }
 
@@ -72,7 +71,7 @@ gumbel::CompletedQ GumbelPlan::completed_q(const Tree& tree, int count) const no
   std::size_t visited = 0;
   auto move = moves_.begin();
   for_each_child(tree.arena(), tree.root(), count, [&](const Node& child) {
-    const double prior = (move++)->prior;
+    const double prior = unpack_prior((move++)->prior);
     const double visits = visits_of(child);
     if (visits == 0.0) return;
     completed.add(prior, visits, child.mean_for_chooser());
@@ -82,52 +81,54 @@ gumbel::CompletedQ GumbelPlan::completed_q(const Tree& tree, int count) const no
   return completed;
 }
 
-void GumbelPlan::list_candidates(const Tree& tree, int count, bool may_create) noexcept {
-  const gumbel::CompletedQ completed = completed_q(tree, count);
+template <class Visit>
+void GumbelPlan::for_each_candidate(const View& view, Visit&& visit) const noexcept {
+  const gumbel::CompletedQ& completed = view.completed;
   const auto score = [&](const Move& move, double q) {
     return move.noise + move.logit + completed.sigma(q);
   };
-  const Proof lost = loss_of(tree.root().mover);
-  candidates_.clear();
+  const Node& root = view.tree.root();
+  const Proof lost = loss_of(root.mover);
   auto next = moves_.begin();
-  for_each_child(tree.arena(), tree.root(), count, [&](Node& child) {
+  for_each_child(view.tree.arena(), root, view.count, [&](Node& child) {
     const Move& move = *next++;
     if (solver_ && child.proof.load(std::memory_order_relaxed) == lost) return;
     const std::uint32_t visits = visits_of(child);
     const double q = visits == 0 ? completed.mixed() : child.mean_for_chooser();
     const std::int64_t marks = child.in_flight.load(std::memory_order_relaxed);
-    candidates_.push_back({&child, &move, score(move, q), marks + visits - move.before});
+    visit(Candidate{&child, &move, score(move, q), marks + visits - move.before});
   });
-  if (!may_create || next == moves_.end()) return;
-  candidates_.push_back({nullptr, &*next, score(*next, completed.mixed()), 0});
+  if (!view.may_create || next == moves_.end()) return;
+  visit(Candidate{nullptr, &*next, score(*next, completed.mixed()), 0});
 }
 
 template <class Allowed, class Better>
-const GumbelPlan::Candidate* GumbelPlan::best(Allowed&& allowed, Better&& better) const noexcept {
-  const Candidate* found = nullptr;
-  for (const Candidate& candidate : candidates_) {
-    if (!allowed(*candidate.move)) continue;
-    if (found == nullptr || better(candidate, *found)) found = &candidate;
-  }
+std::optional<GumbelPlan::Candidate> GumbelPlan::best(const View& view, Allowed&& allowed,
+                                                      Better&& better) const noexcept {
+  std::optional<Candidate> found;
+  for_each_candidate(view, [&](const Candidate& candidate) {
+    if (allowed(*candidate.move) && (!found || better(candidate, *found))) found = candidate;
+  });
   return found;
 }
 
 /// While fewer moves than the phase considers were begun in it, another one is: the best of those
 /// that came through the phase before. Then each of them gets its visits.
-const GumbelPlan::Candidate* GumbelPlan::planned(const HalvingPhase& phase) const noexcept {
+std::optional<GumbelPlan::Candidate> GumbelPlan::planned(const HalvingPhase& phase,
+                                                         const View& view) const noexcept {
   const auto is_in = [&](const Move& move) { return move.begun > phase.level; };
-  const auto in = std::count_if(candidates_.begin(), candidates_.end(),
-                                [&](const Candidate& c) { return is_in(*c.move); });
+  std::uint32_t in = 0;
+  for_each_candidate(view, [&](const Candidate& c) { in += is_in(*c.move) ? 1U : 0U; });
   if (in < phase.considered) {
     const auto came_through = [&](const Move& move) { return move.begun == phase.level; };
-    if (const Candidate* another = best(came_through, kByScore)) return another;
+    if (const auto another = best(view, came_through, kByScore)) return another;
   }
   const std::uint64_t enough = std::uint64_t{phase.level} + phase.extra;
   const auto lacks = [&](const Move& move) { return is_in(move) && move.begun < enough; };
-  if (const Candidate* same = best(lacks, kByVisits)) return same;
+  if (const auto same = best(view, lacks, kByVisits)) return same;
   // Of moves proven lost there are visits left, or no child can be created.
-  if (const Candidate* extra = best(is_in, kByVisits)) return extra;
-  return best([](const Move&) { return true; }, kByVisits);
+  if (const auto extra = best(view, is_in, kByVisits)) return extra;
+  return best(view, [](const Move&) { return true; }, kByVisits);
 }
 
 Selection GumbelPlan::choose(const Tree& tree, bool may_create) noexcept {
@@ -136,8 +137,8 @@ Selection GumbelPlan::choose(const Tree& tree, bool may_create) noexcept {
   if (phase.halving != halving_) begin_halving(tree, phase.halving);
   const Node& root = tree.root();
   const int count = root.num_children.load(std::memory_order_acquire);
-  list_candidates(tree, count, may_create);
-  if (const Candidate* chosen = planned(phase)) {
+  const View view{tree, count, may_create, completed_q(tree, count)};
+  if (const auto chosen = planned(phase, view)) {
     return chosen->child != nullptr ? Selection::of(chosen->child) : Selection::create();
   }
   // All children are proven lost, and at the cap on memory there will be no other ones.

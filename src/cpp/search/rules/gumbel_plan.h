@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "search/rules/gumbel.h"
@@ -47,14 +48,15 @@ class GumbelPlan final : public RootPlan {
 
  private:
   struct Move {
-    ActionId action = 0;
-    double prior = 0.0;
     double logit = 0.0;
     double noise = 0.0;
     std::uint32_t before = 0;  ///< visits before this halving
     std::uint32_t begun = 0;   ///< simulations of this halving
-    bool won = false;          ///< the halving before left it over
+    ActionId action = 0;
+    PackedPrior prior = 0;
+    bool won = false;  ///< the halving before left it over
   };
+  static_assert(sizeof(Move) == 32);  // a search has as many as its root has moves
   /// A move that can be chosen now.
   struct Candidate {
     Node* child = nullptr;  ///< none: the next edge
@@ -62,14 +64,24 @@ class GumbelPlan final : public RootPlan {
     double score = 0.0;
     std::int64_t visits = 0;  ///< of this halving, with the marks of leaves in flight
   };
+  /// What one choice sees.
+  struct View {
+    const Tree& tree;
+    int count;  ///< children of the root
+    bool may_create;
+    gumbel::CompletedQ completed;
+  };
 
   [[nodiscard]] Move& move_of(const Node& child) noexcept;
   void begin_halving(const Tree& tree, std::uint32_t number) noexcept;
   [[nodiscard]] gumbel::CompletedQ completed_q(const Tree& tree, int count) const noexcept;
-  void list_candidates(const Tree& tree, int count, bool may_create) noexcept;
+  template <class Visit>
+  void for_each_candidate(const View& view, Visit&& visit) const noexcept;
   template <class Allowed, class Better>
-  [[nodiscard]] const Candidate* best(Allowed&& allowed, Better&& better) const noexcept;
-  [[nodiscard]] const Candidate* planned(const HalvingPhase& phase) const noexcept;
+  [[nodiscard]] std::optional<Candidate> best(const View& view, Allowed&& allowed,
+                                              Better&& better) const noexcept;
+  [[nodiscard]] std::optional<Candidate> planned(const HalvingPhase& phase,
+                                                 const View& view) const noexcept;
   [[nodiscard]] std::uint64_t end_of_halving() const noexcept;
 
   const double c_visit_;
@@ -83,7 +95,6 @@ class GumbelPlan final : public RootPlan {
   std::vector<Move> moves_;   ///< in the order of the root's edges
   std::uint64_t begun_ = 0;   ///< simulations of the search
   std::uint32_t halving_ = 0;
-  std::vector<Candidate> candidates_;  ///< of one choice
 };
 
 /// Standard Gumbel noise by action, drawn for legal actions in ascending order.
