@@ -20,7 +20,7 @@ class BoundPolicyRollout final : public BoundEvaluator {
   BoundPolicyRollout(int rollouts, std::uint64_t seed, std::shared_ptr<const AnyGame> game,
                      std::shared_ptr<const PlayoutPolicy> policy)
       : rollouts_(rollouts), seed_(seed), game_(std::move(game)), policy_(std::move(policy)) {
-    policy_->bind(*game_);  // throws here and not in the search
+    static_cast<void>(policy_->bind(*game_));  // throws here and not in the search
   }
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
