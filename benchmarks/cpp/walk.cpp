@@ -58,7 +58,8 @@ struct Walking {
     rule.configure(grown.config);
   }
   Walk walk(const Grown& grown) {
-    return walker->walk(grown.tree(), grown.start.position(), {grown.config}, rule, allocator, path);
+    return walker->walk(grown.tree(), grown.start.position(), {grown.config}, rule, allocator,
+                        path);
   }
 };
 

@@ -20,6 +20,7 @@ __all__: list[str] = [
     "RolloutPolicy",
     "Searcher",
     "SelfPlay",
+    "Solver",
     "State",
     "at_temperature",
     "callback_evaluator",
@@ -377,6 +378,25 @@ class Searcher:
     ) -> list[dict]: ...
     def stats(self) -> dict: ...
     def stop(self) -> None: ...
+
+class Solver:
+    """
+    Exact values by alpha-beta; see pyengine.Solver.
+    """
+    def __init__(
+        self, game: Game, table_bytes: typing.SupportsInt | typing.SupportsIndex
+    ) -> None: ...
+    def clear(self) -> None: ...
+    def solve(
+        self,
+        state: typing.Any,
+        depth: typing.SupportsInt | typing.SupportsIndex | None,
+        seconds: typing.SupportsFloat | typing.SupportsIndex | None,
+        threads: typing.SupportsInt | typing.SupportsIndex,
+        score: bool,
+    ) -> dict: ...
+    @property
+    def table_bytes(self) -> int: ...
 
 class SelfPlay:
     """

@@ -75,7 +75,7 @@ class Table {
   std::uint64_t buckets_;
   /// Buckets in use: a small search stays in the processor's cache and needs few pages.
   std::atomic<std::uint64_t> used_;
-  std::uint64_t expected_ = 0;  ///< entries, since the table was cleared
+  std::uint64_t expected_ = 0;          ///< entries, since the table was cleared
   std::unique_ptr<void, Free> memory_;  ///< zero pages of the system until they are written
   Bucket* first_ = nullptr;
   unsigned generation_ = 0;  ///< of entries; only while no search runs
