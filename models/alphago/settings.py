@@ -23,7 +23,7 @@ PLANES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Sizes of all stages; the defaults are those of the run in the manifest."""
+    """Sizes of all stages; the defaults are those of the whole run."""
 
     seed: int = 0
     #: Games of the teacher, and simulations of its searches.
