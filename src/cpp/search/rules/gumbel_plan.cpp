@@ -7,10 +7,10 @@
 namespace pyengine {
 namespace {
 
-/// Of a move. The last two are told apart by their values alone, which suffer from leaves that were
-/// chosen too early: Connect Four, 32 simulations, moves of the serial search: 99.7 % with one leaf
-/// of each of them in flight, 89 % with two or three at 4 to 8 visits.
-constexpr std::uint64_t kVisitsPerLeafInFlight = 16;
+/// Of a move. The last two are told apart by their values alone, which leaves that were chosen too
+/// early blur: Connect Four, 32 simulations, moves of the serial search: 99.7 % with one leaf of a
+/// move in flight, 89 % with two or three where it has 4 to 8 visits.
+constexpr std::int64_t kVisitsPerLeafInFlight = 16;
 
 [[nodiscard]] std::uint32_t visits_of(const Node& node) noexcept {
   return node.visits.load(std::memory_order_relaxed);
@@ -20,8 +20,11 @@ constexpr std::uint64_t kVisitsPerLeafInFlight = 16;
 constexpr auto kByScore = [](const auto& a, const auto& b) {
   return a.score != b.score ? a.score > b.score : a.move->action < b.move->action;
 };
-/// The fewest visits first: leaves that are in flight, and those that walks met, send others away.
-constexpr auto kByVisits = [](const auto& a, const auto& b) {
+/// The fewest simulations, then what may have another leaf in flight; leaves that walks met send
+/// others away.
+constexpr auto kByTurn = [](const auto& a, const auto& b) {
+  if (a.move->begun != b.move->begun) return a.move->begun < b.move->begun;
+  if (a.may_fly != b.may_fly) return a.may_fly;
   return a.visits != b.visits ? a.visits < b.visits : kByScore(a, b);
 };
 
@@ -96,10 +99,12 @@ void GumbelPlan::for_each_candidate(const View& view, Visit&& visit) const noexc
     const std::uint32_t visits = visits_of(child);
     const double q = visits == 0 ? completed.mixed() : child.mean_for_chooser();
     const std::int64_t marks = child.in_flight.load(std::memory_order_relaxed);
-    visit(Candidate{&child, &move, score(move, q), marks + visits - move.before});
+    const std::int64_t flying = std::int64_t{move.before} + move.begun - visits;
+    const bool may_fly = flying < 1 + visits / kVisitsPerLeafInFlight;
+    visit(Candidate{&child, &move, score(move, q), marks + visits - move.before, may_fly});
   });
   if (!view.may_create || next == moves_.end()) return;
-  visit(Candidate{nullptr, &*next, score(*next, completed.mixed()), 0});
+  visit(Candidate{nullptr, &*next, score(*next, completed.mixed())});
 }
 
 template <class Allowed, class Better>
@@ -107,28 +112,36 @@ std::optional<GumbelPlan::Candidate> GumbelPlan::best(const View& view, Allowed&
                                                       Better&& better) const noexcept {
   std::optional<Candidate> found;
   for_each_candidate(view, [&](const Candidate& candidate) {
-    if (allowed(*candidate.move) && (!found || better(candidate, *found))) found = candidate;
+    if (allowed(candidate) && (!found || better(candidate, *found))) found = candidate;
   });
   return found;
 }
 
+Selection GumbelPlan::enter(const Candidate& chosen) noexcept {
+  if (!chosen.may_fly) return Selection::wait();
+  return chosen.child != nullptr ? Selection::of(chosen.child) : Selection::create();
+}
+
 /// While fewer moves than the phase considers were begun in it, another one is: the best of those
 /// that came through the phase before. Then each of them gets its visits.
-std::optional<GumbelPlan::Candidate> GumbelPlan::planned(const HalvingPhase& phase,
-                                                         const View& view) const noexcept {
-  const auto is_in = [&](const Move& move) { return move.begun > phase.level; };
+Selection GumbelPlan::planned(const HalvingPhase& phase, const View& view) const noexcept {
+  const auto is_in = [&](const Candidate& c) { return c.move->begun > phase.level; };
   std::uint32_t in = 0;
-  for_each_candidate(view, [&](const Candidate& c) { in += is_in(*c.move) ? 1U : 0U; });
+  for_each_candidate(view, [&](const Candidate& c) { in += is_in(c) ? 1U : 0U; });
   if (in < phase.considered) {
-    const auto came_through = [&](const Move& move) { return move.begun == phase.level; };
-    if (const auto another = best(view, came_through, kByScore)) return another;
+    const auto came_through = [&](const Candidate& c) { return c.move->begun == phase.level; };
+    if (const auto another = best(view, came_through, kByScore)) return enter(*another);
   }
   const std::uint64_t enough = std::uint64_t{phase.level} + phase.extra;
-  const auto lacks = [&](const Move& move) { return is_in(move) && move.begun < enough; };
-  if (const auto same = best(view, lacks, kByVisits)) return same;
-  // Of moves proven lost there are visits left, or no child can be created.
-  if (const auto extra = best(view, is_in, kByVisits)) return extra;
-  return best(view, [](const Move&) { return true; }, kByVisits);
+  const auto lacks = [&](const Candidate& c) { return is_in(c) && c.move->begun < enough; };
+  if (const auto same = best(view, lacks, kByTurn)) return enter(*same);
+  // None lacks visits: some are left of moves proven lost, or no child can be created.
+  if (const auto extra = best(view, is_in, kByTurn)) return enter(*extra);
+  const auto any = [](const Candidate&) { return true; };
+  if (const auto other = best(view, any, kByTurn)) return enter(*other);
+  // All children are proven lost, and at the cap on memory there will be no other ones.
+  if (view.count == 0) return Selection::nothing();
+  return Selection::of(child_at(view.tree.arena(), view.tree.root(), 0));
 }
 
 Selection GumbelPlan::choose(const Tree& tree, bool may_create) noexcept {
@@ -138,11 +151,7 @@ Selection GumbelPlan::choose(const Tree& tree, bool may_create) noexcept {
   const Node& root = tree.root();
   const int count = root.num_children.load(std::memory_order_acquire);
   const View view{tree, count, may_create, completed_q(tree, count)};
-  if (const auto chosen = planned(phase, view)) {
-    return chosen->child != nullptr ? Selection::of(chosen->child) : Selection::create();
-  }
-  // All children are proven lost, and at the cap on memory there will be no other ones.
-  return count == 0 ? Selection::nothing() : Selection::of(child_at(tree.arena(), root, 0));
+  return planned(phase, view);
 }
 
 void GumbelPlan::began(const Node* child) noexcept {
@@ -158,11 +167,8 @@ void GumbelPlan::took_back(const Node* child) noexcept {
 }
 
 std::uint64_t GumbelPlan::most_in_flight(std::uint64_t completed) const noexcept {
-  const HalvingPhase& phase = phase_of(phases_, completed);
-  const std::uint64_t into = completed - std::min(completed, phase.begin);
-  const std::uint64_t visits = phase.level + into / phase.considered;  // of each move
-  const std::uint64_t rounds = 1 + visits / kVisitsPerLeafInFlight;
-  return std::min(rounds * phase.considered, phase.end - std::min(phase.end, completed));
+  const std::uint64_t end = phase_of(phases_, completed).end;
+  return end - std::min(end, completed);
 }
 
 std::vector<RootRank> GumbelPlan::ranks(const Tree& tree) const {

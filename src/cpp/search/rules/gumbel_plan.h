@@ -9,11 +9,10 @@
 /// The formulas and their source are in gumbel.h. Serial searches of a new tree have the visits of
 /// mctx.gumbel_muzero_policy. What is ours:
 ///
-/// - A batch. A round visits each move of a phase once: its leaves may be in flight at once, as
-/// they
-///   lie in different subtrees. Where each move has many visits, several rounds may; the next phase
-///   waits for all of them. Each move gets as many as planned: what was begun counts, not the marks
-///   of leaves in flight, of which a collision leaves more.
+/// - A batch. Each move of a phase may have a leaf in flight, as these lie in different subtrees;
+///   where it has many visits, several. The next phase waits for all of them. Each move gets as
+///   many simulations as planned: what was begun counts, not the marks of leaves in flight, of
+///   which a collision leaves more.
 /// - A tree that is continued. The plan is for the simulations of this call and counts the visits
 ///   since it began; Q, the mixed value and max N are of all visits.
 /// - A budget in seconds. Halvings follow one another, each with twice the simulations of the one
@@ -63,6 +62,7 @@ class GumbelPlan final : public RootPlan {
     const Move* move = nullptr;
     double score = 0.0;
     std::int64_t visits = 0;  ///< of this halving, with the marks of leaves in flight
+    bool may_fly = true;      ///< another leaf
   };
   /// What one choice sees.
   struct View {
@@ -80,8 +80,8 @@ class GumbelPlan final : public RootPlan {
   template <class Allowed, class Better>
   [[nodiscard]] std::optional<Candidate> best(const View& view, Allowed&& allowed,
                                               Better&& better) const noexcept;
-  [[nodiscard]] std::optional<Candidate> planned(const HalvingPhase& phase,
-                                                 const View& view) const noexcept;
+  [[nodiscard]] static Selection enter(const Candidate& chosen) noexcept;
+  [[nodiscard]] Selection planned(const HalvingPhase& phase, const View& view) const noexcept;
   [[nodiscard]] std::uint64_t end_of_halving() const noexcept;
 
   const double c_visit_;

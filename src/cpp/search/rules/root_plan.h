@@ -32,8 +32,8 @@ class RootPlan {
   virtual void began(const Node* child) noexcept = 0;
   /// A simulation that began there will not be completed.
   virtual void took_back(const Node* child) noexcept = 0;
-  /// Simulations that may be under way at once after so many were completed; 1 or more before the
-  /// budget is used up.
+  /// Simulations that may be begun before all of them are completed, after so many were; 1 or more
+  /// before the budget is used up. choose() may want fewer.
   [[nodiscard]] virtual std::uint64_t most_in_flight(std::uint64_t completed) const noexcept = 0;
   /// For the choice of the move to play: of all moves, in the order of the root's edges.
   [[nodiscard]] virtual std::vector<RootRank> ranks(const Tree& tree) const = 0;

@@ -27,6 +27,7 @@ struct Selection {
     child,      ///< the walk goes on at `child`
     new_child,  ///< the walk creates the child of the next edge
     nothing,    ///< the walk ends here: there is no child to enter
+    wait,       ///< at the root: no walk is to begin before a leaf in flight is back
   };
 
   Node* child = nullptr;  ///< of Outcome::child
@@ -38,6 +39,7 @@ struct Selection {
   [[nodiscard]] static Selection of(Node* child) noexcept { return {child, Outcome::child}; }
   [[nodiscard]] static Selection create() noexcept { return {nullptr, Outcome::new_child}; }
   [[nodiscard]] static Selection nothing() noexcept { return {}; }
+  [[nodiscard]] static Selection wait() noexcept { return {nullptr, Outcome::wait}; }
 };
 
 class RootPlan;

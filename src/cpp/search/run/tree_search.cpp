@@ -283,7 +283,8 @@ struct TreeSearch::Progress {
   int known = 0;  ///< of those, without a row
   std::uint64_t created = 0;
   std::size_t collided = 0;
-  bool met = false;  ///< a leaf that was really in flight: its completion will lift a block
+  bool met = false;    ///< a leaf that was really in flight: its completion will lift a block
+  bool waits = false;  ///< for a leaf in flight, likewise
   bool seat = false;
 };
 
@@ -330,6 +331,10 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, Progres
     solve_ending(worker, walk, turn);
   }
   worker.drawn = walk.drawn;
+  if (walk.end == WalkEnd::wait) {
+    now.waits = true;
+    return;
+  }
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
     now.met |= mark_again<S>(worker.path, times_to_mark(*worker.path.back()));
@@ -366,7 +371,7 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   try {
     while (slot.batch->num_leaves < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
       walk_once<S>(worker, slot, turn, now);
-      if (now.collided >= most_collisions) break;
+      if (now.waits || now.collided >= most_collisions) break;
       // Visits that need no row could go on for ever while what the leaves have to say is awaited.
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;
     }
@@ -377,7 +382,7 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   end_turn<S>(now);
   // Only where a leaf in flight is left to lift the block.
   const bool met_enough = now.met && (now.collided >= most_collisions || now.used == 0);
-  if (met_enough || (now.known >= most_known && !traits_.immediate))
+  if (now.waits || met_enough || (now.known >= most_known && !traits_.immediate))
     blocked_.store(true, std::memory_order_relaxed);
   return now.used != 0;
 }

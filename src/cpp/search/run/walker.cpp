@@ -49,6 +49,7 @@ class WalkerOf final : public Walker {
                                        : rule.choose(tree, *node, may_create);
       if (chosen.passes_draw) drawn = static_cast<std::uint32_t>(path.size());
       if (chosen.outcome == Selection::Outcome::nothing) return end(own_evaluation(*node));
+      if (chosen.outcome == Selection::Outcome::wait) return {WalkEnd::wait};
       if (chosen.outcome == Selection::Outcome::new_child) {
         bool at_cap = false;
         path.push_back(nullptr);  // room first: a node that is created is not lost

@@ -16,6 +16,7 @@ enum class WalkEnd : std::uint8_t {
   leaf,       ///< path.back() is claimed by the caller, who evaluates it
   known,      ///< the game is over there, or it is proven, or memory is full: `value` holds
   collision,  ///< another walk has the node in flight, or is creating it
+  wait,       ///< the rule awaits leaves in flight: see Selection
 };
 
 struct Walk {
