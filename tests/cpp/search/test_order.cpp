@@ -18,7 +18,7 @@ TEST_CASE("an order holds every place once, for any number of moves and any key"
       CAPTURE(key);
       std::vector<char> seen(static_cast<std::size_t>(count), 0);
       for (int place = 0; place < count; ++place) {
-        const int found = place_in_order(place, count, scramble(key));
+        const int found = place_in_order(place, count, mix64(key));
         REQUIRE(found >= 0);
         REQUIRE(found < count);
         seen[static_cast<std::size_t>(found)] += 1;
@@ -55,7 +55,7 @@ TEST_CASE("which move follows which is close to random too") {
   constexpr int kMoves = 9;
   std::array<int, kMoves * kMoves> times{};
   for (std::uint64_t i = 0; i < kKeys; ++i) {
-    const std::uint64_t key = scramble(i);
+    const std::uint64_t key = mix64(i);
     const int first = place_in_order(0, kMoves, key);
     const int second = place_in_order(1, kMoves, key);
     ++times[static_cast<std::size_t>(kMoves * first + second)];

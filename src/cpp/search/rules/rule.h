@@ -4,9 +4,8 @@
 ///
 /// - PUCT: puct_rule.h.
 /// - UCB1 at every node (UCT), or at the root of a tree that does not grow (flat UCB): ucb1.h.
-/// - Gumbel AlphaZero: gumbel_rule.h. The root's choice needs the search's budget and the noise
-/// that
-///   was drawn for it: a RootPlan (root_plan.h), which belongs to the search, knows them.
+/// - Gumbel AlphaZero: gumbel_rule.h. The root's choice needs the search's budget and noise, which
+///   a RootPlan (root_plan.h) of the search knows.
 ///
 /// A tree creates children in the order of its edges: larger priors first, or at random for rules
 /// that read no priors. Of the edges without a child a rule can choose the first one only. That is

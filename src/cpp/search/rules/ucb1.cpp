@@ -52,8 +52,7 @@ bool Ucb1Rule::tries_new_move(const Tree& tree, const Node& node) const noexcept
   if (expand_probability_ == 1.0) return true;
   const auto sum = static_cast<std::uint64_t>(node.value_sum.load(std::memory_order_relaxed));
   const auto visits = static_cast<std::uint64_t>(visits_of_children(node));
-  const std::uint64_t number =
-      scramble(tree.order() ^ scramble(sum + (visits << 32)) ^ node.action);
+  const std::uint64_t number = mix64(tree.order() ^ mix64(sum + (visits << 32)) ^ node.action);
   return static_cast<double>(number >> 11) * 0x1p-53 < expand_probability_;
 }
 

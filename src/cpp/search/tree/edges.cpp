@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 
 #include "base/bits.h"
@@ -105,12 +106,14 @@ int stored_edge_units(const Arena& arena, const Node& node) noexcept {
   return used;
 }
 
-std::span<const std::uint64_t> first_stored_words(const Arena& arena, const Node& node) noexcept {
-  constexpr int kEnough = 8;
-  const int units = std::min(kEnough, stored_edge_units(arena, node));
+FirstWords first_stored_words(const Arena& arena, const Node& node) noexcept {
+  FirstWords first;
+  const int most = static_cast<int>(first.words.size());
   // An odd number of edges leaves half of the last word unwritten.
-  const int whole = node.edges_are_bits ? units : std::min(units, node.num_edges / 2);
-  return {words_at(arena, node), static_cast<std::size_t>(whole)};
+  const int whole = node.edges_are_bits ? stored_edge_units(arena, node) : node.num_edges / 2;
+  first.count = static_cast<std::size_t>(std::min(most, whole));
+  std::memcpy(first.words.data(), arena.at<const std::byte>(node.edges), 8 * first.count);
+  return first;
 }
 
 double prior_sum(const Arena& arena, const Node& node, int first) noexcept {

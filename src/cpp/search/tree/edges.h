@@ -2,6 +2,8 @@
 /// or, if all have the same prior, as a set of one bit each (Go 19x19: 48 bytes and not 1,448).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -23,9 +25,12 @@ bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node);
 /// The edge at `place` of a node whose edges are stored.
 [[nodiscard]] Edge stored_edge(const Arena& arena, const Node& node, int place) noexcept;
 
-/// What is stored of a node's edges, of which the first words tell it from other nodes.
-[[nodiscard]] std::span<const std::uint64_t> first_stored_words(const Arena& arena,
-                                                                const Node& node) noexcept;
+/// The first words of what is stored of a node's edges: they tell it from other nodes.
+struct FirstWords {
+  std::array<std::uint64_t, 8> words{};
+  std::size_t count = 0;
+};
+[[nodiscard]] FirstWords first_stored_words(const Arena& arena, const Node& node) noexcept;
 
 /// The prior of each of `count` moves, if all have the same.
 [[nodiscard]] inline PackedPrior equal_prior(int count) noexcept {

@@ -5,28 +5,22 @@
 #include <cstdint>
 #include <span>
 
-namespace pyengine {
+#include "games/common/hashing.h"
 
-/// A bijection of 64-bit words that changes half of the bits on average (the finaliser of
-/// MurmurHash3).
-[[nodiscard]] constexpr std::uint64_t scramble(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDU;
-  x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53U;
-  return x ^ (x >> 33);
-}
+namespace pyengine {
 
 /// The key of a tree's orders, from the seed and the number of the search that began it; not 0.
 [[nodiscard]] constexpr std::uint64_t order_of_tree(std::uint64_t seed,
                                                     std::uint64_t search) noexcept {
-  return scramble(seed ^ scramble(~search)) | 1U;
+  return mix64(seed ^ mix64(~search)) | 1U;
 }
 
 /// The key of one node's order, from the key of the tree and what tells the node from others.
 [[nodiscard]] constexpr std::uint64_t order_key(std::uint64_t tree, std::uint64_t action,
                                                 std::span<const std::uint64_t> moves) noexcept {
   std::uint64_t key = tree ^ action;
-  for (const std::uint64_t word : moves) key = scramble(key ^ word);
-  return scramble(key);
+  for (const std::uint64_t word : moves) key = mix64(key ^ word);
+  return mix64(key);
 }
 
 /// What stands at `place` of the order of 0 .. count - 1 that `key` names; 0 <= place < count. A
@@ -46,7 +40,7 @@ namespace pyengine {
     x ^= x >> half;
     x = (x * (part(8) | 1U) + part(24)) & mask;
   } while (x >= numbers);
-  x += static_cast<std::uint32_t>((scramble(key) >> 32) * numbers >> 32);
+  x += static_cast<std::uint32_t>((mix64(key) >> 32) * numbers >> 32);
   return static_cast<int>(x < numbers ? x : x - numbers);
 }
 

@@ -130,8 +130,9 @@ bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& le
 }
 
 int Tree::place_of(const Node& node, int place) const noexcept {
-  return place_in_order(place, node.num_edges,
-                        order_key(order_, node.action, first_stored_words(*arena_, node)));
+  const FirstWords moves = first_stored_words(*arena_, node);
+  const std::uint64_t key = order_key(order_, node.action, {moves.words.data(), moves.count});
+  return place_in_order(place, node.num_edges, key);
 }
 
 void Tree::order_root() {
