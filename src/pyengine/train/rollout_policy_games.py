@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from pyengine.games import Game, State, as_game, load_game
 from pyengine.spec import ModelSpec
 
 __all__ = ["GamesLike", "PlayedGame", "played_games"]
+
+_MOST = 1 << 16  # actions of a game, as the engine numbers them
 
 #: A game and its moves, from the initial position on.
 PlayedGame: TypeAlias = tuple[Game, Sequence[int]]
@@ -43,6 +46,8 @@ def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
         games = [games]
     if isinstance(games, Dataset):
         found = list(_of_dataset(games))
+    elif isinstance(games, State) or not isinstance(games, Iterable):
+        raise ConfigError(f"games: expected a Dataset, paths, or games, found {games!r:.80}")
     else:
         found = [one for given in games for one in _of_one(given, own)]
     for other, _ in found:
@@ -60,10 +65,21 @@ def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
             raise ConfigError("games: expected a state that began empty, found one set up by hand")
         yield given.game, moves
     elif isinstance(given, Sequence) and game is not None:
-        yield game, [int(action) for action in given]
+        yield game, _actions(given)
     else:
         wanted = "a path, a state, or a list of actions with game=..."
         raise ConfigError(f"games: expected {wanted}, found {given!r:.80}")
+
+
+def _actions(given: Sequence[Any]) -> list[int]:
+    """Whole numbers; whether they are legal is seen when the game is replayed."""
+    try:
+        actions = [operator.index(action) for action in given]
+    except TypeError:
+        raise ConfigError(f"games: expected lists of actions, found {given!r:.80}") from None
+    if any(abs(action) >= _MOST for action in actions):
+        raise ConfigError(f"games: expected actions below {_MOST}, found {given!r:.80}")
+    return actions
 
 
 def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:
