@@ -310,6 +310,7 @@ TEST_CASE("policy rollout: the mean result of the policy's games, for the player
   const State state(game, read_board(*game, lost, 1));
   PolicyRolloutEvaluator evaluator(4, policy);
   const auto bound = evaluator.bind(game, {});
+  CHECK(bound->make_batch(8)->bytes > sizeof(GoRolloutBoard<9>));
   std::vector<float> priors(26);
   float value = 0.0F;
   const State* const one[] = {&state};

@@ -29,6 +29,7 @@ class BoundPolicyRollout final : public BoundEvaluator {
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
     auto batch = std::make_unique<PolicyBatch>(capacity);
     batch->playouts = policy_->bind(*game_);
+    batch->bytes += batch->playouts->bytes();
     return batch;
   }
   int request(EvalBatch&, const AnyPosition&) override { return 1; }

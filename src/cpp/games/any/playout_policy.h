@@ -1,6 +1,7 @@
 /// Playouts by a policy that knows a game: the seam between such a policy and its evaluator.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "base/rng.h"
@@ -18,6 +19,8 @@ class PolicyPlayouts {
 
   /// The position where the playouts begin from now on; it is read here alone.
   virtual void begin(const AnyPosition& position) = 0;
+  /// Of memory, all of it.
+  [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   /// Plays from there to the end.
   virtual Outcome play_out(Rng& rng) = 0;
 };

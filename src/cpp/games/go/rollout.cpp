@@ -53,6 +53,8 @@ class GoPlayouts final : public GoRolloutPlayouts {
     start_.set_up(start_of(go));
   }
 
+  [[nodiscard]] std::size_t bytes() const noexcept override { return sizeof(*this); }
+
   Outcome play_out(Rng& rng) override {
     if (outcome_) return *outcome_;
     board_ = start_;
