@@ -217,6 +217,7 @@ std::unique_ptr<RootPlan> make_gumbel_plan(const SearchConfig& config, Tree& tre
   std::vector<double> noise = gumbel_noise(rng, edges);
   if (!config.gumbel_noise) std::fill(noise.begin(), noise.end(), 0.0);
   std::vector<double> keys;
+  keys.reserve(edges.size());
   for (const Edge edge : edges) {
     keys.push_back(noise[edge.action()] + gumbel::logit_of(unpack_prior(edge.prior())));
   }
