@@ -26,7 +26,7 @@ def test_the_device_suite_says_what_share_of_the_device_is_used() -> None:
         if "busy" in row:
             continue
         assert 0 < row["utilisation"] <= 1.0
-        assert row["utilisation"] <= row["in service"] <= 1.05
+        assert row["utilisation"] <= row["in service"] + 1e-9 <= 1.05  # equal where all are full
         assert 0 <= row["padding"] < 0.5
         assert 0 < row["fill"] <= 256
 
