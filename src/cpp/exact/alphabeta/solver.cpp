@@ -17,7 +17,6 @@
 namespace pyengine {
 namespace {
 
-using alphabeta::Bounds;
 using alphabeta::kWholeGame;
 using alphabeta::Outline;
 using alphabeta::Plan;

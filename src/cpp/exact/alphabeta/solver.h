@@ -18,8 +18,8 @@ namespace pyengine {
 struct SolveLimits {
   std::optional<int> depth = std::nullopt;       ///< plies, 1..254
   std::optional<double> seconds = std::nullopt;  ///< > 0
-  int threads = 1;                  ///< >= 1, the calling one included
-  bool score = false;               ///< the game's margin in place of win, draw and loss
+  int threads = 1;                               ///< >= 1, the calling one included
+  bool score = false;  ///< the game's margin in place of win, draw and loss
 };
 
 struct SolveResult {
