@@ -51,7 +51,7 @@ class SearchConfig(Settings):
         exploration ("standard", "alphago" or "log", default "standard"): the exploration term.
             "alphago" is ``c_puct`` * P / (1 + N), of ``algorithm="puct"`` [AlphaGo, 2016]; "log" is
             ``uct_c`` * ln(n / (1 + N)), of "uct" and "flat_ucb".
-        uct_c (float >= 0, default 1 / sqrt(2)): weight of exploration in UCB1, W / N + uct_c *
+        uct_c (float >= 0, default 2**-0.5): weight of exploration in UCB1, W / N + uct_c *
             sqrt(2 * ln(n) / N), where a win counts 1, a draw 1/2 and a loss 0 [Kocsis and
             Szepesvári, 2006].
         expand_probability (float in (0, 1], default 1.0): of "uct": at a node with moves not yet
@@ -119,7 +119,7 @@ class SearchConfig(Settings):
     fpu_value: float = 0.25
     choose: Literal["visits", "mean"] = "visits"
     exploration: Literal["standard", "alphago", "log"] = "standard"
-    uct_c: float = 0.7071067811865476
+    uct_c: float = 2**-0.5
     expand_probability: float = 1.0
     threads: int = 0
     batch_size: int = 8

@@ -95,8 +95,9 @@ def samples(values: str) -> tuple[list[Any], list[Any]]:
 TYPED = (Section, pyengine.SearchConfig, pyengine.SelfPlayConfig)
 
 
-#: Ranges in words, which samples() does not read.
+#: Ranges in words, which samples() does not read, or that depend on another field.
 IN_WORDS = {
+    '"standard", "alphago" or "log"',
     "float",
     "table",
     "tuple of str",
