@@ -251,9 +251,10 @@ def test_what_cannot_be_measured_is_told_and_the_rest_is_measured(
 
 
 def test_each_run_file_has_targets() -> None:
-    """And each name of targets has its measurements."""
+    """And each name of targets has its measurements. NAME-WAY.toml learns NAME in another way."""
     import targets
 
-    assert {path.stem for path in (MODELS / "runs").glob("*.toml")} <= set(targets.NAMES)
+    names = {path.stem.partition("-")[0] for path in (MODELS / "runs").glob("*.toml")}
+    assert names <= set(targets.NAMES)
     for name in targets.NAMES:
         assert (MODELS / "measure" / f"{name}.py").exists()
