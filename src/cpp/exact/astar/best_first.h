@@ -1,0 +1,138 @@
+/// Best-first search over numbered nodes: A*, and with other priorities Dijkstra's algorithm,
+/// greedy search and weighted A*.
+///
+/// Source: Hart, Nilsson, Raphael 1968. A closed node that gets a cheaper path is opened again, so
+/// that any admissible heuristic gives optimal paths, consistent or not.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "exact/astar/limits.h"
+#include "exact/astar/nodes.h"
+
+namespace pyengine::astar {
+
+/// A graph in the eyes of a search. Costs of edges are at least 0.
+template <class P>
+concept Problem = requires(P problem, NodeId node, void (*visit)(NodeId, typename P::Cost)) {
+  /// Of edges and paths: int32, int64 in units of the problem, or double.
+  typename P::Cost;
+  { problem.is_goal(node) } -> std::same_as<bool>;
+  /// Calls visit(successor, cost of the edge) for each successor.
+  problem.expand(node, visit);
+};
+
+/// f = g + h in the problem's own units, exact for integers.
+template <class P>
+struct PlainPriority {
+  using Key = typename P::Cost;
+  P& problem;
+  Key operator()(typename P::Cost g, NodeId node) const { return g + problem.h(node); }
+};
+
+/// f = weight_g g + weight_h h.
+template <class P>
+struct WeightedPriority {
+  using Key = double;
+  P& problem;
+  double weight_g;
+  double weight_h;
+  double operator()(typename P::Cost g, NodeId node) const {
+    return weight_g * static_cast<double>(g) +
+        (weight_h == 0.0 ? 0.0 : weight_h * problem.real_h(node));
+  }
+};
+
+/// How a search ended. The path begins with the start; it is empty where none was found.
+template <class Cost>
+struct Found {
+  StopReason stop = StopReason::exhausted;
+  Cost cost{};
+  std::vector<NodeId> path;
+};
+
+template <Problem P, class Queue, class Priority, class Nodes>
+class BestFirst {
+ public:
+  using Cost = typename P::Cost;
+
+  /// `reopen`: false where the cost of a path counts for nothing (greedy search).
+  BestFirst(P& problem, Priority priority, Nodes& nodes, Limits& limits, bool reopen = true)
+      : problem_(problem),
+        priority_(priority),
+        nodes_(nodes),
+        limits_(limits),
+        open_(limits),
+        reopen_(reopen) {}
+
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+
+  /// Throws what polls and problems throw.
+  Found<Cost> run(NodeId start) {
+    try {
+      limits_.check(counts_);
+      push(start, kNoNode, Cost{});
+      while (!open_.empty()) {
+        const auto entry = open_.pop();
+        Record<Cost>& record = nodes_[entry.node];
+        if (!record.is(Status::open) || record.g != entry.g) continue;  // a cheaper path came
+        if (entry.goal) return {StopReason::found, entry.g, path_to(entry.node)};
+        record.status = static_cast<unsigned>(Status::closed);
+        expand(entry.node, entry.g);
+      }
+      return {};
+    } catch (const Stopped& stopped) {
+      return {stopped.reason(), {}, {}};
+    }
+  }
+
+ private:
+  void expand(NodeId node, Cost g) {
+    ++counts_.expanded;
+    limits_.tick(counts_);
+    problem_.expand(node, [&](NodeId child, Cost step) {
+      ++counts_.generated;
+      reach(child, node, g + step);
+    });
+  }
+
+  void reach(NodeId child, NodeId parent, Cost g) {
+    const Record<Cost>& known = nodes_[child];
+    if (!known.is(Status::unseen)) {
+      if (!(g < known.g)) return;
+      if (known.is(Status::closed)) {
+        if (!reopen_) return;
+        ++counts_.reopened;
+      }
+    }
+    push(child, parent, g);
+  }
+
+  void push(NodeId node, NodeId parent, Cost g) {
+    open_.push({priority_(g, node), g, node, problem_.is_goal(node)});
+    nodes_[node].set(g, parent, Status::open);
+  }
+
+  std::vector<NodeId> path_to(NodeId node) {
+    std::vector<NodeId> path;
+    for (; node != kNoNode; node = nodes_[node].parent) path.push_back(node);
+    std::ranges::reverse(path);
+    return path;
+  }
+
+  P& problem_;
+  Priority priority_;
+  Nodes& nodes_;
+  Limits& limits_;
+  Queue open_;
+  bool reopen_;
+  Counts counts_;
+};
+
+}  // namespace pyengine::astar

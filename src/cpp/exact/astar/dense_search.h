@@ -1,0 +1,71 @@
+/// A search of a problem whose nodes are numbered in advance, by either method.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "exact/astar/answer.h"
+#include "exact/astar/best_first.h"
+#include "exact/astar/ida.h"
+#include "exact/astar/open_list.h"
+
+namespace pyengine::astar {
+
+namespace detail {
+
+template <class Cost>
+std::vector<std::uint8_t> states_of(const DenseNodes<Cost>& nodes) {
+  std::vector<std::uint8_t> states(nodes.all().size());
+  std::ranges::transform(nodes.all(), states.begin(), [](const Record<Cost>& record) {
+    return static_cast<std::uint8_t>(record.status);
+  });
+  return states;
+}
+
+template <class P>
+void take(Answer& answer, Found<typename P::Cost> found, const Counts& counts, const P& problem,
+          const Limits& limits) {
+  answer.stop = found.stop;
+  answer.counts = counts;
+  answer.bytes = limits.bytes();
+  answer.path = std::move(found.path);
+  if (!answer.path.empty()) answer.cost = problem.path_cost(answer.path, found.cost);
+}
+
+}  // namespace detail
+
+/// P also has nodes(), h() in its own units or real_h() as a double, and path_cost().
+template <class Queue, class P, class Priority>
+Answer best_first(P& problem, Priority priority, NodeId start, const Query& query, Limits& limits) {
+  using Cost = typename P::Cost;
+  Answer answer;
+  try {
+    DenseNodes<Cost> nodes(problem.nodes(), limits);
+    BestFirst<P, Queue, Priority, DenseNodes<Cost>> search(problem, priority, nodes, limits,
+                                                           query.reopen());
+    detail::take(answer, search.run(start), search.counts(), problem, limits);
+    if (query.keep_states) answer.states = detail::states_of(nodes);
+  } catch (const Stopped& stopped) {
+    answer.stop = stopped.reason();
+  }
+  return answer;
+}
+
+/// In the order of weighted sums, which suits every problem.
+template <class P>
+Answer search_weighted(P& problem, NodeId start, const Query& query, Limits& limits) {
+  const WeightedPriority<P> priority{problem, query.weight_g, query.weight_h};
+  if (query.method == Method::ida) {
+    Answer answer;
+    DenseWalk<P> walk(problem, start, limits);
+    IterativeDeepening<DenseWalk<P>, WeightedPriority<P>> search(walk, priority, limits);
+    detail::take(answer, search.run(), search.counts(), problem, limits);
+    return answer;
+  }
+  using Queue = HeapQueue<double, typename P::Cost>;
+  return best_first<Queue>(problem, priority, start, query, limits);
+}
+
+}  // namespace pyengine::astar

@@ -1,0 +1,33 @@
+/// A set of goals among numbered nodes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "exact/astar/limits.h"
+#include "exact/astar/nodes.h"
+
+namespace pyengine::astar {
+
+/// A bit a node, and the goals as a list.
+class GoalSet {
+ public:
+  /// Goals are below `nodes`.
+  GoalSet(std::uint64_t nodes, std::vector<NodeId> goals, Limits& limits)
+      : goals_(std::move(goals)) {
+    limits.charge(nodes / 8);
+    bits_.resize(nodes / 64 + 1);
+    for (const NodeId goal : goals_) bits_[goal / 64] |= std::uint64_t{1} << (goal % 64);
+  }
+  [[nodiscard]] bool contains(NodeId node) const noexcept {
+    return ((bits_[node / 64] >> (node % 64)) & 1U) != 0;
+  }
+  [[nodiscard]] std::span<const NodeId> list() const noexcept { return goals_; }
+
+ private:
+  std::vector<NodeId> goals_;
+  std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace pyengine::astar

@@ -1,0 +1,82 @@
+#include "exact/astar/grid.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "exact/astar/dense_search.h"
+#include "exact/astar/grid_problem.h"
+#include "exact/astar/guarantee.h"
+
+namespace pyengine::astar {
+namespace {
+
+/// Exact orders in whole numbers where f = g + h in the problem's own heuristics.
+template <int kNeighbours>
+Answer search(GridProblem<kNeighbours>& problem, const GridQuery& query, NodeId start,
+              Limits& limits) {
+  using P = GridProblem<kNeighbours>;
+  using Cost = typename P::Cost;
+  const bool plain = query.query.plain() || query.query.weight_h == 0.0;
+  if (!plain || query.query.method == Method::ida || query.heuristic == GridHeuristic::array) {
+    return search_weighted(problem, start, query.query, limits);
+  }
+  const PlainPriority<P> priority{problem};
+  if constexpr (kNeighbours == 4) {
+    return best_first<BucketQueue>(problem, priority, start, query.query, limits);
+  } else {
+    return best_first<HeapQueue<Cost, Cost>>(problem, priority, start, query.query, limits);
+  }
+}
+
+/// Leaves out the border.
+std::vector<std::uint8_t> within(const GridMap& map, const std::vector<std::uint8_t>& states) {
+  std::vector<std::uint8_t> inner;
+  for (std::int32_t row = 0; row < map.rows() && !states.empty(); ++row) {
+    const auto begin = states.begin() + map.node({row, 0});
+    inner.insert(inner.end(), begin, begin + map.columns());
+  }
+  return inner;
+}
+
+}  // namespace
+
+GridMap::GridMap(std::span<const bool> free, std::int32_t rows, std::int32_t columns,
+                 Limits& limits)
+    : rows_(rows), columns_(columns), stride_(static_cast<std::uint32_t>(columns) + 1) {
+  const std::uint64_t size =
+      (static_cast<std::uint64_t>(rows) + 2) * (static_cast<std::uint64_t>(columns) + 1) + 2;
+  if (size > kMaxNodes) {
+    throw ConfigError("free: expected at most " + std::to_string(kMaxNodes) + " cells, found " +
+                      std::to_string(rows) + " x " + std::to_string(columns));
+  }
+  limits.charge(size);
+  free_.resize(size);
+  for (std::int32_t row = 0; row < rows; ++row) {
+    const auto begin = free.begin() + static_cast<std::ptrdiff_t>(index({row, 0}));
+    std::copy(begin, begin + columns, free_.begin() + node({row, 0}));
+  }
+}
+
+Answer search_grid(const GridMap& map, const GridQuery& query, NodeId start, const GoalSet& goals,
+                   Limits& limits) {
+  Answer answer;
+  if (query.connectivity == 4) {
+    GridProblem<4> problem(map, query, goals);
+    answer = search(problem, query, start, limits);
+  } else {
+    GridProblem<8> problem(map, query, goals);
+    answer = search(problem, query, start, limits);
+  }
+  answer.states = within(map, answer.states);
+  return answer;
+}
+
+bool consistent(const GridMap& map, const GridQuery& query, const GoalSet& goals, Limits& limits) {
+  if (query.connectivity == 4) {
+    return consistent_everywhere(GridProblem<4>(map, query, goals), goals, limits);
+  }
+  return consistent_everywhere(GridProblem<8>(map, query, goals), goals, limits);
+}
+
+}  // namespace pyengine::astar

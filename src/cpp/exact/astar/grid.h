@@ -1,0 +1,85 @@
+/// Grids of free and blocked cells, with 4 or 8 neighbours.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "exact/astar/answer.h"
+#include "exact/astar/goals.h"
+
+namespace pyengine::astar {
+
+struct Cell {
+  std::int32_t row = 0;
+  std::int32_t column = 0;
+  friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+/// What a diagonal needs to be free, beside its end.
+enum class Corners : std::uint8_t {
+  keep,  ///< both cells beside it
+  cut,   ///< nothing
+};
+
+/// A border of blocked cells surrounds the grid, so that no neighbour needs a check of bounds:
+///
+///     # # # # #      a row is one cell longer than the grid's;
+///     # . . . .      the border on its left is the end of the row before
+///     # . . . .
+///     # # # # # #
+class GridMap {
+ public:
+  /// `free`: rows x columns, row-major, from the top left. Throws Stopped at the memory cap and
+  /// ConfigError where it has more than kMaxNodes cells.
+  GridMap(std::span<const bool> free, std::int32_t rows, std::int32_t columns, Limits& limits);
+
+  [[nodiscard]] std::uint64_t nodes() const noexcept { return free_.size(); }
+  [[nodiscard]] std::int32_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::int32_t columns() const noexcept { return columns_; }
+  /// From a node to the one below it.
+  [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }
+  [[nodiscard]] bool free(NodeId node) const noexcept { return free_[node] != 0; }
+  /// Of a cell within the grid.
+  [[nodiscard]] NodeId node(Cell cell) const noexcept {
+    return static_cast<NodeId>(cell.row + 1) * stride_ + static_cast<NodeId>(cell.column + 1);
+  }
+  [[nodiscard]] Cell cell(NodeId node) const noexcept {
+    const std::uint32_t row = (node - 1) / stride_;
+    return {static_cast<std::int32_t>(row) - 1,
+            static_cast<std::int32_t>(node - 1 - row * stride_)};
+  }
+  /// Of a cell within the grid, row-major.
+  [[nodiscard]] std::size_t index(Cell cell) const noexcept {
+    return static_cast<std::size_t>(cell.row) * static_cast<std::size_t>(columns_) +
+        static_cast<std::size_t>(cell.column);
+  }
+
+ private:
+  std::int32_t rows_;
+  std::int32_t columns_;
+  std::uint32_t stride_;
+  std::vector<std::uint8_t> free_;  ///< [node]
+};
+
+/// Lower bounds of the cost on an empty grid, and `array` = the user's own.
+enum class GridHeuristic : std::uint8_t { none, manhattan, octile, euclidean, array };
+
+struct GridQuery {
+  Query query;
+  int connectivity = 4;  ///< or 8
+  Corners corners = Corners::keep;
+  GridHeuristic heuristic = GridHeuristic::manhattan;
+  std::span<const double> h;  ///< of `array`: rows x columns
+};
+
+/// Nodes are those of the map, and so is the path. Answer::states are rows x columns.
+Answer search_grid(const GridMap& map, const GridQuery& query, NodeId start, const GoalSet& goals,
+                   Limits& limits);
+
+/// As consistent() of graph.h, for the array of a query.
+[[nodiscard]] bool consistent(const GridMap& map, const GridQuery& query, const GoalSet& goals,
+                              Limits& limits);
+
+}  // namespace pyengine::astar

@@ -1,0 +1,36 @@
+/// What is known of a heuristic that a user gave as numbers.
+#pragma once
+
+#include <algorithm>
+
+#include "exact/astar/goals.h"
+#include "exact/astar/limits.h"
+#include "exact/astar/nodes.h"
+
+namespace pyengine::astar {
+
+/// Sums of costs along different paths differ by rounding: so much, relative, is no overestimate.
+inline constexpr double kRounding = 1e-12;
+
+/// Whether h(goal) = 0 and h(u) <= cost + h(v) for every edge: then h never exceeds the cost to a
+/// goal. Throws Stopped.
+template <class P>
+[[nodiscard]] bool consistent_everywhere(const P& problem, const GoalSet& goals, Limits& limits) {
+  for (const NodeId goal : goals.list()) {
+    if (problem.real_h(goal) > 0) return false;
+  }
+  const Counts none;
+  bool holds = true;
+  for (std::uint64_t node = 0; node < problem.nodes() && holds; ++node) {
+    limits.tick(none);
+    const auto u = static_cast<NodeId>(node);
+    if (!problem.exists(u)) continue;
+    const double h = problem.real_h(u) * (1 - kRounding);
+    problem.expand(u, [&](NodeId child, typename P::Cost step) {
+      holds = holds && h <= static_cast<double>(step) + problem.real_h(child);
+    });
+  }
+  return holds;
+}
+
+}  // namespace pyengine::astar
