@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "exact/astar/limits.h"
@@ -29,10 +30,25 @@ struct Query {
 struct Answer {
   StopReason stop = StopReason::exhausted;
   double cost = std::numeric_limits<double>::infinity();
+  bool optimal = false;  ///< no path is cheaper
+  /// The cost is at most so many times the least one, if the estimate never exceeds the cost to go.
+  double bound = std::numeric_limits<double>::infinity();
   std::vector<NodeId> path;
   Counts counts;
   std::vector<std::uint8_t> states;  ///< a Status a node
   std::uint64_t bytes = 0;           ///< memory that the search held
 };
+
+/// search(), or the answer of one that reached its limits before it began.
+template <class Search>
+Answer within_limits(Search&& search) {
+  try {
+    return std::forward<Search>(search)();
+  } catch (const Stopped& stopped) {
+    Answer answer;
+    answer.stop = stopped.reason();
+    return answer;
+  }
+}
 
 }  // namespace pyengine::astar

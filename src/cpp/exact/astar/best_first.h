@@ -6,10 +6,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <optional>
-#include <span>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -82,7 +82,7 @@ class BestFirst {
         const auto entry = open_.pop();
         Record<Cost>& record = nodes_[entry.node];
         if (!record.is(Status::open) || record.g != entry.g) continue;  // a cheaper path came
-        if (entry.goal) return {StopReason::found, entry.g, path_to(entry.node)};
+        if (entry.goal) return found(entry.node, entry.g);
         record.status = static_cast<unsigned>(Status::closed);
         expand(entry.node, entry.g);
       }
@@ -114,9 +114,35 @@ class BestFirst {
     push(child, parent, g);
   }
 
+  /// Leaves out a node from which no goal can be reached, as an infinite estimate says.
   void push(NodeId node, NodeId parent, Cost g) {
-    open_.push({priority_(g, node), g, node, problem_.is_goal(node)});
+    const typename Priority::Key f = priority_(g, node);
+    if constexpr (std::numeric_limits<typename Priority::Key>::has_infinity) {
+      if (std::isinf(f)) return;
+    }
+    open_.push({f, g, node, problem_.is_goal(node)});
     nodes_[node].set(g, parent, Status::open);
+  }
+
+  Found<Cost> found(NodeId goal, Cost g) {
+    const std::vector<NodeId> path = path_to(goal);
+    const auto waits = [&](NodeId node) { return nodes_[node].is(Status::open); };
+    // Where a node of the path was opened again and not expanded since, those after it cost less
+    // than their records say.
+    if (std::any_of(path.begin(), path.end() - 1, waits)) g = cost_of(path);
+    return {StopReason::found, g, path};
+  }
+
+  Cost cost_of(const std::vector<NodeId>& path) {
+    Cost g{};
+    for (std::size_t i = 1; i < path.size(); ++i) {
+      Cost least = std::numeric_limits<Cost>::max();
+      problem_.expand(path[i - 1], [&](NodeId child, Cost step) {
+        if (child == path[i]) least = std::min(least, step);
+      });
+      g += least;
+    }
+    return g;
   }
 
   std::vector<NodeId> path_to(NodeId node) {

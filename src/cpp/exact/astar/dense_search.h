@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "exact/astar/answer.h"
 #include "exact/astar/best_first.h"
+#include "exact/astar/guarantee.h"
 #include "exact/astar/ida.h"
 #include "exact/astar/open_list.h"
 
@@ -66,6 +68,40 @@ Answer search_weighted(P& problem, NodeId start, const Query& query, Limits& lim
   }
   using Queue = HeapQueue<double, typename P::Cost>;
   return best_first<Queue>(problem, priority, start, query, limits);
+}
+
+namespace detail {
+
+/// Whether no path is cheaper than `cost`, by a search without an estimate.
+template <class P>
+bool is_least(P& problem, NodeId start, double cost, Limits& limits) {
+  const Answer least = search_weighted(problem, start, Query{.weight_h = 0.0}, limits);
+  return least.stop == StopReason::found && least.cost >= cost * (1 - kRounding);
+}
+
+template <class P>
+bool is_consistent(const P& problem, const GoalSet& goals, Limits& limits) {
+  try {
+    return consistent_everywhere(problem, goals, limits);
+  } catch (const Stopped&) {
+    return false;
+  }
+}
+
+}  // namespace detail
+
+/// Fills in what is known of the cost where the estimates are a user's own numbers: they need not
+/// be what he takes them for.
+template <class P>
+void verify(Answer& answer, P& problem, NodeId start, const GoalSet& goals, const Query& query,
+            const Limits& limits) {
+  guarantee(answer, query);
+  if (!answer.optimal || query.weight_h == 0.0) return;
+  Limits rest = limits.emptied();
+  if (detail::is_consistent(problem, goals, rest)) return;
+  if (detail::is_least(problem, start, answer.cost, rest)) return;
+  answer.optimal = false;
+  answer.bound = std::numeric_limits<double>::infinity();
 }
 
 }  // namespace pyengine::astar

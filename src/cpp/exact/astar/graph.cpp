@@ -10,6 +10,10 @@
 namespace pyengine::astar {
 namespace {
 
+[[noreturn]] void throw_changed() {
+  throw ConfigError("Graph: expected the arrays as they were given, found that they have changed");
+}
+
 template <class Index, class Weight>
 class GraphProblem {
  public:
@@ -27,8 +31,11 @@ class GraphProblem {
   template <class Visit>
   void expand(NodeId node, Visit&& visit) const {
     const auto end = static_cast<std::size_t>(graph_.indptr[node + 1]);
+    if (end > graph_.indices.size()) throw_changed();
     for (auto k = static_cast<std::size_t>(graph_.indptr[node]); k < end; ++k) {
-      visit(static_cast<NodeId>(graph_.indices[k]), static_cast<double>(graph_.weights[k]));
+      const auto to = static_cast<std::uint64_t>(graph_.indices[k]);
+      if (to >= graph_.nodes()) throw_changed();
+      visit(static_cast<NodeId>(to), static_cast<double>(graph_.weights[k]));
     }
   }
 
@@ -94,16 +101,13 @@ Answer search_graph(const AnyGraph& graph, Estimates h, NodeId start, const Goal
   return std::visit(
       [&]<class Index, class Weight>(const GraphView<Index, Weight>& view) {
         GraphProblem<Index, Weight> problem(view, h, goals);
-        return search_weighted(problem, start, query, limits);
-      },
-      graph);
-}
-
-bool consistent(const AnyGraph& graph, Estimates h, const GoalSet& goals, Limits& limits) {
-  return std::visit(
-      [&]<class Index, class Weight>(const GraphView<Index, Weight>& view) {
-        const GraphProblem<Index, Weight> problem(view, h, goals);
-        return consistent_everywhere(problem, goals, limits);
+        Answer answer = search_weighted(problem, start, query, limits);
+        if (h.empty()) {
+          guarantee(answer, query, 0.0);
+        } else {
+          verify(answer, problem, start, goals, query, limits);
+        }
+        return answer;
       },
       graph);
 }

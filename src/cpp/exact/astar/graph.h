@@ -34,13 +34,9 @@ using Estimates = std::span<const double>;
 /// Throws ConfigError naming the first estimate that is NaN or negative; infinite ones are allowed.
 void check_estimates(Estimates h);
 
-/// The arrays must stay as they are until it returns: they were checked before.
+/// The arrays were checked before. Throws ConfigError where they have changed since so that an edge
+/// leads out of them.
 Answer search_graph(const AnyGraph& graph, Estimates h, NodeId start, const GoalSet& goals,
                     const Query& query, Limits& limits);
-
-/// Whether h(goal) = 0 and h(u) <= cost + h(v) for every edge, up to the rounding of sums: such an
-/// estimate never exceeds the cost to a goal.
-[[nodiscard]] bool consistent(const AnyGraph& graph, Estimates h, const GoalSet& goals,
-                              Limits& limits);
 
 }  // namespace pyengine::astar

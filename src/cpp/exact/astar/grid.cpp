@@ -1,6 +1,7 @@
 #include "exact/astar/grid.h"
 
 #include <algorithm>
+#include <numbers>
 #include <string>
 
 #include "base/error.h"
@@ -27,6 +28,27 @@ Answer search(GridProblem<kNeighbours>& problem, const GridQuery& query, NodeId 
   } else {
     return best_first<HeapQueue<Cost, Cost>>(problem, priority, start, query.query, limits);
   }
+}
+
+/// How many times the cost to a goal an estimate may be.
+double excess(const GridQuery& query) noexcept {
+  if (query.heuristic == GridHeuristic::none) return 0.0;
+  // a diagonal costs sqrt 2 and counts as two moves
+  const bool exceeds = query.connectivity == 8 && query.heuristic == GridHeuristic::manhattan;
+  return exceeds ? std::numbers::sqrt2 : 1.0;
+}
+
+template <int kNeighbours>
+Answer run(const GridMap& map, const GridQuery& query, NodeId start, const GoalSet& goals,
+           Limits& limits) {
+  GridProblem<kNeighbours> problem(map, query, goals);
+  Answer answer = search(problem, query, start, limits);
+  if (query.heuristic == GridHeuristic::array) {
+    verify(answer, problem, start, goals, query.query, limits);
+  } else {
+    guarantee(answer, query.query, excess(query));
+  }
+  return answer;
 }
 
 /// Leaves out the border.
@@ -60,23 +82,10 @@ GridMap::GridMap(std::span<const bool> free, std::int32_t rows, std::int32_t col
 
 Answer search_grid(const GridMap& map, const GridQuery& query, NodeId start, const GoalSet& goals,
                    Limits& limits) {
-  Answer answer;
-  if (query.connectivity == 4) {
-    GridProblem<4> problem(map, query, goals);
-    answer = search(problem, query, start, limits);
-  } else {
-    GridProblem<8> problem(map, query, goals);
-    answer = search(problem, query, start, limits);
-  }
+  Answer answer = query.connectivity == 4 ? run<4>(map, query, start, goals, limits)
+                                          : run<8>(map, query, start, goals, limits);
   answer.states = within(map, answer.states);
   return answer;
-}
-
-bool consistent(const GridMap& map, const GridQuery& query, const GoalSet& goals, Limits& limits) {
-  if (query.connectivity == 4) {
-    return consistent_everywhere(GridProblem<4>(map, query, goals), goals, limits);
-  }
-  return consistent_everywhere(GridProblem<8>(map, query, goals), goals, limits);
 }
 
 }  // namespace pyengine::astar

@@ -78,8 +78,4 @@ struct GridQuery {
 Answer search_grid(const GridMap& map, const GridQuery& query, NodeId start, const GoalSet& goals,
                    Limits& limits);
 
-/// As consistent() of graph.h, for the array of a query.
-[[nodiscard]] bool consistent(const GridMap& map, const GridQuery& query, const GoalSet& goals,
-                              Limits& limits);
-
 }  // namespace pyengine::astar

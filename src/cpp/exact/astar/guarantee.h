@@ -1,8 +1,10 @@
-/// What is known of a heuristic that a user gave as numbers.
+/// What is known of a path's cost.
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
+#include "exact/astar/answer.h"
 #include "exact/astar/goals.h"
 #include "exact/astar/limits.h"
 #include "exact/astar/nodes.h"
@@ -11,6 +13,20 @@ namespace pyengine::astar {
 
 /// Sums of costs along different paths differ by rounding: so much, relative, is no overestimate.
 inline constexpr double kRounding = 1e-12;
+
+/// The cost of what a query finds is at most so many times the least one, where h is at most
+/// `excess` times the cost to a goal. Source: Pohl 1970.
+[[nodiscard]] inline double bound_of(const Query& query, double excess = 1.0) {
+  if (query.weight_g == 0.0) return std::numeric_limits<double>::infinity();
+  return std::max(1.0, excess * query.weight_h / query.weight_g);
+}
+
+/// Fills in what the theory says where h is at most `excess` times the cost to a goal.
+inline void guarantee(Answer& answer, const Query& query, double excess = 1.0) {
+  if (answer.stop != StopReason::found) return;
+  answer.bound = bound_of(query, excess);
+  answer.optimal = answer.bound == 1.0;
+}
 
 /// Whether h(goal) = 0 and h(u) <= cost + h(v) for every edge: then h never exceeds the cost to a
 /// goal. Throws Stopped.

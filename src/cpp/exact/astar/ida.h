@@ -122,6 +122,26 @@ class IterativeDeepening {
   Counts counts_;
 };
 
+/// f = g + h of a walk that knows the h of where it stands.
+template <class W>
+struct PlainWalkPriority {
+  using Key = typename W::Cost;
+  const W& walk;
+  Key operator()(Key g, NodeId /*node*/) const noexcept { return g + walk.h(); }
+};
+
+template <class W>
+struct WeightedWalkPriority {
+  using Key = double;
+  const W& walk;
+  double weight_g;
+  double weight_h;
+  Key operator()(typename W::Cost g, NodeId /*node*/) const noexcept {
+    return weight_g * static_cast<double>(g) +
+        (weight_h == 0.0 ? 0.0 : weight_h * static_cast<double>(walk.h()));
+  }
+};
+
 /// The walk through a problem of numbered nodes.
 template <class P>
 class DenseWalk {

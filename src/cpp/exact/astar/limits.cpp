@@ -42,6 +42,12 @@ void Limits::check(const Counts& counts) {
   if (!poll_(counts)) throw Stopped(StopReason::stopped);
 }
 
+Limits Limits::emptied() const {
+  Limits rest = *this;
+  rest.held_ = 0;
+  return rest;
+}
+
 double Limits::elapsed() const {
   return std::chrono::duration<double>(Clock::now() - begun_).count();
 }

@@ -55,6 +55,8 @@ class Limits {
   void release(std::uint64_t bytes) noexcept { held_ -= bytes; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return held_; }
   [[nodiscard]] double elapsed() const;  ///< seconds
+  /// The same deadline and polls, for a search that begins when the memory of this one is free.
+  [[nodiscard]] Limits emptied() const;
 
  private:
   using Clock = std::chrono::steady_clock;

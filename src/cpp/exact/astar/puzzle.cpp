@@ -5,28 +5,13 @@
 
 #include "base/error.h"
 #include "exact/astar/best_first.h"
+#include "exact/astar/guarantee.h"
 #include "exact/astar/ida.h"
 #include "exact/astar/open_list.h"
 #include "exact/astar/puzzle_problem.h"
 
 namespace pyengine::astar {
 namespace {
-
-/// f of a walk: what it stands on knows its h.
-struct WalkPriority {
-  using Key = std::int32_t;
-  const PuzzleWalk& walk;
-  Key operator()(std::int32_t g, NodeId /*node*/) const noexcept { return g + walk.h(); }
-};
-struct WeightedWalkPriority {
-  using Key = double;
-  const PuzzleWalk& walk;
-  double weight_g;
-  double weight_h;
-  Key operator()(std::int32_t g, NodeId /*node*/) const noexcept {
-    return weight_g * g + weight_h * walk.h();
-  }
-};
 
 void take(Answer& answer, const Found<std::int32_t>& found, const Counts& counts) {
   answer.stop = found.stop;
@@ -61,8 +46,9 @@ PuzzleAnswer search(const PuzzleShape& shape, Board start, const PuzzleGoals& go
                     const Query& query, Limits& limits) {
   if (query.method == Method::ida) {
     PuzzleWalk walk(shape, goals, start);
-    if (query.plain()) return deepen(walk, WalkPriority{walk}, limits);
-    return deepen(walk, WeightedWalkPriority{walk, query.weight_g, query.weight_h}, limits);
+    if (query.plain()) return deepen(walk, PlainWalkPriority<PuzzleWalk>{walk}, limits);
+    using Priority = WeightedWalkPriority<PuzzleWalk>;
+    return deepen(walk, Priority{walk, query.weight_g, query.weight_h}, limits);
   }
   PuzzleProblem problem(shape, goals, limits);
   if (query.plain()) {
@@ -150,6 +136,7 @@ PuzzleAnswer search_puzzle(const PuzzleShape& shape, Board start, std::span<cons
     result.answer.stop = stopped.reason();
   }
   result.answer.bytes = limits.bytes();
+  guarantee(result.answer, query, heuristic == PuzzleHeuristic::none ? 0.0 : 1.0);
   return result;
 }
 
