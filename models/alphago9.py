@@ -160,6 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--teacher", type=Path, default=_TEACHER, help="ONNX of a stronger player")
     parser.add_argument("--quick", action="store_true", help="small sizes: whether all stages work")
     parser.add_argument(
+        "--scale", type=float, default=1.0, help="of the games and steps (0.1: a tenth of them)"
+    )
+    parser.add_argument(
         "--threads", type=int, default=1, help="of searches and PyTorch (default 1)"
     )
     parser.add_argument("--until", metavar="PRODUCT", help="the last stage, such as value.onnx")
@@ -167,11 +170,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     products = [stage.product for stage in STAGES]
     if args.until is not None and args.until not in products:
         parser.error(f"--until must be one of {', '.join(products)}, found {args.until}")
+    if not 0 < args.scale <= 100:
+        parser.error(f"--scale must be above 0 and at most 100, found {args.scale}")
     if not args.teacher.is_file():
         parser.error(f"expected the teacher's ONNX file, found no {args.teacher}")
     run = Run(
         folder=args.directory,
-        settings=QUICK if args.quick else Settings(),
+        settings=QUICK if args.quick else Settings().scaled(args.scale),
         teacher=args.teacher,
         threads=args.threads,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pyengine
@@ -65,6 +65,17 @@ class Settings:
             value_filters=16,
             value_hidden=64,
         )
+
+    def scaled(self, factor: float) -> Settings:
+        """Return the same with so many times the games and steps; matches keep their games."""
+        sizes = (
+            "teacher_games",
+            "policy_steps",
+            "reinforce_iterations",
+            "value_games",
+            "value_steps",
+        )
+        return replace(self, **{name: max(1, round(getattr(self, name) * factor)) for name in sizes})
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for the run's folder."""
