@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "base/error.h"
 #include "bindings.h"
 #include "casts.h"
@@ -40,11 +41,6 @@ PolicyPointer policy_of(const Floats& pattern, const Floats& response, const Flo
   }
   std::copy_n(features.data(), expected, weights.features.begin());
   return std::make_shared<GoRolloutPolicy>(weights);
-}
-
-template <class T>
-py::array_t<T> array_of(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
 /// The policy's moves in many positions, one after another.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.h"
 #include "base/error.h"
 #include "bindings.h"
 #include "casts.h"
@@ -20,11 +21,6 @@
 
 namespace pyengine::bindings {
 namespace {
-
-template <class T>
-py::array_t<T> array_of(const std::vector<T>& values) {
-  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 
 py::dict result_to(const SearchResult& result) {
   py::dict fields;
@@ -69,8 +65,7 @@ class PythonHost final : public Host {
       const SearchResult result = searcher_.progress();
       if (result.actions.empty()) return true;  // the root is not evaluated yet
       last_report_ = now;
-      const py::object answer = call_object(on_progress_, result_to(result));
-      return !(py::isinstance<py::bool_>(answer) && !answer.cast<bool>());
+      return goes_on(call_object(on_progress_, result_to(result)));
     });
   }
 

@@ -21,6 +21,8 @@ void bind_rollout(py::module_& m);
 void bind_search(py::module_& m);
 /// Solver: exact values by alpha-beta.
 void bind_solve(py::module_& m);
+/// Path search: graphs, grids, sliding puzzles, a user's own.
+void bind_astar(py::module_& m);
 /// What training data is made of.
 void bind_selfplay(py::module_& m);
 

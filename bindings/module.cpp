@@ -13,5 +13,6 @@ PYBIND11_MODULE(_core, m, pybind11::mod_gil_not_used()) {
   pyengine::bindings::bind_rollout(m);
   pyengine::bindings::bind_search(m);
   pyengine::bindings::bind_solve(m);
+  pyengine::bindings::bind_astar(m);
   pyengine::bindings::bind_selfplay(m);
 }

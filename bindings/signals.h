@@ -19,6 +19,9 @@ inline void raise_signals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+/// Whether a call goes on after what its on_progress answered: False ends it. The GIL must be held.
+[[nodiscard]] inline bool goes_on(const py::object& answer) { return answer.ptr() != Py_False; }
+
 /// The polls of a call that has let go of the GIL. Made while it is held.
 class SignalWatch {
  public:

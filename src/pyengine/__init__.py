@@ -43,6 +43,7 @@ from pyengine.match import (
     ValuePlayer,
     match,
 )
+from pyengine.paths import AStarResult, Graph, Grid, PathProblem, SlidingPuzzle, astar
 from pyengine.result import SearchResult
 from pyengine.rollout_policy import RolloutPolicy
 from pyengine.self_play import (
@@ -57,6 +58,7 @@ from pyengine.tree import SearchTree
 from pyengine.tune import TuneResult, tune
 
 __all__ = [
+    "AStarResult",
     "CallbackEvaluator",
     "ConfigError",
     "DataError",
@@ -69,6 +71,8 @@ __all__ = [
     "Game",
     "GameRecord",
     "GameReport",
+    "Graph",
+    "Grid",
     "IllegalActionError",
     "MatchInterrupted",
     "MatchResult",
@@ -77,6 +81,7 @@ __all__ = [
     "ModelSpec",
     "OnnxEvaluator",
     "Openings",
+    "PathProblem",
     "PythonGame",
     "PythonState",
     "RandomPlayer",
@@ -88,6 +93,7 @@ __all__ = [
     "SelfPlayConfig",
     "SelfPlayInterrupted",
     "SelfPlayReport",
+    "SlidingPuzzle",
     "SolveResult",
     "Solver",
     "Sprt",
@@ -98,6 +104,7 @@ __all__ = [
     "ValuePlayer",
     "__version__",
     "as_game",
+    "astar",
     "bundled_models",
     "check_game",
     "convert",

@@ -17,6 +17,10 @@ __all__: list[str] = [
     "ModelledDevice",
     "NOT_PROVEN",
     "OnnxModel",
+    "PathCall",
+    "PathGraph",
+    "PathGrid",
+    "PathPuzzle",
     "RolloutPolicy",
     "Searcher",
     "SelfPlay",
@@ -47,6 +51,7 @@ __all__: list[str] = [
     "registered_games",
     "rollout_evaluator",
     "rollout_features",
+    "search_problem",
     "state_evaluator",
     "throw_at_exit",
     "uniform_evaluator",
@@ -398,6 +403,65 @@ class Solver:
     @property
     def table_bytes(self) -> int: ...
 
+class PathCall:
+    def __init__(
+        self,
+        method: str,
+        weight_g: typing.SupportsFloat | typing.SupportsIndex,
+        weight_h: typing.SupportsFloat | typing.SupportsIndex,
+        seconds: typing.SupportsFloat | typing.SupportsIndex | None,
+        memory_limit: typing.SupportsInt | typing.SupportsIndex,
+        keep_status: bool,
+        on_progress: typing.Any,
+    ) -> None: ...
+
+class PathGraph:
+    def __init__(
+        self,
+        indptr: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]],
+        indices: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]],
+        weights: numpy.ndarray[typing.Any, numpy.dtype[typing.Any]],
+    ) -> None: ...
+    def search(
+        self,
+        call: PathCall,
+        start: typing.SupportsInt | typing.SupportsIndex,
+        goals: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        h: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
+    ) -> dict: ...
+
+class PathGrid:
+    def __init__(
+        self,
+        free: typing.Annotated[numpy.typing.ArrayLike, numpy.bool],
+        connectivity: typing.SupportsInt | typing.SupportsIndex,
+        corner_cutting: bool,
+    ) -> None: ...
+    def search(
+        self,
+        call: PathCall,
+        start: typing.SupportsInt | typing.SupportsIndex,
+        goals: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        heuristic: str,
+        h: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
+    ) -> dict: ...
+
+class PathPuzzle:
+    def __init__(
+        self,
+        rows: typing.SupportsInt | typing.SupportsIndex,
+        columns: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None: ...
+    def search(
+        self,
+        call: PathCall,
+        start: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex],
+        goals: collections.abc.Sequence[
+            collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]
+        ],
+        heuristic: str,
+    ) -> dict: ...
+
 class SelfPlay:
     """
     Games that are played at once; see pyengine.self_play.SelfPlayer.
@@ -549,6 +613,13 @@ def rollout_features() -> list[str]:
     Names of the features, bit 0 first.
     """
 
+def search_problem(
+    call: PathCall,
+    start: typing.Any,
+    successors: typing.Any,
+    heuristic: typing.Any,
+    is_goal: typing.Any,
+) -> dict: ...
 def state_evaluator(fn: typing.Any) -> Evaluator: ...
 def throw_at_exit() -> None:
     """

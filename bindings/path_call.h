@@ -1,0 +1,50 @@
+/// One call of a path search: what is asked, its limits, and who watches it.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "exact/astar/answer.h"
+#include "exact/astar/limits.h"
+
+namespace pyengine::bindings {
+
+namespace py = pybind11;
+
+/// Checked by pyengine.astar. Made, used and dropped with the GIL held.
+class PathCall {
+ public:
+  PathCall(const std::string& method, double weight_g, double weight_h,
+           std::optional<double> seconds, std::uint64_t memory_limit, bool keep_status,
+           py::object on_progress);
+
+  [[nodiscard]] const astar::Query& query() const noexcept { return query_; }
+  /// From now on; the search runs without the GIL and takes it for its polls.
+  [[nodiscard]] astar::Limits limits_without_gil();
+  /// From now on; the search runs with the GIL.
+  [[nodiscard]] astar::Limits limits_with_gil();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] bool report_is_due() const;
+  /// Tells on_progress, if it is time to; whether the search goes on.
+  bool report(const astar::Counts& counts);
+
+  astar::Query query_;
+  std::optional<double> seconds_;
+  std::uint64_t memory_limit_;
+  py::object on_progress_;  ///< or None; called with (expanded, generated, reopened, seconds)
+  bool on_main_thread_;
+  Clock::time_point begun_ = Clock::now();
+  Clock::time_point last_report_ = begun_;
+};
+
+/// The fields of pyengine.AStarResult but for `path` and `seconds`.
+py::dict fields_of(const astar::Answer& answer);
+
+}  // namespace pyengine::bindings

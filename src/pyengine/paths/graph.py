@@ -1,0 +1,110 @@
+"""Graphs in compressed sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pyengine import _core
+from pyengine.errors import ConfigError
+from pyengine.integers import integer
+from pyengine.paths.question import Question, estimates, is_zero, listed
+
+__all__ = ["Graph"]
+
+
+class Graph:
+    """A directed graph with costs in compressed sparse rows; nodes are 0, 1, ....
+
+    Made by :meth:`from_csr` or :meth:`from_scipy`. The arrays are used as they are, without a copy:
+    they must not change while the graph is used.
+    """
+
+    def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
+        """Take checked arrays; see :meth:`from_csr`."""
+        self._nodes = len(arrays[0]) - 1
+        self._h = h
+        self._graph = _core.PathGraph(*arrays)
+
+    @classmethod
+    def from_csr(
+        cls, indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike, h: ArrayLike | None = None
+    ) -> Graph:
+        """Return the graph whose node ``u`` has edges ``indptr[u]`` to ``indptr[u + 1] - 1``.
+
+        Args:
+            indptr: ``int32`` or ``int64`` ``[nodes + 1]``, from 0 on, never falling.
+            indices: of the same dtype, ``[edges]``: where an edge leads.
+            weights: ``float32`` or ``float64`` ``[edges]``: its cost, finite and at least 0.
+            h: ``float64[nodes]``: estimated costs to the nearest goal, at least 0; infinity where
+                no goal can be reached. None: 0 everywhere.
+
+        Raises:
+            ConfigError: names the array and the first entry that does not fit.
+
+        Example:
+            >>> import numpy as np, pyengine
+            >>> indptr, indices = np.array([0, 2, 3, 3]), np.array([1, 2, 2])
+            >>> graph = pyengine.Graph.from_csr(indptr, indices, np.array([1.0, 5.0, 2.0]))
+            >>> pyengine.astar(graph, 0, 2).path
+            [0, 1, 2]
+        """
+        rows = _vector("indptr", indptr, (np.int32, np.int64))
+        columns = _vector("indices", indices, (np.int32, np.int64))
+        costs = _vector("weights", weights, (np.float32, np.float64))
+        if rows.dtype != columns.dtype:
+            raise ConfigError(
+                f"indices: expected the dtype of indptr, {rows.dtype}, found {columns.dtype}"
+            )
+        if len(rows) == 0:
+            raise ConfigError("indptr: expected one entry more than nodes, found none")
+        return cls((rows, columns, costs), None if h is None else estimates(h, (len(rows) - 1,)))
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, h: ArrayLike | None = None) -> Graph:
+        """Return the graph of a SciPy matrix or array in CSR form: row to column, entry = cost.
+
+        Raises:
+            ConfigError: another form, or one that is not square; see :meth:`from_csr`.
+
+        Example:
+            >>> import pyengine
+            >>> from scipy.sparse import csr_array  # doctest: +SKIP
+            >>> pyengine.Graph.from_scipy(csr_array([[0.0, 2.0], [0.0, 0.0]]))  # doctest: +SKIP
+        """
+        if getattr(matrix, "format", None) != "csr":
+            raise ConfigError(f"matrix: expected a SciPy matrix in CSR form, found {matrix!r}")
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ConfigError(f"matrix: expected as many rows as columns, found {matrix.shape}")
+        return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
+
+    def _search(self, question: Question) -> dict[str, Any]:
+        start = _node("start", question.start, self._nodes)
+        goals = [_node("goals", goal, self._nodes) for goal in listed(question.goals)]
+        h = self._h
+        if question.h is not None:
+            h = None if is_zero(question.h) else estimates(question.h, (self._nodes,))
+        found = self._graph.search(question.call, start, np.array(goals, np.int64), h)
+        return {**found, "path": found["path"].tolist()}
+
+
+def _vector(name: str, values: Any, dtypes: tuple[type[np.generic], ...]) -> NDArray[Any]:
+    array = np.asarray(values)
+    names = " or ".join(np.dtype(dtype).name for dtype in dtypes)
+    if array.ndim != 1 or array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
+        raise ConfigError(
+            f"{name}: expected {names} of one dimension, found {array.dtype} of shape {array.shape}"
+        )
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        raise ConfigError(f"{name}: expected a contiguous array, found strides {array.strides}")
+    return array
+
+
+def _node(name: str, node: Any, nodes: int) -> int:
+    index = integer(name, node, 0)
+    if index >= nodes:
+        raise ConfigError(f"{name}: expected a node below {nodes}, found {index}")
+    return index

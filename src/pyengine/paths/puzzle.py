@@ -1,0 +1,62 @@
+"""Sliding puzzles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pyengine import _core
+from pyengine.errors import ConfigError
+from pyengine.integers import integer
+from pyengine.paths.question import SEVERAL, Question, heuristic_name
+
+__all__ = ["SlidingPuzzle"]
+
+
+class SlidingPuzzle:
+    """The sliding puzzle of ``rows`` by ``columns`` cells, 2 to 16 of them; a move costs 1.
+
+    Nodes are tuples of tiles, row by row from the top left, 0 = blank. Which of two states can be
+    reached from the other is known without a search.
+
+    Raises:
+        ConfigError: sides below 1, or more than 16 cells.
+
+    Example:
+        >>> import pyengine
+        >>> puzzle = pyengine.SlidingPuzzle(3, 3)
+        >>> pyengine.astar(puzzle, (1, 4, 2, 3, 0, 5, 6, 7, 8), (0, 1, 2, 3, 4, 5, 6, 7, 8)).cost
+        2.0
+    """
+
+    _HEURISTICS = ("misplaced", "manhattan", "linear_conflict")
+
+    def __init__(self, rows: int, columns: int) -> None:
+        """Make the puzzle; see the class."""
+        sides = [min(integer(*side, 1), 2**15) for side in (("rows", rows), ("columns", columns))]
+        self._puzzle = _core.PathPuzzle(*sides)
+
+    def _search(self, question: Question) -> dict[str, Any]:
+        start = _tiles("start", question.start)
+        several = isinstance(question.goals, SEVERAL) and not _is_flat(question.goals)
+        goals = question.goals if several else [question.goals]
+        tiles = [_tiles("goals", goal) for goal in goals]
+        heuristic = heuristic_name(question.h, "linear_conflict", self._HEURISTICS)
+        if heuristic == "array":
+            raise ConfigError(
+                f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, found {question.h!r}"
+            )
+        found: dict[str, Any] = self._puzzle.search(question.call, start, tiles, heuristic)
+        return found
+
+
+def _is_flat(goals: Any) -> bool:
+    return len(goals) > 0 and all(isinstance(tile, (int, np.integer)) for tile in goals)
+
+
+def _tiles(name: str, node: Any) -> list[int]:
+    try:
+        return [min(integer(name, tile, 0), 2**15) for tile in node]
+    except (TypeError, ConfigError):
+        raise ConfigError(f"{name}: expected a tuple of tiles, found {node!r}") from None
