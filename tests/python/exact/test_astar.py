@@ -1,0 +1,449 @@
+"""pyengine.astar: outside costs, guarantees, users' problems, limits, bad input."""
+
+from __future__ import annotations
+
+import math
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import AStarResult, ConfigError, Graph, Grid, SlidingPuzzle, astar
+
+GOAL_8 = tuple(range(9))
+SMALL = {
+    "indptr": np.array([0, 2, 3, 3, 3]),
+    "indices": np.array([1, 2, 2]),
+    "weights": np.array([1.0, 5.0, 2.0]),
+}
+
+
+def small_graph(**changes: Any) -> Graph:
+    """Return 0 -> 1 -> 2 for 3, beside 0 -> 2 for 5; nothing leads to 3."""
+    return Graph.from_csr(**{**SMALL, **changes})
+
+
+class Dict:
+    """A user's problem: a dict of dicts, and a dict of estimates."""
+
+    def __init__(self, edges: dict[Any, dict[Any, float]], h: dict[Any, float] | None = None):
+        self.edges = edges
+        self.h = h or {}
+        self.asked: list[Any] = []
+
+    def successors(self, node: Any) -> Iterator[tuple[Any, float]]:
+        self.asked.append(node)
+        yield from self.edges.get(node, {}).items()
+
+    def heuristic(self, node: Any) -> float:
+        return self.h.get(node, 0)
+
+
+#: h is admissible and not consistent: b is closed before the cheap way to it is found.
+INCONSISTENT = Dict({"s": {"a": 1, "b": 3}, "a": {"b": 1}, "b": {"g": 3}}, {"a": 4, "b": 0})
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_costs_are_those_of_networkx_on_a_thousand_graphs(seed: int) -> None:
+    networkx = pytest.importorskip("networkx")
+    for number in range(100):
+        rng = random.Random(seed * 100 + number)
+        nodes = rng.randrange(2, 40)
+        graph = networkx.gnp_random_graph(nodes, rng.random(), seed=rng, directed=True)
+        for _, _, edge in graph.edges(data=True):
+            edge["weight"] = rng.choice([0.0, 0.25, 1.5, 7.0])
+        csr = networkx.to_scipy_sparse_array(graph, weight=None, format="csr", dtype=float)
+        weights = [graph[u][int(v)]["weight"] for u, v in zip(*csr.nonzero(), strict=True)]
+        ours = Graph.from_csr(csr.indptr, csr.indices, np.array(weights, dtype=float))
+        truth = networkx.single_source_dijkstra_path_length(graph.reverse(), nodes - 1)
+        h = np.array([truth.get(node, 100.0) * rng.random() for node in range(nodes)])
+        own = Dict({u: {v: e["weight"] for v, e in graph[u].items()} for u in graph})
+        for found in (
+            astar(ours, 0, nodes - 1),
+            astar(ours, 0, nodes - 1, h=h),
+            astar(own, 0, nodes - 1),
+            astar(own, 0, [nodes - 1], h=lambda node, h=h: h[node]),
+        ):
+            assert found.cost == truth.get(0, math.inf)
+            assert found.optimal == (found.path is not None) == (0 in truth)
+            if found.path is not None:
+                steps = zip(found.path, found.path[1:], strict=False)
+                assert sum(graph[u][v]["weight"] for u, v in steps) == found.cost
+
+
+def test_scipy_matrices_are_used_without_a_copy() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    dense = np.array([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]])
+    for matrix in (sparse.csr_array(dense), sparse.csr_matrix(dense, dtype=np.float32)):
+        graph = Graph.from_scipy(matrix)
+        assert astar(graph, 0, 2).path == [0, 1, 2]
+        matrix.data[:] = [1, 2, 2]
+        assert astar(graph, 0, 2).path == [0, 2]
+    with pytest.raises(ConfigError, match="in CSR form"):
+        Graph.from_scipy(sparse.csc_array(dense))
+    with pytest.raises(ConfigError, match="as many rows as columns"):
+        Graph.from_scipy(sparse.csr_array(dense[:2]))
+
+
+def test_arrays_that_change_are_an_error_and_no_crash() -> None:
+    indices = SMALL["indices"].copy()
+    graph = small_graph(indices=indices)
+    indices[:] = 2**40
+    with pytest.raises(ConfigError, match="have changed"):
+        astar(graph, 0, 2)
+
+
+def test_an_inconsistent_heuristic_reopens_and_is_optimal() -> None:
+    found = astar(INCONSISTENT, "s", "g")
+    assert (found.path, found.cost) == (["s", "a", "b", "g"], 5)
+    assert (found.reopened, found.expanded, found.optimal) == (1, 4, True)
+    assert astar(INCONSISTENT, "s", "g", h=0).reopened == 0
+    nodes = ["s", "a", "b", "g"]
+    graph = Graph.from_csr(
+        np.array([0, 2, 3, 4, 4]),
+        np.array([1, 2, 2, 3]),
+        np.array([1.0, 3.0, 1.0, 3.0]),
+        h=[INCONSISTENT.heuristic(node) for node in nodes],
+    )
+    found = astar(graph, 0, 3)
+    assert (found.path, found.reopened, found.optimal) == ([0, 1, 2, 3], 1, True)
+
+
+def test_a_heuristic_that_exceeds_the_cost_is_found_out() -> None:
+    found = astar(small_graph(h=[0, 9, 0, 0]), 0, 2)
+    assert (found.cost, found.optimal, found.bound) == (5, False, math.inf)
+    found = astar(small_graph(h=[9, 0, 0, 0]), 0, 2)
+    assert (found.cost, found.optimal, found.bound) == (3, True, 1)
+    found = astar(Dict({"s": {"a": 1}, "a": {"g": 1}}, {"a": 3}), "s", "g")
+    assert (found.cost, found.optimal) == (2, False)
+
+
+def test_weights_bound_the_cost() -> None:
+    free = np.random.default_rng(3).random((60, 60)) > 0.2
+    free[0, 0] = free[-1, -1] = True
+    grid = Grid(free)
+    least = astar(grid, (0, 0), (59, 59))
+    assert astar(grid, (0, 0), (59, 59), weight_h=0).cost == least.cost
+    assert astar(grid, (0, 0), (59, 59), h=0).expanded > least.expanded
+    weighted = astar(grid, (0, 0), (59, 59), weight_h=1.5)
+    assert least.cost <= weighted.cost <= 1.5 * least.cost
+    assert (weighted.bound, weighted.optimal) == (1.5, False)
+    greedy = astar(grid, (0, 0), (59, 59), weight_g=0)
+    assert greedy.expanded < least.expanded
+    assert (greedy.bound, greedy.reopened) == (math.inf, 0)
+    assert astar(grid, (0, 0), (59, 59), weight_h=0.5).optimal
+
+
+@pytest.mark.parametrize("connectivity", [4, 8])
+def test_a_grid_equals_its_graph_whatever_the_estimate(connectivity: int) -> None:
+    rng = np.random.default_rng(connectivity)
+    for number in range(20):
+        free = rng.random((9, 13)) > 0.25
+        free[4, 6] = True
+        goals = [(0, 0), (8, 12)]
+        cutting = number % 2 == 0
+        grid = Grid(free, connectivity, cutting)
+        graph = Dict(edges_of(free, connectivity, cutting))
+        least = astar(graph, (4, 6), goals)
+        names = (
+            ("manhattan", "octile", "euclidean") if connectivity == 4 else ("octile", "euclidean")
+        )
+        for h in (None, 0, *names, np.zeros(free.shape)):
+            for method in ("astar", "ida") if number < 2 and h is None else ("astar",):
+                found = astar(grid, (4, 6), goals, h=h, method=method)
+                assert found.cost == pytest.approx(least.cost, rel=1e-12)
+                assert found.optimal == (least.path is not None)
+                assert (found.path is None) == (least.path is None)
+
+
+def edges_of(free: Any, connectivity: int, cutting: bool) -> dict[Any, dict[Any, float]]:
+    """Return the edges of a grid, cell by cell."""
+
+    def is_free(row: int, column: int) -> bool:
+        height, width = free.shape
+        return bool(0 <= row < height and 0 <= column < width and free[row, column])
+
+    edges: dict[Any, dict[Any, float]] = {}
+    for (row, column), _ in np.ndenumerate(free):
+        there = edges.setdefault((row, column), {})
+        for dr in (-1, 0, 1):
+            for dc in (-1, 0, 1):
+                diagonal = bool(dr and dc)
+                beside = is_free(row + dr, column) and is_free(row, column + dc)
+                if (dr, dc) == (0, 0) or not is_free(row + dr, column + dc):
+                    continue
+                if not diagonal or (connectivity == 8 and (beside or cutting)):
+                    there[row + dr, column + dc] = math.sqrt(2) if diagonal else 1.0
+    return edges
+
+
+def test_status_is_a_map_of_what_was_seen() -> None:
+    grid = Grid(np.ones((5, 7), dtype=bool))
+    found = astar(grid, (2, 0), (2, 6), keep_status=True)
+    assert found.status is not None
+    assert (found.status.shape, found.status.dtype) == ((5, 7), np.uint8)
+    assert int((found.status == 2).sum()) == found.expanded == 6
+    assert astar(grid, (2, 0), (2, 6)).status is None
+    found = astar(small_graph(), 0, 2, keep_status=True)
+    assert found.status is not None
+    assert found.status.tolist() == [2, 2, 1, 0]
+
+
+def test_ties_go_to_goals_and_then_to_the_larger_g() -> None:
+    empty = Grid(np.ones((50, 50), dtype=bool))
+    assert astar(empty, (0, 0), (49, 49)).expanded == 98
+    problem = Dict({"s": {"a": 1, "g": 2}, "a": {"b": 1}}, {"a": 1, "b": 0})
+    assert astar(problem, "s", "g").expanded == 1
+
+
+@pytest.mark.parametrize("method", ["astar", "ida"])
+def test_puzzles(method: str) -> None:
+    puzzle = SlidingPuzzle(3, 3)
+    start = (8, 7, 6, 0, 4, 1, 2, 5, 3)
+    for h in (None, "manhattan", "linear_conflict", "misplaced", 0):
+        if method == "ida" and h in ("misplaced", 0):
+            continue
+        found = astar(puzzle, start, GOAL_8, h=h, method=method)
+        assert found.cost == 31  # the most that any state needs (Schofield 1967)
+        assert found.path is not None
+        assert (found.path[0], found.path[-1]) == (start, GOAL_8)
+        assert found.optimal
+    assert astar(puzzle, GOAL_8, [start, GOAL_8]).cost == 0
+    swapped = (0, 2, 1, 3, 4, 5, 6, 7, 8)
+    found = astar(puzzle, swapped, GOAL_8, method=method)
+    assert (found.path, found.cost, found.expanded) == (None, math.inf, 0)
+    assert found.stop_reason == "exhausted"
+    assert astar(puzzle, list(swapped), [list(swapped)], method=method).cost == 0
+
+
+def test_a_users_problem_may_have_a_function_for_its_goal_and_any_hashable_node() -> None:
+    class Words:
+        def successors(self, node: str) -> list[tuple[str, int]]:
+            return [(node + letter, 1) for letter in "ab"] if len(node) < 6 else []
+
+        def heuristic(self, node: str) -> int:
+            return 6 - len(node)
+
+    for method in ("astar", "ida"):
+        found = astar(Words(), "", lambda node: node == "abbaba", method=method)
+        assert found.path is not None
+        assert (found.path[-1], found.cost, found.optimal) == ("abbaba", 6, True)
+        found = astar(Words(), "", {"aaaaaa", "b"}, h=0, method=method)
+        assert found.path == ["", "b"]
+
+
+def test_what_a_users_problem_raises_is_raised() -> None:
+    class Broken(Dict):
+        def successors(self, node: Any) -> Any:
+            raise KeyError(node)
+
+    for method in ("astar", "ida"):
+        with pytest.raises(KeyError, match="s"):
+            astar(Broken({}), "s", "g", method=method)
+
+
+def test_limits_end_a_search_and_say_which() -> None:
+    grid = Grid(np.ones((600, 600), dtype=bool), 8)
+    ends = ((0, 0), (599, 599))
+    found = astar(grid, *ends, h=0, memory_limit=2**20)
+    assert (found.stop_reason, found.path, found.cost) == ("memory", None, math.inf)
+    assert found.bytes <= 2**20
+    assert not found.optimal
+    found = astar(grid, *ends, h=0, seconds=1e-6)
+    assert (found.stop_reason, found.path) == ("seconds", None)
+
+    told: list[AStarResult] = []
+
+    def stop(result: AStarResult) -> bool:
+        told.append(result)
+        return False
+
+    class Endless:
+        def successors(self, node: int) -> list[tuple[int, int]]:
+            time.sleep(1e-4)
+            return [(node + 1, 1)]
+
+        def heuristic(self, node: int) -> int:
+            return 0
+
+    for method in ("astar", "ida"):
+        found = astar(Endless(), 0, -1, on_progress=stop, method=method)
+        assert (found.stop_reason, found.path) == ("stopped", None)
+    assert [result.stop_reason for result in told] == ["running", "running"]
+    assert told[0].expanded > 0
+    found = astar(Endless(), 0, -1, memory_limit=100_000)
+    assert found.stop_reason == "memory"
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        "pyengine.astar(pyengine.SlidingPuzzle(4, 4), HARD, tuple(range(16)), h='misplaced', "
+        "method='ida')",
+        "pyengine.astar(Endless(), 0, -1)",
+    ],
+)
+def test_ctrl_c_ends_a_search(search: str) -> None:
+    code = f"""
+        import os, signal, threading, time
+        import pyengine
+        HARD = (0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 1, 2)
+        class Endless:
+            def successors(self, node): return [(node + 1, 1)]
+            def heuristic(self, node): return 0
+        def interrupt():
+            global sent
+            sent = time.perf_counter()
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Timer(0.3, interrupt).start()
+        try:
+            {search}
+        except KeyboardInterrupt:
+            print("stopped", time.perf_counter() - sent < 2)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.stdout == "stopped True\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"indptr": np.array([0.0, 1.0])}, "indptr: expected int32 or int64 of one dimension"),
+        ({"indptr": np.zeros(0, int)}, "indptr: expected one entry more than nodes, found none"),
+        ({"indices": np.array([1, 2, 2], np.int32)}, "indices: expected the dtype of indptr"),
+        ({"indices": np.array([1, 2, 9])}, r"indices\[2\]: expected a node below 4, found 9"),
+        ({"weights": np.array([1, 2, 3])}, "weights: expected float32 or float64"),
+        ({"weights": np.array([1.0, np.nan, 3])}, r"weights\[1\]: .* at least 0, found nan"),
+        ({"weights": np.array([1.0, -2, 3])}, r"weights\[1\]: .* at least 0, found -2"),
+        ({"weights": np.ones(6)[::2]}, "weights: expected a contiguous array"),
+        ({"weights": np.ones(2)}, "weights: expected as many as indices, 3, found 2"),
+        ({"h": [0.0]}, r"h: expected numbers of shape \(4,\), found float64 of shape \(1,\)"),
+    ],
+)
+def test_arrays_that_are_no_graph(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        small_graph(**changes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"start": 4}, "start: expected a node below 4, found 4"),
+        ({"start": "a"}, "start: expected an int of at least 0, found 'a'"),
+        ({"goals": -1}, "goals: expected an int of at least 0, found -1"),
+        ({"goals": []}, "goals: expected at least one, found none"),
+        ({"h": [0, 1, math.nan, 0]}, r"h\[2\]: expected an estimate of at least 0, found nan"),
+        ({"h": "manhattan"}, "h: expected numbers of shape"),
+        ({"method": "dfs"}, "method: expected one of astar, ida, found 'dfs'"),
+        ({"weight_g": -1}, "weight_g: expected a finite number of at least 0, found -1"),
+        ({"weight_h": math.nan}, "weight_h: expected a finite number of at least 0, found nan"),
+        ({"weight_g": 0, "weight_h": 0}, "expected one of them above 0"),
+        ({"weight_g": 0, "method": "ida"}, "weight_g: expected a number above 0 with method='ida'"),
+        ({"seconds": 0}, "seconds: expected a number > 0 or None, found 0"),
+        ({"memory_limit": 0}, "memory_limit: expected an int of at least 1, found 0"),
+        ({"on_progress": 1}, "on_progress: expected a function, found 1"),
+        ({"problem": 7}, "problem: expected a Graph, a Grid"),
+    ],
+)
+def test_questions_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        astar(**{"problem": small_graph(), "start": 0, "goals": 2, **arguments})
+
+
+def test_grids_and_puzzles_refuse_what_is_not_theirs() -> None:
+    with pytest.raises(ConfigError, match="free: expected a bool array"):
+        Grid(np.ones((3, 3)))
+    with pytest.raises(ConfigError, match=r"found bool of shape \(3,\)"):
+        Grid(np.ones(3, dtype=bool))
+    with pytest.raises(ConfigError, match="connectivity: expected 4 or 8, found 6"):
+        Grid(np.ones((3, 3), dtype=bool), 6)
+    free = np.ones((3, 3), dtype=bool)
+    free[0, 0] = False
+    grid = Grid(free)
+    with pytest.raises(ConfigError, match="start: expected a free cell"):
+        astar(grid, (0, 0), (2, 2))
+    assert astar(grid, (2, 2), (0, 0)).stop_reason == "exhausted"
+    for node in ((3, 0), (0, -1), (1,), 5, "ab", (0.5, 1)):
+        with pytest.raises(ConfigError, match=r"start: expected a cell \(row, column\) below"):
+            astar(grid, node, (2, 2))
+    with pytest.raises(ConfigError, match="h: expected one of manhattan, octile, euclidean"):
+        astar(grid, (2, 2), (1, 1), h="misplaced")
+    with pytest.raises(ConfigError, match="expected 2 to 16 cells, found 5 x 5"):
+        SlidingPuzzle(5, 5)
+    with pytest.raises(ConfigError, match="start: expected the tiles 0 to 8, each once"):
+        astar(SlidingPuzzle(3, 3), (0, 1, 2), GOAL_8)
+    with pytest.raises(ConfigError, match="goals: expected a tuple of tiles, found 'x'"):
+        astar(SlidingPuzzle(3, 3), GOAL_8, "x")
+    with pytest.raises(ConfigError, match="h: expected 0 or one of misplaced"):
+        astar(SlidingPuzzle(3, 3), GOAL_8, GOAL_8, h=[1, 2])
+
+
+@pytest.mark.parametrize("method", ["astar", "ida"])
+@pytest.mark.parametrize(
+    ("edges", "h", "message"),
+    [
+        ({"s": {"a": -1}}, {}, "finite cost of at least 0 for node 's', found -1"),
+        ({"s": {"a": math.nan}}, {}, "finite cost of at least 0 for node 's', found nan"),
+        ({"s": {"a": "x"}}, {}, "finite cost of at least 0 for node 's', found 'x'"),
+        ({"s": {"a": 1}}, {"a": -2}, "heuristic: .* at least 0 for node 'a', found -2"),
+        ({"s": {"a": 1}}, {"a": None}, "heuristic: .* at least 0 for node 'a', found None"),
+    ],
+)
+def test_users_answers_that_make_no_sense(
+    edges: dict[str, Any], h: dict[str, Any], message: str, method: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        astar(Dict(edges, h), "s", "g", method=method)
+
+
+@pytest.mark.parametrize("method", ["astar", "ida"])
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (None, "successors: expected pairs of node and cost for node 's', found None"),
+        ([1], "successors: expected pairs of node and cost for node 's', found 1"),
+        ([("a", 1, 2)], "successors: expected pairs"),
+        ([([1], 1)], r"node: expected a hashable object, such as a tuple, found \[1\]"),
+    ],
+)
+def test_successors_that_are_no_pairs(answer: Any, message: str, method: str) -> None:
+    class Odd(Dict):
+        def successors(self, node: Any) -> Any:
+            return answer
+
+    with pytest.raises(ConfigError, match=message):
+        astar(Odd({}), "s", "g", method=method)
+
+
+def test_users_problems_need_a_heuristic_or_zero() -> None:
+    class Bare:
+        def successors(self, node: int) -> list[tuple[int, int]]:
+            return [(node + 1, 1)]
+
+    with pytest.raises(ConfigError, match=r"h: expected heuristic\(node\), a function or 0"):
+        astar(Bare(), 0, 5)  # type: ignore[arg-type]
+    assert astar(Bare(), 0, 5, h=0).cost == 5  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="goals: expected hashable nodes"):
+        astar(Bare(), 0, [[5]], h=0)  # type: ignore[arg-type]
+
+
+def test_results_are_plain_values() -> None:
+    found = astar(small_graph(), 0, 2)
+    assert found == astar(small_graph(), 0, 2).__class__(**vars(found))
+    assert "path=[0, 1, 2]" in str(found)
+    assert pyengine.astar is astar
