@@ -10,19 +10,26 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__:
     from . import common
-    from ._peers import batched, environment, leela, openspiel
+    from ._peers import batched, environment, leela, openspiel, paths
     from .common import Options, Report
 else:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from benchmarks import common
-    from benchmarks._peers import batched, environment, leela, openspiel
+    from benchmarks._peers import batched, environment, leela, openspiel, paths
     from benchmarks.common import Options, Report
 
 NAME = "peers"
-DESCRIPTION = "simulations or visits a second of other libraries and of this one, in turns"
+DESCRIPTION = (
+    "simulations, visits or searches a second of other libraries and of this one, in turns"
+)
 
 Peer = Callable[[Report, Options, Path], None]
-PEERS: dict[str, Peer] = {"openspiel": openspiel.run, "mctx": batched.run, "leela-zero": leela.run}
+PEERS: dict[str, Peer] = {
+    "openspiel": openspiel.run,
+    "mctx": batched.run,
+    "leela-zero": leela.run,
+    "paths": paths.run,
+}
 
 
 def run(report: Report, options: Options) -> None:

@@ -37,6 +37,7 @@ PACKAGES = {
         "scipy==1.17.1",
         "typing_extensions==4.16.0",
     ),
+    "paths": ("igraph==1.0.0", "numpy==2.4.6", "rustworkx==0.18.1", "texttable==1.7.0"),
     "jax": (
         "absl-py==2.5.1",
         "chex==0.1.92",
