@@ -75,7 +75,8 @@ class Settings:
             "value_games",
             "value_steps",
         )
-        return replace(self, **{name: max(1, round(getattr(self, name) * factor)) for name in sizes})
+        scaled = {name: max(1, round(getattr(self, name) * factor)) for name in sizes}
+        return replace(self, **scaled)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for the run's folder."""
