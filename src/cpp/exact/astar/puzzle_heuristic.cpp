@@ -144,10 +144,10 @@ int PuzzleEstimate::conflicts_around(Board board, int tile, int cell, int blank)
   const auto to = static_cast<std::size_t>(blank);
   const auto t = static_cast<std::size_t>(tile);
   if (row_of_[from] == row_of_[to]) {  // other columns: rows keep their order
-    const int line = goal_column_[t];
+    const std::int8_t line = goal_column_[t];
     return line == column_of_[from] || line == column_of_[to] ? column_conflicts(board, line) : 0;
   }
-  const int line = goal_row_[t];
+  const std::int8_t line = goal_row_[t];
   return line == row_of_[from] || line == row_of_[to] ? row_conflicts(board, line) : 0;
 }
 

@@ -128,6 +128,7 @@ class PuzzleWalk {
   [[nodiscard]] static std::vector<NodeId> path() { return {}; }
   [[nodiscard]] std::vector<Board> boards() const {
     std::vector<Board> list;
+    list.reserve(path_.size());
     for (const Step& step : path_) list.push_back(step.board);
     return list;
   }
