@@ -40,10 +40,12 @@ astar::Limits PathCall::limits_without_gil() {
 
 astar::Limits PathCall::limits_with_gil() {
   begun_ = last_report_ = Clock::now();
-  return {memory_limit_, seconds_, [this](const astar::Counts& counts) {
+  return {memory_limit_, seconds_,
+          [this](const astar::Counts& counts) {
             raise_signals();
             return report(counts);
-          }};
+          },
+          1};  // an expansion is a call of the user's
 }
 
 bool PathCall::report_is_due() const {

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pyengine import _core
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
-from pyengine.paths.question import Question, estimates, is_zero, listed
+from pyengine.paths.question import Question, estimates, is_integer, is_zero, listed
 
 __all__ = ["Graph"]
 
@@ -83,7 +83,7 @@ class Graph:
 
     def _search(self, question: Question) -> dict[str, Any]:
         start = _node("start", question.start, self._nodes)
-        goals = [_node("goals", goal, self._nodes) for goal in listed(question.goals)]
+        goals = [_node("goals", goal, self._nodes) for goal in listed(question.goals, is_integer)]
         h = self._h
         if question.h is not None:
             h = None if is_zero(question.h) else estimates(question.h, (self._nodes,))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from pyengine import _core
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
-from pyengine.paths.question import Question, estimates, heuristic_name, listed
+from pyengine.paths.question import Question, estimates, heuristic_name, is_integers, listed
 
 __all__ = ["Grid"]
 
@@ -57,7 +57,7 @@ class Grid:
         start = self._cell("start", question.start)
         if not self._free.flat[start]:
             raise ConfigError(f"start: expected a free cell, found {question.start!r}, blocked")
-        goals = [self._cell("goals", goal) for goal in listed(question.goals)]
+        goals = [self._cell("goals", goal) for goal in listed(question.goals, is_integers)]
         heuristic, h = heuristic_name(question.h, self._own, self._HEURISTICS), None
         if heuristic == "array":
             h = estimates(question.h, self._free.shape)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from pyengine import _core
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
-from pyengine.paths.question import SEVERAL, Question, heuristic_name
+from pyengine.paths.question import Question, heuristic_name, is_integers, listed
 
 __all__ = ["SlidingPuzzle"]
 
@@ -39,9 +37,7 @@ class SlidingPuzzle:
 
     def _search(self, question: Question) -> dict[str, Any]:
         start = _tiles("start", question.start)
-        several = isinstance(question.goals, SEVERAL) and not _is_flat(question.goals)
-        goals = question.goals if several else [question.goals]
-        tiles = [_tiles("goals", goal) for goal in goals]
+        tiles = [_tiles("goals", goal) for goal in listed(question.goals, is_integers)]
         heuristic = heuristic_name(question.h, "linear_conflict", self._HEURISTICS)
         if heuristic == "array":
             raise ConfigError(
@@ -49,10 +45,6 @@ class SlidingPuzzle:
             )
         found: dict[str, Any] = self._puzzle.search(question.call, start, tiles, heuristic)
         return found
-
-
-def _is_flat(goals: Any) -> bool:
-    return len(goals) > 0 and all(isinstance(tile, (int, np.integer)) for tile in goals)
 
 
 def _tiles(name: str, node: Any) -> list[int]:

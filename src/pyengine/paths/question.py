@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 
 from pyengine.errors import ConfigError
 
-__all__ = ["SEVERAL", "Question", "estimates", "heuristic_name", "is_zero", "listed"]
-
-#: What holds several goals; everything else is a node.
-SEVERAL = (list, set, frozenset, np.ndarray)
+__all__ = [
+    "Question",
+    "estimates",
+    "heuristic_name",
+    "is_integer",
+    "is_integers",
+    "is_zero",
+    "listed",
+]
 
 
 @dataclass(frozen=True)
@@ -27,11 +32,25 @@ class Question:
     h: Any
 
 
-def listed(goals: Any) -> Collection[Any]:
-    several: Collection[Any] = goals if isinstance(goals, SEVERAL) else [goals]
-    if len(several) == 0:
+def listed(goals: Any, is_node: Callable[[Any], bool]) -> list[Any]:
+    """Return the goals, of which a caller gives one or an iterable of several."""
+    if is_node(goals) or not isinstance(goals, Iterable):
+        return [goals]
+    several = list(goals)
+    if not several:
         raise ConfigError("goals: expected at least one, found none")
     return several
+
+
+def is_integer(node: Any) -> bool:
+    """Return whether a node is a number."""
+    return isinstance(node, (int, np.integer))
+
+
+def is_integers(node: Any) -> bool:
+    """Return whether a node is a sequence of numbers."""
+    sequence = isinstance(node, (tuple, list, np.ndarray))
+    return sequence and len(node) > 0 and all(is_integer(item) for item in node)
 
 
 def estimates(h: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -47,8 +47,8 @@ def astar(
         problem: a :class:`Graph`, a :class:`Grid`, a :class:`SlidingPuzzle` or an object with
             ``successors(node)`` and ``heuristic(node)`` (:class:`PathProblem`).
         start: a node.
-        goals: a node, or a list, set or array of nodes; for a user's problem also a function from a
-            node to bool.
+        goals: a node, or an iterable of nodes; for a user's problem, where a tuple may be a node, a
+            list or a set of nodes, or a function from a node to bool.
         h: None: the problem's own (a graph's ``h``, or 0; a grid's ``"manhattan"`` or, with 8
             neighbours, ``"octile"``; a puzzle's ``"linear_conflict"``; an object's
             ``heuristic``). 0: Dijkstra's algorithm. A name: those, ``"euclidean"`` (grids),

@@ -442,6 +442,28 @@ def test_users_problems_need_a_heuristic_or_zero() -> None:
         astar(Bare(), 0, [[5]], h=0)  # type: ignore[arg-type]
 
 
+def test_goals_are_a_node_or_several() -> None:
+    graph, grid = small_graph(), Grid(np.ones((3, 3), dtype=bool))
+    for goals in (2, [2], (2, 3), {2}, np.array([2, 3]), range(2, 4), np.int64(2)):
+        assert astar(graph, 0, goals).cost == 3
+    for goals in ((2, 0), [2, 0], [(2, 0)], ((2, 0), (2, 2)), {(2, 0)}, np.array([[2, 0], [2, 2]])):
+        assert astar(grid, (0, 0), goals).cost == 2
+
+
+def test_a_limit_of_time_holds_where_a_users_function_is_slow() -> None:
+    class Slow:
+        def successors(self, node: int) -> list[tuple[int, int]]:
+            time.sleep(0.05)
+            return [(node + 1, 1)]
+
+        def heuristic(self, node: int) -> int:
+            return 0
+
+    found = astar(Slow(), 0, -1, seconds=0.1)
+    assert found.stop_reason == "seconds"
+    assert found.expanded <= 4
+
+
 def test_results_are_plain_values() -> None:
     found = astar(small_graph(), 0, 2)
     assert found == astar(small_graph(), 0, 2).__class__(**vars(found))

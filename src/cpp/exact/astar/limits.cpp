@@ -25,8 +25,9 @@ const char* to_string(StopReason reason) noexcept {
   return "stopped";
 }
 
-Limits::Limits(std::uint64_t memory_bytes, std::optional<double> seconds, Poll poll)
-    : memory_(memory_bytes), poll_(std::move(poll)) {
+Limits::Limits(std::uint64_t memory_bytes, std::optional<double> seconds, Poll poll,
+               std::uint32_t ticks)
+    : memory_(memory_bytes), ticks_(ticks), poll_(std::move(poll)) {
   constexpr double kYear = 3.2e7;  // a deadline beyond what a clock can count is none
   if (seconds && *seconds < kYear) {
     deadline_ = begun_ +

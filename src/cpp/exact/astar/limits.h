@@ -37,13 +37,19 @@ class Limits {
   /// Called about every 20 ms; false stops the search, and it may throw.
   using Poll = std::function<bool(const Counts&)>;
 
-  /// `seconds`: from now on.
-  Limits(std::uint64_t memory_bytes, std::optional<double> seconds, Poll poll);
+  /// An expansion of a puzzle takes 30 ns: between looks at the clock there pass some 8 us.
+  static constexpr std::uint32_t kTicks = 256;
+
+  /// `seconds`: from now on. `ticks`: expansions between two looks at the clock.
+  Limits(std::uint64_t memory_bytes, std::optional<double> seconds, Poll poll,
+         std::uint32_t ticks = kTicks);
 
   /// Called for each expansion. Throws Stopped, and what the poll throws.
   void tick(const Counts& counts) {
-    if (++ticks_ % kTicks == 0) [[unlikely]]
-      check(counts);
+    if (--ticks_left_ > 0) [[likely]]
+      return;
+    ticks_left_ = ticks_;
+    check(counts);
   }
   /// Looks at once whether the search is to end.
   void check(const Counts& counts);
@@ -60,13 +66,10 @@ class Limits {
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// An expansion of a puzzle takes 30 ns, one of Python 10 us: between looks at the clock there
-  /// pass 8 us to 3 ms.
-  static constexpr std::uint32_t kTicks = 256;
-
   std::uint64_t memory_;
   std::uint64_t held_ = 0;  ///< bytes
-  std::uint32_t ticks_ = 0;
+  std::uint32_t ticks_;
+  std::uint32_t ticks_left_ = ticks_;
   Clock::time_point begun_ = Clock::now();
   Clock::time_point last_poll_ = begun_;
   std::optional<Clock::time_point> deadline_;
