@@ -88,6 +88,22 @@ SEARCHES = {
         True,
     ),
     "onnx": ("engine = pyengine.Engine('connect_four', 'connect4', solver=False)", "", True),
+    # Of the endings below none is solved in time, nor in the search that would follow.
+    "ending": (
+        "engine = pyengine.Engine('othello', 'uniform', endgame_solver_empties=64)",
+        "",
+        False,
+    ),
+    "ending_of_one_thread": (
+        "engine = pyengine.Engine('othello', 'rollout', endgame_solver_empties=64, threads=1)",
+        "",
+        False,
+    ),
+    "endings_of_many": (
+        "engine = pyengine.Engine('othello', 'rollout', endgame_solver_empties=64)",
+        "engine.search_many([state] * 4, seconds=1000)",
+        False,
+    ),
 }
 
 

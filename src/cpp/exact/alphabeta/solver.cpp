@@ -209,14 +209,14 @@ bool fills_up(const AnyPosition& position) {
 EndgameSolver::EndgameSolver() : table_(kTableBytes) {}
 
 std::optional<float> EndgameSolver::solve(const AnyPosition& position, int points, int most,
-                                          const std::atomic<bool>& stop) {
+                                          const std::function<bool()>& goes_on) {
   BoardBits first;
   BoardBits second;
   position.stones(0, first, second);
   if (points - first.count() - second.count() > most) return std::nullopt;
   Plan plan;
   plan.line = false;
-  const Call call{table_, plan, [&stop] { return !stop.load(std::memory_order_relaxed); }};
+  const Call call{table_, plan, goes_on};
   SolveResult result;
   static_cast<void>(with_type(
       position,

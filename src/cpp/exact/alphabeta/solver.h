@@ -1,7 +1,6 @@
 /// Exact values by alpha-beta: what Python calls a Solver.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -65,9 +64,10 @@ class EndgameSolver {
 
   EndgameSolver();
   /// The outcome for the player to move, of a position that fills_up() and is not over; nullopt
-  /// where more than `most` of the board's `points` are empty, or once `stop` is set.
+  /// where more than `most` of the board's `points` are empty, or once `goes_on` answers false,
+  /// which is asked every 1024 nodes.
   std::optional<float> solve(const AnyPosition& position, int points, int most,
-                             const std::atomic<bool>& stop);
+                             const std::function<bool()>& goes_on);
 
  private:
   alphabeta::Table table_;

@@ -12,8 +12,7 @@ Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<Ch
       batch_rows_(batch_rows),
       pool_(std::move(pool)),
       slots_(traits_) {
-  hands_.push_back(std::make_unique<Hand>());
-  hands_[0]->caller = true;
+  add_hand(true);
   // The first slot is made now: a device prepares for a batch's sizes when its memory is made.
   static_cast<void>(slots_.begin_making());
   Slot* slot = make_slot();
@@ -53,9 +52,20 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   return end_;
 }
 
+void Pipeline::add_hand(bool caller) {
+  auto hand = std::make_unique<Hand>();
+  hand->caller = caller;
+  if (caller) {
+    hand->goes_on = [this] { return goes_on_at_leaf(); };
+  } else {
+    hand->goes_on = [this] { return !ending_.load(std::memory_order_relaxed); };
+  }
+  hands_.push_back(std::move(hand));
+}
+
 void Pipeline::hire(int workers) {
   // hands_[i] is used by helper i, who may be the one that cannot be had.
-  while (static_cast<int>(hands_.size()) < workers) hands_.push_back(std::make_unique<Hand>());
+  while (static_cast<int>(hands_.size()) < workers) add_hand(false);
   team_.hire(workers - 1, [this](std::size_t index) { work(index); });
   // One more than the device serves at once: the next batch is there before the device is done.
   const int servers = traits_.device_batches > 0 ? traits_.device_batches + 1 : 0;
@@ -128,14 +138,33 @@ void Pipeline::look_after_host(Hand& hand, Task& task) {
     const Pass pass = team_.pass();
     settle(hand, task);  // what is finished by now did not end early
     if (hand.finished != nullptr || searches_.all_finished()) return;
-    if (end_ == RunEnd::completed) end_ = *due;
-    // Without a move for each root the results would be of no use.
-    if (searches_.close_where_ready()) {
-      ending_.store(true, std::memory_order_relaxed);
-      team_.wake_all();
-      return;
-    }
+    end_early(*due);
   }
+  if (!ending_.load(std::memory_order_relaxed)) poll_host();
+}
+
+/// What look_after_host() does, for the caller in the middle of a turn that takes long at a leaf.
+bool Pipeline::goes_on_at_leaf() noexcept {
+  if (ending_.load(std::memory_order_relaxed)) return false;
+  if (const std::optional<RunEnd> due = watch_->due()) {
+    const Pass pass = team_.pass();
+    end_early(*due);
+  } else {
+    poll_host();
+  }
+  return !ending_.load(std::memory_order_relaxed);
+}
+
+/// Under the mutex.
+void Pipeline::end_early(RunEnd end) {
+  if (end_ == RunEnd::completed) end_ = end;
+  // Without a move for each root the results would be of no use.
+  if (!searches_.close_where_ready()) return;
+  ending_.store(true, std::memory_order_relaxed);
+  team_.wake_all();
+}
+
+void Pipeline::poll_host() noexcept {
   try {
     watch_->poll_host();
   } catch (...) {

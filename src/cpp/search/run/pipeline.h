@@ -116,7 +116,11 @@ class Pipeline {
   void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options, int workers);
   void work(std::size_t index);
   void feed_device();
+  void add_hand(bool caller);
   void look_after_host(Hand& hand, Task& task);
+  [[nodiscard]] bool goes_on_at_leaf() noexcept;
+  void end_early(RunEnd end);
+  void poll_host() noexcept;
   void fail(std::exception_ptr error) noexcept;
 
   // --- one pass (passes.cpp): under the mutex

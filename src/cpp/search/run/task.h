@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "search/run/plan.h"
@@ -51,7 +52,9 @@ struct Task {
 /// What belongs to one worker.
 struct Hand {
   Worker worker;
-  bool caller = false;         ///< the thread that called run()
+  bool caller = false;  ///< the thread that called run()
+  /// Of Turn; of the caller it looks after the host.
+  std::function<bool()> goes_on;
   Place* last = nullptr;       ///< from which it gathered last
   Place* finished = nullptr;   ///< places that it holds and is to hand over
   std::size_t visits = 0;      ///< of searches, one after the other, for one slot

@@ -73,7 +73,7 @@ void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
   }
   const int before = task.slot->batch->num_leaves;
   const Turn turn{plan_.turn_leaves, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
-                  &ending_};
+                  &ending_, &hand.goes_on};
   gather_into(hand, place, *task.slot, turn);
   task.added = task.added || task.slot->batch->num_leaves != before;
   task.full = full(*task.slot, search);
@@ -84,7 +84,7 @@ void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
 void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
   Place& place = *task.places[0];
   const TreeSearch& search = *place.search;
-  const Turn turn{batch_rows_, kTurnSimulations, &ending_};
+  const Turn turn{batch_rows_, kTurnSimulations, &ending_, &hand.goes_on};
   Slot** end = &place.round;
   for (bool more = true; more && task.slots.size() < slots_.planned().per_round;) {
     try {

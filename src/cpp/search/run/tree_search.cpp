@@ -308,8 +308,9 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) cons
   Node& leaf = *worker.path.back();
   std::optional<float> value;
   try {
-    value = worker.endings->solve(position, shape.rows * shape.columns,
-                                  config_.endgame_solver_empties, *turn.stop);
+    value =
+        worker.endings->solve(position, shape.rows * shape.columns, config_.endgame_solver_empties,
+                              [&] { return !closed() && (*turn.goes_on)(); });
   } catch (...) {
     give_up(leaf);
     throw;
@@ -327,7 +328,7 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, Progres
   Walk walk = worker.walker->walk(tree_, root_.position(), {config_, plan_.get()},
                                   worker.selector.rule(), allocator_of(worker), worker.path);
   now.created += walk.created;
-  if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0) {
+  if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0 && !closed()) {
     solve_ending(worker, walk, turn);
   }
   worker.drawn = walk.drawn;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -36,6 +37,9 @@ struct Turn {
   int leaves = 0;                 ///< rows are limited by the batch besides
   std::uint64_t simulations = 0;  ///< those that need no row included
   const std::atomic<bool>* stop = nullptr;
+  /// Asked now and then while one leaf takes long, as `stop` is set by the calling thread, which
+  /// may be the one at work here.
+  const std::function<bool()>* goes_on = nullptr;
 };
 
 /// Cache lines of its own: with many trees each is worked on by another core.
