@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/janitor.h"
 #include "base/process.h"
-#include "exact/alphabeta/solver.h"
 #include "search/setup.h"
 
 namespace pyengine {
@@ -136,11 +135,7 @@ void Searcher::check(const State& state) const {
 void Searcher::check(const State& state, const SearchConfig& config) const {
   validate(config);
   check(state);
-  if (config.endgame_solver_empties > 0 && !fills_up(state.position())) {
-    throw ConfigError("endgame_solver_empties: expected 0 for " + game_->to_string() +
-                      ", where few empty points do not mean that the game is short, found " +
-                      std::to_string(config.endgame_solver_empties));
-  }
+  check_endings(config, state);
 }
 
 bool Searcher::continues(const State& state) const {

@@ -1,8 +1,11 @@
 #include "search/setup.h"
 
 #include <algorithm>
+#include <string>
 
+#include "base/error.h"
 #include "base/memory.h"
+#include "exact/alphabeta/solver.h"
 #include "games/any/foreign.h"
 #include "search/tree/node.h"
 
@@ -43,6 +46,13 @@ int batch_rows(const SearchConfig& config, const AnyGame& game, const EvaluatorT
       config.symmetry == SymmetryMode::average || config.symmetry == SymmetryMode::root_average;
   const int symmetries = traits.under_symmetries && all ? game.symmetries().count() : 1;
   return std::max(config.batch_size, symmetries);
+}
+
+void check_endings(const SearchConfig& config, const State& state) {
+  if (config.endgame_solver_empties == 0 || fills_up(state.position())) return;
+  throw ConfigError("endgame_solver_empties: expected 0 for " + state.game()->to_string() +
+                    ", where few empty points do not mean that the game is short, found " +
+                    std::to_string(config.endgame_solver_empties));
 }
 
 bool is_foreign(const State& state) {

@@ -20,6 +20,8 @@ namespace pyengine {
 /// Rows of a batch: all symmetries of one leaf fit.
 [[nodiscard]] int batch_rows(const SearchConfig& config, const AnyGame& game,
                              const EvaluatorTraits& traits);
+/// Throws ConfigError where endings are to be solved in a game that does not fill up.
+void check_endings(const SearchConfig& config, const State& state);
 /// Whether a user's own code plays the game: on the thread that called alone.
 [[nodiscard]] bool is_foreign(const State& state);
 

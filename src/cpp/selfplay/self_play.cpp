@@ -13,6 +13,7 @@ SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
     : process_(process_id()),
       context_((validate(config), std::move(game)), config, recorded),
       pool_(std::make_shared<ChunkPool>(tree_bytes(config.search))) {
+  check_endings(config.search, State(context_.game));
   bind(std::move(evaluator));
   const auto arena = std::make_shared<Arena>(pool_);
   for (int i = 0; i < config.concurrent_games; ++i) {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pyengine
-from pyengine import ConfigError, Engine
+from pyengine import ConfigError, Engine, SearchConfig, SelfPlayConfig
+from toy_games import Pairs, ToyGame
 
 
 def ending(game: pyengine.Game, plies: int, rng: random.Random) -> pyengine.State:
@@ -81,7 +83,32 @@ def test_it_is_the_same_at_any_number_of_threads() -> None:
     assert visits(1) == visits(2)
 
 
-def test_games_that_do_not_fill_up_are_refused() -> None:
-    state = pyengine.load_game("go", board_size=5).new_initial_state()
-    with pytest.raises(ConfigError, match=r"^endgame_solver_empties: expected 0 for go.*found 3"):
-        pyengine.search(state, evaluator="uniform", endgame_solver_empties=3)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("algorithm", ["puct", "gumbel", "uct", "flat_ucb"])
+def test_an_ending_that_takes_hours_ends_with_the_search(algorithm: str, threads: int) -> None:
+    engine = Engine(
+        "othello", "rollout", algorithm=algorithm, endgame_solver_empties=64, threads=threads
+    )
+    state = engine.game.new_initial_state()
+    timed = engine.search(state, seconds=0.05)
+    assert timed.stop_reason == "seconds"
+    assert timed.action in state.legal_actions()
+    stopped = engine.search(state, on_progress=lambda _: False)
+    assert stopped.stop_reason == "stopped"
+    many = engine.search_many([state] * 3, seconds=0.05)
+    assert [result.stop_reason for result in many] == ["seconds"] * 3
+    for snapshot in engine.analyze(state, every=0.01):
+        assert snapshot.action in state.legal_actions()
+        break
+
+
+def test_games_that_do_not_fill_up_are_refused(tmp_path: Path) -> None:
+    expected = r"^endgame_solver_empties: expected 0 for .*found 3"
+    game = pyengine.load_game("go", board_size=5)
+    for other in (game, ToyGame(Pairs)):
+        engine = Engine(other, "uniform", endgame_solver_empties=3)
+        with pytest.raises(ConfigError, match=expected):
+            engine.search(other.new_initial_state())
+    config = SelfPlayConfig(search=SearchConfig(simulations=8, endgame_solver_empties=3))
+    with pytest.raises(ConfigError, match=expected):
+        pyengine.selfplay(game, "rollout", games=1, out=tmp_path, config=config)
