@@ -136,6 +136,18 @@ def test_expand_probability_keeps_moves_untried() -> None:
     assert 1 <= tried(0.05) < 15
 
 
+def test_flat_ucb_tries_each_move_first_whatever_the_probability_of_uct() -> None:
+    result = pyengine.search(
+        position("gomoku(board_size=9)"),
+        evaluator="rollout",
+        algorithm="flat_ucb",
+        expand_probability=0.1,
+        simulations=81,
+        **SERIAL,
+    )
+    assert result.visits.tolist() == [1] * 81
+
+
 def test_the_log_exploration_is_its_formula() -> None:
     state = position("tic_tac_toe")
     options: dict[str, Any] = {"algorithm": "uct", "exploration": "log", "uct_c": 0.5}

@@ -41,7 +41,7 @@ Selection best_child(const Tree& tree, const Node& node, int count, MayReach&& m
 
 void Ucb1Rule::configure(const SearchConfig& config) {
   c_ = config.uct_c;
-  expand_probability_ = config.expand_probability;
+  expand_probability_ = grows_a_tree(config.algorithm) ? config.expand_probability : 1.0;
   logarithmic_ = config.exploration == Exploration::log;
   if (!logarithmic_ || !logs_.empty()) return;
   for (std::size_t i = 0; i < kLogs; ++i) logs_.push_back(std::log1p(static_cast<double>(i)));

@@ -10,7 +10,7 @@
 ///   n      sum of N over the children
 ///   c      SearchConfig::uct_c, 1 / sqrt(2)
 ///
-/// Moves without a visit come first, in the tree's random order. Below 1, expand_probability is the
+/// Moves without a visit come first, in the tree's random order. In UCT, expand_probability is the
 /// probability that a walk takes one of them; else it goes on at the best child there is. Equal
 /// scores: the child that was created first. A leaf in flight is a virtual visit, which counts in
 /// N(a) and n and not in the mean, also where the configuration asks for virtual loss. A child that
