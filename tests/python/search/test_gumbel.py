@@ -215,6 +215,13 @@ def test_the_first_choices_are_those_of_the_largest_priors_without_noise() -> No
     assert set(np.flatnonzero(result.visits)) == set(best)
 
 
+@pytest.mark.parametrize(("visit", "scale"), [(1e308, 1e308), (0.0, 1e308), (1e308, 1.0), (0, 0)])
+def test_the_improved_policy_is_finite_for_any_scale(visit: float, scale: float) -> None:
+    result = searched(simulations=40, gumbel_c_visit=visit, gumbel_c_scale=scale)
+    assert np.isfinite(result.improved_policy).all()
+    assert result.improved_policy.sum() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("wrong", [0, -1, 1 << 20])
 def test_a_wrong_number_of_actions_is_refused(wrong: int) -> None:
     with pytest.raises(pyengine.ConfigError, match="gumbel_actions: expected"):

@@ -8,6 +8,7 @@ namespace pyengine::gumbel {
 namespace {
 
 constexpr double kLeastRange = 1e-8;  ///< of completed Q-values [mctx, epsilon]
+constexpr double kMostScale = 1e100;  ///< finite, and its exponentials are 0 or 1 long before
 
 }  // namespace
 
@@ -32,7 +33,7 @@ void CompletedQ::complete(double network_value, bool all_visited, double c_visit
     most_ = std::max(most_, mixed_);
   }
   range_ = std::max(most_ - least_, kLeastRange);
-  scale_ = (c_visit + most_visits_) * c_scale;
+  scale_ = std::min((c_visit + most_visits_) * c_scale, kMostScale);
 }
 
 double CompletedQ::weight(double prior, double q) const noexcept {
