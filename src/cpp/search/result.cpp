@@ -293,7 +293,8 @@ std::vector<double> improved_policy_of_good_moves(const SearchResult& result) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (good[i]) weights[i] = result.improved_policy[static_cast<std::size_t>(result.actions[i])];
   }
-  return weights;
+  const bool any = std::any_of(weights.begin(), weights.end(), [](double w) { return w > 0.0; });
+  return any ? weights : choice_weights(result);
 }
 
 SearchResult read_tree(const Tree& tree, int num_actions, const SearchConfig& config, Rng rng,

@@ -71,8 +71,8 @@ inline constexpr std::size_t kTreeNodes = 4096;
 /// where none of them has a visit.
 [[nodiscard]] std::vector<double> choice_weights(const SearchResult& result);
 
-/// The improved policy over `actions`, 0 where visits_of_good_moves() has no visits either; its sum
-/// may be below 1.
+/// The improved policy of the moves that visits_of_good_moves() keeps, 0 of others, in the order of
+/// `actions`; its sum may be below 1. Where it is 0 for all of them: choice_weights().
 [[nodiscard]] std::vector<double> improved_policy_of_good_moves(const SearchResult& result);
 
 /// Reads a tree, which workers may be changing. `nodes`: the most of SearchResult::tree. `plan`: of

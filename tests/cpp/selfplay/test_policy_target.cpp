@@ -57,5 +57,18 @@ TEST_CASE("Gumbel teaches the improved policy, without moves that are known to l
   CHECK(policy_target(result, config) == std::vector<std::uint32_t>{43690, 0, 21845});
 }
 
+TEST_CASE("where a move that is known to lose has all of the improved policy, visits are taught") {
+  SearchConfig config;
+  config.algorithm = Algorithm::gumbel;
+  constexpr std::int8_t kOpen = TreeNode::kNotProven;
+  SearchResult result;
+  result.actions = {0, 1, 2};
+  result.visits = {900, 75, 25};
+  result.priors = {0.5F, 0.3F, 0.2F};
+  result.improved_policy = {1.0F, 0.0F, 0.0F};  // in floats: the other moves had far less value
+  result.proofs = {-1, kOpen, kOpen};
+  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 49152, 16384});
+}
+
 }  // namespace
 }  // namespace pyengine
