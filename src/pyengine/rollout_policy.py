@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -105,11 +104,11 @@ class RolloutPolicy:
         """
         file = Path(path)
         try:
-            members = _members(file)
-            return cls._of(members)
-        except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-            found = error.args[0] if isinstance(error, _DamagedError) else f"{error!r}"
-            raise ModelError(f"{file}: expected a rollout policy, found {found}") from error
+            return cls._of(_members(file))
+        except Exception as error:  # of damaged files zipfile and NumPy raise nearly anything
+            known = isinstance(error, _DamagedError | ModelError)
+            found = str(error) if known else repr(error)
+            raise ModelError(f"{file}: expected a rollout policy, found {found:.400}") from error
 
     @classmethod
     def _of(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:

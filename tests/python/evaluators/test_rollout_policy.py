@@ -212,6 +212,7 @@ def changed(file: Path, **members: Any) -> Path:
         ({"pattern": np.zeros(65535, np.float32)}, "pattern float32[65535], not float32[65536]"),
         ({"response": np.zeros(65536)}, "response float64[65536]"),
         ({"features": np.full(12, np.nan, np.float32)}, "features must be finite, found nan at 0"),
+        ({"features": np.full(12, np.nan, np.float32)}, "changed.npz: expected a rollout policy"),
         ({"pattern": None}, "a file without pattern"),
         ({"names": np.array([{}])}, "Object arrays cannot be loaded"),
         ({"more": np.zeros(1 << 22)}, "bytes instead of at most"),
@@ -225,6 +226,48 @@ def test_a_damaged_file_is_refused_with_what_was_found(
     with pytest.raises(ModelError) as error:
         RolloutEvaluator(policy=changed(file, **members))
     assert found in str(error.value)
+
+
+def npy(header: str) -> bytes:
+    """An array's file with any header, and no data."""
+    text = header.encode().ljust(118) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        b"",
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,)}"),
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': (" + "9" * 40 + ",)}"),
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': ("),
+    ],
+    ids=["empty", "terabytes", "no_integer", "no_end"],
+)
+def test_a_table_with_a_damaged_header_is_refused(tmp_path: Path, pattern: bytes) -> None:
+    file = tmp_path / "policy.npz"
+    random_policy().save(file)
+    with zipfile.ZipFile(file) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in (content | {"pattern.npy": pattern}).items():
+            archive.writestr(name, data)
+    with pytest.raises(ModelError, match=r"policy\.npz: expected a rollout policy"):
+        RolloutPolicy.load(file)
+
+
+@pytest.mark.parametrize(("at", "byte"), [(8, 1), (10, 97)], ids=["encrypted", "unknown_method"])
+def test_an_archive_that_cannot_be_unpacked_is_refused(tmp_path: Path, at: int, byte: int) -> None:
+    file = tmp_path / "policy.npz"
+    random_policy().save(file)
+    content = bytearray(file.read_bytes())
+    entry = content.find(b"PK\x01\x02")  # of the archive's directory
+    while entry >= 0:
+        content[entry + at] = byte
+        entry = content.find(b"PK\x01\x02", entry + 1)
+    file.write_bytes(content)
+    with pytest.raises(ModelError, match=r"policy\.npz: expected a rollout policy"):
+        RolloutPolicy.load(file)
 
 
 def test_files_that_are_no_archive_are_refused(tmp_path: Path) -> None:
