@@ -67,7 +67,7 @@ TEST_CASE("where a move that is known to lose has all of the improved policy, vi
   result.priors = {0.5F, 0.3F, 0.2F};
   result.improved_policy = {1.0F, 0.0F, 0.0F};  // in floats: the other moves had far less value
   result.proofs = {-1, kOpen, kOpen};
-  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 49152, 16384});
+  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 49151, 16384});
 }
 
 }  // namespace
