@@ -11,13 +11,9 @@ once. The serial side, whose search neither depends on, shares batches among tre
 
 from __future__ import annotations
 
-import argparse
-import functools
 import json
-import os
 import queue
 import sys
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,22 +21,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import MatchResult, Openings, SearchConfig, machine
+from pyengine import MatchResult, SearchConfig, machine
 from pyengine.match.identity import identity_of
 
 if TYPE_CHECKING or __package__:
-    from . import common, many_trees, networks, variants
+    from . import common, many_trees, matches, networks, variants
     from .common import Options, Report, check
-    from .intervals import Interval
+    from .matches import Progress, Wanted, balanced_openings, games_of, score_of
     from .networks import Network
     from .power import StrengthBar, error_of_interval
 else:  # run as a file
     import common
     import many_trees
+    import matches
     import networks
     import variants
     from common import Options, Report, check
-    from intervals import Interval
+    from matches import Progress, Wanted, balanced_openings, games_of, score_of
     from networks import Network
     from power import StrengthBar, error_of_interval
 
@@ -52,9 +49,7 @@ BASE = SearchConfig(symmetry="none")
 SERIAL = BASE.replace(in_flight=1, cache_entries=1 << 20)
 NETWORKS = ("gomoku8x8_5", "connect4_sunshine")
 BUNDLED = ("gomoku", "connect4")  # where those are absent
-OPENING_PLIES = {"connect_four": 6}  # else 4
 THREADS = machine.cores()
-TELL_EVERY = 30.0  # seconds, where stderr is no terminal
 
 
 @dataclass(frozen=True)
@@ -117,26 +112,6 @@ QUICK = (
 ASKED = {"deterministic": 0.75, "fill": 0.98, "average": 0.95}
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What of the suite runs.
-
-    Attributes:
-        records: folder in which matches are kept and go on; None keeps nothing.
-        only: words; a row runs when all of them are in its name.
-        games: of each match instead of those of the contest.
-
-    """
-
-    records: Path | None = None
-    only: tuple[str, ...] = ()
-    games: int | None = None
-
-    def has(self, name: str) -> bool:
-        """Return whether a row runs."""
-        return all(word in name for word in self.only)
-
-
 class OneTreeAtATime:
     """A player that searches each state by itself, on as many cores as there are."""
 
@@ -194,30 +169,6 @@ class OneTreeAtATime:
         return f"one tree at a time: {json.dumps(identity_of(self._engines[0], 'player'))}"
 
 
-class Progress:
-    """Tells of a match on stderr: in place on a terminal, else a line now and then."""
-
-    def __init__(self, name: str, games: int) -> None:
-        """Begin to count."""
-        self._name = name
-        self._games = games
-        self._told = time.monotonic()
-
-    def __call__(self, result: MatchResult) -> None:
-        """Show how far the match is."""
-        line = f"{self._name}: {result.games}/{self._games} games, score {result.score:.1%}"
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - self._told >= TELL_EVERY:
-            self._told = time.monotonic()
-            print(line, file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Leave the line free."""
-        if sys.stderr.isatty():
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
 class Counters:
     """What the parallel side did in a match, over all the calls that it took."""
 
@@ -241,10 +192,7 @@ def play(
 ) -> tuple[MatchResult, dict[str, int]]:
     """Play a match, or what is missing of it; return it with the parallel side's counters."""
     games = wanted.games or contest.games
-    record = None
-    if wanted.records is not None:
-        wanted.records.mkdir(parents=True, exist_ok=True)
-        record = wanted.records / (name.replace("/", "-").replace(",", "-") + ".jsonl")
+    record = wanted.record(name)
     counters = Counters(record)
     player = OneTreeAtATime(network, contest.config)
     serial = SERIAL.replace(simulations=contest.simulations)
@@ -256,7 +204,7 @@ def play(
                 other,
                 games=games,
                 game=network.game,
-                openings=openings_for(network),
+                openings=balanced_openings(network.game.name, network.evaluator),
                 concurrent_games=contest.concurrent,
                 record=record,
                 names=(contest.knob, "serial"),
@@ -270,16 +218,6 @@ def play(
     return result, counters.sums
 
 
-def openings_for(network: Network) -> Openings:
-    """Return varied openings that the network thinks balanced after a short search."""
-    return Openings(
-        plies=OPENING_PLIES.get(network.game.name, 4),
-        evaluator=network.evaluator,
-        max_value=0.5,
-        simulations=100,
-    )
-
-
 def figures(contest: Contest, result: MatchResult, sums: dict[str, int]) -> dict[str, Any]:
     """Return a match's row; the parallel side must have searched in parallel."""
     fill = sums.get("evaluations", 0) / max(1, sums.get("batches", 0))
@@ -287,24 +225,13 @@ def figures(contest: Contest, result: MatchResult, sums: dict[str, int]) -> dict
     check(f"batches hold {enough:.0f} leaves of a tree and more", fill >= enough, fill)
     asked = None if contest.bar is None else 100 * contest.bar.least
     return {
-        "games": result.games,
-        "won": result.wins,
-        "drawn": result.draws,
-        "lost": result.losses,
+        **games_of(result),
         "asked": asked,
-        "score %": round(100 * result.score, 2),
-        **percent(result).columns(),
-        "Elo": float(result.elo),
+        **score_of(result),
         "fill": fill,
         "collisions/sim": sums["collisions"] / max(1, sums["simulations"]),
         "bar": contest.verdict(result),
     }
-
-
-def percent(result: MatchResult) -> Interval:
-    """Return the interval of the score in percent."""
-    low, high = result.score_interval
-    return Interval(round(100 * low, 2), round(100 * high, 2), result.confidence)
 
 
 def strength_rows(report: Report, network: Network, quick: bool, wanted: Wanted) -> None:
@@ -367,9 +294,7 @@ def find_networks(report: Report, options: Options) -> list[Network]:
 
 def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
     """Play all matches and measure all costs; ``PYENGINE_RECORDS`` names the folder of records."""
-    if wanted is None:
-        folder = os.environ.get("PYENGINE_RECORDS")
-        wanted = Wanted(records=Path(folder) if folder else None)
+    wanted = wanted or Wanted.by_default()
     report.fingerprint = BASE.fingerprint()
     report.notes.append(_explanation(wanted))
     tree_rows(report, options.quick, wanted)
@@ -381,7 +306,6 @@ def run(report: Report, options: Options, wanted: Wanted | None = None) -> None:
 
 
 def _explanation(wanted: Wanted) -> str:
-    kept = "nowhere (--records, PYENGINE_RECORDS)" if wanted.records is None else wanted.records
     return (
         "score: of the search with leaves in flight against in_flight=1, equal simulations, every"
         " opening with both colours, 95 % interval from pairs, met: it lies at or above what is"
@@ -390,21 +314,13 @@ def _explanation(wanted: Wanted) -> str:
         " whose move is that of the serial search; fill: rows of a batch, all of one"
         " tree; deterministic: simulations/s, fill: rows/s, both against the default settings;"
         f" average: rows/s against bare ONNX Runtime; medians of {variants.PAIRS} pairs measured in"
-        f" turns; records of the matches, with which they go on: {kept}"
+        f" turns; records of the matches, with which they go on: {wanted.kept}"
     )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--records", type=Path, metavar="FOLDER")
-    parser.add_argument("--only", action="append", default=[], metavar="WORD")
-    parser.add_argument("--games", type=int)
-    known, rest = parser.parse_known_args(arguments)
-    folder = known.records or os.environ.get("PYENGINE_RECORDS")
-    wanted = Wanted(Path(folder) if folder else None, tuple(known.only), known.games)
-    described = f"{DESCRIPTION}. Also: {parser.format_usage().removeprefix('usage: ').strip()}"
-    return common.main(NAME, described, functools.partial(run, wanted=wanted), rest)
+    return matches.main(NAME, DESCRIPTION, run, arguments)
 
 
 if __name__ == "__main__":

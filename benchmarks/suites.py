@@ -15,7 +15,7 @@ SUITES = (
     "memory",
     "latency",
     "parallel-strength",
-    "gumbel",
+    "strength",
     "peers",
 )
 
