@@ -1,40 +1,25 @@
-/// Connect Four for the alpha-beta search. Columns lie side by side, with an empty point above
-/// each, so that a sum finds the playable points and a four never runs over the edge.
+/// Connect Four for the alpha-beta search.
 ///
 /// A score is Pons': the stones that the winner has not played when he wins, counted from the end
 /// of the board, negative for a loss, 0 for a draw.
 ///
-/// Sources: Tromp, "John's Connect Four Playground" (the layout); Pons, "Solving Connect Four: how
-/// to build a perfect AI", 2015 (moves that do not lose, the order by threats, bounds by the stones
-/// left).
+/// Source: Pons, "Solving Connect Four: how to build a perfect AI", 2015 (moves that do not lose,
+/// the order by threats, bounds by the stones left).
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "base/bits.h"
+#include "exact/alphabeta/connect_four_board.h"
+#include "exact/alphabeta/connect_four_bounds.h"
 #include "exact/alphabeta/position.h"
 #include "games/connect_four.h"
 
 namespace pyengine::alphabeta {
-
-/// Board of a size that is known to the compiler, which makes every shift and mask a constant.
-template <int kRows, int kColumns>
-struct FixedBoard {
-  [[nodiscard]] static constexpr int rows() noexcept { return kRows; }
-  [[nodiscard]] static constexpr int columns() noexcept { return kColumns; }
-};
-/// Board of any size.
-struct AnyBoard {
-  int rows_ = 6;
-  int columns_ = 7;
-  [[nodiscard]] int rows() const noexcept { return rows_; }
-  [[nodiscard]] int columns() const noexcept { return columns_; }
-};
 
 template <class Size>
 class ConnectFourPosition {
@@ -42,138 +27,122 @@ class ConnectFourPosition {
 
  public:
   static constexpr bool kKeepsHistory = false;
-  static constexpr bool kLooksUpChildren = false;
+  static constexpr bool kLooksUpChildren = true;
   static constexpr bool kNullWindows = true;
   static constexpr bool kHasMargin = true;
   static constexpr bool kDeepens = false;
-  static constexpr int kMostColumns = 63;
 
   class Children {
    public:
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] int& order(int i) noexcept { return at(i).order; }
     [[nodiscard]] Action action(int i) const noexcept { return at(i).action; }
-    [[nodiscard]] Bits move(int i) const noexcept { return at(i).move; }
     void swap(int i, int j) noexcept { std::swap(at(i), at(j)); }
-    void clear() noexcept { size_ = 0; }
-    void add(Bits move, Action action, int order) noexcept { at(size_++) = {move, action, order}; }
 
    private:
+    friend class ConnectFourPosition;
     struct Child {
-      Bits move = 0;
-      Action action = 0;
-      int order = 0;
+      Bits move;
+      Bits threats;  ///< of who moves, after it
+      Action action;
+      int order;
     };
     [[nodiscard]] Child& at(int i) noexcept { return list_[static_cast<std::size_t>(i)]; }
     [[nodiscard]] const Child& at(int i) const noexcept {
       return list_[static_cast<std::size_t>(i)];
     }
-    std::array<Child, kMostColumns> list_;
+    std::array<Child, Size::kMostColumns> list_;
     int size_ = 0;
+    int not_below_ = kNoScore;  ///< no static bound of a child is at most this
   };
 
   ConnectFourPosition() = default;
-  ConnectFourPosition(const ConnectFour& game, Size size) : size_(size) {
+  ConnectFourPosition(const ConnectFour& game, Size size) : board_(size) {
     BoardBits stones[2];
     game.stones(0, stones[0], stones[1]);
-    for (int row = 0; row < size_.rows(); ++row) {
-      for (int column = 0; column < size_.columns(); ++column) {
-        const int point = row * size_.columns() + column;
-        const Bits bit = Bits{1} << (stride() * column + size_.rows() - 1 - row);
+    for (int row = 0; row < board_.rows(); ++row) {
+      for (int column = 0; column < board_.columns(); ++column) {
+        const int point = row * board_.columns() + column;
+        const Bits bit = Bits{1} << (board_.stride() * column + board_.rows() - 1 - row);
         if (stones[0].test(point) || stones[1].test(point)) all_ |= bit;
         if (stones[game.to_move()].test(point)) own_ |= bit;
       }
     }
-    plies_ = count_bits(all_);
+    empties_ = board_.points() - count_bits(all_);
+    own_threats_ = board_.completing(own_, all_);
+    other_threats_ = board_.completing(own_ ^ all_, all_);
   }
 
   [[nodiscard]] std::optional<int> over() const noexcept {
     // Who has just moved has a four: he won with one stone less on the board.
-    if (has_four(own_ ^ all_)) return -((points() + 2 - plies_) / 2);
-    if (plies_ == points()) return 0;
+    if (board_.has_four(own_ ^ all_)) return -((empties_ + 2) / 2);
+    if (empties_ == 0) return 0;
     return std::nullopt;
   }
 
-  /// A win at once, a loss at the next move, or a draw with two stones left.
-  [[nodiscard]] std::optional<int> known(const Question&, std::uint64_t&) const noexcept {
-    if ((completing(own_) & playable()) != 0) return (points() + 1 - plies_) / 2;
-    if (plies_ == points()) return 0;
-    if (safe() == 0) return -((points() - plies_) / 2);
-    if (plies_ >= points() - 2) return 0;
-    return std::nullopt;
+  /// What needs no search below the children, which it lists.
+  [[nodiscard]] std::optional<int> known(const Question& question, Children& children,
+                                         std::uint64_t&) const noexcept {
+    const Bits open = board_.playable(all_);
+    if ((own_threats_ & open) != 0) return (empties_ + 1) / 2;
+    if (empties_ == 0) return 0;
+    const Bits moves = safe(open, other_threats_);
+    if (moves == 0) return -(empties_ / 2);
+    if (empties_ <= 2) return 0;
+    const auto [low, high] = bounds(question);
+    if (low >= question.beta) return low;
+    if (high <= question.alpha) return high;
+    if (high == question.alpha + 1) return wins_with_second(open, moves) ? high : question.alpha;
+    if (question.alpha != not_below_) {
+      const int bound = upper(question.alpha, high);
+      if (bound <= question.alpha) return bound;
+    }
+    list_of(moves, children);
+    return known_by_child(question.beta, children);
   }
   /// Neither wins with his next stone.
   [[nodiscard]] Bounds bounds(const Question&) const noexcept {
-    return {-((points() - 2 - plies_) / 2), (points() - 1 - plies_) / 2};
+    return {-((empties_ - 2) / 2), (empties_ - 1) / 2};
   }
-  [[nodiscard]] Bounds range() const noexcept {
-    return {-((points() - plies_) / 2), (points() + 1 - plies_) / 2};
-  }
+  [[nodiscard]] Bounds range() const noexcept { return {-(empties_ / 2), (empties_ + 1) / 2}; }
 
-  void list(const Question&, Children& children, std::uint64_t&) const noexcept {
-    list_of(safe(), children);
-  }
+  /// known() has listed the moves.
+  void list(const Question&, Children&, std::uint64_t&) const noexcept {}
   void list_all(Children& children, std::uint64_t&) const noexcept {
-    list_of(playable(), children);
+    list_of(board_.playable(all_), children);
   }
   void play(const Children& children, int i, ConnectFourPosition& next) const noexcept {
-    next.size_ = size_;
+    const auto& child = children.at(i);
+    next.board_ = board_;
     next.own_ = own_ ^ all_;
-    next.all_ = all_ | children.move(i);
-    next.plies_ = plies_ + 1;
+    next.all_ = all_ | child.move;
+    next.own_threats_ = other_threats_ & ~child.move;
+    next.other_threats_ = child.threats;
+    next.empties_ = empties_ - 1;
+    next.not_below_ = children.not_below_;
   }
   [[nodiscard]] bool same_mover(const ConnectFourPosition&) const noexcept { return false; }
   [[nodiscard]] int estimate() const noexcept { return 0; }
   /// Of a position and its mirror image.
   [[nodiscard]] std::uint64_t key() const noexcept {
-    const Bits here = own_ + all_ + bottom();
-    return may_mirror() ? std::min(here, mirrored(here)) : here;
+    const Bits here = key_here();
+    return may_mirror() ? std::min(here, board_.mirrored(here)) : here;
   }
   [[nodiscard]] Action in_key(Action column) const noexcept {
-    const Bits here = own_ + all_ + bottom();
-    const bool turned = may_mirror() && mirrored(here) < here;
-    return turned ? size_.columns() - 1 - column : column;
+    const Bits here = key_here();
+    const bool turned = may_mirror() && board_.mirrored(here) < here;
+    return turned ? board_.columns() - 1 - column : column;
   }
-  [[nodiscard]] bool is_large(const Question&) const noexcept { return points() - plies_ > 14; }
+  [[nodiscard]] bool is_large(const Question&) const noexcept { return empties_ > 14; }
+  [[nodiscard]] bool is_kept() const noexcept { return empties_ > 8; }
 
  private:
-  [[nodiscard]] constexpr int stride() const noexcept { return size_.rows() + 1; }
-  [[nodiscard]] constexpr int points() const noexcept { return size_.rows() * size_.columns(); }
-  [[nodiscard]] constexpr Bits bottom() const noexcept {
-    Bits bits = 0;
-    for (int column = 0; column < size_.columns(); ++column) bits |= Bits{1} << (stride() * column);
-    return bits;
-  }
-  [[nodiscard]] constexpr Bits column_bits(int column) const noexcept {
-    return ((Bits{1} << size_.rows()) - 1) << (stride() * column);
-  }
-  [[nodiscard]] constexpr Bits board() const noexcept {
-    return bottom() * ((Bits{1} << size_.rows()) - 1);
-  }
-  [[nodiscard]] Bits playable() const noexcept { return (all_ + bottom()) & board(); }
+  [[nodiscard]] Bits key_here() const noexcept { return own_ + all_ + board_.bottom(); }
+  /// Later, few positions are reached in both ways.
+  [[nodiscard]] bool may_mirror() const noexcept { return empties_ > board_.points() / 2; }
 
-  /// Empty points that would complete a four of these stones.
-  [[nodiscard]] Bits completing(Bits stones) const noexcept {
-    Bits found = (stones << 1) & (stones << 2) & (stones << 3);
-    for (const int step : {stride(), stride() - 1, stride() + 1}) {
-      const Bits ahead = (stones << step) & (stones << (2 * step));
-      const Bits behind = (stones >> step) & (stones >> (2 * step));
-      found |= ahead & ((stones << (3 * step)) | (stones >> step));
-      found |= behind & ((stones >> (3 * step)) | (stones << step));
-    }
-    return found & (board() ^ all_);
-  }
-  [[nodiscard]] bool has_four(Bits stones) const noexcept {
-    for (const int step : {1, stride(), stride() - 1, stride() + 1}) {
-      const Bits pairs = stones & (stones >> step);
-      if ((pairs & (pairs >> (2 * step))) != 0) return true;
-    }
-    return false;
-  }
-  /// Moves after which the other has no win at once.
-  [[nodiscard]] Bits safe() const noexcept {
-    const Bits threats = completing(own_ ^ all_);
-    Bits open = playable();
+  /// Moves after which the other has no win at once, of those to `open` points.
+  [[nodiscard]] static Bits safe(Bits open, Bits threats) noexcept {
     const Bits forced = open & threats;
     if (forced != 0) {
       if ((forced & (forced - 1)) != 0) return 0;
@@ -181,34 +150,55 @@ class ConnectFourPosition {
     }
     return open & ~(threats >> 1);
   }
+  [[nodiscard]] Bits threats_after(Bits move) const noexcept {
+    return board_.completing(own_ | move, all_ | move);
+  }
+  /// Whether some move leaves the other none that is safe.
+  [[nodiscard]] bool wins_with_second(Bits open, Bits moves) const noexcept {
+    for (; moves != 0; moves &= moves - 1) {
+      const Bits move = moves & (~moves + 1);
+      const Bits left = (open ^ move) | (move << 1 & board_.all());
+      if (safe(left, threats_after(move)) == 0) return true;
+    }
+    return false;
+  }
+  /// As ConnectFourBounds::upper().
+  [[nodiscard]] int upper(int alpha, int high) const noexcept {
+    return ConnectFourBounds<Size>(board_, own_, all_, other_threats_).upper(empties_, alpha, high);
+  }
+  /// The score by which some child is at least `beta`.
+  [[nodiscard]] std::optional<int> known_by_child(int beta, Children& children) const noexcept {
+    children.not_below_ = -beta;
+    ConnectFourPosition next;
+    for (int i = 0; i < children.size(); ++i) {
+      play(children, i, next);
+      const int bound = next.upper(-beta, 1 - beta);
+      if (bound <= -beta) return -bound;
+    }
+    return std::nullopt;
+  }
 
   /// Moves that make more threats first; of equal ones those nearer to the middle.
   void list_of(Bits moves, Children& children) const noexcept {
-    children.clear();
-    const int middle = size_.columns() - 1;
-    for (int column = 0; column < size_.columns(); ++column) {
-      const Bits move = moves & column_bits(column);
-      if (move == 0) continue;
+    children.size_ = 0;
+    children.not_below_ = kNoScore;
+    const int middle = board_.columns() - 1;
+    for (; moves != 0; moves &= moves - 1) {
+      const Bits move = moves & (~moves + 1);
+      const int column = board_.column_of(move);
       const int off = 2 * column > middle ? 2 * column - middle : middle - 2 * column;
-      children.add(move, column, 256 * count_bits(completing(own_ | move)) - off);
+      const Bits threats = threats_after(move);
+      children.at(children.size_++) = {move, threats, column, 256 * count_bits(threats) - off};
     }
-  }
-
-  /// Later, few positions are reached in both ways.
-  [[nodiscard]] bool may_mirror() const noexcept { return plies_ < points() / 2; }
-  [[nodiscard]] Bits mirrored(Bits bits) const noexcept {
-    const Bits one = (Bits{1} << stride()) - 1;
-    Bits turned = 0;
-    for (int column = 0; column < size_.columns(); ++column) {
-      turned |= (bits >> (stride() * column) & one) << (stride() * (size_.columns() - 1 - column));
-    }
-    return turned;
   }
 
   Bits own_ = 0;  ///< stones of the player to move
   Bits all_ = 0;
-  int plies_ = 0;  ///< stones on the board
-  [[no_unique_address]] Size size_{};
+  Bits own_threats_ = 0;  ///< empty points that complete a four, reachable or not
+  Bits other_threats_ = 0;
+  int empties_ = 0;
+  int not_below_ = kNoScore;  ///< the static bound is known not to be at most this
+  [[no_unique_address]] ConnectFourBoard<Size> board_{};
 };
 
 static_assert(SolverPosition<ConnectFourPosition<FixedBoard<6, 7>>>);

@@ -69,7 +69,9 @@ class GamePosition {
     return static_cast<int>(
         std::lround(static_cast<double>(outcome->for_player(mover_)) * kOutcomeUnit));
   }
-  [[nodiscard]] std::optional<int> known(const Question&, std::uint64_t&) const { return over(); }
+  [[nodiscard]] std::optional<int> known(const Question&, Children&, std::uint64_t&) const {
+    return over();
+  }
   [[nodiscard]] Bounds bounds(const Question&) const noexcept { return range(); }
   [[nodiscard]] Bounds range() const noexcept { return {-kOutcomeUnit, kOutcomeUnit}; }
 
@@ -96,6 +98,7 @@ class GamePosition {
   /// there were, which ends the game in the end.
   [[nodiscard]] std::uint64_t key() const noexcept { return game_.hash() ^ past_; }
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
+  [[nodiscard]] static constexpr bool is_kept() noexcept { return true; }
   [[nodiscard]] bool is_large(const Question& question) const noexcept {
     return question.depth > 4;
   }

@@ -54,7 +54,8 @@ class OthelloPosition {
     return othello::final_score(board_);
   }
   /// A few empty points are solved at once.
-  [[nodiscard]] std::optional<int> known(const Question& question, std::uint64_t& nodes) const {
+  [[nodiscard]] std::optional<int> known(const Question& question, Children&,
+                                         std::uint64_t& nodes) const {
     if (empties_ > othello::kFewEmpties || question.depth < empties_) return std::nullopt;
     --nodes;  // which solve_few() counts
     const int alpha = std::max(question.alpha, -othello::kMostDiscs);
@@ -86,6 +87,7 @@ class OthelloPosition {
   [[nodiscard]] int estimate() const noexcept { return othello::kernels().estimate(board_); }
   [[nodiscard]] std::uint64_t key() const noexcept { return othello::hash_of(board_); }
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
+  [[nodiscard]] static constexpr bool is_kept() noexcept { return true; }
   [[nodiscard]] bool is_large(const Question&) const noexcept {
     return empties_ > othello::kFewEmpties + 2;
   }

@@ -54,8 +54,8 @@ concept SolverPosition = std::copyable<P> &&
       /// The score where the game is over.
       { position.over() } -> std::same_as<std::optional<int>>;
       /// Asked at every node before anything else, of a position that a listed move led to: a score
-      /// that answers the question.
-      { position.known(question, nodes) } -> std::same_as<std::optional<int>>;
+      /// that answers the question. `children` are at its disposal; list() may rely on it.
+      { position.known(question, children, nodes) } -> std::same_as<std::optional<int>>;
       { position.bounds(question) } -> std::same_as<Bounds>;
       /// All that the value may be, in this game.
       { position.range() } -> std::same_as<Bounds>;
@@ -66,6 +66,8 @@ concept SolverPosition = std::copyable<P> &&
       /// A move here as the position has it that the key is made of, which may be a mirror image;
       /// and back.
       { position.in_key(place) } -> std::same_as<Action>;
+      /// Whether the table keeps it; false where a search takes less time than the table.
+      { position.is_kept() } -> std::convertible_to<bool>;
       /// Whether a search below here is worth marking for other threads.
       { position.is_large(question) } -> std::convertible_to<bool>;
       /// Whether moves that were good elsewhere are tried sooner.

@@ -69,6 +69,8 @@ class Run {
   }
 
   void start_helpers(const P& root) {
+    if (plan_.threads == 1) return;
+    shared_.busy.open();
     shared_.threads.store(plan_.threads, std::memory_order_relaxed);
     for (int i = 1; i < plan_.threads; ++i) {
       helpers_.emplace_back([this, root] {

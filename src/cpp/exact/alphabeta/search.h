@@ -43,14 +43,15 @@ class Search {
   /// below the root.
   int search(const P& position, Question question, int ply = 0) {
     ++nodes_;
-    if (const auto score = position.known(question, nodes_)) return *score;
+    if (const auto score = position.known(question, frame_at(ply).children, nodes_)) return *score;
     const Bounds bounds = position.bounds(question);
     question.alpha = std::max(question.alpha, bounds.low);
     question.beta = std::min(question.beta, bounds.high);
     if (question.alpha >= question.beta) return question.alpha;
     const std::uint64_t key = position.key();
     Action first = kNoAction;
-    if (const auto found = shared_.table.find(key)) {
+    const bool kept = position.is_kept();
+    if (const auto found = kept ? shared_.table.find(key) : std::nullopt) {
       first = found->action == kNoAction ? kNoAction : position.in_key(found->action);
       if (const auto score = answer(*found, question)) return *score;
     }
@@ -123,7 +124,9 @@ class Search {
     if (ply == 0 && (best.score > question.alpha || root_action_ == kNoAction)) {
       root_action_ = best.action;
     }
-    store(position, key, best, question, horizon == horizon_, nodes_ - nodes);
+    if (position.is_kept()) {
+      store(position, key, best, first, question, horizon == horizon_, nodes_ - nodes);
+    }
     if constexpr (P::kKeepsHistory) {
       if (best.score >= question.beta) history_.add(best.action, ply, question.depth);
     }
@@ -209,14 +212,15 @@ class Search {
     return -search(child, {-beta, -alpha, left}, ply + 1);
   }
 
-  /// Where no move is good enough, none is known to be the best.
-  void store(const P& position, std::uint64_t key, const Best& best, const Question& question,
-             bool whole, std::uint64_t nodes) noexcept {
+  /// Where no move is good enough, the one that was best before is kept.
+  void store(const P& position, std::uint64_t key, const Best& best, Action before,
+             const Question& question, bool whole, std::uint64_t nodes) noexcept {
     const Bound bound = best.score >= question.beta ? Bound::lower
         : best.score <= question.alpha              ? Bound::upper
                                                     : Bound::exact;
     const int depth = whole ? kWholeGame : question.depth;
-    const Action action = bound == Bound::upper ? kNoAction : position.in_key(best.action);
+    const Action kept = bound == Bound::upper ? before : best.action;
+    const Action action = kept == kNoAction ? kNoAction : position.in_key(kept);
     shared_.table.store(key, {best.score, bound, static_cast<std::uint8_t>(depth), action}, nodes);
   }
 
