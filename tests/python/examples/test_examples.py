@@ -32,6 +32,7 @@ RUNS = [
     Run("own_game", ("300",), r"best: column \d, row \d"),
     Run("analyse_sgf", (), r"A7 .* mistake: ", ("sgfmill",)),
     Run("watch_analysis", ("1000",), r"simulations, value"),
+    Run("every_search", ("100",), r"alpha-beta +6 +\+1\.000"),
     Run("draw_path_search", ("path.svg",), r"\| A\* \| 729 \| 0 \| 73"),
     Run("search_many", ("20", "20"), r"rows, .* in a batch"),
     Run("deterministic", ("200",), r"4 threads: "),
