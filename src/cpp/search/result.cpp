@@ -87,25 +87,34 @@ std::vector<RootAction> root_actions(const Tree& tree, const SearchConfig& confi
                            [&](const auto& a, const auto& b) { return better(a, b, root_proven); });
 }
 
-/// The line of most visited children below the root's choice.
+[[nodiscard]] const Node* child_of_action(const Tree& tree, const Node& node, Action action) {
+  const Node* found = nullptr;
+  for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
+                 [&](const Node& child) { found = child.action == action ? &child : found; });
+  return found;
+}
+
+/// nullptr where no child has a visit.
+[[nodiscard]] const Node* most_visited_child(const Tree& tree, const Node& node) {
+  const Node* found = nullptr;
+  std::uint32_t most = 0;
+  for_each_child(tree.arena(), node, node.num_children.load(std::memory_order_acquire),
+                 [&](const Node& child) {
+                   const std::uint32_t visits = child.visits.load(std::memory_order_relaxed);
+                   if (visits <= most) return;
+                   most = visits;
+                   found = &child;
+                 });
+  return found;
+}
+
+/// The root's choice, which may have no visits, and the most visited moves below it.
 std::vector<std::int32_t> principal_variation(const Tree& tree, Action first) {
-  std::vector<std::int32_t> line;
-  const Node* node = &tree.root();
+  std::vector<std::int32_t> line = {first};
+  const Node* node = child_of_action(tree, tree.root(), first);
   while (node != nullptr && node->state.load(std::memory_order_acquire) == NodeState::expanded) {
-    const Node* next = nullptr;
-    std::uint32_t most = 0;
-    for_each_child(tree.arena(), *node, node->num_children.load(std::memory_order_acquire),
-                   [&](const Node& child) {
-                     const std::uint32_t visits = child.visits.load(std::memory_order_relaxed);
-                     const bool forced = line.empty() && child.action == first;
-                     if (forced) most = std::numeric_limits<std::uint32_t>::max();
-                     if (forced || (visits > most)) {
-                       if (!forced) most = visits;
-                       next = &child;
-                     }
-                   });
-    if (next != nullptr) line.push_back(next->action);
-    node = next;
+    node = most_visited_child(tree, *node);
+    if (node != nullptr) line.push_back(node->action);
   }
   return line;
 }

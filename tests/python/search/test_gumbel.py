@@ -202,6 +202,22 @@ def test_at_a_temperature_the_move_is_drawn_from_the_improved_policy() -> None:
     np.testing.assert_allclose(counts / 400, result.improved_policy, atol=0.09)
 
 
+def test_the_principal_variation_begins_with_a_move_that_was_drawn_without_a_visit() -> None:
+    unvisited = 0
+    for seed in range(20):
+        result = pyengine.search(
+            start("gomoku"),
+            evaluator="uniform",
+            algorithm="gumbel",
+            simulations=4,
+            temperature=1.0,
+            seed=seed,
+        )
+        assert result.pv[0] == result.action
+        unvisited += result.visits[result.actions.tolist().index(result.action)] == 0
+    assert unvisited > 0
+
+
 def test_the_first_choices_are_those_of_the_largest_priors_without_noise() -> None:
     result = pyengine.search(
         start("gomoku"),
