@@ -35,6 +35,7 @@ py::dict result_to(const SearchResult& result) {
   fields["policy"] = array_of(result.policy);
   fields["improved_policy"] = array_of(result.improved_policy);
   fields["pv"] = py::cast(result.pv);
+  fields["reused"] = result.reused;
   fields["simulations"] = result.simulations;
   fields["evaluations"] = result.evaluations;
   fields["nodes"] = result.nodes;

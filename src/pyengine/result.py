@@ -30,18 +30,22 @@ class SearchResult:
     the game, ``L`` the number of legal ones.
 
     Attributes:
-        action: the move: most visits, then larger q, larger prior, smaller action. A proven win
-            comes first, a proven loss last; with ``temperature`` above 0 it is drawn.
+        action: the move: most visits, then larger q, larger prior, smaller action. With
+            ``choose="mean"`` q comes first; with ``algorithm="gumbel"`` the winner of sequential
+            halving does. A proven win stands before all others, a proven loss behind them; with
+            ``temperature`` above 0 it is drawn.
         value: mean of all visits and of the root's own evaluation, or the proven value.
         network_value: the root's own evaluation.
         proven: -1, 0 or 1 where the value is proven, else None.
         actions: int32[L], the legal actions, ascending.
-        visits: uint32[L], those of the reused tree included.
+        visits: uint32[L], those of the reused tree included; in a new tree of s simulations their
+            sum is s.
         priors: float32[L], as searched, noise included.
         q: float32[L], mean value of each move; NaN where unvisited.
         policy: float32[A], visits normalised.
         improved_policy: float32[A], the policy target of Gumbel MuZero from completed Q-values.
         pv: principal variation: ``action``, then the most visited moves.
+        reused: of ``visits``, those that came from the tree before.
         simulations: of this call.
         evaluations: rows evaluated in this call, without padding and cache hits.
         nodes: in the tree.
@@ -72,6 +76,7 @@ class SearchResult:
     policy: npt.NDArray[np.float32]
     improved_policy: npt.NDArray[np.float32]
     pv: list[int]
+    reused: int
     simulations: int
     evaluations: int
     nodes: int

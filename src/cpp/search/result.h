@@ -52,6 +52,7 @@ struct SearchResult {
   std::vector<float> policy;           ///< [num_actions], visits normalised
   std::vector<float> improved_policy;  ///< [num_actions], see rules/gumbel.h
   std::vector<std::int32_t> pv;        ///< principal variation
+  std::uint64_t reused = 0;            ///< of `visits`: those of the tree that was continued
   std::uint64_t simulations = 0;       ///< of this call
   std::uint64_t evaluations = 0;       ///< rows evaluated in this call
   std::uint64_t nodes = 0;

@@ -220,6 +220,7 @@ SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point beg
   SearchResult result = read_tree(search.tree(), game_->shape().num_actions, search.config(),
                                   choice_stream(search.config(), search.stream()),
                                   keep_tree ? kept_nodes(search) : 0, search.plan());
+  result.reused = search.reused();
   result.simulations = search.completed.load(std::memory_order_relaxed);
   result.evaluations = search.evaluations.load(std::memory_order_relaxed);
   result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();

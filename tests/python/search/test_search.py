@@ -55,13 +55,14 @@ def test_a_tree_continues_when_the_state_equals_the_root_history_included() -> N
     engine, state = connect_four(simulations=100, solver=False)
     assert engine.search(state).visits.sum() == 100
     result = engine.search(state.clone())
-    assert (result.visits.sum(), result.simulations) == (200, 100)
+    assert (result.visits.sum(), result.simulations, result.reused) == (200, 100, 100)
     # The same board on another way is another state.
     one = engine.game.new_initial_state([0, 1, 2])
     other = engine.game.new_initial_state([2, 1, 0])
     engine.search(one)
     assert engine.search(other).visits.sum() == 100
-    assert engine.search(other, reuse_tree=False).visits.sum() == 100
+    again = engine.search(other, reuse_tree=False)
+    assert (again.visits.sum(), again.reused) == (100, 0)
     engine.clear()
     assert engine.search(other).visits.sum() == 100
 
@@ -72,7 +73,9 @@ def test_advance_keeps_the_subtree() -> None:
     kept = int(result.visits[result.actions.tolist().index(result.action)])
     state.apply_action(result.action)
     engine.advance(result.action)
-    assert engine.search(state).visits.sum() == kept - 1 + 300
+    continued = engine.search(state)
+    assert continued.reused == kept - 1
+    assert continued.visits.sum() == kept - 1 + 300
     assert engine.search(state).nodes == engine.stats()["nodes"]
 
 

@@ -47,6 +47,15 @@ std::uint64_t room_for_visits(const Node& root) noexcept {
   return kMaxVisits - std::max(visits, 1U);
 }
 
+[[nodiscard]] std::uint64_t visits_of_children(const Tree& tree) noexcept {
+  const Node& root = tree.root();
+  std::uint64_t visits = 0;
+  for_each_child(
+      tree.arena(), root, root.num_children.load(std::memory_order_acquire),
+      [&](const Node& child) { visits += child.visits.load(std::memory_order_relaxed); });
+  return visits;
+}
+
 }  // namespace
 
 std::vector<double> dirichlet(Rng& rng, int count, std::optional<double> alpha) {
@@ -73,6 +82,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::terminal) tree.clear();
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
+    reused_ = visits_of_children(tree);
     ready_root();
   } else {
     tree.root().chooser = (1 - root.position().to_move()) & 1;

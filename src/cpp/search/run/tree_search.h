@@ -55,6 +55,8 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] const SearchConfig& config() const noexcept { return config_; }
   [[nodiscard]] std::uint64_t stream() const noexcept { return stream_; }
   [[nodiscard]] std::uint64_t budget() const noexcept { return budget_; }
+  /// Visits of the root's children before this search.
+  [[nodiscard]] std::uint64_t reused() const noexcept { return reused_; }
 
   /// Whether a worker may gather now; cheap, and may change at once.
   [[nodiscard]] bool may_gather() const noexcept;
@@ -137,6 +139,7 @@ class alignas(kCacheLine) TreeSearch {
   BoundEvaluator& evaluator_;
   EvaluatorTraits traits_;
   std::uint64_t budget_;
+  std::uint64_t reused_ = 0;
   std::uint64_t stream_;
   int symmetries_;
   std::optional<Allocator> own_;
