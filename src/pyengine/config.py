@@ -47,7 +47,8 @@ class SearchConfig(Settings):
         fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
             ``fpu_value=0``.
         choose ("visits" or "mean", default "visits"): the move played at temperature 0: the one
-            with most visits, or the one with the best mean value.
+            with most visits (with ``algorithm="gumbel"`` the winner of sequential halving), or the
+            one with the best mean value.
         exploration ("standard", "alphago" or "log", default "standard"): the exploration term.
             "alphago" is ``c_puct`` * P / (1 + N), of ``algorithm="puct"`` [AlphaGo, 2016]; "log" is
             ``uct_c`` * ln(n / (1 + N)), of "uct" and "flat_ucb".
@@ -75,7 +76,9 @@ class SearchConfig(Settings):
         dirichlet_fraction (float in [0, 1], default 0.0): share of that noise; 0 = none, 0.25 in
             self-play [AlphaGo Zero].
         temperature (float >= 0, default 0.0): of the move choice: probabilities are visits ** (1 /
-            temperature), normalised; 0 = the most visited move.
+            temperature), normalised, with ``algorithm="gumbel"`` improved_policy ** (1 /
+            temperature); moves proven to lose have 0, a proven win is played. 0 = the move that
+            ``choose`` names, with "gumbel" the winner of sequential halving.
         reuse_tree (bool, default True): whether a search continues the tree of the one before.
         cache_entries (int in [0, 2**32], default 2**17): evaluations that the engine's cache
             holds; 0 = no cache, or given to one call: the cache is not read.
