@@ -23,7 +23,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from alphago.folder import Run
@@ -162,6 +162,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--scale", type=float, default=1.0, help="of the games and steps (0.1: a tenth of them)"
     )
+    parser.add_argument("--match-games", type=int, help="of each match of the table")
+    parser.add_argument("--match-simulations", type=int, help="a move of its searches")
     parser.add_argument(
         "--threads", type=int, default=1, help="of searches and PyTorch (default 1)"
     )
@@ -174,9 +176,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--scale must be above 0 and at most 100, found {args.scale}")
     if not args.teacher.is_file():
         parser.error(f"expected the teacher's ONNX file, found no {args.teacher}")
+    settings = QUICK if args.quick else Settings().scaled(args.scale)
     run = Run(
         folder=args.directory,
-        settings=QUICK if args.quick else Settings().scaled(args.scale),
+        settings=replace(
+            settings,
+            match_games=args.match_games or settings.match_games,
+            simulations=args.match_simulations or settings.simulations,
+        ),
         teacher=args.teacher,
         threads=args.threads,
     )

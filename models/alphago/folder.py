@@ -10,7 +10,7 @@ from pathlib import Path
 from measure.context import Progress
 
 import pyengine
-from alphago.settings import GAME, Settings
+from alphago.settings import GAME, MATCHES, Settings
 from pyengine.files import write_durably
 
 __all__ = ["Run"]
@@ -43,8 +43,8 @@ class Run:
         if not file.exists():
             write_durably(file, [json.dumps(told, indent=1).encode()])
         found = json.loads(file.read_text())
-        if found != told:
-            other = sorted(key for key in told if found.get(key) != told[key])
+        other = sorted(key for key in told.keys() - MATCHES if found.get(key) != told[key])
+        if other:
             raise pyengine.ConfigError(
                 f"{file}: expected the settings of this run, found others: {', '.join(other)}"
             )

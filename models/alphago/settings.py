@@ -8,7 +8,7 @@ from typing import Any
 import pyengine
 from pyengine.train import NetworkConfig
 
-__all__ = ["GAME", "PLANES", "QUICK", "Settings"]
+__all__ = ["GAME", "MATCHES", "PLANES", "QUICK", "Settings"]
 
 #: Komi as the teacher learnt it.
 GAME = "go(board_size=9,komi=7.0)"
@@ -19,6 +19,10 @@ PLANES = (
     *("liberties[1]", "liberties[2]", "liberties[3+]"),
     *("legal", "ko", "first_to_move", "ones"),
 )
+
+
+#: Settings of the table alone, on which no product depends.
+MATCHES = frozenset({"match_games", "simulations", "gnugo_level"})
 
 
 @dataclass(frozen=True, kw_only=True)

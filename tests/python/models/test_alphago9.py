@@ -104,6 +104,8 @@ def test_a_folder_of_other_settings_is_refused(run: Any) -> None:
     other = replace(run, settings=replace(run.settings, blocks=2))
     with pytest.raises(pyengine.ConfigError, match="found others: blocks"):
         other.begin()
+    longer = replace(run, settings=replace(run.settings, match_games=10, simulations=3))
+    longer.begin()  # the table alone depends on these
 
 
 def test_the_command_line_says_what_it_lacks(

@@ -368,10 +368,10 @@ def test_dropping_and_re_rooting_a_large_tree_takes_no_time() -> None:
     assert result.nodes > 900_000
 
     def took(call: Callable[[], object]) -> float:
-        begun = time.perf_counter()
+        begun = time.thread_time()
         call()
-        return time.perf_counter() - begun
+        return time.thread_time() - begun
 
-    # A millisecond; the rest is for a busy machine, on which one try may be unlucky.
+    # A millisecond of this thread; a walk through the tree would take many times the limit.
     assert took(lambda: engine.advance(result.action)) < 0.02
     assert took(engine.clear) < 0.02
