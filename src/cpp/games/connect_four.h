@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/rng.h"
 #include "games/common/hashing.h"
 #include "games/common/point_list.h"
 #include "games/common/status.h"
@@ -68,6 +69,8 @@ class ConnectFour {
     return t < plies_ ? static_cast<Action>((recent_ >> (8 * t)) & 0xFFU) : kNoAction;
   }
   [[nodiscard]] std::string to_string() const;
+  [[nodiscard]] bool has_light_playout() const noexcept { return true; }
+  Outcome light_playout(Rng& rng) const noexcept;
 
   /// Same board and mover.
   friend bool operator==(const ConnectFour& a, const ConnectFour& b) noexcept {

@@ -113,6 +113,16 @@ concept HasPlayoutMove = requires(const G position, class Rng& rng, ActionList& 
   { position.playout_move(rng, scratch) } noexcept -> std::same_as<Action>;
 };
 
+/// Optional: a whole playout on a lighter board than the position, which stays as it is. Its moves
+/// are distributed as those of a playout by single moves.
+template <class G>
+concept HasLightPlayout = requires(const G position, class Rng& rng) {
+  /// Whether this position has it: some rules of a game may need the exact board.
+  { position.has_light_playout() } noexcept -> std::same_as<bool>;
+  /// The game is not over.
+  { position.light_playout(rng) } noexcept -> std::same_as<Outcome>;
+};
+
 /// Optional: a position whose code can fail, such as a game written in Python. play(), outcome()
 /// and legal_actions() store what was thrown; the search asks and stops.
 template <class G>

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/rng.h"
+#include "games/common/line_playout.h"
 #include "games/common/placement.h"
 #include "games/common/point_list.h"
 #include "games/common/status.h"
@@ -70,6 +72,13 @@ class Gomoku {
   }
   [[nodiscard]] Action last_move(int t) const noexcept { return board_.last_move(t); }
   [[nodiscard]] std::string to_string() const;
+  /// Renju's forbidden points need the exact board.
+  [[nodiscard]] bool has_light_playout() const noexcept {
+    return params_.rule != GomokuRule::renju;
+  }
+  Outcome light_playout(Rng& rng) const noexcept {
+    return line_playout(board_, winning_length(board_.to_move()), rng);
+  }
 
   /// Same board and mover.
   friend bool operator==(const Gomoku& a, const Gomoku& b) noexcept {

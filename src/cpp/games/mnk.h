@@ -7,6 +7,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/rng.h"
+#include "games/common/line_playout.h"
 #include "games/common/placement.h"
 #include "games/common/point_list.h"
 #include "games/common/status.h"
@@ -60,6 +62,10 @@ class Mnk {
   }
   [[nodiscard]] Action last_move(int t) const noexcept { return board_.last_move(t); }
   [[nodiscard]] std::string to_string() const;
+  [[nodiscard]] bool has_light_playout() const noexcept { return true; }
+  Outcome light_playout(Rng& rng) const noexcept {
+    return line_playout(board_, {.least = params_.k}, rng);
+  }
 
   /// Same board and mover.
   friend bool operator==(const Mnk& a, const Mnk& b) noexcept {

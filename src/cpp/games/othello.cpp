@@ -1,7 +1,10 @@
 #include "games/othello.h"
 
+#include <utility>
+
 #include "base/error.h"
 #include "games/any/setup_check.h"
+#include "games/common/draws.h"
 #include "games/common/grid_text.h"
 #include "games/common/status.h"
 
@@ -83,10 +86,43 @@ OthelloGame<Word> OthelloGame<Word>::from_setup(const Params& params, const Boar
 }
 
 template <class Word>
-Outcome OthelloGame<Word>::count() const noexcept {
-  const auto& [first, second] = board().discs;
+Outcome OthelloGame<Word>::winner(Word first, Word second) noexcept {
   const int margin = to_bits(first).count() - to_bits(second).count();
   return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
+}
+
+template <class Word>
+Outcome OthelloGame<Word>::count() const noexcept {
+  return winner(board().discs[0], board().discs[1]);
+}
+
+template <class Word>
+Outcome OthelloGame<Word>::light_playout(Rng& rng) const noexcept {
+  if constexpr (kLarge) {
+    return count();  // never asked: has_light_playout() is false
+  } else {
+    return with_bits([&]<class Bits>(Bits) {
+      SmallDraws draws(rng);
+      Word own = board().discs[to_move_];
+      Word other = board().discs[1U - to_move_];
+      bool first_to_move = to_move_ == 0;
+      for (bool passed = false;;) {
+        if (const Word moves = Bits::moves(own, other); moves != 0) {
+          const Word place = draw_bit(moves, draws);
+          const Word flipped = Bits::flips(place, own, other);
+          own |= place | flipped;
+          other &= ~flipped;
+          passed = false;
+        } else if (passed) {
+          return first_to_move ? winner(own, other) : winner(other, own);
+        } else {
+          passed = true;
+        }
+        std::swap(own, other);
+        first_to_move = !first_to_move;
+      }
+    });
+  }
 }
 
 template <class Word>

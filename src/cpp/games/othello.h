@@ -8,6 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/rng.h"
 #include "games/common/hashing.h"
 #include "games/common/point_list.h"
 #include "games/game.h"
@@ -105,6 +106,9 @@ class OthelloGame {
     return recent_[static_cast<unsigned>(plies_ - 1 - t) % kRemembered];
   }
   [[nodiscard]] std::string to_string() const;
+  /// Up to 8x8.
+  [[nodiscard]] bool has_light_playout() const noexcept { return !kLarge; }
+  Outcome light_playout(Rng& rng) const noexcept;
 
   /// Same board and mover.
   friend bool operator==(const OthelloGame& a, const OthelloGame& b) noexcept {
@@ -149,6 +153,7 @@ class OthelloGame {
     return with_bits([&]<class Bits>(Bits) { return Bits::moves(own, other); });
   }
   /// The result by discs.
+  static Outcome winner(Word first, Word second) noexcept;
   [[nodiscard]] Outcome count() const noexcept;
 
   std::array<Board, kRemembered> boards_{};  ///< board after ply p at p % 8

@@ -1,6 +1,9 @@
 #include "games/tic_tac_toe.h"
 
+#include <utility>
+
 #include "games/any/setup_check.h"
+#include "games/common/draws.h"
 #include "games/common/grid_text.h"
 
 namespace pyengine {
@@ -58,6 +61,18 @@ void TicTacToe::stones(int t, BoardBits& first, BoardBits& second) const noexcep
   for (int i = 0; i < t; ++i) later |= 1U << last_move(i);
   first.words[0] = stones_[0] & ~later;
   second.words[0] = stones_[1] & ~later;
+}
+
+Outcome TicTacToe::light_playout(Rng& rng) const noexcept {
+  SmallDraws draws(rng);
+  unsigned own = stones_[to_move_];
+  unsigned other = stones_[to_move_ ^ 1U];
+  for (float sign = to_move_ == 0 ? 1.0F : -1.0F; (own | other) != kFull; sign = -sign) {
+    own |= static_cast<unsigned>(draw_bit(kFull & ~(own | other), draws));
+    if (kHasLine[own]) return {sign};
+    std::swap(own, other);
+  }
+  return {0.0F};
 }
 
 std::string TicTacToe::to_string() const {

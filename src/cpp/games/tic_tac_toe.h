@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/rng.h"
 #include "games/common/hashing.h"
 #include "games/common/point_list.h"
 #include "games/common/status.h"
@@ -58,6 +59,8 @@ class TicTacToe {
     return t < plies_ ? static_cast<Action>((recent_ >> (4 * t)) & 0xFU) : kNoAction;
   }
   [[nodiscard]] std::string to_string() const;
+  [[nodiscard]] bool has_light_playout() const noexcept { return true; }
+  Outcome light_playout(Rng& rng) const noexcept;
 
   /// Same board and mover.
   friend bool operator==(const TicTacToe& a, const TicTacToe& b) noexcept {

@@ -46,7 +46,8 @@ class AnyPosition {
   /// The planes of a user's game, float32[C,H,W]; false where the game has none of its own.
   virtual bool observation(std::span<float> planes) const = 0;
 
-  /// Plays this position to its end, uniformly or by the game's playout policy.
+  /// The outcome of a game played on from here, uniformly or by the game's playout policy. The
+  /// position may be anywhere in that game afterwards.
   virtual Outcome play_out(Rng& rng, ActionList& scratch) = 0;
   /// Throws what the code of a user's game threw in a verb that cannot.
   virtual void rethrow_if_failed() const = 0;
@@ -140,6 +141,9 @@ class PositionOf final : public AnyPosition {
   Outcome play_out(Rng& rng, ActionList& scratch) override {
     for (;;) {
       if (const auto outcome = value.outcome()) return *outcome;
+      if constexpr (HasLightPlayout<G>) {
+        if (value.has_light_playout()) return value.light_playout(rng);
+      }
       if constexpr (HasPlayoutMove<G>) {
         value.play(value.playout_move(rng, scratch));
       } else {

@@ -31,6 +31,8 @@ class PlacementBoard {
   PlacementBoard(int rows, int columns, const BoardSetup& setup) noexcept;
 
   [[nodiscard]] int points() const noexcept { return points_; }
+  [[nodiscard]] int rows() const noexcept { return rows_; }
+  [[nodiscard]] int columns() const noexcept { return columns_; }
   [[nodiscard]] int to_move() const noexcept { return to_move_; }
   [[nodiscard]] bool full() const noexcept { return free_ == 0; }
   [[nodiscard]] const BoardBits& of(int player) const noexcept {

@@ -1,0 +1,47 @@
+/// Small random numbers, several from each 64 bits of a stream: what playouts spend most on
+/// otherwise.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "base/rng.h"
+#include "base/wide.h"
+
+namespace pyengine {
+
+/// The high word of bits * bound is a number below `bound`, and the low word is uniform again: it
+/// serves the next number. Numbers of kBits bits together are taken from a word, so the bias of
+/// each is below 2^(kBits - 64).
+class SmallDraws {
+ public:
+  explicit SmallDraws(Rng& rng) noexcept : rng_(rng) {}
+
+  /// Uniform in [0, bound), 1 <= bound <= 2^16.
+  std::uint32_t below(std::uint32_t bound) noexcept {
+    left_ -= std::bit_width(bound);
+    if (left_ < 0) {
+      bits_ = rng_.next();
+      left_ = kBits - std::bit_width(bound);
+    }
+    const auto product = multiply_wide(bits_, bound);
+    bits_ = product.low;
+    return static_cast<std::uint32_t>(product.high);
+  }
+
+ private:
+  static constexpr int kBits = 32;
+
+  Rng& rng_;
+  std::uint64_t bits_ = 0;
+  int left_ = 0;  ///< bits of the word that may still be spent
+};
+
+/// A uniformly drawn bit of `set`, which is not empty: itself, as a set.
+inline std::uint64_t draw_bit(std::uint64_t set, SmallDraws& draws) noexcept {
+  const auto count = static_cast<std::uint32_t>(std::popcount(set));
+  for (std::uint32_t skip = draws.below(count); skip > 0; --skip) set &= set - 1;
+  return set & (~set + 1);
+}
+
+}  // namespace pyengine

@@ -1,0 +1,129 @@
+/// Playouts on a lighter board have the outcomes of playouts by single moves.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "base/rng.h"
+#include "games/any/any_game.h"
+#include "games/connect_four.h"
+#include "games/gomoku.h"
+#include "games/mnk.h"
+#include "games/othello.h"
+#include "games/tic_tac_toe.h"
+
+using namespace pyengine;
+
+namespace {
+
+constexpr int kPlayouts = 20'000;
+
+/// Losses, draws and wins of the first player.
+using Counts = std::array<int, 3>;
+
+template <class Play>
+Counts count(const Play& play) {
+  Counts counts{};
+  for (int i = 0; i < kPlayouts; ++i) {
+    Rng rng(11, static_cast<std::uint64_t>(i));
+    ++counts[static_cast<std::size_t>(play(rng).first + 1.0F)];
+  }
+  return counts;
+}
+
+template <class G>
+Outcome by_single_moves(G position, Rng& rng) {
+  ActionList moves;
+  for (;;) {
+    if (const auto outcome = position.outcome()) return *outcome;
+    position.legal_actions(moves);
+    position.play(moves[static_cast<int>(rng.below(static_cast<std::uint32_t>(moves.size())))]);
+  }
+}
+
+/// A position some random plies into the game, not over.
+template <class G>
+G after(const G& start, int plies) {
+  G position = start;
+  Rng rng(5);
+  ActionList moves;
+  for (int i = 0; i < plies; ++i) {
+    position.legal_actions(moves);
+    G next = position;
+    next.play(moves[static_cast<int>(rng.below(static_cast<std::uint32_t>(moves.size())))]);
+    if (next.outcome()) break;
+    position = next;
+  }
+  return position;
+}
+
+template <class G>
+void check_same_outcomes(const typename G::Params& params, int plies) {
+  const G position = after(G(params), plies);
+  REQUIRE(position.has_light_playout());
+  const Counts light = count([&](Rng& rng) { return position.light_playout(rng); });
+  const Counts plain = count([&](Rng& rng) { return by_single_moves(position, rng); });
+  for (std::size_t result = 0; result < light.size(); ++result) {
+    CAPTURE(plies);
+    CAPTURE(result);
+    // Five standard deviations of the difference of two counts of the same chance.
+    const double chance = (light[result] + plain[result]) / (2.0 * kPlayouts);
+    const double deviation = std::sqrt(2.0 * kPlayouts * chance * (1.0 - chance));
+    CHECK(std::abs(light[result] - plain[result]) <= 5.0 * deviation);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("light playouts have the outcomes of playouts by single moves") {
+  for (const int plies : {0, 3}) check_same_outcomes<TicTacToe>({}, plies);
+  for (const int plies : {0, 11}) {
+    check_same_outcomes<ConnectFour>({}, plies);
+    check_same_outcomes<ConnectFour>({.rows = 7, .columns = 8}, plies);
+    check_same_outcomes<ConnectFour>({.rows = 3, .columns = 9}, plies);
+    check_same_outcomes<Mnk>({.rows = 4, .columns = 6, .k = 4}, plies);
+    check_same_outcomes<Mnk>({.rows = 5, .columns = 3, .k = 3}, 2);
+    check_same_outcomes<Mnk>({.rows = 3, .columns = 19, .k = 7}, plies);
+    check_same_outcomes<Mnk>({.rows = 2, .columns = 2, .k = 1}, 0);
+    check_same_outcomes<Gomoku>({.board_size = 8}, plies);
+    check_same_outcomes<Gomoku>({.board_size = 8, .rule = GomokuRule::standard, .win_length = 3},
+                                plies);
+    check_same_outcomes<Othello>({.board_size = 4}, plies % 4);
+    check_same_outcomes<Othello>({.board_size = 6}, plies);
+    check_same_outcomes<Othello>({.board_size = 8}, plies);
+  }
+}
+
+TEST_CASE("light playouts: the longest lines and every direction are seen") {
+  for (const Mnk::Params params : {Mnk::Params{19, 1, 19}, Mnk::Params{1, 19, 19}}) {
+    CHECK(count([&](Rng& rng) { return Mnk(params).light_playout(rng); })[1] == kPlayouts);
+  }
+  // One free point is left, and its stone completes a row in one direction alone.
+  for (const int step : {1, 4, 5, 3}) {
+    CAPTURE(step);
+    BoardSetup setup;
+    const int first = step == 3 ? 3 : 0;
+    for (int i = 0; i < 3; ++i) setup.first.set(first + i * step);
+    for (int point = 0; point < 16; ++point) {
+      if (point != first + 3 * step && !setup.first.test(point)) setup.second.set(point);
+    }
+    const Mnk position = Mnk::from_setup({.rows = 4, .columns = 4, .k = 4}, setup);
+    if (position.outcome()) continue;  // the second player has a row of his own
+    Rng rng(1);
+    CHECK(position.light_playout(rng).first == 1.0F);
+  }
+}
+
+TEST_CASE("light playouts leave the position and depend on the stream alone") {
+  const Gomoku position = after(Gomoku(), 40);
+  const Gomoku before = position;
+  Rng one(3, 4);
+  Rng other(3, 4);
+  for (int i = 0; i < 50; ++i) {
+    CHECK(position.light_playout(one) == position.light_playout(other));
+  }
+  CHECK(position == before);
+  CHECK_FALSE(Gomoku({.rule = GomokuRule::renju}).has_light_playout());
+  CHECK_FALSE(OthelloLarge().has_light_playout());
+}
