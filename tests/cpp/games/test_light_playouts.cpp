@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/rng.h"
 #include "games/any/any_game.h"
@@ -44,9 +45,9 @@ Outcome by_single_moves(G position, Rng& rng) {
 
 /// A position some random plies into the game, not over.
 template <class G>
-G after(const G& start, int plies) {
+G after(const G& start, int plies, std::uint64_t seed = 5) {
   G position = start;
-  Rng rng(5);
+  Rng rng(seed);
   ActionList moves;
   for (int i = 0; i < plies; ++i) {
     position.legal_actions(moves);
@@ -99,20 +100,37 @@ TEST_CASE("light playouts: the longest lines and every direction are seen") {
   for (const Mnk::Params params : {Mnk::Params{19, 1, 19}, Mnk::Params{1, 19, 19}}) {
     CHECK(count([&](Rng& rng) { return Mnk(params).light_playout(rng); })[1] == kPlayouts);
   }
-  // One free point is left, and its stone completes a row in one direction alone.
-  for (const int step : {1, 4, 5, 3}) {
-    CAPTURE(step);
-    BoardSetup setup;
-    const int first = step == 3 ? 3 : 0;
-    for (int i = 0; i < 3; ++i) setup.first.set(first + i * step);
-    for (int point = 0; point < 16; ++point) {
-      if (point != first + 3 * step && !setup.first.test(point)) setup.second.set(point);
-    }
-    const Mnk position = Mnk::from_setup({.rows = 4, .columns = 4, .k = 4}, setup);
-    if (position.outcome()) continue;  // the second player has a row of his own
-    Rng rng(1);
-    CHECK(position.light_playout(rng).first == 1.0F);
+  // Where one point is left, a playout is that move; each direction wins somewhere.
+  std::array<int, 4> wins{};
+  for (std::uint64_t game = 0; game < 5'000; ++game) {
+    const Mnk position = after(Mnk({.rows = 4, .columns = 4, .k = 4}), 15, game);
+    ActionList moves;
+    position.legal_actions(moves);
+    if (moves.size() != 1) continue;
+    Mnk end = position;
+    end.play(moves[0]);
+    Rng rng(game);
+    const Outcome outcome = position.light_playout(rng);
+    REQUIRE(outcome == *end.outcome());
+    if (outcome.first == 0.0F) continue;
+    BoardBits first;
+    BoardBits second;
+    end.stones(0, first, second);
+    const BoardBits& own = position.to_move() == 0 ? first : second;
+    const int row = moves[0] / 4;
+    const int column = moves[0] % 4;
+    const auto full = [&](int from, int step) {
+      for (int i = 0; i < 4; ++i) {
+        if (!own.test(from + i * step)) return false;
+      }
+      return true;
+    };
+    wins[0] += static_cast<int>(full(4 * row, 1));
+    wins[1] += static_cast<int>(full(column, 4));
+    wins[2] += static_cast<int>(row == column && full(0, 5));
+    wins[3] += static_cast<int>(row + column == 3 && full(3, 3));
   }
+  for (const int seen : wins) CHECK(seen > 0);
 }
 
 TEST_CASE("light playouts leave the position and depend on the stream alone") {
