@@ -22,11 +22,9 @@ class BoundUniform final : public BoundEvaluator {
   [[nodiscard]] std::string provider() const override { return "uniform"; }
 };
 
-/// The position that playouts are played on; the leaf's own stays as it is.
 struct PlayoutBatch final : EvalBatch {
   using EvalBatch::EvalBatch;
-  std::unique_ptr<AnyPosition> position;
-  ActionList legal;
+  PlayoutSpace space;
 };
 
 class BoundRollout final : public BoundEvaluator {
@@ -44,8 +42,7 @@ class BoundRollout final : public BoundEvaluator {
     auto& own = static_cast<PlayoutBatch&>(batch);
     for (int i = 0; i < batch.num_leaves; ++i) {
       EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
-      leaf.equal_priors = true;
-      leaf.value = play(leaf, own);
+      play(leaf, *leaf.position, own.space);
     }
     rows_.fetch_add(static_cast<std::uint64_t>(batch.num_leaves), std::memory_order_relaxed);
     batches_.fetch_add(1, std::memory_order_relaxed);
@@ -57,16 +54,15 @@ class BoundRollout final : public BoundEvaluator {
   [[nodiscard]] std::string provider() const override { return "rollout"; }
 
  private:
-  /// Mean outcome of the playouts for the player to move.
-  float play(const EvalLeaf& leaf, PlayoutBatch& own) const {
+  /// The leaf's value becomes the mean outcome of the playouts for the player to move.
+  void play(EvalLeaf& leaf, const AnyPosition& position, PlayoutSpace& space) const {
     Rng rng(seed_, leaf.number);
     double sum = 0.0;
     for (int i = 0; i < rollouts_; ++i) {
-      copy_position(*leaf.position, own.position);
-      sum += own.position->play_out(rng, own.legal).for_player(leaf.to_move);
-      own.position->rethrow_if_failed();
+      sum += position.play_out(rng, space).outcome.for_player(leaf.to_move);
     }
-    return static_cast<float>(sum / rollouts_);
+    leaf.equal_priors = true;
+    leaf.value = static_cast<float>(sum / rollouts_);
   }
 
   int rollouts_;

@@ -98,21 +98,23 @@ void ConnectFour::stones(int t, BoardBits& first, BoardBits& second) const noexc
   second.words[0] = earlier.stones_[1];
 }
 
-Outcome ConnectFour::light_playout(Rng& rng) const noexcept {
+Playout ConnectFour::light_playout(Rng& rng) const noexcept {
   SmallDraws draws(rng);
   std::uint64_t own = stones_[to_move_];
   std::uint64_t other = stones_[to_move_ ^ 1U];
   // Where the next stone of each column falls; a full column has its point above the board, which
   // is shifted out.
   std::uint64_t next = ((own | other | floor_) >> params_.columns) & ~(own | other);
+  int plies = 0;
   for (float sign = to_move_ == 0 ? 1.0F : -1.0F; next != 0; sign = -sign) {
+    ++plies;
     const std::uint64_t stone = draw_bit(next, draws);
     own |= stone;
-    if (has_four(own)) return {sign};
+    if (has_four(own)) return {{sign}, plies};
     next = (next ^ stone) | (stone >> params_.columns);
     std::swap(own, other);
   }
-  return {0.0F};
+  return {{0.0F}, plies};
 }
 
 std::string ConnectFour::to_string() const {

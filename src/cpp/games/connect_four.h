@@ -70,7 +70,7 @@ class ConnectFour {
   }
   [[nodiscard]] std::string to_string() const;
   [[nodiscard]] bool has_light_playout() const noexcept { return true; }
-  Outcome light_playout(Rng& rng) const noexcept;
+  Playout light_playout(Rng& rng) const noexcept;
 
   /// Same board and mover.
   friend bool operator==(const ConnectFour& a, const ConnectFour& b) noexcept {

@@ -34,6 +34,13 @@ struct GameShape {
   friend bool operator==(const GameShape&, const GameShape&) = default;
 };
 
+/// A game played to its end from some position.
+struct Playout {
+  Outcome outcome;
+  int plies = 0;
+  friend bool operator==(const Playout&, const Playout&) = default;
+};
+
 /// Copying a G copies the position and shares nothing: one G per thread needs no lock. Assigning a
 /// G to one of the same game allocates nothing in the steady state (the search does it every time
 /// it walks down from the root). play() assumes a legal action and a game that is not over;
@@ -120,7 +127,7 @@ concept HasLightPlayout = requires(const G position, class Rng& rng) {
   /// Whether this position has it: some rules of a game may need the exact board.
   { position.has_light_playout() } noexcept -> std::same_as<bool>;
   /// The game is not over.
-  { position.light_playout(rng) } noexcept -> std::same_as<Outcome>;
+  { position.light_playout(rng) } noexcept -> std::same_as<Playout>;
 };
 
 /// Optional: a position whose code can fail, such as a game written in Python. play(), outcome()

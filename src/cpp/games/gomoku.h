@@ -76,7 +76,7 @@ class Gomoku {
   [[nodiscard]] bool has_light_playout() const noexcept {
     return params_.rule != GomokuRule::renju;
   }
-  Outcome light_playout(Rng& rng) const noexcept {
+  Playout light_playout(Rng& rng) const noexcept {
     return line_playout(board_, winning_length(board_.to_move()), rng);
   }
 

@@ -63,7 +63,7 @@ class Mnk {
   [[nodiscard]] Action last_move(int t) const noexcept { return board_.last_move(t); }
   [[nodiscard]] std::string to_string() const;
   [[nodiscard]] bool has_light_playout() const noexcept { return true; }
-  Outcome light_playout(Rng& rng) const noexcept {
+  Playout light_playout(Rng& rng) const noexcept {
     return line_playout(board_, {.least = params_.k}, rng);
   }
 

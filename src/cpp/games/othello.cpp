@@ -24,6 +24,12 @@ Word from_bits(const BoardBits& bits) {
   }
 }
 
+Bits128 draw_bit(Bits128 set, SmallDraws& draws) noexcept {
+  const std::array words = {set.low, set.high};
+  const auto count = static_cast<std::uint32_t>(count_bits(set.low) + count_bits(set.high));
+  return bit_at<Bits128>(static_cast<int>(nth_bit(words.data(), draws.below(count))));
+}
+
 }  // namespace
 
 template <class Word>
@@ -97,32 +103,27 @@ Outcome OthelloGame<Word>::count() const noexcept {
 }
 
 template <class Word>
-Outcome OthelloGame<Word>::light_playout(Rng& rng) const noexcept {
-  if constexpr (kLarge) {
-    return count();  // never asked: has_light_playout() is false
-  } else {
-    return with_bits([&]<class Bits>(Bits) {
-      SmallDraws draws(rng);
-      Word own = board().discs[to_move_];
-      Word other = board().discs[1U - to_move_];
-      bool first_to_move = to_move_ == 0;
-      for (bool passed = false;;) {
-        if (const Word moves = Bits::moves(own, other); moves != 0) {
-          const Word place = draw_bit(moves, draws);
-          const Word flipped = Bits::flips(place, own, other);
-          own |= place | flipped;
-          other &= ~flipped;
-          passed = false;
-        } else if (passed) {
-          return first_to_move ? winner(own, other) : winner(other, own);
-        } else {
-          passed = true;
-        }
+Playout OthelloGame<Word>::light_playout(Rng& rng) const noexcept {
+  return with_bits([&]<class Bits>(Bits) -> Playout {
+    SmallDraws draws(rng);
+    Word own = board().discs[to_move_];
+    Word other = board().discs[1U - to_move_];
+    unsigned mover = to_move_;
+    for (int plies = 0;; ++plies, mover ^= 1U, std::swap(own, other)) {
+      Word moves = Bits::moves(own, other);
+      if (moves == Word{}) {  // a pass, or the end
         std::swap(own, other);
-        first_to_move = !first_to_move;
+        mover ^= 1U;
+        moves = Bits::moves(own, other);
+        if (moves == Word{}) return {mover == 0 ? winner(own, other) : winner(other, own), plies};
+        ++plies;
       }
-    });
-  }
+      const Word place = draw_bit(moves, draws);
+      const Word flipped = Bits::flips(place, own, other);
+      own |= place | flipped;
+      other = other & ~flipped;
+    }
+  });
 }
 
 template <class Word>

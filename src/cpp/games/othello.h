@@ -106,9 +106,8 @@ class OthelloGame {
     return recent_[static_cast<unsigned>(plies_ - 1 - t) % kRemembered];
   }
   [[nodiscard]] std::string to_string() const;
-  /// Up to 8x8.
-  [[nodiscard]] bool has_light_playout() const noexcept { return !kLarge; }
-  Outcome light_playout(Rng& rng) const noexcept;
+  [[nodiscard]] bool has_light_playout() const noexcept { return true; }
+  Playout light_playout(Rng& rng) const noexcept;
 
   /// Same board and mover.
   friend bool operator==(const OthelloGame& a, const OthelloGame& b) noexcept {

@@ -63,16 +63,18 @@ void TicTacToe::stones(int t, BoardBits& first, BoardBits& second) const noexcep
   second.words[0] = stones_[1] & ~later;
 }
 
-Outcome TicTacToe::light_playout(Rng& rng) const noexcept {
+Playout TicTacToe::light_playout(Rng& rng) const noexcept {
   SmallDraws draws(rng);
   unsigned own = stones_[to_move_];
   unsigned other = stones_[to_move_ ^ 1U];
+  int plies = 0;
   for (float sign = to_move_ == 0 ? 1.0F : -1.0F; (own | other) != kFull; sign = -sign) {
+    ++plies;
     own |= static_cast<unsigned>(draw_bit(kFull & ~(own | other), draws));
-    if (kHasLine[own]) return {sign};
+    if (kHasLine[own]) return {{sign}, plies};
     std::swap(own, other);
   }
-  return {0.0F};
+  return {{0.0F}, plies};
 }
 
 std::string TicTacToe::to_string() const {

@@ -60,7 +60,7 @@ class TicTacToe {
   }
   [[nodiscard]] std::string to_string() const;
   [[nodiscard]] bool has_light_playout() const noexcept { return true; }
-  Outcome light_playout(Rng& rng) const noexcept;
+  Playout light_playout(Rng& rng) const noexcept;
 
   /// Same board and mover.
   friend bool operator==(const TicTacToe& a, const TicTacToe& b) noexcept {

@@ -1,13 +1,17 @@
-/// Playouts on a lighter board have the outcomes of playouts by single moves.
+/// Playouts on a lighter board are games of uniformly random moves: the same moves as on the game's
+/// own board where both draw from one stream, the same outcomes where each has its own.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/rng.h"
 #include "games/any/any_game.h"
+#include "games/common/draws.h"
 #include "games/connect_four.h"
 #include "games/gomoku.h"
 #include "games/mnk.h"
@@ -59,11 +63,83 @@ G after(const G& start, int plies, std::uint64_t seed = 5) {
   return position;
 }
 
+using Order = std::vector<ActionId>;
+
+/// The legal actions in the order in which the light board draws from them.
+template <class G>
+void refresh(const G& position, Order& order) {
+  ActionList moves;
+  position.legal_actions(moves);
+  order.assign(moves.begin(), moves.end());
+}
+
+/// By the points on which the stones fall.
+void refresh(const ConnectFour& position, Order& order) {
+  const auto taken = [](const ConnectFour& then) {
+    BoardBits first;
+    BoardBits second;
+    then.stones(0, first, second);
+    return first | second;
+  };
+  const auto lands = [&](ActionId column) {
+    ConnectFour next = position;
+    next.play(column);
+    int point = 0;
+    (taken(next) - taken(position)).for_each([&](int p) { point = p; });
+    return point;
+  };
+  ActionList moves;
+  position.legal_actions(moves);
+  order.assign(moves.begin(), moves.end());
+  std::sort(order.begin(), order.end(),
+            [&](ActionId a, ActionId b) { return lands(a) < lands(b); });
+}
+
+/// The last empty point takes the place of the one drawn.
+template <class G>
+  requires std::same_as<G, Mnk> || std::same_as<G, Gomoku>
+void refresh(const G& position, Order& order) {
+  ActionList moves;
+  position.legal_actions(moves);
+  if (order.empty()) order.assign(moves.begin(), moves.end());
+  for (std::size_t i = 0; i < order.size() && moves.size() < static_cast<int>(order.size()); ++i) {
+    if (position.is_legal(order[i])) continue;
+    order[i] = order.back();
+    order.pop_back();
+  }
+}
+
+template <class G>
+Playout by_the_same_draws(G position, Rng& rng) {
+  SmallDraws draws(rng);
+  Order order;
+  const Action pass = G::shape(position.params()).pass;
+  for (int plies = 0;; ++plies) {
+    if (const auto outcome = position.outcome()) return {*outcome, plies};
+    refresh(position, order);
+    const bool passes = pass != kNoAction && order[0] == pass;
+    const auto drawn = passes ? 0 : draws.below(static_cast<std::uint32_t>(order.size()));
+    REQUIRE(position.is_legal(order[drawn]));
+    position.play(order[drawn]);
+  }
+}
+
+template <class G>
+void check_same_moves(const typename G::Params& params) {
+  for (std::uint64_t game = 0; game < 200; ++game) {
+    const G position = after(G(params), static_cast<int>(game % 20), game);
+    Rng light(3, game);
+    Rng plain(3, game);
+    REQUIRE(position.light_playout(light) == by_the_same_draws(position, plain));
+    REQUIRE(light.next() == plain.next());
+  }
+}
+
 template <class G>
 void check_same_outcomes(const typename G::Params& params, int plies) {
   const G position = after(G(params), plies);
   REQUIRE(position.has_light_playout());
-  const Counts light = count([&](Rng& rng) { return position.light_playout(rng); });
+  const Counts light = count([&](Rng& rng) { return position.light_playout(rng).outcome; });
   const Counts plain = count([&](Rng& rng) { return by_single_moves(position, rng); });
   for (std::size_t result = 0; result < light.size(); ++result) {
     CAPTURE(plies);
@@ -76,6 +152,34 @@ void check_same_outcomes(const typename G::Params& params, int plies) {
 }
 
 }  // namespace
+
+TEST_CASE("light playouts play the moves that their draws choose from the legal ones") {
+  check_same_moves<TicTacToe>({});
+  check_same_moves<ConnectFour>({});
+  check_same_moves<ConnectFour>({.rows = 7, .columns = 8});
+  check_same_moves<Mnk>({.rows = 4, .columns = 6, .k = 4});
+  check_same_moves<Mnk>({.rows = 19, .columns = 19, .k = 6});
+  check_same_moves<Gomoku>({});
+  check_same_moves<Gomoku>({.board_size = 9, .rule = GomokuRule::standard});
+  for (const int size : {4, 6, 8}) check_same_moves<Othello>({.board_size = size});
+  check_same_moves<OthelloLarge>({.board_size = 10});
+}
+
+TEST_CASE("small draws are uniform, from one bound to the next") {
+  Rng rng(2);
+  SmallDraws draws(rng);
+  std::array<std::array<int, 12>, 13> seen{};
+  for (int i = 0; i < 20'000; ++i) {
+    for (std::uint32_t bound = 1; bound <= 12; ++bound) ++seen[bound][draws.below(bound)];
+  }
+  for (std::size_t bound = 1; bound <= 12; ++bound) {
+    for (std::size_t number = 0; number < 12; ++number) {
+      const double chance = number < bound ? 1.0 / static_cast<double>(bound) : 0.0;
+      const double deviation = std::sqrt(20'000 * chance * (1.0 - chance));
+      CHECK(std::abs(seen[bound][number] - 20'000 * chance) <= 5.0 * deviation);
+    }
+  }
+}
 
 TEST_CASE("light playouts have the outcomes of playouts by single moves") {
   for (const int plies : {0, 3}) check_same_outcomes<TicTacToe>({}, plies);
@@ -98,7 +202,7 @@ TEST_CASE("light playouts have the outcomes of playouts by single moves") {
 
 TEST_CASE("light playouts: the longest lines and every direction are seen") {
   for (const Mnk::Params params : {Mnk::Params{19, 1, 19}, Mnk::Params{1, 19, 19}}) {
-    CHECK(count([&](Rng& rng) { return Mnk(params).light_playout(rng); })[1] == kPlayouts);
+    CHECK(count([&](Rng& rng) { return Mnk(params).light_playout(rng).outcome; })[1] == kPlayouts);
   }
   // Where one point is left, a playout is that move; each direction wins somewhere.
   std::array<int, 4> wins{};
@@ -110,7 +214,7 @@ TEST_CASE("light playouts: the longest lines and every direction are seen") {
     Mnk end = position;
     end.play(moves[0]);
     Rng rng(game);
-    const Outcome outcome = position.light_playout(rng);
+    const Outcome outcome = position.light_playout(rng).outcome;
     REQUIRE(outcome == *end.outcome());
     if (outcome.first == 0.0F) continue;
     BoardBits first;
@@ -143,5 +247,4 @@ TEST_CASE("light playouts leave the position and depend on the stream alone") {
   }
   CHECK(position == before);
   CHECK_FALSE(Gomoku({.rule = GomokuRule::renju}).has_light_playout());
-  CHECK_FALSE(OthelloLarge().has_light_playout());
 }

@@ -15,6 +15,12 @@
 
 namespace pyengine {
 
+/// What playouts of one thread need and use again, so that nothing is allocated for a playout.
+struct PlayoutSpace {
+  std::unique_ptr<class AnyPosition> position;
+  ActionList legal;
+};
+
 /// A position of some game. The meaning of every verb is that of the Game concept.
 class AnyPosition {
  public:
@@ -46,9 +52,9 @@ class AnyPosition {
   /// The planes of a user's game, float32[C,H,W]; false where the game has none of its own.
   virtual bool observation(std::span<float> planes) const = 0;
 
-  /// The outcome of a game played on from here, uniformly or by the game's playout policy. The
-  /// position may be anywhere in that game afterwards.
-  virtual Outcome play_out(Rng& rng, ActionList& scratch) = 0;
+  /// A game played on from here, uniformly or by the game's playout policy. Throws what the code of
+  /// a user's game threw.
+  virtual Playout play_out(Rng& rng, PlayoutSpace& space) const = 0;
   /// Throws what the code of a user's game threw in a verb that cannot.
   virtual void rethrow_if_failed() const = 0;
 };
@@ -138,27 +144,36 @@ class PositionOf final : public AnyPosition {
     }
     return false;
   }
-  Outcome play_out(Rng& rng, ActionList& scratch) override {
-    for (;;) {
-      if (const auto outcome = value.outcome()) return *outcome;
-      if constexpr (HasLightPlayout<G>) {
-        if (value.has_light_playout()) return value.light_playout(rng);
-      }
-      if constexpr (HasPlayoutMove<G>) {
-        value.play(value.playout_move(rng, scratch));
-      } else {
-        value.legal_actions(scratch);
-        if (scratch.empty()) return {};  // only code that failed leaves no move
-        value.play(
-            scratch[static_cast<int>(rng.below(static_cast<std::uint32_t>(scratch.size())))]);
+  Playout play_out(Rng& rng, PlayoutSpace& space) const override {
+    if constexpr (HasLightPlayout<G>) {
+      if (value.has_light_playout()) {
+        const auto outcome = value.outcome();
+        return outcome ? Playout{*outcome} : value.light_playout(rng);
       }
     }
+    copy_position(*this, space.position);
+    return play_by_single_moves(static_cast<PositionOf&>(*space.position).value, rng, space.legal);
   }
   void rethrow_if_failed() const override {
     if constexpr (CanFail<G>) value.rethrow_if_failed();
   }
 
   G value;
+
+ private:
+  static Playout play_by_single_moves(G& game, Rng& rng, ActionList& legal) {
+    for (int plies = 0;; ++plies) {
+      if constexpr (CanFail<G>) game.rethrow_if_failed();
+      if (const auto outcome = game.outcome()) return {*outcome, plies};
+      if constexpr (HasPlayoutMove<G>) {
+        game.play(game.playout_move(rng, legal));
+      } else {
+        game.legal_actions(legal);
+        if constexpr (CanFail<G>) game.rethrow_if_failed();
+        game.play(legal[static_cast<int>(rng.below(static_cast<std::uint32_t>(legal.size())))]);
+      }
+    }
+  }
 };
 
 }  // namespace pyengine

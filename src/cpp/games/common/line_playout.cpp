@@ -48,7 +48,7 @@ class Lines {
 
 }  // namespace
 
-Outcome line_playout(const PlacementBoard& board, WinningLength length, Rng& rng) noexcept {
+Playout line_playout(const PlacementBoard& board, WinningLength length, Rng& rng) noexcept {
   struct Point {
     std::uint8_t row;
     std::uint8_t column;
@@ -69,15 +69,17 @@ Outcome line_playout(const PlacementBoard& board, WinningLength length, Rng& rng
     }
   }
   SmallDraws draws(rng);
+  int plies = 0;
   for (auto player = static_cast<unsigned>(board.to_move()); num_empty > 0; player ^= 1U) {
+    ++plies;
     Point& drawn = empty[draws.below(static_cast<std::uint32_t>(num_empty))];
     const Point move = drawn;
     drawn = empty[--num_empty];
     if (lines[player].put(move.row, move.column, length)) {
-      return {player == 0 ? 1.0F : -1.0F};
+      return {{player == 0 ? 1.0F : -1.0F}, plies};
     }
   }
-  return {0.0F};
+  return {{0.0F}, plies};
 }
 
 }  // namespace pyengine
