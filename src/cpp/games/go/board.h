@@ -117,6 +117,10 @@ class GoBoard {
   /// Open sides of the chain of a stone: its liberties or more, at most four times as many.
   [[nodiscard]] int open_sides(unsigned stone) const noexcept { return open_[chain_[stone] >> 1]; }
 
+  /// A stone that names the chain of this one, and the next one of the chain's ring.
+  [[nodiscard]] unsigned chain_name(unsigned stone) const noexcept { return chain_[stone] >> 1; }
+  [[nodiscard]] unsigned next_of_chain(unsigned stone) const noexcept { return next_[stone]; }
+
   /// Calls `visit(point)` for each stone of the chain of `stone`; `visit` may take the stone off.
   template <class Visit>
   void for_chain(unsigned stone, Visit&& visit) const {

@@ -98,8 +98,7 @@ void BasicGo<MaxSide>::set_up_ko(Action ko) {
 template <int MaxSide>
 Outcome BasicGo<MaxSide>::score() const noexcept {
   const GoArea sum = area();
-  const double margin = sum.first - sum.second - params_.komi;
-  return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
+  return outcome_of(sum.first - sum.second);
 }
 
 template <int MaxSide>

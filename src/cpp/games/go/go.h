@@ -14,6 +14,7 @@
 #include "games/go/board.h"
 #include "games/go/history.h"
 #include "games/go/params.h"
+#include "games/go/playout_board.h"
 
 namespace pyengine {
 
@@ -83,6 +84,15 @@ class BasicGo {
   /// it, and none at the edge. Assumes that the game is not over.
   [[nodiscard]] Action playout_move(Rng& rng, ActionList& scratch) const noexcept;
   [[nodiscard]] GoArea area() const noexcept;
+  /// Superko compares boards for as many plies as have room; there is no limit without it.
+  [[nodiscard]] bool has_light_playout() const noexcept {
+    return params_.superko == Superko::simple ||
+        params_.max_game_length - ply_ <= GoPlayoutHistory<MaxSide>::kMost;
+  }
+  /// By the moves of playout_move().
+  Playout light_playout(Rng& rng) const noexcept;
+  /// The board of light_playout() before its first move; refers to this position.
+  [[nodiscard]] GoPlayoutBoard<MaxSide> playout_board() const noexcept;
 
   static std::string action_to_string(const GoParams& params, Action action) {
     return go_action_to_string(params, action);
@@ -134,6 +144,11 @@ class BasicGo {
   /// playout_move() by exact sets of candidates.
   [[nodiscard]] Action draw_playout_move(Rng& rng) const noexcept;
   [[nodiscard]] Outcome score() const noexcept;
+  /// `margin`: the first player's points less the second's.
+  [[nodiscard]] Outcome outcome_of(int margin) const noexcept {
+    const double lead = margin - params_.komi;
+    return {lead > 0 ? 1.0F : lead < 0 ? -1.0F : 0.0F};
+  }
   /// The part of play() that is no pass; the turn has been handed over already.
   void place(unsigned point, Ply& ply) noexcept;
   [[nodiscard]] std::uint64_t situation_key() const noexcept {
@@ -165,6 +180,7 @@ extern template class BasicGo<13>;
 extern template class BasicGo<19>;
 
 static_assert(Game<Go9> && Game<Go13> && Game<Go19>);
-static_assert(HasLiberties<Go19> && HasKo<Go19> && HasPlayoutMove<Go19>);
+static_assert(HasLiberties<Go19> && HasKo<Go19>);
+static_assert(HasPlayoutMove<Go19> && HasLightPlayout<Go19>);
 
 }  // namespace pyengine
