@@ -48,6 +48,7 @@ struct EvaluatorTraits {
   bool reads_positions = false;   ///< wants EvalLeaf::position, moves and root
   bool equal_priors = false;      ///< every answer says EvalLeaf::equal_priors
   bool immediate = false;         ///< request() always answers: there are no rows to evaluate
+  bool on_the_spot = false;       ///< has answer()
   bool calling_thread = false;    ///< evaluate() only on the thread that called the search (Python)
   /// Batches worth evaluating at once. 0 = as many as there are workers, which evaluate. Else
   /// evaluate() waits for a device: threads of their own call it, one more than this number, while
@@ -140,6 +141,10 @@ class BoundEvaluator {
   /// rows that the leaf takes in the batch: 1, the number of symmetries, or 0 where a part of the
   /// evaluator is awaited that needs none. The caller sees to it that the batch has room.
   virtual int request(EvalBatch& batch, const AnyPosition& position) = 0;
+  /// Where traits().on_the_spot: completes batch.next(), which shows `position`, like request(),
+  /// evaluate() and decode() together. A worker that shares its tree with no other saves the way
+  /// through the batch.
+  virtual void answer(EvalBatch& /*batch*/, const AnyPosition& /*position*/) {}
   /// Uses rows that are left for further symmetries of the leaves that wait. Called once, after the
   /// last request.
   virtual void fill(EvalBatch& /*batch*/) {}

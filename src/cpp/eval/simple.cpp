@@ -32,7 +32,7 @@ class BoundRollout final : public BoundEvaluator {
   BoundRollout(int rollouts, std::uint64_t seed) : rollouts_(rollouts), seed_(seed) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.reads_positions = true, .equal_priors = true};
+    return {.reads_positions = true, .equal_priors = true, .on_the_spot = true};
   }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
     return std::make_unique<PlayoutBatch>(capacity);
@@ -47,9 +47,14 @@ class BoundRollout final : public BoundEvaluator {
     rows_.fetch_add(static_cast<std::uint64_t>(batch.num_leaves), std::memory_order_relaxed);
     batches_.fetch_add(1, std::memory_order_relaxed);
   }
+  void answer(EvalBatch& batch, const AnyPosition& position) override {
+    play(batch.next(), position, static_cast<PlayoutBatch&>(batch).space);
+    answers_.fetch_add(1, std::memory_order_relaxed);
+  }
   [[nodiscard]] EvaluatorStats stats() const noexcept override {
-    return {.rows = rows_.load(std::memory_order_relaxed),
-            .batches = batches_.load(std::memory_order_relaxed)};
+    const std::uint64_t answers = answers_.load(std::memory_order_relaxed);
+    return {.rows = rows_.load(std::memory_order_relaxed) + answers,
+            .batches = batches_.load(std::memory_order_relaxed) + answers};
   }
   [[nodiscard]] std::string provider() const override { return "rollout"; }
 
@@ -69,6 +74,7 @@ class BoundRollout final : public BoundEvaluator {
   std::uint64_t seed_;
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::uint64_t> batches_{0};
+  std::atomic<std::uint64_t> answers_{0};  ///< on the spot, each a row and a batch
 };
 
 }  // namespace

@@ -216,6 +216,12 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.number = numbers_.fetch_add(1, std::memory_order_relaxed);
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
+  if (S == Sharing::exclusive && traits_.on_the_spot && !config_.deterministic) {
+    evaluator_.answer(batch, position);
+    add<S>(evaluations, std::uint64_t{1});
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root);
+    return false;
+  }
   if (traits_.reads_positions) {
     copy_position(position, leaf.position);
     leaf.root = &root_;
@@ -290,7 +296,8 @@ bool TreeSearch::take_seat() noexcept {
 struct TreeSearch::Progress {
   std::uint64_t tickets = 0;  ///< simulations that it may do
   std::uint64_t used = 0;
-  int known = 0;  ///< of those, without a row
+  int known = 0;     ///< of those, without a row
+  int answered = 0;  ///< leaves that did not wait in the batch
   std::uint64_t created = 0;
   std::size_t collided = 0;
   bool met = false;    ///< a leaf that was really in flight: its completion will lift a block
@@ -358,6 +365,7 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, Progres
     ++now.known;
   } else {
     now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false);
+    now.answered += static_cast<int>(now.seat);
   }
   if (plan_) plan_->began(root_child(worker.path));
   ++now.used;
@@ -372,6 +380,11 @@ void TreeSearch::end_turn(const Progress& now) noexcept {
   if (now.seat) in_flight_.fetch_sub(1, std::memory_order_release);
 }
 
+/// Leaves that the turn has filled rows with or, where an answer takes long, has had answered.
+int TreeSearch::leaves_of(const Progress& now, const Slot& slot) const noexcept {
+  return slot.batch->num_leaves + (traits_.on_the_spot ? now.answered : 0);
+}
+
 template <Sharing S>
 bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   if (!root_ready()) return gather_root<S>(worker, slot);
@@ -380,7 +393,7 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   const int most_known = std::max(kKnownPerTurn, turn.leaves);
   Progress now;
   try {
-    while (slot.batch->num_leaves < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
+    while (leaves_of(now, slot) < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
       walk_once<S>(worker, slot, turn, now);
       if (now.waits || now.collided >= most_collisions) break;
       // Visits that need no row could go on for ever while what the leaves have to say is awaited.

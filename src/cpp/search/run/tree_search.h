@@ -113,6 +113,7 @@ class alignas(kCacheLine) TreeSearch {
   bool may_walk(Progress& now, const Turn& turn) noexcept;
   template <Sharing S>
   void walk_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
+  [[nodiscard]] int leaves_of(const Progress& now, const Slot& slot) const noexcept;
   void solve_ending(Worker& worker, Walk& walk, const Turn& turn) const;
   template <Sharing S>
   void end_turn(const Progress& now) noexcept;
