@@ -66,7 +66,7 @@ Selection Ucb1Rule::choose(const Tree& tree, const Node& node, bool may_create) 
   const bool has_new = may_create && count < node.num_edges;
   if (has_new && (count == 0 || tries_new_move(tree, node))) return Selection::create();
   const double n = visits_of_children(node);
-  const ucb1::Parent parent{c_, std::log(std::max(n, 1.0)), ucb1::result_of(node.mean_for_mover())};
+  const ucb1::Parent parent = ucb1::parent_of(c_, n, ucb1::result_of(node.mean_for_mover()));
   if (logarithmic_) {
     return best_child(
         tree, node, count, [](double, const ucb1::Child&) { return true; },

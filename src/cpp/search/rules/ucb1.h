@@ -22,6 +22,7 @@
 /// c = 1 / sqrt(2)).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -36,7 +37,15 @@ struct Parent {
   double c = 0.0;
   double log_n = 0.0;  ///< ln n
   double mean = 0.0;   ///< W / N of a child that has only leaves in flight
+  double reach = 0.0;  ///< 2 c^2 ln n and a little more, for may_reach()
 };
+
+/// `mean`: of the node, for the player to move there.
+[[nodiscard]] inline Parent parent_of(double c, double n, double mean) noexcept {
+  constexpr double kRounding = 1.0 + 1e-9;
+  const double log_n = std::log(std::max(n, 1.0));
+  return {c, log_n, mean, kRounding * 2.0 * c * c * log_n};
+}
 
 /// W and N of a child. `completed` visits count in the mean, `visits` those in flight as well.
 struct Child {
@@ -66,14 +75,13 @@ struct Child {
 }
 
 /// Whether score() may be above `least`. It needs neither a division nor a root: with W / N the
-/// mean, (least - W / N)^2 N <= 2 c^2 ln n. The factor above 1 covers the rounding of both sides.
+/// mean, (least - W / N)^2 N <= 2 c^2 ln n. `reach` is larger than the right side by more than the
+/// rounding of both.
 [[nodiscard]] inline bool may_reach(double least, const Child& child,
                                     const Parent& parent) noexcept {
-  constexpr double kRounding = 1.0 + 1e-9;
   const double lacking = least * child.completed - child.sum;
   if (lacking <= 0.0 || child.completed == 0.0) return true;
-  return lacking * lacking * child.visits <=
-      kRounding * 2.0 * parent.c * parent.c * parent.log_n * child.completed * child.completed;
+  return lacking * lacking * child.visits <= parent.reach * (child.completed * child.completed);
 }
 
 /// The rule with exploration "log". `log_visits`: ln(1 + N).
