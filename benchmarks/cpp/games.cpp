@@ -46,12 +46,45 @@ void copy_and_play(benchmark::State& state, const AnyGame& game) {
   set_rate(state);
 }
 
+/// A game of uniform moves from there.
+Playout by_single_moves(const AnyPosition& start, Rng& rng) {
+  const auto position = start.clone();
+  ActionList moves;
+  for (int plies = 0;; ++plies) {
+    if (const auto outcome = position->outcome()) return {*outcome, plies};
+    position->legal_actions(moves);
+    position->play(moves[static_cast<int>(rng.below(static_cast<std::uint32_t>(moves.size())))]);
+  }
+}
+
+/// Playouts end the game, as often with each result as games of uniform moves do: within five
+/// standard deviations of a result of 1 or -1. Go's playouts fill no eyes, so only its lengths are
+/// known.
+void check_playouts(const AnyGame& game, const AnyPosition& start) {
+  constexpr int kGames = 400;
+  PlayoutSpace space;
+  Rng rng(6);
+  double sum = 0.0;
+  for (int i = 0; i < kGames; ++i) {
+    const Playout playout = start.play_out(rng, space);
+    require(playout.plies > 0 && playout.plies <= game.shape().max_game_length,
+            "a playout has as many plies as a game may have");
+    sum += playout.outcome.first;
+    if (!game.has_liberties()) sum -= by_single_moves(start, rng).outcome.first;
+  }
+  require(game.has_liberties() || sum * sum <= 25.0 * 2.0 * kGames,
+          "playouts end like games of uniform moves");
+}
+
+/// Plies a second from the initial position.
 void play_out(benchmark::State& state, const AnyGame& game) {
   const auto start = game.initial_position();
+  check_playouts(game, *start);
   PlayoutSpace space;
   Rng rng(7);
-  for (auto _ : state) benchmark::DoNotOptimize(start->play_out(rng, space));
-  set_rate(state);
+  std::int64_t plies = 0;
+  for (auto _ : state) plies += start->play_out(rng, space).plies;
+  state.SetItemsProcessed(plies);
 }
 
 struct Count {
