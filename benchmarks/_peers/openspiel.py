@@ -1,4 +1,4 @@
-"""OpenSpiel's MCTSBot, in C++ and in Python: the tree alone, on one thread."""
+"""OpenSpiel's MCTSBot on one thread: the tree alone in C++ and in Python, UCT in C++."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from .shared import Options, Report, check, in_turns, median, pace
 from .worker import Worker
 
 CONFIG = pyengine.SearchConfig(threads=1, solver=False)
+#: One playout a leaf, the formula of the bot's UCT.
+UCT = CONFIG.replace(algorithm="uct")
 #: What OpenSpiel's PUCT computes: a constant factor, and 0 for what was never visited.
 SAME = CONFIG.replace(c_puct=1.25, c_puct_base=None, fpu="value", fpu_value=0.0)
 #: The Python bot gets a part of the simulations: a smaller tree is no disadvantage for it.
@@ -33,6 +35,8 @@ class Subject:
         ours, theirs: as each library loads it.
         simulations: of a search.
         asked: least ratio to the C++ bot.
+        playouts: simulations of a search by UCT with one playout a leaf.
+        asked_of_uct: least ratio to the C++ bot, of these.
     """
 
     name: str
@@ -40,15 +44,17 @@ class Subject:
     theirs: str
     simulations: int
     asked: float
+    playouts: int
+    asked_of_uct: float
 
 
 SUBJECTS = [
-    Subject("tic_tac_toe", "tic_tac_toe", "tic_tac_toe", 100_000, 1.2),
-    Subject("connect_four", "connect_four", "connect_four", 100_000, 2.5),
-    Subject("othello", "othello", "othello", 50_000, 20.0),
-    Subject("gomoku15", "gomoku", "gomoku(size=15)", 20_000, 4.5),
-    Subject("go9", "go(board_size=9)", "go(board_size=9)", 20_000, 6.0),
-    Subject("go19", "go", "go", 5_000, 5.0),
+    Subject("tic_tac_toe", "tic_tac_toe", "tic_tac_toe", 100_000, 1.2, 50_000, 3.0),
+    Subject("connect_four", "connect_four", "connect_four", 100_000, 2.5, 20_000, 10.0),
+    Subject("othello", "othello", "othello", 50_000, 20.0, 1_000, 100.0),
+    Subject("gomoku15", "gomoku", "gomoku(size=15)", 20_000, 4.5, 1_000, 30.0),
+    Subject("go9", "go(board_size=9)", "go(board_size=9)", 20_000, 6.0, 2_000, 12.0),
+    Subject("go19", "go", "go", 5_000, 5.0, 200, 25.0),
 ]
 
 
@@ -93,13 +99,15 @@ def read(answer: str, simulations: int) -> Timed:
     return Timed(done, float(words[2]), float(words[3]))
 
 
-def search(subject: Subject, config: pyengine.SearchConfig) -> Callable[[], Timed]:
+def search(
+    subject: Subject, config: pyengine.SearchConfig, evaluator: str = "uniform"
+) -> Callable[[], Timed]:
     """Return a call that searches once with a new engine, like the bot with a new tree."""
     game = pyengine.load_game(subject.ours)
     state = game.new_initial_state()
 
     def once() -> Timed:
-        with pyengine.Engine(game, "uniform", config=config) as engine:
+        with pyengine.Engine(game, evaluator, config=config) as engine:
             result: list[pyengine.SearchResult] = []
 
             def call() -> int:
@@ -119,7 +127,7 @@ def compare(
     subject: Subject, bot: Worker, simulations: int, asked: float, options: Options
 ) -> dict[str, Any]:
     """Return a row: the engine as it comes, and beside it with the bot's own formula."""
-    question = f"{subject.theirs} {simulations}"
+    question = f"{subject.theirs} {simulations} puct"
 
     span = 0.0 if options.quick else SLICE
 
@@ -139,6 +147,36 @@ def compare(
     theirs, own, alike = zip(*found, strict=True)
     each = [b.rate.wall / a.rate.wall for a, b in zip(theirs, alike, strict=True)]
     return figures(theirs, own, None if options.quick else asked) | {"same formula": median(each)}
+
+
+def compare_uct(
+    subject: Subject, bot: Worker, simulations: int, options: Options
+) -> dict[str, Any]:
+    """Return a row: both with one playout a leaf, and two threads of the engine beside one."""
+    question = f"{subject.theirs} {simulations} uct"
+    span = 0.0 if options.quick else SLICE
+    config = UCT.replace(simulations=simulations)
+
+    def peer() -> Timed:
+        return repeated(lambda: read(bot.ask(question), simulations), span)
+
+    sides = [search(subject, config.replace(threads=count), "rollout") for count in (1, 2)]
+    if not options.quick:
+        peer(), sides[0](), sides[1]()
+    one, two = (lambda side=side: repeated(side, span) for side in sides)
+    found = in_turns(pace(options, options.seconds), peer, one, two)
+    theirs, own, double = zip(*found, strict=True)
+    each = [b.rate.wall / a.rate.wall for a, b in zip(own, double, strict=True)]
+    asked = None if options.quick else subject.asked_of_uct
+    return figures(theirs, own, asked) | {"two threads": median(each)}
+
+
+def _uct_rows(report: Report, options: Options, bot: Worker) -> None:
+    for subject in SUBJECTS:
+        simulations = max(subject.playouts // 100, 20) if options.quick else subject.playouts
+        with report.row(f"peers/{subject.name}/openspiel-uct/simulations={simulations}") as row:
+            environment.say(row["name"])
+            row.update(compare_uct(subject, bot, simulations, options))
 
 
 def _rows(report: Report, options: Options, name: str, bot: Worker, python: bool) -> None:
@@ -161,6 +199,7 @@ def run(report: Report, options: Options, folder: Path) -> None:
     def compiled() -> None:
         with Worker([str(build(peer, install))]) as bot:
             _rows(report, options, "openspiel-c++", bot, python=False)
+            _uct_rows(report, options, bot)
 
     def interpreted() -> None:
         with Worker([str(peer.python), "-P", str(worker)]) as bot:

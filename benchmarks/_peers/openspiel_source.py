@@ -6,8 +6,9 @@ compiled, with the flags of its own release build and the instructions of this m
 
 from __future__ import annotations
 
-#: Reads lines "GAME SIMULATIONS"; answers "simulations visits seconds cpu-seconds", where visits
-#: are those of the root's children and simulations those of the root.
+#: Reads lines "GAME SIMULATIONS RULE", where the rule is "puct" with an evaluator that costs
+#: nothing or "uct" with one random playout a leaf; answers "simulations visits seconds
+#: cpu-seconds", where visits are those of the root's children and simulations those of the root.
 HARNESS = r"""
 #include <chrono>
 #include <ctime>
@@ -33,17 +34,27 @@ class UniformEvaluator : public open_spiel::algorithms::Evaluator {
 };
 
 int main() {
+  using open_spiel::algorithms::ChildSelectionPolicy;
   std::string name;
+  std::string rule;
   int simulations = 0;
-  for (int seed = 1; std::cin >> name >> simulations; ++seed) {
+  for (int seed = 1; std::cin >> name >> simulations >> rule; ++seed) {
+    const bool uct = rule == "uct";
     const auto game = open_spiel::LoadGame(name);
     const auto state = game->NewInitialState();
     const auto begun = std::chrono::steady_clock::now();
     const std::clock_t used = std::clock();
+    std::shared_ptr<open_spiel::algorithms::Evaluator> evaluator;
+    if (uct) {
+      evaluator = std::make_shared<open_spiel::algorithms::RandomRolloutEvaluator>(1, seed);
+    } else {
+      evaluator = std::make_shared<UniformEvaluator>();
+    }
+    // UCB1 with c = 1 / sqrt(2) on results of 0 to 1 is 2 sqrt(ln n / N) on those of -1 to 1.
     open_spiel::algorithms::MCTSBot bot(
-        *game, std::make_shared<UniformEvaluator>(), /*uct_c=*/1.25, simulations,
+        *game, evaluator, /*uct_c=*/uct ? 2.0 : 1.25, simulations,
         /*max_memory_mb=*/16000, /*solve=*/false, seed, /*verbose=*/false,
-        open_spiel::algorithms::ChildSelectionPolicy::PUCT);
+        uct ? ChildSelectionPolicy::UCT : ChildSelectionPolicy::PUCT);
     const auto root = bot.MCTSearch(*state);
     const double cpu = static_cast<double>(std::clock() - used) / CLOCKS_PER_SEC;
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun;

@@ -1,4 +1,7 @@
-"""Runs in OpenSpiel's environment: its Python MCTSBot behind the protocol of the C++ program."""
+"""Runs in OpenSpiel's environment: its Python MCTSBot behind the protocol of the C++ program.
+
+It has the rule "puct" alone.
+"""
 
 from __future__ import annotations
 
@@ -45,5 +48,5 @@ def search(name: str, simulations: int, seed: int) -> str:
 
 
 for number, line in enumerate(sys.stdin):
-    game_name, count = line.split()
+    game_name, count, _ = line.split()
     print(search(game_name, int(count), number + 1), flush=True)

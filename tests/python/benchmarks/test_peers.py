@@ -181,7 +181,7 @@ def test_a_bot_that_makes_other_simulations_has_no_rate(answer: str, claim: str)
 
 
 def test_a_bot_is_compared_on_every_game(tmp_path: Path) -> None:
-    answer = "n = int(line.split()[-1]); print(n, n - 1, 0.5, 0.5)"
+    answer = "n = int(line.split()[1]); print(n, n - 1, 0.5, 0.5)"
     options = common.Options(quick=True)
     with bot(tmp_path, answer) as stand_in:
         for subject in openspiel.SUBJECTS:
@@ -189,6 +189,9 @@ def test_a_bot_is_compared_on_every_game(tmp_path: Path) -> None:
             assert row["peer/s"] == 100
             assert row["pairs"] == 2
             assert row["ratio"] > 0 < row["same formula"]
+            row = openspiel.compare_uct(subject, stand_in, 20, options)
+            assert row["peer/s"] == 40
+            assert row["ratio"] > 0 < row["two threads"]
 
 
 def test_a_build_that_is_not_there_is_not_made_in_a_quick_run(tmp_path: Path) -> None:
