@@ -1,4 +1,4 @@
-"""Count the instructions of a simulation under valgrind and compare them with the committed ones.
+"""Count the instructions of simulations and playouts under valgrind, and compare with a table.
 
 Usage: instructions.py PROGRAM [--update]. PROGRAM is built from benchmarks/cpp/instructions; the
 table is benchmarks/instructions.toml. Counts repeat to a few instructions on any load, which times
@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TABLE = Path(__file__).resolve().parents[1] / "benchmarks" / "instructions.toml"
-SIMULATIONS = 10_000
 TOLERANCE = 0.03
 GAMES = {
     "tic_tac_toe": "tic_tac_toe",
@@ -34,7 +33,7 @@ GAMES = {
     "go19": "go",
 }
 #: The whole name where the compiler made a copy of the function for its only call.
-COUNTED = "measured_search*"
+COUNTED = "measured_*"
 
 
 class CountError(Exception):
@@ -42,76 +41,123 @@ class CountError(Exception):
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What is counted.
+
+    Attributes:
+        table: its name in the file.
+        repeats: simulations or playouts.
+        games: those of ``GAMES`` that are counted.
+    """
+
+    table: str
+    repeats: int
+    games: tuple[str, ...]
+
+
+PLAYED = tuple(name for name in GAMES if name != "gomoku15_renju")
+#: By the program's name for it.
+KINDS = {
+    "search": Kind("instructions", 10_000, tuple(GAMES)),
+    "uct": Kind("uct", 1_000, PLAYED),
+    "playouts": Kind("playouts", 500, PLAYED),
+}
+
+
+@dataclass(frozen=True)
 class Count:
-    """Instructions a simulation, and the compiler that made them."""
+    """Instructions a simulation or playout, and the compiler that made them."""
 
     instructions: float
     compiler: str
 
 
-def count(program: Path, game: str) -> Count:
+#: By table, then by game.
+Counts = dict[str, dict[str, Count]]
+
+
+def count(program: Path, what: str, game: str, repeats: int) -> Count:
     """Run the program under callgrind."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"
         command = [
             *("valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}"),
             *("--collect-atstart=no", f"--toggle-collect={COUNTED}"),
-            *(str(program), game, str(SIMULATIONS)),
+            *(str(program), what, game, str(repeats)),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         text = out.read_text() if out.exists() else ""
     found = re.search(r"^totals: (\d+)", text, re.MULTILINE)
     if done.returncode != 0 or found is None or int(found[1]) == 0:
-        raise CountError(f"{game}: expected a count, found none: {done.stdout}{done.stderr}")
-    return Count(int(found[1]) / SIMULATIONS, f"{done.stdout.strip()} {platform.machine()}")
+        raise CountError(f"{what} {game}: expected a count, found none: {done.stdout}{done.stderr}")
+    return Count(int(found[1]) / repeats, f"{done.stdout.strip()} {platform.machine()}")
 
 
-def count_all(program: Path) -> dict[str, Count]:
-    """Count every game, two at a time."""
+def count_all(program: Path) -> Counts:
+    """Count everything, two at a time."""
     with ThreadPoolExecutor(2) as pool:
-        counting = {name: pool.submit(count, program, game) for name, game in GAMES.items()}
-        return {name: one.result() for name, one in counting.items()}
+        counting = {
+            kind.table: {
+                name: pool.submit(count, program, what, GAMES[name], kind.repeats)
+                for name in kind.games
+            }
+            for what, kind in KINDS.items()
+        }
+        return {
+            table: {name: one.result() for name, one in games.items()}
+            for table, games in counting.items()
+        }
 
 
-def write_table(counts: dict[str, Count], file: Path) -> None:
+def compiler_of(counts: Counts) -> str:
+    """Return the compiler of what was counted."""
+    return next(one.compiler for games in counts.values() for one in games.values())
+
+
+def write_table(counts: Counts, file: Path) -> None:
     """Write what was counted as the new table."""
-    compiler = next(iter(counts.values())).compiler
     lines = [
         "# Instructions a simulation (callgrind; uniform evaluator, solver off, one thread; a new",
-        f"# tree of {SIMULATIONS} simulations from the start; the path with AVX2, no AVX-512, as",
-        "# valgrind has it). A processor without AVX2 runs another path and exceeds these.",
+        f"# tree of {KINDS['search'].repeats} simulations from the start; the path with AVX2, no",
+        "# AVX-512, as valgrind has it). A processor without AVX2 exceeds these by another path.",
+        f"# [uct]: the same of UCT, one playout a leaf, {KINDS['uct'].repeats} simulations.",
+        "# [playouts]: a playout from the start of the game.",
         "# A change of more than 3 % is written here with `make instructions UPDATE=1`, and its",
         "# reason stands in the commit's message.",
-        f'compiler = "{compiler}"',
-        "",
-        "[instructions]",
-        *(f"{name} = {round(one.instructions)}" for name, one in counts.items()),
+        f'compiler = "{compiler_of(counts)}"',
     ]
+    for table, games in counts.items():
+        lines += ["", f"[{table}]"]
+        lines += [f"{name} = {round(one.instructions)}" for name, one in games.items()]
     file.write_text("\n".join(lines) + "\n")
 
 
-def differences(counts: dict[str, Count], table: dict[str, int]) -> list[tuple[str, str, bool]]:
-    """Return for each game: its name, a line that tells the change, whether it is too large."""
+def differences(
+    counts: Counts, known_counts: dict[str, dict[str, int]]
+) -> list[tuple[str, str, bool]]:
+    """Return for each count: its name, a line that tells the change, whether it is too large."""
     found = []
-    for name, one in counts.items():
-        if (known := table.get(name)) is None:
-            found.append((name, f"{one.instructions:,.0f}, not in the table", True))
-            continue
-        change = one.instructions / known - 1
-        line = f"{one.instructions:10,.0f}  committed {known:10,}  {change:+7.2%}"
-        found.append((name, line, abs(change) > TOLERANCE))
+    for table, games in counts.items():
+        for game, one in games.items():
+            name = f"{table} {game}"
+            if (known := known_counts.get(table, {}).get(game)) is None:
+                found.append((name, f"{one.instructions:,.0f}, not in the table", True))
+                continue
+            change = one.instructions / known - 1
+            line = f"{one.instructions:10,.0f}  committed {known:10,}  {change:+7.2%}"
+            found.append((name, line, abs(change) > TOLERANCE))
     return found
 
 
-def compare(counts: dict[str, Count], file: Path) -> int:
+def compare(counts: Counts, file: Path) -> int:
     """Print the differences; return the exit status."""
     with file.open("rb") as opened:
         table = tomllib.load(opened)
-    compiler = next(iter(counts.values())).compiler
+    compiler = compiler_of(counts)
     same = compiler == table["compiler"]
-    rows = differences(counts, table["instructions"])
+    rows = differences(counts, table)
     for name, line, too_large in rows:
-        print(f"{name:16} {line}{'  BEYOND 3 %' if too_large else ''}")
+        print(f"{name:28} {line}{'  BEYOND 3 %' if too_large else ''}")
     if not any(too_large for _, _, too_large in rows):
         return 0
     if not same:

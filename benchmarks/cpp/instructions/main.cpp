@@ -1,19 +1,25 @@
-/// One search with the evaluator that costs nothing, for valgrind to count its instructions.
-/// Usage: pyengine_instructions GAME SIMULATIONS, as in
-///   valgrind --tool=callgrind --toggle-collect=measured_search pyengine_instructions go 5000
+/// A search or playouts, for valgrind to count their instructions. Usage:
+///   pyengine_instructions search|uct|playouts GAME COUNT, as in
+///   valgrind --tool=callgrind --toggle-collect='measured_*' pyengine_instructions search go 5000
+/// search: PUCT with the evaluator that costs nothing; uct: UCT with one playout a leaf; playouts:
+/// from the start of the game.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
+#include "base/rng.h"
 #include "eval/simple.h"
 #include "games/any/registry.h"
 #include "search/searcher.h"
 
 namespace {
 
+using pyengine::AnyGame;
 using pyengine::Host;
 using pyengine::SearchConfig;
 using pyengine::Searcher;
@@ -41,30 +47,72 @@ extern "C" __attribute__((noinline)) void measured_search(Searcher* searcher, co
   *result = searcher->search(*start, *config, *host);
 }
 
+/// What is counted, from the initial position; returns the sum of the outcomes.
+extern "C" __attribute__((noinline)) double measured_playouts(const pyengine::AnyPosition* start,
+                                                              std::uint64_t count) {
+  pyengine::PlayoutSpace space;
+  double sum = 0.0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    pyengine::Rng rng(1, i);
+    sum += start->play_out(rng, space).outcome.first;
+  }
+  return sum;
+}
+
+namespace {
+
+void search(const std::shared_ptr<const AnyGame>& game, bool uct, std::uint64_t simulations) {
+  SearchConfig config;
+  config.threads = 1;
+  config.solver = false;
+  config.simulations = simulations;
+  std::shared_ptr<pyengine::Evaluator> evaluator = std::make_shared<pyengine::UniformEvaluator>();
+  if (uct) {
+    config.algorithm = pyengine::Algorithm::uct;
+    evaluator = std::make_shared<pyengine::RolloutEvaluator>();
+  }
+  Searcher searcher(game, evaluator, config);
+  const State start(game);
+  Quiet host;
+  SearchResult result;
+  measured_search(&searcher, &start, &config, &host, &result);
+  std::uint64_t visits = 0;
+  for (const std::uint32_t some : result.visits) visits += some;
+  if (visits != simulations) {
+    throw std::runtime_error("expected as many visits as simulations, found " +
+                             std::to_string(visits));
+  }
+}
+
+void play_out(const AnyGame& game, std::uint64_t count) {
+  const double sum = measured_playouts(game.initial_position().get(), count);
+  if (sum > static_cast<double>(count) || -sum > static_cast<double>(count)) {
+    throw std::runtime_error("expected outcomes from -1 to 1, found the sum " +
+                             std::to_string(sum));
+  }
+}
+
+void measure(std::string_view what, const std::string& game_text, std::uint64_t count) {
+  const pyengine::NamedParams named = pyengine::parse_named_params(game_text);
+  const auto game = pyengine::load_game(named.name, named.params);
+  if (what == "playouts") {
+    play_out(*game, count);
+  } else if (what == "search" || what == "uct") {
+    search(game, what == "uct", count);
+  } else {
+    throw std::runtime_error("expected search, uct or playouts, found " + std::string(what));
+  }
+}
+
+}  // namespace
+
 int main(int count, char** words) {
-  if (count != 3) {
-    std::fprintf(stderr, "usage: %s GAME SIMULATIONS\n", words[0]);
+  if (count != 4) {
+    std::fprintf(stderr, "usage: %s search|uct|playouts GAME COUNT\n", words[0]);
     return 2;
   }
   try {
-    const pyengine::NamedParams named = pyengine::parse_named_params(words[1]);
-    const auto game = pyengine::load_game(named.name, named.params);
-    SearchConfig config;
-    config.threads = 1;
-    config.solver = false;
-    config.simulations = std::strtoull(words[2], nullptr, 10);
-    Searcher searcher(game, std::make_shared<pyengine::UniformEvaluator>(), config);
-    const State start(game);
-    Quiet host;
-    SearchResult result;
-    measured_search(&searcher, &start, &config, &host, &result);
-    std::uint64_t visits = 0;
-    for (const std::uint32_t some : result.visits) visits += some;
-    if (visits != *config.simulations) {
-      std::fprintf(stderr, "expected as many visits as simulations, found %llu\n",
-                   static_cast<unsigned long long>(visits));
-      return 1;
-    }
+    measure(words[1], words[2], std::strtoull(words[3], nullptr, 10));
     std::printf("%s\n", kCompiler);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

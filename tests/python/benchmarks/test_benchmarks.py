@@ -192,8 +192,8 @@ def test_instructions_may_differ_by_3_percent_and_more_with_another_compiler(
 ) -> None:
     instructions = load_instructions()
     table = tmp_path / "table.toml"
-    instructions.write_table({"go9": instructions.Count(1000.0, "gcc 12")}, table)
-    counts = {"go9": instructions.Count(float(now), compiler)}
+    instructions.write_table({"uct": {"go9": instructions.Count(1000.0, "gcc 12")}}, table)
+    counts = {"uct": {"go9": instructions.Count(float(now), compiler)}}
     assert instructions.compare(counts, table) == status
     printed = capsys.readouterr().out
     assert ("UPDATE=1" in printed) == (status == 1)
@@ -203,7 +203,9 @@ def test_instructions_may_differ_by_3_percent_and_more_with_another_compiler(
 def test_the_committed_instructions_name_every_game_and_the_compiler() -> None:
     instructions = load_instructions()
     table = tomllib.loads(instructions.TABLE.read_text("utf-8"))
-    assert list(table["instructions"]) == list(instructions.GAMES)
+    for kind in instructions.KINDS.values():
+        assert list(table[kind.table]) == list(kind.games)
+    assert instructions.KINDS["search"].games == tuple(instructions.GAMES)
     assert table["compiler"]
 
 
