@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/janitor.h"
 #include "base/process.h"
+#include "games/any/state_check.h"
 #include "search/setup.h"
 
 namespace pyengine {
@@ -120,21 +121,9 @@ void Searcher::check_alive() const {
   }
 }
 
-void Searcher::check(const State& state) const {
-  if (!same_game(*state.game(), *game_)) {
-    throw ConfigError("state: expected a state of " + game_->to_string() + ", found one of " +
-                      state.game()->to_string());
-  }
-  if (state.position().outcome()) {
-    throw ConfigError("state: expected a state in which the game goes on, found a terminal one");
-  }
-  state.position().rethrow_if_failed();
-}
-
-/// Of a call.
 void Searcher::check(const State& state, const SearchConfig& config) const {
   validate(config);
-  check(state);
+  check_unfinished(state, *game_);
   check_endings(config, state);
 }
 

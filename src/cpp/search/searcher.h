@@ -78,7 +78,6 @@ class Searcher {
     Clock::time_point begun;
   };
 
-  void check(const State& state) const;
   void check(const State& state, const SearchConfig& config) const;
   void check_alive() const;
   [[nodiscard]] bool continues(const State& state) const;

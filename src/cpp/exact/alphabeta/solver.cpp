@@ -12,6 +12,7 @@
 #include "exact/alphabeta/game_position.h"
 #include "exact/alphabeta/othello_solver.h"
 #include "exact/alphabeta/run.h"
+#include "games/any/state_check.h"
 #include "games/list.h"
 
 namespace pyengine {
@@ -162,14 +163,7 @@ Solver::Solver(std::shared_ptr<const AnyGame> game, std::uint64_t table_bytes)
 
 void Solver::check(const State& state, const SolveLimits& limits) const {
   check_limits(limits);
-  if (!same_game(*state.game(), *game_)) {
-    throw ConfigError("state: expected a state of " + game_->to_string() + ", found one of " +
-                      state.game()->to_string());
-  }
-  if (state.position().outcome()) {
-    throw ConfigError("state: expected a state in which the game goes on, found a terminal one");
-  }
-  state.position().rethrow_if_failed();
+  check_unfinished(state, *game_);
   if (limits.score && !has_margin(*game_)) {
     throw ConfigError("score: expected False, since a game of " + game_->to_string() +
                       " is won, drawn or lost without a margin (connect_four and 8x8 othello have "

@@ -1,0 +1,18 @@
+#include "games/any/state_check.h"
+
+#include "base/error.h"
+
+namespace pyengine {
+
+void check_unfinished(const State& state, const AnyGame& game) {
+  if (!same_game(*state.game(), game)) {
+    throw ConfigError("state: expected a state of " + game.to_string() + ", found one of " +
+                      state.game()->to_string());
+  }
+  if (state.position().outcome()) {
+    throw ConfigError("state: expected a state in which the game goes on, found a terminal one");
+  }
+  state.position().rethrow_if_failed();
+}
+
+}  // namespace pyengine
