@@ -121,7 +121,7 @@ class PathGrid {
       return astar::within_limits([&] {
         std::vector<NodeId> nodes;
         for (const std::int64_t goal : listed) nodes.push_back(node(goal));
-        const astar::GoalSet set(map_.nodes(), std::move(nodes), limits);
+        const astar::GoalSet set(map_.nodes(), nodes, limits);
         return astar::search_grid(map_, query, node(start), set, limits);
       });
     }();

@@ -1,7 +1,9 @@
 #include "path_call.h"
 
+#include <tuple>
 #include <utility>
 
+#include "exact/astar/weights.h"
 #include "interpreter.h"
 #include "python_error.h"
 #include "signals.h"
@@ -17,13 +19,13 @@ PathCall::PathCall(const std::string& method, double weight_g, double weight_h,
                    std::optional<double> seconds, std::uint64_t memory_limit, bool keep_status,
                    py::object on_progress)
     : query_{.method = method == "ida" ? astar::Method::ida : astar::Method::astar,
-             .weight_g = weight_g,
-             .weight_h = weight_h,
              .keep_states = keep_status},
       seconds_(seconds),
       memory_limit_(memory_limit),
       on_progress_(std::move(on_progress)),
-      on_main_thread_(is_main_thread()) {}
+      on_main_thread_(is_main_thread()) {
+  std::tie(query_.weight_g, query_.weight_h) = astar::scaled_weights(weight_g, weight_h);
+}
 
 astar::Limits PathCall::limits_without_gil() {
   begun_ = last_report_ = Clock::now();

@@ -13,6 +13,7 @@
 #include "exact/astar/ida.h"
 #include "exact/astar/open_list.h"
 #include "python_error.h"
+#include "signals.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -42,10 +43,11 @@ double number_of(const py::handle& object) {
 /// A user's graph.
 class UserGraph {
  public:
-  UserGraph(py::object successors, py::object heuristic, py::object is_goal)
+  UserGraph(py::object successors, py::object heuristic, py::object is_goal, const Limits& limits)
       : successors_(std::move(successors)),
         heuristic_(std::move(heuristic)),
-        is_goal_(std::move(is_goal)) {}
+        is_goal_(std::move(is_goal)),
+        limits_(limits) {}
 
   [[nodiscard]] bool is_goal(const py::object& node) const {
     return py::bool_(call_object(is_goal_, node));
@@ -57,7 +59,7 @@ class UserGraph {
     if (!(h >= 0)) refuse("heuristic: expected a number of at least 0", node, answer);
     return h;
   }
-  /// Calls visit(node, cost) for each successor.
+  /// Calls visit(node, cost) for each successor, of which there may be any number.
   template <class Visit>
   void expand(const py::object& node, Visit&& visit) const {
     const py::object found = call_object(successors_, node);
@@ -68,6 +70,8 @@ class UserGraph {
     }
     const auto pairs = py::reinterpret_steal<py::object>(iterator);
     while (PyObject* next = PyIter_Next(pairs.ptr())) {
+      raise_signals();
+      limits_.check_time();
       const auto pair = py::reinterpret_steal<py::object>(next);
       if (!py::isinstance<py::tuple>(pair) && !py::isinstance<py::list>(pair)) {
         refuse("successors: expected pairs of node and cost", node, pair);
@@ -89,6 +93,7 @@ class UserGraph {
   py::object successors_;
   py::object heuristic_;
   py::object is_goal_;
+  const Limits& limits_;
 };
 
 [[noreturn]] void refuse_unhashable(const py::handle& node) {
@@ -151,7 +156,10 @@ class UserWalk {
     double cost;
   };
 
-  UserWalk(const UserGraph& graph, const py::object& start) : graph_(graph) { step(start, 0.0); }
+  UserWalk(const UserGraph& graph, const py::object& start, Limits& limits)
+      : graph_(graph), limits_(limits) {
+    step(start, 0.0);
+  }
 
   [[nodiscard]] static NodeId node() noexcept { return 0; }
   [[nodiscard]] static std::vector<NodeId> path() { return {}; }
@@ -162,7 +170,7 @@ class UserWalk {
     graph_.expand(path_.back().node, [&](const py::object& child, double cost) {
       const int on_path = PySet_Contains(on_path_.ptr(), child.ptr());
       if (on_path < 0) fail(child);
-      if (on_path == 0) moves.push_back({child, cost});
+      if (on_path == 0) astar::push_charged(moves, {child, cost}, limits_);
     });
   }
   double enter(const Move& move) {
@@ -184,7 +192,7 @@ class UserWalk {
  private:
   void step(const py::object& node, double g) {
     if (PySet_Add(on_path_.ptr(), node.ptr()) != 0) fail(node);
-    path_.push_back({node, graph_.h(node), g});
+    astar::push_charged(path_, {node, graph_.h(node), g}, limits_);
   }
   [[noreturn]] static void fail(const py::object& node) {
     if (PyErr_ExceptionMatches(PyExc_TypeError) != 0) refuse_unhashable(node);
@@ -192,6 +200,7 @@ class UserWalk {
   }
 
   const UserGraph& graph_;
+  Limits& limits_;
   std::vector<Step> path_;
   py::set on_path_;
 };
@@ -231,7 +240,7 @@ Answer answer_of(const Found& found, const astar::Counts& counts, const Limits& 
 py::dict search_by_depth(const UserGraph& graph, const py::object& start, const astar::Query& query,
                          Limits& limits) {
   using Priority = astar::WeightedWalkPriority<UserWalk>;
-  UserWalk walk(graph, start);
+  UserWalk walk(graph, start, limits);
   astar::IterativeDeepening<UserWalk, Priority> search(
       walk, Priority{walk, query.weight_g, query.weight_h}, limits);
   const auto found = search.run();
@@ -264,8 +273,8 @@ py::dict search_by_best(const UserGraph& graph, const py::object& start, const a
 
 py::dict search_problem(PathCall& call, const py::object& start, const py::object& successors,
                         const py::object& heuristic, const py::object& is_goal) {
-  const UserGraph graph(successors, heuristic, is_goal);
   Limits limits = call.limits_with_gil();
+  const UserGraph graph(successors, heuristic, is_goal, limits);
   try {
     const bool ida = call.query().method == astar::Method::ida;
     return (ida ? search_by_depth : search_by_best)(graph, start, call.query(), limits);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from pyengine import _core
@@ -56,10 +56,11 @@ def _test_of(goals: Any) -> Callable[[Any], bool]:
     if callable(goals):
         test: Callable[[Any], bool] = goals
         return test
-    listed: Collection[Hashable] = goals if isinstance(goals, (list, set, frozenset)) else [goals]
-    if not listed:
-        raise ConfigError("goals: expected at least one, found none")
+    several = isinstance(goals, (list, set, frozenset, Iterator))
     try:
-        return frozenset(listed).__contains__
+        nodes = frozenset(goals if several else [goals])
     except TypeError:
         raise ConfigError(f"goals: expected hashable nodes, found {goals!r}") from None
+    if not nodes:
+        raise ConfigError("goals: expected at least one, found none")
+    return nodes.__contains__

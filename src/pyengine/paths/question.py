@@ -44,7 +44,7 @@ def listed(goals: Any, is_node: Callable[[Any], bool]) -> list[Any]:
 
 def is_integer(node: Any) -> bool:
     """Return whether a node is a number."""
-    return isinstance(node, (int, np.integer))
+    return isinstance(node, (int, np.integer)) or (isinstance(node, np.ndarray) and node.ndim == 0)
 
 
 def is_integers(node: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 from pyengine import _core
@@ -48,14 +49,16 @@ def astar(
             ``successors(node)`` and ``heuristic(node)`` (:class:`PathProblem`).
         start: a node.
         goals: a node, or an iterable of nodes; for a user's problem, where a tuple may be a node, a
-            list or a set of nodes, or a function from a node to bool.
+            list, a set or an iterator of nodes, or a function from a node to bool.
         h: None: the problem's own (a graph's ``h``, or 0; a grid's ``"manhattan"`` or, with 8
             neighbours, ``"octile"``; a puzzle's ``"linear_conflict"``; an object's
             ``heuristic``). 0: Dijkstra's algorithm. A name: those, ``"euclidean"`` (grids),
             ``"manhattan"`` and ``"misplaced"`` (puzzles). An array: ``float64[nodes]`` of a graph,
             ``float64[H, W]`` of a grid. A function from a node to a number, for a user's problem.
         method: ``"astar"``, or ``"ida"``: depth-first search below a growing bound of f, which
-            holds one path in memory and is made for puzzles.
+            holds one path in memory and is made for puzzles. It does not know what it has seen:
+            where many paths lead to a node it searches each of them, and where no goal can be
+            reached it may not end.
         weight_g, weight_h: at least 0, not both 0. ``weight_h=0`` is Dijkstra's algorithm,
             ``weight_g=0`` greedy best-first search (without reopening), ``weight_h=w`` weighted A*,
             whose cost is at most ``w`` times the least.
@@ -138,7 +141,7 @@ def _progress(on_progress: Callable[[AStarResult], bool | None] | None) -> Any:
 def _weights(weight_g: Any, weight_h: Any) -> tuple[float, float]:
     weights = []
     for name, weight in (("weight_g", weight_g), ("weight_h", weight_h)):
-        number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+        number = isinstance(weight, Real) and not isinstance(weight, bool)
         if not number or not 0 <= weight < math.inf:
             raise ConfigError(f"{name}: expected a finite number of at least 0, found {weight!r}")
         weights.append(float(weight))
@@ -150,7 +153,7 @@ def _weights(weight_g: Any, weight_h: Any) -> tuple[float, float]:
 def _seconds(seconds: Any) -> float | None:
     if seconds is None:
         return None
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+    number = isinstance(seconds, Real) and not isinstance(seconds, bool)
     if not number or not seconds > 0:
         raise ConfigError(f"seconds: expected a number > 0 or None, found {seconds!r}")
     return float(seconds)

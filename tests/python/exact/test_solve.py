@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import signal
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pyengine
+from interrupted import output_of
 from pyengine import ConfigError
 from toy_games import Pairs, ToyGame
 
@@ -187,15 +184,7 @@ def test_ctrl_c_ends_a_solver() -> None:
         except KeyboardInterrupt:
             print("stopped", solver.solve(solver.game.new_initial_state(), depth=1).depth)
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    assert done.stdout == "stopped 1\n", done.stderr
+    assert output_of(code) == "stopped 1\n"
 
 
 def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@
 
 #include "exact/astar/limits.h"
 #include "exact/astar/nodes.h"
+#include "exact/astar/weights.h"
 
 namespace pyengine::astar {
 
@@ -44,8 +45,8 @@ struct WeightedPriority {
   double weight_g;
   double weight_h;
   double operator()(typename P::Cost g, NodeId node) const {
-    return weight_g * static_cast<double>(g) +
-        (weight_h == 0.0 ? 0.0 : weight_h * problem.real_h(node));
+    const double h = weight_h == 0.0 ? 0.0 : problem.real_h(node);
+    return weighted_sum(weight_g, static_cast<double>(g), weight_h, h);
   }
 };
 

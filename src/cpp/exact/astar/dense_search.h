@@ -44,6 +44,7 @@ Answer best_first(P& problem, Priority priority, NodeId start, const Query& quer
   using Cost = typename P::Cost;
   Answer answer;
   try {
+    if (query.keep_states) limits.charge(2 * problem.nodes());  // with the copy of a grid's inside
     DenseNodes<Cost> nodes(problem.nodes(), limits);
     BestFirst<P, Queue, Priority, DenseNodes<Cost>> search(problem, priority, nodes, limits,
                                                            query.reopen());

@@ -14,15 +14,19 @@ namespace pyengine::astar {
 class GoalSet {
  public:
   /// Goals are below `nodes`.
-  GoalSet(std::uint64_t nodes, std::vector<NodeId> goals, Limits& limits)
-      : goals_(std::move(goals)) {
+  GoalSet(std::uint64_t nodes, const std::vector<NodeId>& goals, Limits& limits) {
     limits.charge(nodes / 8);
     bits_.resize(nodes / 64 + 1);
-    for (const NodeId goal : goals_) bits_[goal / 64] |= std::uint64_t{1} << (goal % 64);
+    for (const NodeId goal : goals) {
+      if (contains(goal)) continue;
+      bits_[goal / 64] |= std::uint64_t{1} << (goal % 64);
+      goals_.push_back(goal);
+    }
   }
   [[nodiscard]] bool contains(NodeId node) const noexcept {
     return ((bits_[node / 64] >> (node % 64)) & 1U) != 0;
   }
+  /// Each once.
   [[nodiscard]] std::span<const NodeId> list() const noexcept { return goals_; }
 
  private:

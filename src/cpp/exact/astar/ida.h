@@ -15,6 +15,7 @@
 #include "exact/astar/best_first.h"
 #include "exact/astar/limits.h"
 #include "exact/astar/nodes.h"
+#include "exact/astar/weights.h"
 
 namespace pyengine::astar {
 
@@ -136,9 +137,8 @@ struct WeightedWalkPriority {
   const W& walk;
   double weight_g;
   double weight_h;
-  Key operator()(typename W::Cost g, NodeId /*node*/) const noexcept {
-    return weight_g * static_cast<double>(g) +
-        (weight_h == 0.0 ? 0.0 : weight_h * static_cast<double>(walk.h()));
+  Key operator()(typename W::Cost g, NodeId /*node*/) const {
+    return weighted_sum(weight_g, static_cast<double>(g), weight_h, static_cast<double>(walk.h()));
   }
 };
 

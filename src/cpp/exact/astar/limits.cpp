@@ -36,11 +36,15 @@ Limits::Limits(std::uint64_t memory_bytes, std::optional<double> seconds, Poll p
 }
 
 void Limits::check(const Counts& counts) {
+  check_time();
   const auto now = Clock::now();
-  if (deadline_ && now >= *deadline_) throw Stopped(StopReason::seconds);
   if (!poll_ || now - last_poll_ < kPollEvery) return;
   last_poll_ = now;
   if (!poll_(counts)) throw Stopped(StopReason::stopped);
+}
+
+void Limits::check_time() const {
+  if (deadline_ && Clock::now() >= *deadline_) throw Stopped(StopReason::seconds);
 }
 
 Limits Limits::emptied() const {

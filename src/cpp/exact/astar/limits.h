@@ -53,6 +53,8 @@ class Limits {
   }
   /// Looks at once whether the search is to end.
   void check(const Counts& counts);
+  /// Looks at the clock alone. Throws Stopped.
+  void check_time() const;
   /// Counts memory that is about to be taken. Throws Stopped where it is beyond the cap.
   void charge(std::uint64_t bytes) {
     if (bytes > memory_ - held_) throw Stopped(StopReason::memory);

@@ -128,7 +128,7 @@ PuzzleAnswer search_puzzle(const PuzzleShape& shape, Board start, std::span<cons
   PuzzleAnswer result;
   try {
     const bool blind = query.weight_h == 0.0;
-    const PuzzleGoals targets(shape, reachable, blind ? PuzzleHeuristic::none : heuristic);
+    const PuzzleGoals targets(shape, reachable, blind ? PuzzleHeuristic::none : heuristic, limits);
     Query order = query;
     if (blind) order.weight_h = order.weight_g;  // f = g: the same order, in whole numbers
     result = search(shape, start, targets, order, limits);

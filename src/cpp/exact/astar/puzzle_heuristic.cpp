@@ -6,9 +6,11 @@
 namespace pyengine::astar {
 
 LineConflicts::LineConflicts(const Positions& position, int length)
-    : position_(position), length_(length) {
-  if (length > kTabled) return;
-  std::vector<std::uint8_t> table(std::size_t{1} << (4 * length));
+    : position_(position), length_(length) {}
+
+void LineConflicts::tabulate() {
+  if (length_ > kTabled) return;
+  std::vector<std::uint8_t> table(std::size_t{1} << (4 * length_));
   for (std::size_t tiles = 0; tiles < table.size(); ++tiles) {
     table[tiles] = static_cast<std::uint8_t>(computed(tiles));
   }
@@ -69,6 +71,19 @@ PuzzleEstimate::PuzzleEstimate(const PuzzleShape& shape, Board goal, PuzzleHeuri
   for (int column = 0; column < columns_; ++column) {
     columns_conflicts_.emplace_back(along(goal_column_, goal_row_, column), rows_);
   }
+}
+
+void PuzzleEstimate::tabulate() {
+  for (LineConflicts& row : rows_conflicts_) row.tabulate();
+  for (LineConflicts& column : columns_conflicts_) column.tabulate();
+}
+
+std::uint64_t PuzzleEstimate::bytes() const noexcept {
+  std::uint64_t sum =
+      sizeof(*this) + (rows_conflicts_.size() + columns_conflicts_.size()) * sizeof(LineConflicts);
+  for (const LineConflicts& row : rows_conflicts_) sum += row.bytes();
+  for (const LineConflicts& column : columns_conflicts_) sum += column.bytes();
+  return sum;
 }
 
 int PuzzleEstimate::operator()(Board board) const noexcept {

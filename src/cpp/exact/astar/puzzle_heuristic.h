@@ -21,7 +21,11 @@ class LineConflicts {
   LineConflicts() = default;
   LineConflicts(const Positions& position, int length);
 
+  /// Computes the answers for all lines of few tiles in advance.
+  void tabulate();
+
   /// Moves, for the tiles of the line in 4 bits each.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return table_.size(); }
   [[nodiscard]] int operator()(Board tiles) const noexcept {
     return table_.empty() ? computed(tiles) : table_[tiles];
   }
@@ -41,7 +45,9 @@ class PuzzleEstimate {
  public:
   PuzzleEstimate(const PuzzleShape& shape, Board goal, PuzzleHeuristic heuristic);
 
-  [[nodiscard]] Board goal() const noexcept { return goal_; }
+  /// Makes it faster by up to 512 KiB of tables, which take 10 ms.
+  void tabulate();
+  [[nodiscard]] std::uint64_t bytes() const noexcept;  ///< of memory
   [[nodiscard]] int operator()(Board board) const noexcept;
   /// What the estimate of `board` becomes when the tile of `cell` slides into the blank; `h` is
   /// that of `board`. Equal to the whole estimate of the new board, and faster.

@@ -17,12 +17,23 @@ namespace pyengine::astar {
 /// The estimates for all goals.
 class PuzzleGoals {
  public:
-  PuzzleGoals(const PuzzleShape& shape, std::span<const Board> goals, PuzzleHeuristic heuristic) {
-    for (const Board goal : goals) estimates_.emplace_back(shape, goal, heuristic);
+  /// Throws Stopped at a limit.
+  PuzzleGoals(const PuzzleShape& shape, std::span<const Board> goals, PuzzleHeuristic heuristic,
+              Limits& limits)
+      : boards_(goals.begin(), goals.end()) {
+    std::ranges::sort(boards_);
+    const auto again = std::ranges::unique(boards_);
+    boards_.erase(again.begin(), again.end());
+    for (const Board goal : boards_) {
+      PuzzleEstimate estimate(shape, goal, heuristic);
+      if (boards_.size() <= kTabled) estimate.tabulate();
+      limits.charge(estimate.bytes());
+      limits.tick(Counts{});
+      estimates_.push_back(std::move(estimate));
+    }
   }
   [[nodiscard]] bool contains(Board board) const noexcept {
-    return std::ranges::any_of(
-        estimates_, [&](const PuzzleEstimate& estimate) { return estimate.goal() == board; });
+    return std::ranges::find(boards_, board) != boards_.end();
   }
   /// Of the nearest goal.
   [[nodiscard]] int h(Board board) const noexcept {
@@ -37,6 +48,9 @@ class PuzzleGoals {
   }
 
  private:
+  static constexpr std::size_t kTabled = 8;  ///< goals that are worth tables
+
+  std::vector<Board> boards_;  ///< each once
   std::vector<PuzzleEstimate> estimates_;
 };
 

@@ -1,0 +1,22 @@
+"""A program that sends itself Ctrl-C, which a Python under test may have been told to ignore."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import textwrap
+
+
+def output_of(code: str) -> str:
+    """Return what the program prints; it has a minute."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
