@@ -1,12 +1,12 @@
+#define PYENGINE_WITH_TARGET
 #include "games/othello.h"
-
-#include <utility>
 
 #include "base/error.h"
 #include "games/any/setup_check.h"
-#include "games/common/draws.h"
 #include "games/common/grid_text.h"
 #include "games/common/status.h"
+#include "games/othello_playout.h"
+#include "games/othello_playout_of.h"
 
 namespace pyengine {
 namespace {
@@ -24,11 +24,24 @@ Word from_bits(const BoardBits& bits) {
   }
 }
 
-Bits128 draw_bit(Bits128 set, SmallDraws& draws) noexcept {
-  const std::array words = {set.low, set.high};
-  const auto count = static_cast<std::uint32_t>(count_bits(set.low) + count_bits(set.high));
-  return bit_at<Bits128>(static_cast<int>(nth_bit(words.data(), draws.below(count))));
-}
+/// The portable rules for a point by its number.
+template <class Bits, class Word>
+struct ByPoint {
+  static Word spread(Word discs) noexcept { return discs; }
+  static Word gather(Word discs) noexcept { return discs; }
+  static Word moves(Word own, Word other) noexcept { return Bits::moves(own, other); }
+  static Word flips(unsigned point, Word own, Word other) noexcept {
+    return Bits::flips(bit_at<Word>(static_cast<int>(point)), own, other);
+  }
+  static int count(Word set) noexcept { return count_discs(set); }
+  static unsigned nth(std::uint64_t set, unsigned rank) noexcept {
+    return nth_bit(set, rank, bits_below(set));
+  }
+  static unsigned nth(Bits128 set, unsigned rank) noexcept {
+    const std::array words = {set.low, set.high};
+    return nth_bit(words.data(), rank);
+  }
+};
 
 }  // namespace
 
@@ -92,37 +105,22 @@ OthelloGame<Word> OthelloGame<Word>::from_setup(const Params& params, const Boar
 }
 
 template <class Word>
-Outcome OthelloGame<Word>::winner(Word first, Word second) noexcept {
-  const int margin = to_bits(first).count() - to_bits(second).count();
-  return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
-}
-
-template <class Word>
 Outcome OthelloGame<Word>::count() const noexcept {
-  return winner(board().discs[0], board().discs[1]);
+  return othello_outcome(board().discs[0], board().discs[1]);
 }
 
 template <class Word>
 Playout OthelloGame<Word>::light_playout(Rng& rng) const noexcept {
-  return with_bits([&]<class Bits>(Bits) -> Playout {
-    SmallDraws draws(rng);
-    Word own = board().discs[to_move_];
-    Word other = board().discs[1U - to_move_];
-    unsigned mover = to_move_;
-    for (int plies = 0;; ++plies, mover ^= 1U, std::swap(own, other)) {
-      Word moves = Bits::moves(own, other);
-      if (moves == Word{}) {  // a pass, or the end
-        std::swap(own, other);
-        mover ^= 1U;
-        moves = Bits::moves(own, other);
-        if (moves == Word{}) return {mover == 0 ? winner(own, other) : winner(other, own), plies};
-        ++plies;
-      }
-      const Word place = draw_bit(moves, draws);
-      const Word flipped = Bits::flips(place, own, other);
-      own |= place | flipped;
-      other = other & ~flipped;
+  const Word own = board().discs[to_move_];
+  const Word other = board().discs[1U - to_move_];
+  if constexpr (!kLarge) {
+    const othello::PlayOut play = othello::avx2_playout();
+    if (params_.board_size == 8 && play != nullptr) {
+      return play(own, other, to_move_, rng);
     }
+  }
+  return with_bits([&]<class Bits>(Bits) {
+    return play_othello<ByPoint<Bits, Word>>(own, other, to_move_, rng);
   });
 }
 

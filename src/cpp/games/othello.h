@@ -151,8 +151,6 @@ class OthelloGame {
     const Word other = discs[static_cast<unsigned>(1 - player)];
     return with_bits([&]<class Bits>(Bits) { return Bits::moves(own, other); });
   }
-  /// The result by discs.
-  static Outcome winner(Word first, Word second) noexcept;
   [[nodiscard]] Outcome count() const noexcept;
 
   std::array<Board, kRemembered> boards_{};  ///< board after ply p at p % 8

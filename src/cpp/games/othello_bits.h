@@ -3,6 +3,9 @@
 
 #include <cstdint>
 
+#include "base/bits.h"
+#include "base/types.h"
+
 namespace pyengine {
 
 /// 128 bits, as much of an integer as bit boards need; shifts are by 1..63.
@@ -38,6 +41,18 @@ template <>
 constexpr Bits128 bit_at<Bits128>(int point) noexcept {
   return point < 64 ? Bits128(std::uint64_t{1} << point)
                     : Bits128(0, std::uint64_t{1} << (point - 64));
+}
+
+[[nodiscard]] constexpr int count_discs(std::uint64_t discs) noexcept { return count_bits(discs); }
+[[nodiscard]] constexpr int count_discs(Bits128 discs) noexcept {
+  return count_bits(discs.low) + count_bits(discs.high);
+}
+
+/// The result of a game that ends with these discs.
+template <class Word>
+constexpr Outcome othello_outcome(Word first, Word second) noexcept {
+  const int margin = count_discs(first) - count_discs(second);
+  return {margin > 0 ? 1.0F : margin < 0 ? -1.0F : 0.0F};
 }
 
 /// The rules on a board of N x N points: pure functions of the mover's discs and the other's.

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
-namespace pyengine::othello {
+#include "games/othello_rays.h"
 
-/// Points from a point to the edge, in the directions +1, +8, +7, +9 and their opposites.
-struct alignas(64) Rays {
-  std::array<std::uint64_t, 4> up{};    ///< towards larger numbers
-  std::array<std::uint64_t, 4> down{};  ///< towards smaller ones
-};
+namespace pyengine::othello {
 
 /// The lines aslant through a point.
 struct Diagonals {
@@ -20,37 +17,20 @@ struct Diagonals {
 };
 
 struct PointTables {
-  std::array<Rays, 64> rays{};
   std::array<Diagonals, 64> diagonals{};
   std::array<std::uint64_t, 64> neighbours{};
 
   consteval PointTables() {
-    constexpr std::array<int, 4> kDown = {0, 1, 1, 1};  // rows and columns of a step of `up`
-    constexpr std::array<int, 4> kRight = {1, 0, -1, 1};
-    for (int point = 0; point < 64; ++point) {
-      Rays& from = rays[static_cast<std::size_t>(point)];
+    for (std::size_t point = 0; point < 64; ++point) {
+      const Rays& from = kRays[point];
+      diagonals[point] = {.falling = from.up[3] | from.down[3],
+                          .rising = from.up[2] | from.down[2]};
+      // The nearest point of a ray is its lowest on the way up and its highest on the way down.
       for (std::size_t d = 0; d < 4; ++d) {
-        from.up[d] = ray(point, kDown[d], kRight[d]);
-        from.down[d] = ray(point, -kDown[d], -kRight[d]);
-        neighbours[static_cast<std::size_t>(point)] |=
-            step(point, kDown[d], kRight[d]) | step(point, -kDown[d], -kRight[d]);
+        neighbours[point] |= from.up[d] & (~from.up[d] + 1);
+        neighbours[point] |= std::bit_floor(from.down[d]);
       }
-      diagonals[static_cast<std::size_t>(point)] = {.falling = from.up[3] | from.down[3],
-                                                    .rising = from.up[2] | from.down[2]};
     }
-  }
-
- private:
-  static consteval std::uint64_t step(int point, int down, int right) {
-    const int row = point / 8 + down;
-    const int column = point % 8 + right;
-    if (row < 0 || row > 7 || column < 0 || column > 7) return 0;
-    return std::uint64_t{1} << (8 * row + column);
-  }
-  static consteval std::uint64_t ray(int point, int down, int right) {
-    std::uint64_t points = 0;
-    for (int n = 1; n < 8; ++n) points |= step(point, n * down, n * right);
-    return points;
   }
 };
 inline constexpr PointTables kPoints{};
