@@ -1,5 +1,6 @@
 #include "games/connect_four.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -13,7 +14,7 @@ ConnectFour::Params ConnectFour::parse(const ParamMap& given) {
   ParamReader reader(kName, given);
   Params params;
   params.rows = static_cast<int>(reader.integer("rows", params.rows, 1, 63));
-  params.columns = static_cast<int>(reader.integer("columns", params.columns, 1, 32));
+  params.columns = static_cast<int>(reader.integer("columns", params.columns, 1, kMaxColumns));
   reader.finish();
   if ((params.rows + 1) * params.columns > 64) {
     throw ConfigError(
@@ -100,18 +101,24 @@ void ConnectFour::stones(int t, BoardBits& first, BoardBits& second) const noexc
 
 Playout ConnectFour::light_playout(Rng& rng) const noexcept {
   SmallDraws draws(rng);
+  std::array<std::uint64_t, kMaxColumns> lands;  // NOLINT: where a stone falls in each open column
+  std::uint32_t num_open = 0;
+  for (Action column = 0; column < params_.columns; ++column) {
+    if (is_legal(column)) lands[num_open++] = highest(column) >> params_.columns;
+  }
   std::uint64_t own = stones_[to_move_];
   std::uint64_t other = stones_[to_move_ ^ 1U];
-  // Where the next stone of each column falls; a full column has its point above the board, which
-  // is shifted out.
-  std::uint64_t next = ((own | other | floor_) >> params_.columns) & ~(own | other);
   int plies = 0;
-  for (float sign = to_move_ == 0 ? 1.0F : -1.0F; next != 0; sign = -sign) {
+  for (float sign = to_move_ == 0 ? 1.0F : -1.0F; num_open > 0; sign = -sign) {
     ++plies;
-    const std::uint64_t stone = draw_bit(next, draws);
-    own |= stone;
+    std::uint64_t& drawn = lands[draws.below(num_open)];
+    own |= drawn;
     if (has_four(own)) return {{sign}, plies};
-    next = (next ^ stone) | (stone >> params_.columns);
+    drawn >>= params_.columns;
+    if (drawn == 0) {  // the column is full; the others stay in their order
+      std::copy(&drawn + 1, &lands[num_open], &drawn);
+      --num_open;
+    }
     std::swap(own, other);
   }
   return {{0.0F}, plies};

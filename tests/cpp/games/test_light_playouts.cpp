@@ -73,28 +73,6 @@ void refresh(const G& position, Order& order) {
   order.assign(moves.begin(), moves.end());
 }
 
-/// By the points on which the stones fall.
-void refresh(const ConnectFour& position, Order& order) {
-  const auto taken = [](const ConnectFour& then) {
-    BoardBits first;
-    BoardBits second;
-    then.stones(0, first, second);
-    return first | second;
-  };
-  const auto lands = [&](ActionId column) {
-    ConnectFour next = position;
-    next.play(column);
-    int point = 0;
-    (taken(next) - taken(position)).for_each([&](int p) { point = p; });
-    return point;
-  };
-  ActionList moves;
-  position.legal_actions(moves);
-  order.assign(moves.begin(), moves.end());
-  std::sort(order.begin(), order.end(),
-            [&](ActionId a, ActionId b) { return lands(a) < lands(b); });
-}
-
 /// The last empty point takes the place of the one drawn.
 template <class G>
   requires std::same_as<G, Mnk> || std::same_as<G, Gomoku>
