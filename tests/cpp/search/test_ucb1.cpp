@@ -160,7 +160,7 @@ TEST_CASE("UCB1: the score of the paper, and results between loss and win") {
   CHECK(ucb1::result_of(1.0) == 1.0);
   CHECK(ucb1::result_of(0.0) == 0.5);
   CHECK(ucb1::result_of(-1.0) == 0.0);
-  const ucb1::Parent parent = ucb1::parent_of(1.0 / std::sqrt(2.0), 100.0, 0.3);
+  const ucb1::Parent parent = ucb1::parent_of(1.0 / std::sqrt(2.0), std::log(100.0), 0.3);
   CHECK(ucb1::score({2.0, 4.0, 4.0}, parent) ==
         doctest::Approx(0.5 + std::sqrt(std::log(100.0) / 4.0)));
   CHECK(ucb1::log_score({2.0, 4.0, 4.0}, parent, std::log(5.0)) ==
@@ -177,7 +177,8 @@ TEST_CASE("UCB1: no child that is passed over without its score has the largest 
     const double completed = rng.below(i % 2 == 0 ? 8 : 100000);
     const ucb1::Child child{completed * rng.uniform(), completed, completed + 1 + rng.below(3)};
     const double c = i % 7 == 0 ? 0.0 : rng.uniform();
-    const ucb1::Parent parent = ucb1::parent_of(c, child.visits + rng.below(1000), 0.5);
+    const double log_n = std::log(child.visits + rng.below(1000));
+    const ucb1::Parent parent = ucb1::parent_of(c, log_n, 0.5);
     const double score = ucb1::score(child, parent);
     CHECK(ucb1::may_reach(std::nextafter(score, 0.0), child, parent));
     if (completed == 0.0) continue;

@@ -10,7 +10,7 @@
 namespace pyengine {
 namespace {
 
-constexpr std::size_t kLogs = 4096;  ///< 32 KiB a worker
+constexpr std::size_t kLogs = 4096;  ///< 32 KiB a worker and table
 
 /// Without the node's own evaluation, which is not a visit of a child.
 [[nodiscard]] double visits_of_children(const Node& node) noexcept {
@@ -43,8 +43,10 @@ void Ucb1Rule::configure(const SearchConfig& config) {
   c_ = config.uct_c;
   expand_probability_ = grows_a_tree(config.algorithm) ? config.expand_probability : 1.0;
   logarithmic_ = config.exploration == Exploration::log;
-  if (!logarithmic_ || !logs_.empty()) return;
-  for (std::size_t i = 0; i < kLogs; ++i) logs_.push_back(std::log1p(static_cast<double>(i)));
+  logs_.resize(kLogs);
+  if (!logarithmic_ || !visits_logs_.empty()) return;
+  for (std::size_t i = 0; i < kLogs; ++i)
+    visits_logs_.push_back(std::log1p(static_cast<double>(i)));
 }
 
 /// By a number that changes with each visit, and that no other state than the tree's decides.
@@ -56,17 +58,26 @@ bool Ucb1Rule::tries_new_move(const Tree& tree, const Node& node) const noexcept
   return static_cast<double>(number >> 11) * 0x1p-53 < expand_probability_;
 }
 
+double Ucb1Rule::log_of(double n) noexcept {
+  n = std::max(n, 1.0);
+  const auto place = static_cast<std::size_t>(n);
+  if (place >= logs_.size()) return std::log(n);
+  double& known = logs_[place];
+  if (known == 0.0) known = std::log(n);
+  return known;
+}
+
 double Ucb1Rule::log_visits(double visits) noexcept {
   const auto place = static_cast<std::size_t>(visits);
-  return place < logs_.size() ? logs_[place] : std::log1p(visits);
+  return place < visits_logs_.size() ? visits_logs_[place] : std::log1p(visits);
 }
 
 Selection Ucb1Rule::choose(const Tree& tree, const Node& node, bool may_create) noexcept {
   const int count = node.num_children.load(std::memory_order_acquire);
   const bool has_new = may_create && count < node.num_edges;
   if (has_new && (count == 0 || tries_new_move(tree, node))) return Selection::create();
-  const double n = visits_of_children(node);
-  const ucb1::Parent parent = ucb1::parent_of(c_, n, ucb1::result_of(node.mean_for_mover()));
+  const double log_n = log_of(visits_of_children(node));
+  const ucb1::Parent parent = ucb1::parent_of(c_, log_n, ucb1::result_of(node.mean_for_mover()));
   if (logarithmic_) {
     return best_child(
         tree, node, count, [](double, const ucb1::Child&) { return true; },

@@ -22,7 +22,6 @@
 /// c = 1 / sqrt(2)).
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -41,9 +40,8 @@ struct Parent {
 };
 
 /// `mean`: of the node, for the player to move there.
-[[nodiscard]] inline Parent parent_of(double c, double n, double mean) noexcept {
+[[nodiscard]] inline Parent parent_of(double c, double log_n, double mean) noexcept {
   constexpr double kRounding = 1.0 + 1e-9;
-  const double log_n = std::log(std::max(n, 1.0));
   return {c, log_n, mean, kRounding * 2.0 * c * c * log_n};
 }
 
@@ -102,13 +100,16 @@ class Ucb1Rule final : public Rule {
 
  private:
   [[nodiscard]] bool tries_new_move(const Tree& tree, const Node& node) const noexcept;
+  /// ln(max(n, 1)).
+  [[nodiscard]] double log_of(double n) noexcept;
   /// ln(1 + visits).
   [[nodiscard]] double log_visits(double visits) noexcept;
 
   double c_ = 0.0;
   double expand_probability_ = 1.0;
   bool logarithmic_ = false;
-  std::vector<double> logs_;  ///< ln(1 + N) by N
+  std::vector<double> logs_;         ///< ln n by n; 0 = not yet computed
+  std::vector<double> visits_logs_;  ///< ln(1 + N) by N
 };
 
 }  // namespace pyengine
