@@ -96,7 +96,9 @@ struct Count {
 constexpr Count kPerft[] = {
     {{"tic_tac_toe", "tic_tac_toe"}, 9, 255168},
     {{"connect_four", "connect_four"}, 7, 823536},
+    {{"connect_four", "connect_four"}, 10, 269175990},
     {{"othello", "othello"}, 6, 8200},
+    {{"othello", "othello"}, 10, 24571284},
     {{"gomoku15", "gomoku"}, 2, 225 * 224},
     {{"go9", "go(board_size=9)"}, 2, 81 * 81 + 82},
     {{"go19", "go"}, 2, 361 * 361 + 362},

@@ -21,6 +21,8 @@ std::uint64_t count(std::vector<Level>& levels, std::size_t depth, PerftEnds end
   if (level.position->outcome().has_value()) return ends == PerftEnds::count ? 1 : 0;
   level.position->legal_actions(level.moves);
   level.position->rethrow_if_failed();
+  // The last plies are counted without being played.
+  if (depth == 1) return static_cast<std::uint64_t>(level.moves.size());
   std::uint64_t total = 0;
   for (const ActionId action : level.moves) {
     AnyPosition& next = *levels[depth - 1].position;
