@@ -119,7 +119,8 @@ def rollout_policy(
         games: a :class:`Dataset` or the directory of its shards (of self-play or SGF); SGF files or
             directories of them; or an iterable of these, of states, and of lists of actions.
         out: the file to write; see :meth:`RolloutPolicy.save`. None: none.
-        game: needed for SGF files and lists of actions.
+        game: needed for SGF files and lists of actions. SGF games that it does not allow, and those
+            without a result, are left out: see :func:`pyengine.data.import_sgf`.
         epochs: how often each position is seen.
         held_out: share of the games that are only asked in the end, in (0, 1); one at least.
         prior: standard deviation of the weights before anything is known of them, > 0: patterns

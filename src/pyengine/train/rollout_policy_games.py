@@ -35,7 +35,8 @@ def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
         game: needed for SGF files and lists of actions.
 
     Raises:
-        ConfigError: none of these, another game than ``game``, or a game without a start.
+        ConfigError: none of these, another game than ``game``, a game without a start, or a path
+            without games; says why SGF files were left out.
         DataError: a shard is damaged.
 
     """
@@ -86,12 +87,15 @@ def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:
     if (path / MANIFEST).is_file():
         yield from _of_dataset(Dataset(path))
         return
+    if not path.exists():
+        raise ConfigError(f"{path}: expected shards or SGF files, found no such file or directory")
     if game is None:
         raise ConfigError(f"{path}: expected game=... for SGF files, found None")
     with TemporaryDirectory() as shards:
-        import_sgf(path, shards, game, ModelSpec(planes=("ones",)))
-        if (Path(shards) / MANIFEST).is_file():
-            yield from _of_dataset(Dataset(shards))
+        report = import_sgf(path, shards, game, ModelSpec(planes=("ones",)))
+        if report.games == 0:
+            raise ConfigError(f"{path}: expected SGF files with games of {game}, found {report}")
+        yield from _of_dataset(Dataset(shards))
 
 
 def _of_dataset(dataset: Dataset) -> Iterator[PlayedGame]:

@@ -145,7 +145,8 @@ def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
         ([[2**40], [2**40]], {"game": GO}, ConfigError, "below 65536"),
         ([[-1], [-1]], {"game": GO}, IllegalActionError, "-1"),
         ("nowhere.sgf", {"game": GO}, ConfigError, "nowhere.sgf"),
-        ("nowhere.sgf", {}, ConfigError, "expected game="),
+        ("nowhere.sgf", {}, ConfigError, "found no such file"),
+        (__file__, {}, ConfigError, "expected game="),
     ],
 )
 def test_what_cannot_be_learnt_from_is_refused(
@@ -153,6 +154,16 @@ def test_what_cannot_be_learnt_from_is_refused(
 ) -> None:
     with pytest.raises(error, match=says):
         rollout_policy(games, **options)
+
+
+def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    (tmp_path / "1.sgf").write_text("(;GM[1]SZ[19]RE[B+1];B[dd];W[cc])")
+    (tmp_path / "2.sgf").write_text("(;GM[1]SZ[7];B[dd];W[cc])")
+    with pytest.raises(
+        ConfigError, match=r"(?s)expected SGF .* of go.*found 0 games.*skipped 1.*1\.sgf"
+    ):
+        rollout_policy(tmp_path, game=GO)
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
