@@ -209,10 +209,13 @@ class UserWalk {
 struct UserPath {
   py::list nodes;
   bool contradicts = false;
+  double slack = 0.0;  ///< of a difference of sums
 
+  UserPath() = default;
+  UserPath(double cost, std::size_t length) : slack(cost * astar::rounding_of_sums(length)) {}
   void add(const py::object& node, double h, double to_go) {
     nodes.append(node);
-    contradicts = contradicts || h * (1 - astar::kRounding) > to_go;
+    contradicts = contradicts || h * (1 - astar::kRounding) > to_go + slack;
   }
 };
 
@@ -245,7 +248,7 @@ py::dict search_by_depth(const UserGraph& graph, const py::object& start, const 
       walk, Priority{walk, query.weight_g, query.weight_h}, limits);
   const auto found = search.run();
   Answer answer = answer_of(found, search.counts(), limits);
-  UserPath path;
+  UserPath path(found.cost, walk.steps().size());
   if (found.stop == astar::StopReason::found) {
     for (const auto& step : walk.steps()) path.add(step.node, step.h, found.cost - step.g);
   }
@@ -262,7 +265,7 @@ py::dict search_by_best(const UserGraph& graph, const py::object& start, const a
       problem, Priority{problem, query.weight_g, query.weight_h}, nodes, limits, query.reopen());
   const auto found = search.run(problem.number(start));
   Answer answer = answer_of(found, search.counts(), limits);
-  UserPath path;
+  UserPath path(found.cost, found.path.size());
   for (const NodeId node : found.path) {
     path.add(problem.object(node), problem.real_h(node), found.cost - nodes[node].g);
   }

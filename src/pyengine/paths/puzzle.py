@@ -16,7 +16,7 @@ class SlidingPuzzle:
     """The sliding puzzle of ``rows`` by ``columns`` cells, 2 to 16 of them; a move costs 1.
 
     Nodes are tuples of tiles, row by row from the top left, 0 = blank. Which of two states can be
-    reached from the other is known without a search.
+    reached from the other is known without a search where both sides are at least 2.
 
     Raises:
         ConfigError: sides below 1, or more than 16 cells.

@@ -26,14 +26,16 @@ class AStarResult:
             user's problem it holds if the heuristic never exceeds the cost to a goal, and is False
             where the path itself shows that it does.
         bound: the cost is at most so many times the least one, if the heuristic never exceeds the
-            cost to a goal: ``weight_h / weight_g``, at least 1; infinity where nothing is known.
+            cost to a goal: ``weight_h / weight_g``, at least 1 (the square root of 2 times that for
+            ``"manhattan"`` with 8 neighbours); infinity where nothing is known.
         stop_reason: ``"found"``; ``"exhausted"``: no goal can be reached; ``"seconds"``,
             ``"memory"``: a limit; ``"stopped"``: by ``on_progress``. ``"running"`` in what
             ``on_progress`` is given.
         seconds: of the call.
         bytes: memory that the search held at its end.
         status: with ``keep_status=True``, of graphs ``uint8[nodes]``, of grids ``uint8[H, W]``:
-            0 unseen, 1 open, 2 closed.
+            0 unseen, 1 open, 2 closed. None with ``method="ida"``, which keeps none, and where the
+            memory cap left no room for it.
     """
 
     path: list[Any] | None

@@ -108,7 +108,7 @@ def astar(
     status = found.pop("status", None)
     return AStarResult(
         **found,
-        status=status if keep_status else None,
+        status=None if status is None or status.size == 0 else status,
         seconds=time.perf_counter() - begun,
     )
 

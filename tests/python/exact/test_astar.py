@@ -134,6 +134,19 @@ def test_a_heuristic_that_exceeds_the_cost_is_found_out() -> None:
     assert (found.cost, found.optimal) == (2, False)
 
 
+@pytest.mark.parametrize("step", [0.1, 1 / 3, 1.1, 1.7])
+def test_the_rounding_of_long_sums_is_no_contradiction(step: float) -> None:
+    n = 20_000
+
+    class Line(Own):
+        def heuristic(self, node: int) -> float:
+            return (n - node) * step
+
+    line = Line(lambda node: [(node + 1, step)] if node < n else [])
+    found = astar(line, 0, n)
+    assert (found.optimal, found.bound) == (True, 1.0)
+
+
 def test_weights_bound_the_cost() -> None:
     free = np.random.default_rng(3).random((60, 60)) > 0.2
     free[0, 0] = free[-1, -1] = True
@@ -203,6 +216,9 @@ def test_status_is_a_map_of_what_was_seen() -> None:
     found = astar(small_graph(), 0, 2, keep_status=True)
     assert found.status is not None
     assert found.status.tolist() == [2, 2, 1, 0]
+    for problem, start, goal in ((small_graph(), 0, 2), (grid, (2, 0), (2, 6))):
+        for limits in ({"method": "ida"}, {"memory_limit": 1}):
+            assert astar(problem, start, goal, keep_status=True, **limits).status is None
 
 
 def test_ties_go_to_goals_and_then_to_the_larger_g() -> None:

@@ -73,11 +73,12 @@ Answer search_weighted(P& problem, NodeId start, const Query& query, Limits& lim
 
 namespace detail {
 
-/// Whether no path is cheaper than `cost`, by a search without an estimate.
+/// Whether no path is cheaper, by a search without an estimate.
 template <class P>
-bool is_least(P& problem, NodeId start, double cost, Limits& limits) {
+bool is_least(P& problem, NodeId start, const Answer& answer, Limits& limits) {
   const Answer least = search_weighted(problem, start, Query{.weight_h = 0.0}, limits);
-  return least.stop == StopReason::found && least.cost >= cost * (1 - kRounding);
+  const double rounding = rounding_of_sums(std::max(least.path.size(), answer.path.size()));
+  return least.stop == StopReason::found && least.cost >= answer.cost * (1 - rounding);
 }
 
 template <class P>
@@ -100,7 +101,7 @@ void verify(Answer& answer, P& problem, NodeId start, const GoalSet& goals, cons
   if (!answer.optimal || query.weight_h == 0.0) return;
   Limits rest = limits.emptied();
   if (detail::is_consistent(problem, goals, rest)) return;
-  if (detail::is_least(problem, start, answer.cost, rest)) return;
+  if (detail::is_least(problem, start, answer, rest)) return;
   answer.optimal = false;
   answer.bound = std::numeric_limits<double>::infinity();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "exact/astar/answer.h"
@@ -11,8 +12,13 @@
 
 namespace pyengine::astar {
 
-/// Sums of costs along different paths differ by rounding: so much, relative, is no overestimate.
+/// An estimate that is so much too large, relative, is no overestimate: it was rounded.
 inline constexpr double kRounding = 1e-12;
+
+/// Sums of costs that are equal but for rounding differ by at most so much, relative.
+[[nodiscard]] inline double rounding_of_sums(std::size_t nodes_of_path) {
+  return kRounding + static_cast<double>(nodes_of_path) * std::numeric_limits<double>::epsilon();
+}
 
 /// The cost of what a query finds is at most so many times the least one, where h is at most
 /// `excess` times the cost to a goal. Source: Pohl 1970.
