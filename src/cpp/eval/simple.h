@@ -16,7 +16,6 @@ class UniformEvaluator final : public Evaluator {
 
 /// Equal priors, the mean value of `rollouts` playouts from the leaf (AnyPosition::play_out).
 /// In Go playouts do not fill eyes of their own colour: whole groups would die of it.
-/// The stream of a leaf is (seed, number of the leaf): the same search sees the same playouts.
 class RolloutEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 1 <= rollouts <= 1'000'000.

@@ -324,6 +324,20 @@ def test_a_search_with_several_threads_uses_it() -> None:
     assert sum(found[0]) >= 299
 
 
+def test_one_thread_answers_a_leaf_where_it_is_found_and_searches_serially() -> None:
+    evaluator = RolloutEvaluator(policy=random_policy(4), rollouts=2)
+    settings = {"algorithm": "uct", "simulations": 200, "seed": 5, "threads": 1}
+    engine = Engine("go(board_size=5)", evaluator, **settings)
+    state = engine.game.new_initial_state()
+    found = engine.search(state)
+    assert (found.evaluations, engine.stats()["collisions"]) == (201, 0)
+    serial = Engine(
+        "go(board_size=5)", evaluator, **settings, deterministic=True, batch_size=1, in_flight=1
+    ).search(state)
+    assert (found.visits == serial.visits).all()
+    assert found.value == serial.value
+
+
 def test_a_weight_of_1_is_the_value_of_the_playouts_with_the_networks_priors() -> None:
     playouts = RolloutEvaluator(3, random_policy())
     states = [load_game("go(board_size=7)").new_initial_state(m) for m in ([], [24], [3, 8, 20])]

@@ -1,0 +1,88 @@
+/// Playouts from a leaf as its evaluation: what uniform ones and those of a policy share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/rng.h"
+#include "eval/evaluator.h"
+
+namespace pyengine {
+
+/// Returns the number. Throws ConfigError unless it is 1 to 1'000'000.
+int checked_rollouts(int rollouts);
+
+/// Equal priors, the mean value of `rollouts` playouts from the leaf. The stream of a leaf is
+/// (seed, number of the leaf): the same search sees the same playouts.
+///
+/// `Playouts`, those of one thread, has the verbs of PolicyPlayouts (games/any/playout_policy.h).
+template <class Playouts>
+class BoundPlayouts final : public BoundEvaluator {
+ public:
+  using Make = std::function<std::unique_ptr<Playouts>()>;
+
+  BoundPlayouts(std::string provider, int rollouts, std::uint64_t seed, Make make)
+      : provider_(std::move(provider)), rollouts_(rollouts), seed_(seed), make_(std::move(make)) {}
+
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    return {.reads_positions = true, .equal_priors = true, .on_the_spot = true};
+  }
+  [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
+    auto batch = std::make_unique<PlayoutBatch>(capacity);
+    batch->playouts = make_();
+    batch->bytes += batch->playouts->bytes();
+    return batch;
+  }
+  int request(EvalBatch&, const AnyPosition&) override { return 1; }
+  void evaluate(EvalBatch& batch) override {
+    for (int i = 0; i < batch.num_leaves; ++i) {
+      EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
+      play(leaf, *leaf.position, playouts_of(batch));
+    }
+    rows_.fetch_add(static_cast<std::uint64_t>(batch.num_leaves), std::memory_order_relaxed);
+    batches_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void answer(EvalBatch& batch, const AnyPosition& position) override {
+    play(batch.next(), position, playouts_of(batch));
+    answers_.fetch_add(1, std::memory_order_relaxed);
+  }
+  [[nodiscard]] EvaluatorStats stats() const noexcept override {
+    const std::uint64_t answers = answers_.load(std::memory_order_relaxed);
+    return {.rows = rows_.load(std::memory_order_relaxed) + answers,
+            .batches = batches_.load(std::memory_order_relaxed) + answers};
+  }
+  [[nodiscard]] std::string provider() const override { return provider_; }
+
+ private:
+  struct PlayoutBatch final : EvalBatch {
+    using EvalBatch::EvalBatch;
+    std::unique_ptr<Playouts> playouts;
+  };
+  static Playouts& playouts_of(EvalBatch& batch) noexcept {
+    return *static_cast<PlayoutBatch&>(batch).playouts;
+  }
+
+  /// The leaf's value becomes the mean outcome of the playouts for the player to move.
+  void play(EvalLeaf& leaf, const AnyPosition& position, Playouts& playouts) const {
+    Rng rng(seed_, leaf.number);
+    playouts.begin(position);
+    double sum = 0.0;
+    for (int i = 0; i < rollouts_; ++i) sum += playouts.play_out(rng).for_player(leaf.to_move);
+    leaf.equal_priors = true;
+    leaf.value = static_cast<float>(sum / rollouts_);
+  }
+
+  std::string provider_;
+  int rollouts_;
+  std::uint64_t seed_;
+  Make make_;
+  std::atomic<std::uint64_t> rows_{0};
+  std::atomic<std::uint64_t> batches_{0};
+  std::atomic<std::uint64_t> answers_{0};  ///< on the spot, each a row and a batch
+};
+
+}  // namespace pyengine
