@@ -51,10 +51,10 @@ class Subject:
 SUBJECTS = [
     Subject("tic_tac_toe", "tic_tac_toe", "tic_tac_toe", 100_000, 1.2, 50_000, 3.0),
     Subject("connect_four", "connect_four", "connect_four", 100_000, 2.5, 20_000, 10.0),
-    Subject("othello", "othello", "othello", 50_000, 20.0, 1_000, 100.0),
-    Subject("gomoku15", "gomoku", "gomoku(size=15)", 20_000, 4.5, 1_000, 30.0),
-    Subject("go9", "go(board_size=9)", "go(board_size=9)", 20_000, 6.0, 2_000, 12.0),
-    Subject("go19", "go", "go", 5_000, 5.0, 200, 25.0),
+    Subject("othello", "othello", "othello", 50_000, 20.0, 5_000, 100.0),
+    Subject("gomoku15", "gomoku", "gomoku(size=15)", 20_000, 4.5, 5_000, 30.0),
+    Subject("go9", "go(board_size=9)", "go(board_size=9)", 20_000, 6.0, 5_000, 12.0),
+    Subject("go19", "go", "go", 5_000, 5.0, 500, 25.0),
 ]
 
 
