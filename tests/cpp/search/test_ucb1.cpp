@@ -160,31 +160,17 @@ TEST_CASE("UCB1: the score of the paper, and results between loss and win") {
   CHECK(ucb1::result_of(1.0) == 1.0);
   CHECK(ucb1::result_of(0.0) == 0.5);
   CHECK(ucb1::result_of(-1.0) == 0.0);
-  const ucb1::Parent parent = ucb1::parent_of(1.0 / std::sqrt(2.0), std::log(100.0), 0.3);
-  CHECK(ucb1::score({2.0, 4.0, 4.0}, parent) ==
+  const std::int64_t draws = 0;
+  const double mean = ucb1::mean_of(draws, ucb1::shares_of(4));
+  const double c_explore = 1.0 / std::sqrt(2.0) * ucb1::explore_of(std::log(100.0));
+  CHECK(mean == 0.5);
+  CHECK(ucb1::score(mean, c_explore, ucb1::shares_of(4)) ==
         doctest::Approx(0.5 + std::sqrt(std::log(100.0) / 4.0)));
-  CHECK(ucb1::log_score({2.0, 4.0, 4.0}, parent, std::log(5.0)) ==
+  CHECK(ucb1::log_score(mean, 1.0 / std::sqrt(2.0), std::log(100.0), std::log(5.0)) ==
         doctest::Approx(0.5 + std::log(20.0) / std::sqrt(2.0)));
-  // Two visits completed, two in flight: the mean is that of the completed ones.
-  CHECK(ucb1::score({1.0, 2.0, 4.0}, parent) == ucb1::score({2.0, 4.0, 4.0}, parent));
-  CHECK(ucb1::mean_of({0.0, 0.0, 2.0}, parent) == 0.3);
-}
-
-TEST_CASE("UCB1: no child that is passed over without its score has the largest one") {
-  Rng rng(3);
-  int passed = 0;
-  for (int i = 0; i < 100000; ++i) {
-    const double completed = rng.below(i % 2 == 0 ? 8 : 100000);
-    const ucb1::Child child{completed * rng.uniform(), completed, completed + 1 + rng.below(3)};
-    const double c = i % 7 == 0 ? 0.0 : rng.uniform();
-    const double log_n = std::log(child.visits + rng.below(1000));
-    const ucb1::Parent parent = ucb1::parent_of(c, log_n, 0.5);
-    const double score = ucb1::score(child, parent);
-    CHECK(ucb1::may_reach(std::nextafter(score, 0.0), child, parent));
-    if (completed == 0.0) continue;
-    passed += ucb1::may_reach(score + 1e-6, child, parent) ? 0 : 1;
-  }
-  CHECK(passed > 80000);
+  const std::int64_t three_wins = 3 * to_fixed(1.0F);
+  CHECK(ucb1::mean_of(three_wins, ucb1::shares_of(3)) == doctest::Approx(1.0));
+  CHECK(ucb1::mean_of(three_wins - to_fixed(1.0F), ucb1::shares_of(4)) == 0.75);
 }
 
 TEST_CASE("UCB1 finds the only move that does not lose") {

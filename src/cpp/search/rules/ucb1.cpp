@@ -1,7 +1,8 @@
 #include "search/rules/ucb1.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -10,31 +11,67 @@
 namespace pyengine {
 namespace {
 
-constexpr std::size_t kLogs = 4096;  ///< 32 KiB a worker and table
+/// Functions of small numbers of visits, which most nodes of a tree have.
+struct Tables {
+  static constexpr std::uint32_t kSize = 4096;
+  std::array<ucb1::Shares, kSize> shares{};
+  std::array<double, kSize> logs{};     ///< 0 where n is 0
+  std::array<double, kSize> explore{};  ///< likewise
 
-/// Without the node's own evaluation, which is not a visit of a child.
-[[nodiscard]] double visits_of_children(const Node& node) noexcept {
-  return static_cast<double>(node.visits.load(std::memory_order_relaxed)) +
-      node.in_flight.load(std::memory_order_relaxed) - 1.0;
+  Tables() noexcept {
+    for (std::uint32_t n = 1; n < kSize; ++n) {
+      shares[n] = ucb1::shares_of(n);
+      logs[n] = std::log(n);
+      explore[n] = ucb1::explore_of(logs[n]);
+    }
+  }
+};
+const Tables kTables;
+
+[[nodiscard]] ucb1::Shares shares_of(std::uint32_t visits) noexcept {
+  return visits < Tables::kSize ? kTables.shares[visits] : ucb1::shares_of(visits);
+}
+[[nodiscard]] double log_of(std::uint32_t n) noexcept {
+  return n < Tables::kSize ? kTables.logs[n] : std::log(n);
+}
+[[nodiscard]] double explore_of(std::uint32_t n) noexcept {
+  return n < Tables::kSize ? kTables.explore[n] : ucb1::explore_of(std::log(n));
 }
 
-/// The child with the largest `score`; of those that `may_reach` the best so far, only.
-template <class MayReach, class Score>
-Selection best_child(const Tree& tree, const Node& node, int count, MayReach&& may_reach,
-                     Score&& score) noexcept {
-  Selection best;
+/// Without the node's own evaluation, which is not a visit of a child.
+[[nodiscard]] std::uint32_t visits_of_children(const Node& node) noexcept {
+  const std::uint32_t all =
+      node.visits.load(std::memory_order_relaxed) + node.in_flight.load(std::memory_order_relaxed);
+  return std::max(all, 1U) - 1;
+}
+
+/// The child with the largest score(mean, visits, shares of visits). Flattened: in a tree of a
+/// cheap game most of the time is spent in this loop.
+template <class Score>
+[[gnu::flatten]] Selection best_child(const Tree& tree, const Node& node, int count,
+                                      Score&& score) noexcept {
+  Node* best = nullptr;
   double most = -std::numeric_limits<double>::infinity();
-  for_each_child(tree.arena(), node, count, [&](Node& node_of_child) {
-    const ucb1::Child child = ucb1::read_child(node_of_child);
-    if (!may_reach(most, child)) return;
-    // Nobody has visited a child that another worker has only just created.
-    const double found =
-        child.visits == 0.0 ? std::numeric_limits<double>::infinity() : score(child);
-    if (found <= most) return;
-    most = found;
-    best = Selection::of(&node_of_child);
+  for_each_child(tree.arena(), node, count, [&](Node& child) {
+    const std::int64_t value_sum = child.value_sum.load(std::memory_order_relaxed);
+    const std::uint32_t completed = child.visits.load(std::memory_order_relaxed);
+    const std::uint32_t in_flight = child.in_flight.load(std::memory_order_relaxed);
+    const std::uint32_t visits = completed + in_flight;
+    const ucb1::Shares shares = shares_of(visits);
+    double found = 0.0;
+    if (in_flight == 0 && completed != 0) {
+      found = score(ucb1::mean_of(value_sum, shares), visits, shares);
+    } else if (completed != 0) {
+      found = score(ucb1::mean_of(value_sum, shares_of(completed)), visits, shares);
+    } else if (visits != 0) {
+      found = score(ucb1::result_of(node.mean_for_mover()), visits, shares);
+    } else {  // nobody has visited a child that another worker has only just created
+      found = std::numeric_limits<double>::infinity();
+    }
+    best = found > most ? &child : best;
+    most = found > most ? found : most;
   });
-  return best;
+  return Selection::of(best);
 }
 
 }  // namespace
@@ -43,10 +80,6 @@ void Ucb1Rule::configure(const SearchConfig& config) {
   c_ = config.uct_c;
   expand_probability_ = grows_a_tree(config.algorithm) ? config.expand_probability : 1.0;
   logarithmic_ = config.exploration == Exploration::log;
-  logs_.resize(kLogs);
-  if (!logarithmic_ || !visits_logs_.empty()) return;
-  for (std::size_t i = 0; i < kLogs; ++i)
-    visits_logs_.push_back(std::log1p(static_cast<double>(i)));
 }
 
 /// By a number that changes with each visit, and that no other state than the tree's decides.
@@ -58,37 +91,22 @@ bool Ucb1Rule::tries_new_move(const Tree& tree, const Node& node) const noexcept
   return static_cast<double>(number >> 11) * 0x1p-53 < expand_probability_;
 }
 
-double Ucb1Rule::log_of(double n) noexcept {
-  n = std::max(n, 1.0);
-  const auto place = static_cast<std::size_t>(n);
-  if (place >= logs_.size()) return std::log(n);
-  double& known = logs_[place];
-  if (known == 0.0) known = std::log(n);
-  return known;
-}
-
-double Ucb1Rule::log_visits(double visits) noexcept {
-  const auto place = static_cast<std::size_t>(visits);
-  return place < visits_logs_.size() ? visits_logs_[place] : std::log1p(visits);
-}
-
 Selection Ucb1Rule::choose(const Tree& tree, const Node& node, bool may_create) noexcept {
   const int count = node.num_children.load(std::memory_order_acquire);
   const bool has_new = may_create && count < node.num_edges;
   if (has_new && (count == 0 || tries_new_move(tree, node))) return Selection::create();
-  const double log_n = log_of(visits_of_children(node));
-  const ucb1::Parent parent = ucb1::parent_of(c_, log_n, ucb1::result_of(node.mean_for_mover()));
+  if (count == 0) return Selection::nothing();
+  const std::uint32_t n = visits_of_children(node);
   if (logarithmic_) {
-    return best_child(
-        tree, node, count, [](double, const ucb1::Child&) { return true; },
-        [&](const ucb1::Child& child) {
-          return ucb1::log_score(child, parent, log_visits(child.visits));
-        });
+    const double log_n = log_of(n);
+    return best_child(tree, node, count, [&](double mean, std::uint32_t visits, ucb1::Shares) {
+      return ucb1::log_score(mean, c_, log_n, log_of(visits + 1));
+    });
   }
-  return best_child(
-      tree, node, count,
-      [&](double least, const ucb1::Child& child) { return ucb1::may_reach(least, child, parent); },
-      [&](const ucb1::Child& child) { return ucb1::score(child, parent); });
+  const double c_explore = c_ * explore_of(n);
+  return best_child(tree, node, count, [&](double mean, std::uint32_t, ucb1::Shares visits) {
+    return ucb1::score(mean, c_explore, visits);
+  });
 }
 
 }  // namespace pyengine

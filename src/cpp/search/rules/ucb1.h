@@ -23,7 +23,7 @@
 #pragma once
 
 #include <cmath>
-#include <vector>
+#include <cstdint>
 
 #include "search/rules/rule.h"
 
@@ -31,61 +31,36 @@ namespace pyengine {
 
 namespace ucb1 {
 
-/// What the scores of all children of a node share.
-struct Parent {
-  double c = 0.0;
-  double log_n = 0.0;  ///< ln n
-  double mean = 0.0;   ///< W / N of a child that has only leaves in flight
-  double reach = 0.0;  ///< 2 c^2 ln n and a little more, for may_reach()
-};
-
-/// `mean`: of the node, for the player to move there.
-[[nodiscard]] inline Parent parent_of(double c, double log_n, double mean) noexcept {
-  constexpr double kRounding = 1.0 + 1e-9;
-  return {c, log_n, mean, kRounding * 2.0 * c * c * log_n};
-}
-
-/// W and N of a child. `completed` visits count in the mean, `visits` those in flight as well.
-struct Child {
-  double sum = 0.0;
-  double completed = 0.0;
-  double visits = 0.0;
-};
-
 /// A value in [-1, 1], or a mean of them, as a result in [0, 1].
 [[nodiscard]] inline double result_of(double value) noexcept { return 0.5 + 0.5 * value; }
 
-[[nodiscard]] inline Child read_child(const Node& node) noexcept {
-  const double completed = node.visits.load(std::memory_order_relaxed);
-  const double values =
-      static_cast<double>(node.value_sum.load(std::memory_order_relaxed)) * kValueUnit;
-  return {0.5 * (completed + values), completed,
-          completed + node.in_flight.load(std::memory_order_relaxed)};
+/// What scores need of a number N > 0 of visits: they then take neither a division nor a root.
+struct Shares {
+  double value = 0.0;    ///< what a unit of Node::value_sum adds to the mean result
+  double explore = 0.0;  ///< sqrt(1 / N)
+};
+[[nodiscard]] inline Shares shares_of(std::uint32_t visits) noexcept {
+  const double one = 1.0 / visits;
+  return {0.5 * kValueUnit * one, std::sqrt(one)};
 }
 
-[[nodiscard]] inline double mean_of(const Child& child, const Parent& parent) noexcept {
-  return child.completed == 0.0 ? parent.mean : child.sum / child.completed;
+/// W / N of a child.
+[[nodiscard]] inline double mean_of(std::int64_t value_sum, Shares completed) noexcept {
+  return 0.5 + static_cast<double>(value_sum) * completed.value;
 }
 
-/// The rule. The child has a visit, completed or in flight.
-[[nodiscard]] inline double score(const Child& child, const Parent& parent) noexcept {
-  return mean_of(child, parent) + parent.c * std::sqrt(2.0 * parent.log_n / child.visits);
+/// sqrt(2 ln n), which all children of a node share.
+[[nodiscard]] inline double explore_of(double log_n) noexcept { return std::sqrt(2.0 * log_n); }
+
+/// The rule. `c_explore`: c sqrt(2 ln n); `visits`: N(a), those in flight included.
+[[nodiscard]] inline double score(double mean, double c_explore, Shares visits) noexcept {
+  return mean + c_explore * visits.explore;
 }
 
-/// Whether score() may be above `least`. It needs neither a division nor a root: with W / N the
-/// mean, (least - W / N)^2 N <= 2 c^2 ln n. `reach` is larger than the right side by more than the
-/// rounding of both.
-[[nodiscard]] inline bool may_reach(double least, const Child& child,
-                                    const Parent& parent) noexcept {
-  const double lacking = least * child.completed - child.sum;
-  if (lacking <= 0.0 || child.completed == 0.0) return true;
-  return lacking * lacking * child.visits <= parent.reach * (child.completed * child.completed);
-}
-
-/// The rule with exploration "log". `log_visits`: ln(1 + N).
-[[nodiscard]] inline double log_score(const Child& child, const Parent& parent,
+/// The rule with exploration "log". `log_visits`: ln(1 + N(a)).
+[[nodiscard]] inline double log_score(double mean, double c, double log_n,
                                       double log_visits) noexcept {
-  return mean_of(child, parent) + parent.c * (parent.log_n - log_visits);
+  return mean + c * (log_n - log_visits);
 }
 
 }  // namespace ucb1
@@ -100,16 +75,10 @@ class Ucb1Rule final : public Rule {
 
  private:
   [[nodiscard]] bool tries_new_move(const Tree& tree, const Node& node) const noexcept;
-  /// ln(max(n, 1)).
-  [[nodiscard]] double log_of(double n) noexcept;
-  /// ln(1 + visits).
-  [[nodiscard]] double log_visits(double visits) noexcept;
 
   double c_ = 0.0;
   double expand_probability_ = 1.0;
   bool logarithmic_ = false;
-  std::vector<double> logs_;         ///< ln n by n; 0 = not yet computed
-  std::vector<double> visits_logs_;  ///< ln(1 + N) by N
 };
 
 }  // namespace pyengine
