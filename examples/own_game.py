@@ -50,9 +50,10 @@ class Domineering:
         return State()
 
 
-game = Domineering()
-print(pyengine.check_game(game, games=5))
-engine = pyengine.Engine(game, "rollout")
-simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
-result = engine.search(game.new_initial_state(), simulations=simulations)
-print(f"best: column {result.action % SIZE}, row {result.action // SIZE}, {result.value:+.2f}")
+if __name__ == "__main__":  # `pyengine play own_game.py:Domineering` plays it as well
+    game = Domineering()
+    print(pyengine.check_game(game, games=5))
+    engine = pyengine.Engine(game, "rollout")
+    simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+    result = engine.search(game.new_initial_state(), simulations=simulations)
+    print(f"best: column {result.action % SIZE}, row {result.action // SIZE}, {result.value:+.2f}")

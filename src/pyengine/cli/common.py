@@ -19,6 +19,7 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine import machine
 from pyengine.bundled import model_of_game
+from pyengine.cli.own_game import names_own_game, own_game
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.evaluators import (
@@ -45,7 +46,10 @@ __all__ = [
 ]
 
 GameArgument: TypeAlias = Annotated[
-    str, typer.Argument(help="Game, for example connect_four or 'gomoku(board_size=9)'.")
+    str,
+    typer.Argument(
+        help="Game, for example connect_four or 'gomoku(board_size=9)'; or FILE.py:NAME, your own."
+    ),
 ]
 ParamOption: TypeAlias = Annotated[
     list[str] | None,
@@ -182,7 +186,7 @@ def _plain(value: Any) -> Any:
 
 
 def game_from(text: str, params: list[str] | None) -> Game:
-    """Return the game of the command line. An unknown one is wrong use."""
+    """Return the game of the command line, the engine's or a user's. No such game is wrong use."""
     extra: dict[str, bool | int | float | str] = {}
     for param in params or []:
         name, separator, value = param.partition("=")
@@ -190,7 +194,7 @@ def game_from(text: str, params: list[str] | None) -> Game:
             raise usage(f"--param must be NAME=VALUE, found {param!r}")
         extra[name.strip()] = _parameter(value.strip())
     try:
-        return load_game(text, **extra)
+        return own_game(text, extra) if names_own_game(text) else load_game(text, **extra)
     except ConfigError as error:
         raise usage(str(error)) from error
 

@@ -1,0 +1,133 @@
+"""A game in a user's file: every command and every algorithm, and what is said of wrong files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pyengine
+
+common = pytest.importorskip("pyengine.cli.common", reason="the extra cli is not installed")
+
+NIM = """
+from dataclasses import dataclass
+
+from heap import Heap
+
+@dataclass
+class Nim:
+    stones: int = 15
+
+    def num_distinct_actions(self):
+        return 3
+
+    def new_initial_state(self):
+        return Heap(self.stones)
+
+SMALL = Nim(5)
+NUMBER = 3
+"""
+
+HEAP = '''
+class Heap:
+    """Whoever takes the last of the stones, one to three at a time, wins."""
+
+    def __init__(self, left, player=0):
+        self.left, self.player = left, player
+
+    def current_player(self):
+        return self.player
+
+    def legal_actions(self):
+        return list(range(min(3, self.left)))
+
+    def apply_action(self, action):
+        self.left, self.player = self.left - action - 1, 1 - self.player
+
+    def is_terminal(self):
+        return self.left == 0
+
+    def returns(self):
+        return [-1.0, 1.0] if self.player == 0 else [1.0, -1.0]
+
+    def clone(self):
+        return Heap(self.left, self.player)
+
+    def action_to_string(self, action):
+        return f"take{action + 1}"
+'''
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "heap.py").write_text(HEAP)  # the file's own folder is where it imports from
+    path = tmp_path / "nim.py"
+    path.write_text(NIM)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("heap", "own_game_nim"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return path
+
+
+def run(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "pyengine.cli", *arguments],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize("algorithm", ["puct", "gumbel", "uct", "flat_ucb"])
+def test_every_algorithm_searches_it(file: Path, algorithm: str) -> None:
+    text = run("search", f"{file}:Nim", "--algorithm", algorithm, "-p", "stones=7", "--json")
+    found = json.loads(text)
+    assert found["best"] == "take3"
+    assert found["config"]["algorithm"] == algorithm
+
+
+def test_it_is_solved_and_played_and_two_players_meet_in_it(file: Path) -> None:
+    solved = json.loads(run("solve", f"{file}:Nim", "--json"))
+    assert (solved["value"], solved["best"], solved["exact"]) == (1.0, "take3", True)
+    game = f"{file}:SMALL"
+    assert "first player (X) wins" in run("play", game, "--human", "none", "--algorithm", "gumbel")
+    arguments = ("--games", "4", "--plies", "0", "-n", "50", "--json")
+    result = json.loads(run("match", game, "rollout", "random", *arguments))
+    assert result["wins"] + result["draws"] + result["losses"] == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "words"),
+    [
+        ("", [], "found 'NAME'"),
+        (":Chess", [], "expected one of dataclass, Heap, Nim, SMALL, NUMBER, found 'Chess'"),
+        (":SMALL", ["stones=3"], "expected no --param"),
+        (":Nim", ["heaps=3"], "unexpected keyword argument 'heaps'"),
+        (":NUMBER", [], "needs num_distinct_actions"),
+    ],
+)
+def test_what_is_no_game_is_wrong_use(file: Path, name: str, params: list[str], words: str) -> None:
+    with pytest.raises(Exception, match=words.replace("NAME", str(file))) as caught:
+        common.game_from(f"{file}{name}", params)
+    assert type(caught.value).__name__ == "BadParameter"
+
+
+def test_a_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(Exception, match=r"expected FILE\.py:NAME .* found 'no/such\.py:Nim'"):
+        common.game_from("no/such.py:Nim", None)
+
+
+def test_what_the_file_raises_passes_unchanged(tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("1 / 0")
+    with pytest.raises(ZeroDivisionError):
+        common.game_from(f"{path}:Nim", None)
+
+
+def test_the_game_is_the_one_of_the_file(file: Path) -> None:
+    game = common.game_from(f"{file}:Nim", ["stones=9"])
+    assert pyengine.solve(game.new_initial_state()).value == 1.0  # 9 is no multiple of 4
