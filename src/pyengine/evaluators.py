@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -122,7 +123,15 @@ def _game_of(state: Any) -> _core.Game:
 
 
 class UniformEvaluator(Evaluator):
-    """Equal priors, value 0."""
+    """Equal priors, value 0.
+
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("connect_four").new_initial_state()
+        >>> policy, value = pyengine.UniformEvaluator().evaluate([state])
+        >>> float(policy[0, 0] * 7), float(value[0])
+        (1.0, 0.0)
+    """
 
     def __init__(self) -> None:
         super().__init__(_core.uniform_evaluator())
@@ -136,6 +145,12 @@ class RolloutEvaluator(Evaluator):
             in Go, over those that do not fill an eye of one's own.
         policy: plays them instead, in Go: a :class:`RolloutPolicy`, or its file.
 
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4, 8])
+        >>> policy, value = pyengine.RolloutEvaluator(rollouts=1000).evaluate([state])
+        >>> float(policy[0].max()), bool(value[0] > 0)  # the mover has two in a row
+        (0.25, True)
     """
 
     def __init__(
@@ -166,17 +181,25 @@ class MixedEvaluator(Evaluator):
 
     Args:
         network, rollout: anything that :func:`as_evaluator` takes.
-        mix: weight of ``rollout``, 0 to 1.
+        mix: weight of ``rollout``, 0 to 1. With 0 the search is that of ``network`` alone, and no
+            playout is made; with 1 the values are those of ``rollout``, exactly.
 
+    Example:
+        >>> import pyengine
+        >>> alphago = pyengine.MixedEvaluator("connect4", "rollout", mix=0.5)
+        >>> config = pyengine.SearchConfig(exploration="alphago", c_puct=5.0, simulations=50)
+        >>> engine = pyengine.Engine("connect_four", alphago, config=config)
+        >>> int(engine.search(engine.game.new_initial_state()).visits.sum())
+        50
     """
 
     def __init__(self, network: EvaluatorLike, rollout: EvaluatorLike, mix: float = 0.5) -> None:
         """Raises ConfigError when ``mix`` is out of range."""
         parts = as_evaluator(network), as_evaluator(rollout)
-        try:
-            weight = float(mix)
-        except (TypeError, ValueError):
-            raise ConfigError(f"mix must be a number between 0 and 1, found {mix!r}") from None
+        number = isinstance(mix, Real) and not isinstance(mix, bool)
+        if not number:
+            raise ConfigError(f"mix must be a number between 0 and 1, found {mix!r}")
+        weight = float(mix)
         super().__init__(_core.mixed_evaluator(*parts, weight), parts[0].spec)
         self.network, self.rollout = parts
         self.mix = weight

@@ -214,6 +214,8 @@ std::unique_ptr<BoundEvaluator> MixedEvaluator::bind(std::shared_ptr<const AnyGa
   BindOptions own = options;
   own.cache_bytes /= 2;
   auto other = other_->bind(game, own);
+  // An answer that counts for nothing is not waited for; the other part still has to fit the game.
+  if (mix_ == 0.0F) return network_->bind(game, options);
   own.cache_bytes = options.cache_bytes - other->stats().cache_bytes;
   return std::make_unique<BoundMixed>(network_->bind(game, own), std::move(other), mix_);
 }

@@ -9,13 +9,15 @@
 namespace pyengine {
 
 /// Leaf value (1 - mix) * network + mix * other with the network's priors [AlphaGo, with playouts
-/// as the other part]. The symmetries of a leaf are the network's; the other part has one row.
+/// as the other part]. The symmetries of a leaf are the network's; the other part has one row. With
+/// a mix of 0 searches are those of the network alone.
 class MixedEvaluator final : public Evaluator {
  public:
   /// Throws ConfigError unless 0 <= mix <= 1.
   MixedEvaluator(std::shared_ptr<Evaluator> network, std::shared_ptr<Evaluator> other, double mix);
   [[nodiscard]] int device_batches() const noexcept override {
-    return std::max(network_->device_batches(), other_->device_batches());
+    const int network = network_->device_batches();
+    return mix_ == 0.0F ? network : std::max(network, other_->device_batches());
   }
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
                                        const BindOptions& options) override;

@@ -94,6 +94,8 @@ def test_mixed_is_the_weighted_sum() -> None:
         (lambda: RolloutEvaluator(2.5), "rollouts"),  # type: ignore[arg-type]
         (lambda: MixedEvaluator("uniform", "rollout", mix=1.5), "mix"),
         (lambda: MixedEvaluator("uniform", "rollout", mix="half"), "mix"),  # type: ignore[arg-type]
+        (lambda: MixedEvaluator("uniform", "rollout", mix="0.5"), "mix"),  # type: ignore[arg-type]
+        (lambda: MixedEvaluator("uniform", "rollout", mix=True), "mix"),
         (lambda: CallbackEvaluator(3), "callable"),  # type: ignore[arg-type]
         (lambda: CallbackEvaluator(zeros, "NCHW"), "spec"),  # type: ignore[arg-type]
         (lambda: StateEvaluator(None), "callable"),  # type: ignore[arg-type]

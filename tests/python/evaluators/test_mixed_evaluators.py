@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from pyengine.benchmarks.modelled import ModelledDevice
 
-from pyengine import CallbackEvaluator, Engine, Evaluator, MixedEvaluator, StateEvaluator, load_game
+from pyengine import (
+    CallbackEvaluator,
+    Engine,
+    Evaluator,
+    MixedEvaluator,
+    ModelError,
+    StateEvaluator,
+    load_game,
+)
 
 ACTIONS = 7
 
@@ -101,6 +109,18 @@ def test_a_weight_of_0_searches_as_the_network_alone(rollout: str) -> None:
         result = engine.search(engine.game.new_initial_state(), simulations=200)
         found.append((result.visits.tolist(), str(result.q.tolist())))
     assert found[0] == found[1]
+
+
+def test_with_a_weight_of_0_the_other_part_is_not_called_but_has_to_fit() -> None:
+    calls = Calls()
+    found = []
+    for evaluator in (MixedEvaluator("uniform", calls.states(), mix=0), "uniform"):
+        engine = Engine("gomoku(board_size=9)", evaluator, threads=2, deterministic=True)
+        found.append(engine.search(engine.game.new_initial_state(), simulations=150).visits)
+    assert found[0].tolist() == found[1].tolist()
+    assert calls.rows == 0
+    with pytest.raises(ModelError, match="does not fit the game connect_four"):
+        Engine("connect_four", MixedEvaluator("connect4", "go7", mix=0))
 
 
 def test_evaluations_are_the_rows_of_the_network_alone() -> None:

@@ -9,17 +9,11 @@ import numpy as np
 import pytest
 
 import pyengine
+from naive_puct import SERIAL
 from pyengine import ConfigError, Engine, SearchConfig
 from toy_games import Pairs, ToyGame
 
 GAMES = ["tic_tac_toe", "connect_four", "gomoku(board_size=9)", "othello", "go(board_size=5)"]
-SERIAL: dict[str, Any] = {
-    "threads": 1,
-    "batch_size": 1,
-    "in_flight": 1,
-    "symmetry": "none",
-    "solver": False,
-}
 
 
 def position(text: str, *moves: str) -> pyengine.State:
