@@ -32,6 +32,7 @@ from alphago.reinforce import reinforce
 from alphago.settings import QUICK, Settings
 from alphago.strength import measure, table
 from alphago.value_games import play_value_games
+from measure.arguments import whole
 from measure.context import ROOT, network
 
 import pyengine
@@ -162,10 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--scale", type=float, default=1.0, help="of the games and steps (0.1: a tenth of them)"
     )
-    parser.add_argument("--match-games", type=int, help="of each match of the table")
-    parser.add_argument("--match-simulations", type=int, help="a move of its searches")
+    parser.add_argument("--match-games", type=whole, help="of each match of the table")
+    parser.add_argument("--match-simulations", type=whole, help="a move of its searches")
     parser.add_argument(
-        "--threads", type=int, default=1, help="of searches and PyTorch (default 1)"
+        "--threads", type=whole, default=1, help="of searches and PyTorch (default 1)"
     )
     parser.add_argument("--until", metavar="PRODUCT", help="the last stage, such as value.onnx")
     args = parser.parse_args(arguments)
@@ -176,7 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--scale must be above 0 and at most 100, found {args.scale}")
     if not args.teacher.is_file():
         parser.error(f"expected the teacher's ONNX file, found no {args.teacher}")
-    settings = QUICK if args.quick else Settings().scaled(args.scale)
+    settings = (QUICK if args.quick else Settings()).scaled(args.scale)
+    other_matches = args.match_games is not None or args.match_simulations is not None
     run = Run(
         folder=args.directory,
         settings=replace(
@@ -190,7 +192,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         run.begin()
         for stage in STAGES:
-            if not stage.done(run):
+            if stage.done(run) and not (other_matches and stage is STAGES[-1]):
+                print(f"{stage.product} is there", flush=True)
+            else:
                 print(f"{stage.product} ...", flush=True)
                 stage.make(run)
                 run.say("")
@@ -200,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run.say("")
         print("stopped; the same command goes on from here", file=sys.stderr)
         return 130
-    except pyengine.EngineError as error:
+    except (pyengine.EngineError, OSError) as error:
         run.say("")
         print(error, file=sys.stderr)
         return 1

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from measure.arguments import above_0, whole
 from measure.context import ROOT, Context
 
 import pyengine
@@ -73,17 +74,26 @@ def _engine(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit status: 1 = not shown to be stronger."""
+    """Run the command line; return the exit status: 1 = not shown to be stronger, 2 = an error."""
     parser = argparse.ArgumentParser(description="Playouts by a policy against uniform ones.")
     parser.add_argument("policy", type=Path, metavar="POLICY.npz")
     parser.add_argument("--game", default=_GAME, help=f"default {_GAME}")
-    parser.add_argument("--simulations", type=int, default=10_000, help="with uniform playouts")
-    parser.add_argument("--games", type=int, default=200)
-    parser.add_argument("--ratio", type=float, help="of times, instead of measuring it")
+    parser.add_argument("--simulations", type=whole, default=10_000, help="with uniform playouts")
+    parser.add_argument("--games", type=whole, default=200)
+    parser.add_argument("--ratio", type=above_0, help="of times, instead of measuring it")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, default=WORK, help="folder of the matches' records")
     parser.add_argument("--json", action="store_true", help="for programs")
     args = parser.parse_args(arguments)
+    try:
+        return _measured(args)
+    except pyengine.EngineError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _measured(args: argparse.Namespace) -> int:
+    """Measure and print; return the exit status."""
     game = pyengine.load_game(args.game)
     policy = pyengine.RolloutPolicy.load(args.policy)
     uniform, n = pyengine.RolloutEvaluator(), args.simulations

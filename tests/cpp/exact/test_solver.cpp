@@ -243,6 +243,28 @@ TEST_SUITE("concurrent") {
       CHECK(solver.solve(state, {.threads = 4, .score = true}, go_on).value == scored.score);
     }
   }
+
+  TEST_CASE("several threads find the values of one, in every kind of position") {
+    Rng rng(11);
+    const std::vector<std::pair<std::string, int>> games = {
+        {"othello", 49},
+        {"othello(board_size=6)", 22},
+        {"mnk(rows=4,columns=4,k=3)", 4},
+        {"gomoku(board_size=4,win_length=4)", 6},
+        {"go(board_size=2,max_game_length=12)", 1},
+    };
+    for (const auto& [text, plies] : games) {
+      const auto game = game_of(text);
+      Solver alone(game, kTable);
+      for (int i = 0; i < 3; ++i) {
+        const State state = random_state(game, plies, rng);
+        Solver shared(game, 1U << 14);
+        CAPTURE(text);
+        CHECK(shared.solve(state, {.threads = 4}, go_on).value ==
+              alone.solve(state, {.threads = 1}, go_on).value);
+      }
+    }
+  }
 }
 
 TEST_SUITE("slow") {

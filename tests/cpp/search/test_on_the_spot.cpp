@@ -3,10 +3,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "eval/rollout/policy_rollout.h"
 #include "eval/simple.h"
 #include "games/any/registry.h"
+#include "games/go/rollout.h"
 #include "search/searcher.h"
 
 using namespace pyengine;
@@ -83,4 +88,33 @@ TEST_CASE("on the spot: each simulation of one thread is an evaluation, and none
 
 TEST_CASE("on the spot: a deterministic search has its rounds at any number of threads") {
   CHECK(visits(config_of(1, true)) == visits(config_of(2, true)));
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("workers that share a tree play its playouts, whatever the rule and the game") {
+    const auto zeros = [](std::size_t count) { return std::vector<float>(count, 0.0F); };
+    GoRolloutWeights weights;
+    weights.pattern = zeros(kGoPatterns);
+    weights.response = zeros(kGoPatterns);
+    const auto policy = std::make_shared<GoRolloutPolicy>(weights);
+    for (const char* name : {"tic_tac_toe", "mnk", "connect_four", "gomoku", "othello", "go"}) {
+      CAPTURE(name);
+      const auto game = load_game(name);
+      std::vector<std::shared_ptr<Evaluator>> evaluators{std::make_shared<RolloutEvaluator>()};
+      if (std::string_view(name) == "go") {
+        evaluators.push_back(std::make_shared<PolicyRolloutEvaluator>(1, policy));
+      }
+      for (const auto& evaluator : evaluators) {
+        for (const Algorithm algorithm : {Algorithm::uct, Algorithm::gumbel}) {
+          SearchConfig config = config_of(4, false);
+          config.algorithm = algorithm;
+          config.simulations = 200;
+          Searcher searcher(game, evaluator, config);
+          Patient host;
+          const auto visits = searcher.search(State(game), config, host).visits;
+          CHECK(std::accumulate(visits.begin(), visits.end(), 0U) == 200);
+        }
+      }
+    }
+  }
 }

@@ -116,6 +116,8 @@ def test_the_command_line_says_what_it_lacks(
     for arguments, said in (
         (["--teacher", "none.onnx"], "found no none.onnx"),
         (["--until", "none", "--teacher", __file__], "--until must be one of games/"),
+        (["--scale", "nan"], "--scale must be above 0 and at most 100, found nan"),
+        (["--match-games", "0"], "expected a whole number >= 1, found '0'"),
     ):
         with pytest.raises(SystemExit):
             alphago9.main(["--directory", str(tmp_path), *arguments])
@@ -138,7 +140,23 @@ def test_all_stages_leave_their_products_and_are_not_done_twice(tmp_path: Path) 
     assert written == {name: (tmp_path / name).stat().st_mtime_ns for name in products}
     table = (tmp_path / "table.md").read_text().splitlines()
     assert len(table) == 2 + 6 + 6
+    assert alphago9.main([*command, "--match-games", "4"]) == 0  # the table alone is made anew
+    assert (tmp_path / "table.md").read_text().splitlines() != table
+    assert written == {name: (tmp_path / name).stat().st_mtime_ns for name in products}
     assert json.loads((tmp_path / "settings.json").read_text())["teacher"] == TEACHER.name
+
+
+def test_a_policy_to_measure_has_to_be_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import rollouts
+
+    assert rollouts.main([str(tmp_path / "none.npz")]) == 2
+    assert "none.npz: expected a rollout policy, found" in capsys.readouterr().err
+    for arguments in (["--simulations", "0"], ["--ratio", "0"], ["--ratio", "half"]):
+        with pytest.raises(SystemExit):
+            rollouts.main(["policy.npz", *arguments])
+        assert f"found '{arguments[1]}'" in capsys.readouterr().err
 
 
 @pytest.mark.slow
