@@ -36,6 +36,7 @@ __all__ = [
 _log = logging.getLogger("pyengine")
 
 _MOST_ROWS = 4096  # of one call of an evaluator, as SearchConfig.batch_size
+_MOST_ROLLOUTS = 1_000_000  # of a position
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 #: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N] or [N,3])``
@@ -157,9 +158,9 @@ class RolloutEvaluator(Evaluator):
         self, rollouts: int = 1, policy: RolloutPolicy | str | os.PathLike[str] | None = None
     ) -> None:
         """Raises ConfigError when ``rollouts`` is out of range, ModelError for a damaged file."""
-        if isinstance(rollouts, bool) or not isinstance(rollouts, int):
-            raise ConfigError(f"rollouts must be an int, found {rollouts!r}")
-        count = min(max(rollouts, 0), 2**31 - 1)
+        count = integer("rollouts", rollouts, 1)
+        if count > _MOST_ROLLOUTS:
+            raise ConfigError(f"rollouts must be 1 to {_MOST_ROLLOUTS:,}, found {count:,}")
         if isinstance(policy, str | os.PathLike):
             policy = RolloutPolicy.load(policy)
         if policy is None:
@@ -168,7 +169,7 @@ class RolloutEvaluator(Evaluator):
             super().__init__(_core.policy_rollout_evaluator(count, policy.native))
         else:
             raise ConfigError(f"policy must be a RolloutPolicy or its file, found {policy!r}")
-        self.rollouts, self.policy = rollouts, policy
+        self.rollouts, self.policy = count, policy
 
     def __repr__(self) -> str:
         """Show the number of playouts, and who plays them."""

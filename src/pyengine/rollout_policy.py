@@ -116,7 +116,7 @@ class RolloutPolicy:
         if kind != _FORMAT:
             raise _DamagedError(f"format {kind!r} instead of {_FORMAT!r}")
         if version.shape != () or version != _VERSION:
-            raise _DamagedError(f"version {version} instead of {_VERSION}")
+            raise _DamagedError(f"version {version.tolist()!r} instead of {_VERSION}")
         names = members["names"].ravel().tolist()
         if sorted(map(str, names)) != sorted(cls.FEATURES):
             raise _DamagedError(f"features {names} instead of {list(cls.FEATURES)}")
