@@ -10,6 +10,7 @@ from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
+from pyengine.errors import ConfigError
 from pyengine.games import State
 from pyengine.solve import Solver, SolveResult
 
@@ -38,9 +39,14 @@ def solve(
     """Solve a position exactly by alpha-beta: value, best move, best play."""
     played = common.game_from(game, param)
     state = common.start_state(played, moves, board, to_move)
-    solver = Solver(played, table_mb=table_mb, threads=threads or 0)
-    with common.console(stderr=True).status(Text(f"Solving {played}. Ctrl-C stops.")):
-        result = solver.solve(state, depth=depth, seconds=seconds, score=score)
+    try:
+        solver = Solver(played, table_mb=table_mb, threads=threads or 0)
+        with common.console(stderr=True).status(Text(f"Solving {played}. Ctrl-C stops.")):
+            result = solver.solve(state, depth=depth, seconds=seconds, score=score)
+    except ConfigError as error:
+        if state.is_terminal():  # no option is wrong, as in a search
+            raise
+        raise common.usage(str(error)) from error
     if as_json:
         common.print_json(_record(state, result))
     else:

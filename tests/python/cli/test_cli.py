@@ -39,7 +39,7 @@ def run() -> Run:
 # --- in general ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["", "search", "play", "doctor", "bench"])
+@pytest.mark.parametrize("command", ["", "search", "play", "solve", "doctor", "bench"])
 def test_every_command_has_help(run: Run, command: str) -> None:
     done = run(*command.split(), "--help")
     assert done.returncode == 0
@@ -69,6 +69,11 @@ def test_the_version_is_the_packages(run: Run) -> None:
         ("search connect_four --simulations 0", "simulations"),
         ("search connect_four --model rollout --provider cpu", "for networks"),
         ("play connect_four --human everybody", "human"),
+        ("search nim.py:Nim", "expected FILE.py:NAME with the file of a game"),
+        ("solve tic_tac_toe --depth 0", "depth: expected an int of at least 1, found 0"),
+        ("solve tic_tac_toe --seconds 0", "seconds: expected a number > 0 or None"),
+        ("solve tic_tac_toe --table-mb 0", "table_mb: expected MiB from 64 bytes"),
+        ("solve tic_tac_toe --score", "score: expected False"),
         ("doctor --quick", "--gpu"),
         ("bench no_such_suite", "no_such_suite"),
         ("bench all --skip no_such_suite", "--skip: no suite no_such_suite"),
@@ -95,8 +100,9 @@ def test_an_error_of_the_engine_is_one_line_and_ends_with_1(run: Run, tmp_path: 
     assert "broken.onnx" in done.stderr
 
 
-def test_a_search_of_a_game_that_is_over_is_an_error(run: Run) -> None:
-    done = run("search", "connect_four", "--moves", "1 2 1 2 1 2 1", "--model", "rollout")
+@pytest.mark.parametrize("command", ["search", "solve"])
+def test_a_search_of_a_game_that_is_over_is_an_error(run: Run, command: str) -> None:
+    done = run(command, "connect_four", "--moves", "1 2 1 2 1 2 1")
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
 
