@@ -99,7 +99,8 @@ class SearchConfig(Settings):
         gumbel_c_scale (float >= 0, default 0.1): of "gumbel" and ``improved_policy`` [mctx,
             value_scale].
         gumbel_noise (bool, default True): of "gumbel": whether the moves of the root are drawn at
-            random; else the ones with the largest priors are taken.
+            random, for self-play; else the ones with the largest priors are taken, which plays
+            better.
 
     Example:
         >>> import pyengine
