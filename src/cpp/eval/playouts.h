@@ -25,11 +25,16 @@ class BoundPlayouts final : public BoundEvaluator {
  public:
   using Make = std::function<std::unique_ptr<Playouts>()>;
 
-  BoundPlayouts(std::string provider, int rollouts, std::uint64_t seed, Make make)
-      : provider_(std::move(provider)), rollouts_(rollouts), seed_(seed), make_(std::move(make)) {}
+  /// `brief`: see EvaluatorTraits.
+  BoundPlayouts(std::string provider, int rollouts, std::uint64_t seed, bool brief, Make make)
+      : provider_(std::move(provider)),
+        rollouts_(rollouts),
+        seed_(seed),
+        brief_(brief),
+        make_(std::move(make)) {}
 
   [[nodiscard]] EvaluatorTraits traits() const noexcept override {
-    return {.reads_positions = true, .equal_priors = true, .on_the_spot = true};
+    return {.reads_positions = true, .equal_priors = true, .on_the_spot = true, .brief = brief_};
   }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
     auto batch = std::make_unique<PlayoutBatch>(capacity);
@@ -79,6 +84,7 @@ class BoundPlayouts final : public BoundEvaluator {
   std::string provider_;
   int rollouts_;
   std::uint64_t seed_;
+  bool brief_;
   Make make_;
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::uint64_t> batches_{0};

@@ -35,7 +35,8 @@ void Pipeline::prepare(const SearchConfig& config, std::size_t searches) {
 }
 
 RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
-  const bool single_worker = options.foreign || (traits_.immediate && searches.size() == 1);
+  const bool brief = traits_.immediate || traits_.brief;
+  const bool single_worker = options.foreign || (brief && searches.size() == 1);
   const int workers = single_worker ? 1 : options.workers;
   hire(workers);
   for (int i = 0; i < workers; ++i) {
