@@ -28,6 +28,7 @@ class ConnectFourPosition {
  public:
   static constexpr bool kKeepsHistory = false;
   static constexpr bool kLooksUpChildren = true;
+  static constexpr bool kKeyIsCheap = true;
   static constexpr bool kNullWindows = true;
   static constexpr bool kHasMargin = true;
   static constexpr bool kDeepens = false;
@@ -134,7 +135,7 @@ class ConnectFourPosition {
     return turned ? board_.columns() - 1 - column : column;
   }
   [[nodiscard]] bool is_large(const Question&) const noexcept { return empties_ > 14; }
-  [[nodiscard]] bool is_kept() const noexcept { return empties_ > 8; }
+  [[nodiscard]] bool is_kept() const noexcept { return empties_ > 10; }
 
  private:
   [[nodiscard]] Bits key_here() const noexcept { return own_ + all_ + board_.bottom(); }

@@ -50,6 +50,7 @@ class GamePosition {
  public:
   static constexpr bool kKeepsHistory = true;
   static constexpr bool kLooksUpChildren = false;
+  static constexpr bool kKeyIsCheap = false;
   static constexpr bool kNullWindows = false;
   static constexpr bool kHasMargin = false;
   static constexpr bool kDeepens = true;

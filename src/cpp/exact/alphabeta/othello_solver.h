@@ -17,6 +17,7 @@ class OthelloPosition {
  public:
   static constexpr bool kKeepsHistory = false;
   static constexpr bool kLooksUpChildren = true;
+  static constexpr bool kKeyIsCheap = false;
   static constexpr bool kNullWindows = false;
   static constexpr bool kHasMargin = true;
   static constexpr bool kDeepens = false;

@@ -74,6 +74,8 @@ concept SolverPosition = std::copyable<P> &&
       { P::kKeepsHistory } -> std::convertible_to<bool>;
       /// Whether it pays to look all children of a large position up before any is searched.
       { P::kLooksUpChildren } -> std::convertible_to<bool>;
+      /// Whether key() takes less time than known(): the table's bucket is then fetched meanwhile.
+      { P::kKeyIsCheap } -> std::convertible_to<bool>;
       /// Whether the score is found by null windows alone.
       { P::kNullWindows } -> std::convertible_to<bool>;
       /// Whether the size of the score means something, and not only its sign.

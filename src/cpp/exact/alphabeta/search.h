@@ -43,14 +43,18 @@ class Search {
   /// below the root.
   int search(const P& position, Question question, int ply = 0) {
     ++nodes_;
+    const bool kept = position.is_kept();
+    std::uint64_t key = 0;
+    if constexpr (P::kKeyIsCheap) {
+      if (kept) shared_.table.prefetch(key = position.key());
+    }
     if (const auto score = position.known(question, frame_at(ply).children, nodes_)) return *score;
     const Bounds bounds = position.bounds(question);
     question.alpha = std::max(question.alpha, bounds.low);
     question.beta = std::min(question.beta, bounds.high);
     if (question.alpha >= question.beta) return question.alpha;
-    const std::uint64_t key = position.key();
+    if constexpr (!P::kKeyIsCheap) key = position.key();
     Action first = kNoAction;
-    const bool kept = position.is_kept();
     if (const auto found = kept ? shared_.table.find(key) : std::nullopt) {
       first = found->action == kNoAction ? kNoAction : position.in_key(found->action);
       if (const auto score = answer(*found, question)) return *score;
@@ -155,6 +159,10 @@ class Search {
 
   /// The score by which the table knows some child to be above the window.
   std::optional<int> known_above(const P& position, Frame& frame, const Question& question) {
+    for (int i = 0; P::kKeyIsCheap && i < frame.children.size(); ++i) {
+      position.play(frame.children, i, frame.next);
+      shared_.table.prefetch(frame.next.key());
+    }
     for (int i = 0; i < frame.children.size(); ++i) {
       position.play(frame.children, i, frame.next);
       if (position.same_mover(frame.next)) continue;
