@@ -6,6 +6,7 @@ from __future__ import annotations
 #: the name with ``_`` for ``-``. In the order in which all of them run: short ones first.
 SUITES = (
     "tree",
+    "solver",
     "data",
     "evaluator",
     "saturation",
