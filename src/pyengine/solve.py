@@ -54,9 +54,9 @@ class Solver:
     Raises:
         ConfigError: a value out of range, a game that cannot be searched.
 
-    Negamax with principal-variation search and a transposition table without locks. Connect Four,
-    Othello on 8x8 and games of stones in a row have code of their own. Go's positions count
-    together with the positions before them, as superko asks.
+    Negamax with principal-variation search and a transposition table without locks. Connect Four
+    and Othello on 8x8 have code of their own. Go's positions count together with the positions
+    before them, as superko asks.
 
     Example:
         >>> import pyengine
