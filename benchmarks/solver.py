@@ -80,7 +80,7 @@ SUBJECTS = (
     Subject("connect_four", "L3_R1", (29, 37), 500, 5),
     Subject("connect_four", "L2_R1", (15, 28), 400, 100),
     Subject("connect_four", "L2_R2", (15, 28), 400, 500),
-    Subject("connect_four", "L1_R1", (10, 14), 40, 60_000, paired=40),
+    Subject("connect_four", "L1_R1", (10, 14), 40, 60_000),
     Subject("connect_four", "L1_R2", (8, 14), 20, 200_000, paired=20),
     Subject("othello", "ffo", (44, 50), 10, 20, "Mnodes/s", paired=20),
 )

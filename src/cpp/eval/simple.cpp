@@ -74,7 +74,8 @@ RolloutEvaluator::RolloutEvaluator(int rollouts) : rollouts_(checked_rollouts(ro
 std::unique_ptr<BoundEvaluator> RolloutEvaluator::bind(std::shared_ptr<const AnyGame> game,
                                                        const BindOptions& options) {
   return std::make_unique<BoundPlayouts<UniformPlayouts>>(
-      "rollout", rollouts_, options.seed, are_brief(*game, rollouts_), [] { return std::make_unique<UniformPlayouts>(); });
+      "rollout", rollouts_, options.seed, are_brief(*game, rollouts_),
+      [] { return std::make_unique<UniformPlayouts>(); });
 }
 
 }  // namespace pyengine
