@@ -383,4 +383,4 @@ def test_bench_finds_the_installed_suites() -> None:
     found = suites()
     if not found:
         pytest.skip("no benchmark suites are installed with this build")
-    assert found[:4] == ("tree", "data", "evaluator", "saturation")
+    assert found[:4] == ("tree", "solver", "data", "evaluator")
