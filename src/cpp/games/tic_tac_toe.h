@@ -46,7 +46,8 @@ class TicTacToe {
   void play(Action action) noexcept {
     unsigned board = stones_[to_move_] | (1U << action);
     stones_[to_move_] = static_cast<std::uint16_t>(board);
-    status_ = kHasLine[board] ? won_by(to_move_) : empty() == 0 ? Status::draw : Status::playing;
+    status_ = kStatus[to_move_][board];
+    if (empty() == 0 && status_ == Status::playing) status_ = Status::draw;
     recent_ = (recent_ << 4) | static_cast<std::uint32_t>(action);
     ++plies_;
     to_move_ ^= 1U;
@@ -80,6 +81,17 @@ class TicTacToe {
       }
     }
     return has_line;
+  }();
+
+  /// [player][points of his stones]: won or playing. A branch would often be predicted wrong.
+  static constexpr std::array<std::array<Status, kFull + 1>, 2> kStatus = [] {
+    std::array<std::array<Status, kFull + 1>, 2> status{};
+    for (unsigned board = 0; board <= kFull; ++board) {
+      for (int player = 0; player < 2; ++player) {
+        if (kHasLine[board]) status[static_cast<unsigned>(player)][board] = won_by(player);
+      }
+    }
+    return status;
   }();
 
   [[nodiscard]] unsigned empty() const noexcept {

@@ -13,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "exact/alphabeta/connect_four_position.h"
+#include "exact/alphabeta/run.h"
 #include "exact/alphabeta/solver.h"
 #include "games/any/registry.h"
 
@@ -122,7 +124,6 @@ TEST_CASE("m,n,k games have their published values") {
   for (std::string line; std::getline(file, line);) {
     const int rows = number(line, "h");
     const int columns = number(line, "w");
-    if (rows * columns > 16) continue;
     const auto game =
         game_of("mnk(rows=" + std::to_string(rows) + ",columns=" + std::to_string(columns) +
                 ",k=" + std::to_string(number(line, "k")) + ")");
@@ -188,6 +189,31 @@ TEST_CASE("a limit gives the best move so far, and says that it is not exact") {
   const SolveResult found = solver.solve(start, {.seconds = 0.02}, go_on);
   CHECK(!found.exact);
   CHECK(start.position().is_legal(found.action));
+}
+
+TEST_CASE("an exact result has a best move, wherever the search for the line is stopped") {
+  using Board = alphabeta::FixedBoard<6, 7>;
+  using Position = alphabeta::ConnectFourPosition<Board>;
+  ConnectFour game;
+  for (const Action move : {5, 5, 3, 1, 6, 5, 2, 1, 0, 0, 5, 1, 1, 3, 2, 4, 6, 6, 3, 2, 1, 2}) {
+    game.play(move);
+  }
+  constexpr Action kOnlyWin = 2;
+  const Position root(game, {});
+  int exact = 0;
+  for (int polls = 0;; polls += 5) {
+    alphabeta::Table table(64);  // one bucket
+    int left = polls;
+    const auto found = alphabeta::Run<Position>(table, {.margin = true, .deepens = true}, [&] {
+                         return left-- > 0;
+                       }).solve(root);
+    if (!found.exact) continue;
+    ++exact;
+    REQUIRE(found.score == 1);
+    REQUIRE(found.line.front() == kOnlyWin);
+    if (left > 0) break;  // it was not stopped
+  }
+  CHECK(exact > 1);
 }
 
 TEST_CASE("a depth that reaches every end is exact") {

@@ -31,6 +31,7 @@ class ConnectFourPosition {
   static constexpr bool kKeyIsCheap = true;
   static constexpr bool kNullWindows = true;
   static constexpr bool kHasMargin = true;
+  static constexpr bool kEndsAreProof = true;
   static constexpr bool kDeepens = false;
 
   class Children {
@@ -134,6 +135,7 @@ class ConnectFourPosition {
     const bool turned = may_mirror() && board_.mirrored(here) < here;
     return turned ? board_.columns() - 1 - column : column;
   }
+  [[nodiscard]] Action from_key(Action column) const noexcept { return in_key(column); }
   [[nodiscard]] bool is_large(const Question&) const noexcept { return empties_ > 14; }
   [[nodiscard]] bool is_kept() const noexcept { return empties_ > 10; }
 

@@ -53,6 +53,7 @@ class GamePosition {
   static constexpr bool kKeyIsCheap = false;
   static constexpr bool kNullWindows = false;
   static constexpr bool kHasMargin = false;
+  static constexpr bool kEndsAreProof = true;
   static constexpr bool kDeepens = true;
   using Children = ListedMoves;
 
@@ -99,6 +100,7 @@ class GamePosition {
   /// there were, which ends the game in the end.
   [[nodiscard]] std::uint64_t key() const noexcept { return game_.hash() ^ past_; }
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
+  [[nodiscard]] Action from_key(Action action) const noexcept { return action; }
   [[nodiscard]] static constexpr bool is_kept() noexcept { return true; }
   [[nodiscard]] bool is_large(const Question& question) const noexcept {
     return question.depth > 4;

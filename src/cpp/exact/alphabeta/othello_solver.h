@@ -20,6 +20,7 @@ class OthelloPosition {
   static constexpr bool kKeyIsCheap = false;
   static constexpr bool kNullWindows = false;
   static constexpr bool kHasMargin = true;
+  static constexpr bool kEndsAreProof = false;
   static constexpr bool kDeepens = false;
 
   class Children {
@@ -88,6 +89,7 @@ class OthelloPosition {
   [[nodiscard]] int estimate() const noexcept { return othello::kernels().estimate(board_); }
   [[nodiscard]] std::uint64_t key() const noexcept { return othello::hash_of(board_); }
   [[nodiscard]] Action in_key(Action action) const noexcept { return action; }
+  [[nodiscard]] Action from_key(Action action) const noexcept { return action; }
   [[nodiscard]] static constexpr bool is_kept() noexcept { return true; }
   [[nodiscard]] bool is_large(const Question&) const noexcept {
     return empties_ > othello::kFewEmpties + 2;

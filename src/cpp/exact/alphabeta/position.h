@@ -66,6 +66,7 @@ concept SolverPosition = std::copyable<P> &&
       /// A move here as the position has it that the key is made of, which may be a mirror image;
       /// and back.
       { position.in_key(place) } -> std::same_as<Action>;
+      { position.from_key(place) } -> std::same_as<Action>;
       /// Whether the table keeps it; false where a search takes less time than the table.
       { position.is_kept() } -> std::convertible_to<bool>;
       /// Whether a search below here is worth marking for other threads.
@@ -80,6 +81,8 @@ concept SolverPosition = std::copyable<P> &&
       { P::kNullWindows } -> std::convertible_to<bool>;
       /// Whether the size of the score means something, and not only its sign.
       { P::kHasMargin } -> std::convertible_to<bool>;
+      /// Whether estimate() is always inside range(), so that a score at its end is no estimate.
+      { P::kEndsAreProof } -> std::convertible_to<bool>;
       /// Whether the search is to deepen ply by ply, also without a limit.
       { P::kDeepens } -> std::convertible_to<bool>;
     };

@@ -27,7 +27,7 @@ struct Plan {
 /// What was found. `line`: best moves of both players as far as they are known.
 struct Outline {
   int score = 0;
-  int depth = 0;       ///< plies of the last search that was completed; kWholeGame = all
+  int depth = 0;       ///< plies of the last search that was completed
   bool exact = false;  ///< of the game, not of a limit
   std::vector<Action> line;
   std::uint64_t nodes = 0;
@@ -48,8 +48,14 @@ class Run {
     Outline found;
     try {
       found = drive(search, root);
-      if (found.exact && plan_.line) found.line = line_of(search, root, found.score);
-      if (found.line.empty()) found.line.assign(1, best_so_far(search, root));
+      const Action best = search.root_action();  // before line_of(), which searches other roots
+      const bool is_shown = search.root_action_is_shown();
+      if (found.exact && plan_.line) {
+        found.line = line_of(search, root, found);
+        // Bounds tell the value without a move, and a limit may come before one is found.
+        found.exact = is_shown || !found.line.empty();
+      }
+      if (found.line.empty()) found.line.assign(1, best == kNoAction ? any_move(root) : best);
     } catch (...) {
       end_helpers();
       throw;
@@ -97,12 +103,12 @@ class Run {
     Outline found;
     for (int depth = plan_.deepens ? 1 : last;; ++depth) {
       const std::uint64_t horizon = search.horizon();
+      search.begin_depth();
       const int score = at_depth(search, root, depth, found);
       if (search.stopped()) return found;
       found.score = score;
       found.depth = depth;
-      found.exact = search.horizon() == horizon;
-      if (found.exact) found.depth = kWholeGame;
+      found.exact = search.horizon() == horizon || search.is_proof(root, score);
       if (found.exact || depth == last) return found;
     }
   }
@@ -153,9 +159,7 @@ class Run {
     }
   }
 
-  /// The best move of the last search that was completed, else any.
-  static Action best_so_far(const Search<P>& search, const P& root) {
-    if (search.root_action() != kNoAction) return search.root_action();
+  static Action any_move(const P& root) {
     typename P::Children children;
     std::uint64_t nodes = 0;
     root.list_all(children, nodes);
@@ -163,9 +167,12 @@ class Run {
   }
 
   /// Best moves to the end of the game. At each position the first move is taken that is shown to
-  /// keep the score; most of the proofs are in the table.
-  std::vector<Action> line_of(Search<P>& search, const P& root, int score) {
+  /// keep the score, within the plies in which it was found where that can be shown again; most of
+  /// the proofs are in the table.
+  std::vector<Action> line_of(Search<P>& search, const P& root, const Outline& found) {
     std::vector<Action> line;
+    int score = found.score;
+    int depth = found.depth;
     P position = root;
     P next{};
     typename P::Children children;
@@ -173,7 +180,9 @@ class Run {
     while (!position.over()) {
       position.list_all(children, nodes);
       const int least = least_that_keeps(score);
-      const int place = place_of_best(search, position, children, least, next);
+      depth = depth == kWholeGame ? kWholeGame : std::max(0, depth - 1);
+      int place = place_of_best(search, position, children, {least, depth}, next);
+      if (place < 0) place = place_of_best(search, position, children, {least, kWholeGame}, next);
       if (place < 0) break;  // stopped
       line.push_back(children.action(place));
       position.play(children, place, next);
@@ -189,26 +198,49 @@ class Run {
     return sign_only && score < 0 ? kNoScore + 1 : score;
   }
 
-  int place_of_best(Search<P>& search, const P& position, typename P::Children& children, int least,
-                    P& next) {
+  /// What is asked of a move: a score, shown within so many plies after it.
+  struct Wanted {
+    int least;
+    int depth;
+  };
+
+  int place_of_best(Search<P>& search, const P& position, typename P::Children& children,
+                    const Wanted& wanted, P& next) {
+    for (int i = 0; i < children.size(); ++i) {
+      position.play(children, i, next);
+      const auto over = over_for_mover(position, next);
+      if (over && *over >= wanted.least) return i;
+    }
     const auto found = shared_.table.find(position.key());
-    for (int i = 1; found && i < children.size(); ++i) {
-      if (children.action(i) == position.in_key(found->action)) children.swap(0, i);
+    if (found && found->action != kNoAction) {
+      const Action likely = position.from_key(found->action);
+      for (int i = 1; i < children.size(); ++i) {
+        if (children.action(i) == likely) children.swap(0, i);
+      }
     }
     for (int i = 0; i < children.size(); ++i) {
       position.play(children, i, next);
-      if (value_of(search, position, next, least) >= least && !search.stopped()) return i;
+      const std::uint64_t horizon = search.horizon();
+      const int value = value_of(search, position, next, wanted);
       if (search.stopped()) return -1;
+      const bool is_shown = search.horizon() == horizon || search.is_proof(position, value);
+      if (is_shown && value >= wanted.least) return i;
     }
     return -1;
   }
 
-  /// The score of a child against `least`, for the player to move at `position`.
-  int value_of(Search<P>& search, const P& position, const P& next, int least) {
-    const bool same = position.same_mover(next);
-    if (const auto over = next.over()) return same ? *over : -*over;
-    if (same) return search.search(next, {least - 1, least, kWholeGame});
-    return -search.search(next, {-least, 1 - least, kWholeGame});
+  /// The score of a child that ends the game, for the player to move at `position`.
+  static std::optional<int> over_for_mover(const P& position, const P& next) {
+    const std::optional<int> over = next.over();
+    return over && !position.same_mover(next) ? -*over : over;
+  }
+
+  /// The score of a child against the one that is wanted, for the player to move at `position`.
+  int value_of(Search<P>& search, const P& position, const P& next, const Wanted& wanted) {
+    const auto& [least, depth] = wanted;
+    if (const auto over = over_for_mover(position, next)) return *over;
+    if (position.same_mover(next)) return search.search(next, {least - 1, least, depth});
+    return -search.search(next, {-least, 1 - least, depth});
   }
 
   Shared shared_;

@@ -56,8 +56,11 @@ class Search {
     if constexpr (!P::kKeyIsCheap) key = position.key();
     Action first = kNoAction;
     if (const auto found = kept ? shared_.table.find(key) : std::nullopt) {
-      first = found->action == kNoAction ? kNoAction : position.in_key(found->action);
-      if (const auto score = answer(*found, question)) return *score;
+      first = found->action == kNoAction ? kNoAction : position.from_key(found->action);
+      if (const auto score = answer(*found, question)) {
+        if (ply == 0 && first != kNoAction) take_root_action(first, *score > question.alpha);
+        return *score;
+      }
     }
     if (question.depth == 0) {
       ++horizon_;
@@ -76,8 +79,17 @@ class Search {
   }
   /// The best move of the root in the last search that found one.
   [[nodiscard]] Action root_action() const noexcept { return root_action_; }
+  /// What smaller depths have shown of the root's move counts no more; the move itself does.
+  void begin_depth() noexcept { root_action_is_shown_ = false; }
+  /// Whether it was shown to be better than some score, and not only the first one there was.
+  [[nodiscard]] bool root_action_is_shown() const noexcept { return root_action_is_shown_; }
   /// Positions so far whose score comes from a limit of depth.
   [[nodiscard]] std::uint64_t horizon() const noexcept { return horizon_; }
+  /// Whether a score cannot come from a limit of depth.
+  [[nodiscard]] static bool is_proof(const P& position, int score) noexcept {
+    const Bounds range = position.range();
+    return P::kEndsAreProof && (score <= range.low || score >= range.high);
+  }
   [[nodiscard]] bool stopped() const noexcept {
     return shared_.stop.load(std::memory_order_relaxed);
   }
@@ -94,6 +106,12 @@ class Search {
     int score = kNoScore;
     Action action = kNoAction;
   };
+
+  void take_root_action(Action action, bool is_shown) noexcept {
+    if (!is_shown && root_action_ != kNoAction) return;
+    root_action_ = action;
+    root_action_is_shown_ |= is_shown;
+  }
 
   /// The score that the table has, if it answers the question; else narrows the window.
   std::optional<int> answer(const Found& found, Question& question) noexcept {
@@ -125,11 +143,10 @@ class Search {
     }
     const Best best = try_children(position, frame, question, large, ply);
     if (stopped()) return 0;
-    if (ply == 0 && (best.score > question.alpha || root_action_ == kNoAction)) {
-      root_action_ = best.action;
-    }
+    if (ply == 0) take_root_action(best.action, best.score > question.alpha);
     if (position.is_kept()) {
-      store(position, key, best, first, question, horizon == horizon_, nodes_ - nodes);
+      const bool whole = horizon == horizon_ || is_proof(position, best.score);
+      store(position, key, best, first, question, whole, nodes_ - nodes);
     }
     if constexpr (P::kKeepsHistory) {
       if (best.score >= question.beta) history_.add(best.action, ply, question.depth);
@@ -256,6 +273,7 @@ class Search {
   std::uint64_t next_poll_ = 0;
   std::uint64_t told_ = 0;  ///< nodes that the table knows of
   Action root_action_ = kNoAction;
+  bool root_action_is_shown_ = false;
 };
 
 }  // namespace pyengine::alphabeta

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "exact/alphabeta/connect_four_position.h"
 #include "exact/alphabeta/game_position.h"
+#include "exact/alphabeta/line_position.h"
 #include "exact/alphabeta/othello_solver.h"
 #include "exact/alphabeta/run.h"
 #include "games/any/state_check.h"
@@ -88,6 +89,40 @@ SolveResult solve_game(const Call& call, const G& game, const State* state) {
 SolveResult solve_game(const Call& call, const Othello& game, const State* state) {
   if (game.params().board_size != 8) return solve_as_played(call, game, state);
   return solve_position(call, alphabeta::OthelloPosition(game), 1.0);
+}
+
+template <std::size_t kWords, Game G>
+SolveResult solve_lines(const Call& call, const G& game, const alphabeta::LineGame& lines) {
+  const alphabeta::LineBoard<kWords> board(lines);
+  BoardBits stones[2];
+  game.stones(0, stones[0], stones[1]);
+  const int mover = game.to_move();
+  const alphabeta::LinePosition<kWords> root(board, board.points_of(stones[mover]),
+                                             board.points_of(stones[1 - mover]));
+  return solve_position(call, root, 1.0);
+}
+
+/// Words are as many as the board needs.
+template <Game G>
+SolveResult solve_lines(const Call& call, const G& game, const alphabeta::LineGame& lines) {
+  if (alphabeta::LineBoard<1>::fits(lines)) return solve_lines<1>(call, game, lines);
+  if (alphabeta::LineBoard<4>::fits(lines)) return solve_lines<4>(call, game, lines);
+  return solve_lines<6>(call, game, lines);
+}
+
+SolveResult solve_game(const Call& call, const TicTacToe& game, const State*) {
+  return solve_lines(call, game, {3, 3, 3});
+}
+
+SolveResult solve_game(const Call& call, const Mnk& game, const State*) {
+  const auto [rows, columns, k] = game.params();
+  return solve_lines(call, game, {rows, columns, k});
+}
+
+SolveResult solve_game(const Call& call, const Gomoku& game, const State* state) {
+  const auto [size, rule, length] = game.params();
+  if (rule != GomokuRule::freestyle) return solve_as_played(call, game, state);
+  return solve_lines(call, game, {size, size, length});
 }
 
 /// A user's code is called by one thread, which holds what it needs.

@@ -1,5 +1,9 @@
 #include "games/go/playout_board.h"
 
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <numeric>
 #include <utility>
 
 #include "games/go/go.h"
@@ -12,100 +16,136 @@ GoPlayoutBoard<MaxSide>::GoPlayoutBoard(const GoPlayoutStart<MaxSide>& start) no
     : earlier_(&start.history),
       columns_(static_cast<unsigned>(start.params.columns)),
       num_points_(static_cast<unsigned>(start.params.rows * start.params.columns)),
-      mover_(static_cast<unsigned>(start.to_move)),
+      own_(static_cast<unsigned>(start.to_move) + 1),
       passes_(start.passes),
       plies_left_(start.plies_left),
       suicide_(start.params.suicide),
       superko_(start.params.superko != Superko::simple),
       situational_(start.params.superko == Superko::situational),
       key_(start.board.board_key()),
-      stones_{start.board.stones(0).count(), start.board.stones(1).count()} {
+      lead_(start.board.stones(0).count() - start.board.stones(1).count()) {
   set_up(start);
   if (start.ko != kNoAction) ko_ = place(start.ko);
 }
 
 template <int MaxSide>
+void GoPlayoutBoard<MaxSide>::set_up_borders(unsigned rows) noexcept {
+  constexpr unsigned kAbove = go_near::kBorder * 0x0501U;  // with both corners
+  constexpr unsigned kBelow = go_near::kBorder * 0x5040U;
+  constexpr unsigned kLeft = go_near::kBorder * 0x1104U;
+  constexpr unsigned kRight = go_near::kBorder * 0x4410U;
+  for (unsigned row = 0; row < rows; ++row) {
+    const unsigned near = (row == 0 ? kAbove : 0) | (row + 1 == rows ? kBelow : 0);
+    GoNear* const first = &near_[(row + 1) * kStride + 1];
+    std::fill_n(first, columns_, near);
+    first[0] |= kLeft;
+    first[columns_ - 1] |= kRight;
+  }
+}
+
+template <int MaxSide>
 void GoPlayoutBoard<MaxSide>::set_up(const GoPlayoutStart<MaxSide>& start) noexcept {
-  colour_.fill(kBorder);
-  head_.fill(0);
+  near_.fill(0);
+  const auto rows = static_cast<unsigned>(start.params.rows);
+  set_up_borders(rows);
+  std::iota(head_.begin(), head_.end(), std::uint16_t{0});
+  open_.fill(kNoChain);
   size_.fill(0);
-  open_[0] = 0;
+  std::array<std::uint16_t, kPoints> places;  // NOLINT: written before it is read
   unsigned point = 0;
-  for (int row = 0; row < start.params.rows; ++row) {
-    unsigned at = static_cast<unsigned>(row + 1) * kStride + 1;
+  for (unsigned row = 0; row < rows; ++row) {
+    unsigned at = (row + 1) * kStride + 1;
     for (unsigned column = 0; column < columns_; ++column, ++point, ++at) {
-      taken_[at] = static_cast<std::uint8_t>((start.taken[0].test(point) ? 1U : 0U) |
-                                             (start.taken[1].test(point) ? 2U : 0U));
-      if (start.board.empty(point)) {
-        colour_[at] = kEmpty;
-        add_empty(at);
-        continue;
-      }
-      const unsigned head = place(static_cast<Action>(start.board.chain_name(point)));
-      colour_[at] = start.board.stones(0).test(point) ? 1 : 2;
-      head_[at] = static_cast<std::uint16_t>(head);
-      next_[at] =
-          static_cast<std::uint16_t>(place(static_cast<Action>(start.board.next_of_chain(point))));
-      ++size_[head];
-      open_[head] = static_cast<std::uint16_t>(start.board.open_sides(point));
+      places[point] = static_cast<std::uint16_t>(at);
+      list_[num_empty_] = {static_cast<std::uint16_t>(at), static_cast<std::uint16_t>(point)};
+      num_empty_ += start.board.empty(point) ? 1U : 0U;
     }
   }
-}
-
-template <int MaxSide>
-bool GoPlayoutBoard<MaxSide>::has_sound_corners(unsigned place, unsigned beside) const noexcept {
-  const unsigned other = 3U - own();
-  unsigned hostile = (beside & kBorder) != 0 ? 1 : 0;
-  for (const unsigned corner :
-       {place - kStride - 1, place - kStride + 1, place + kStride - 1, place + kStride + 1}) {
-    hostile += colour_[corner] == other ? 1U : 0U;
+  for (const unsigned colour : {1U, 2U}) {
+    const auto player = static_cast<int>(colour - 1);
+    start.board.stones(player).for_each([&](unsigned stone) {
+      const unsigned at = places[stone];
+      const unsigned head = places[start.board.chain_name(stone)];
+      toggle(at, colour);
+      head_[at] = static_cast<std::uint16_t>(head);
+      next_[at] = places[start.board.next_of_chain(stone)];
+      open_[head] = static_cast<std::uint16_t>(start.board.open_sides(stone));
+      ++size_[head];
+    });
+    start.taken[colour - 1].for_each(
+        [&](unsigned taken) { near_[places[taken]] |= colour << go_near::kTaken; });
   }
-  return hostile < 2;
 }
 
-/// The stone takes a pseudo-liberty for each side that a chain has beside it: the mover's chains
-/// with one left live, and so does the stone if it leaves the other's without.
 template <int MaxSide>
-bool GoPlayoutBoard<MaxSide>::lives_by_chains(unsigned place) noexcept {
+void GoPlayoutBoard<MaxSide>::toggle(unsigned place, unsigned colour) noexcept {
+  const auto at = [&](unsigned beside, unsigned shift) { near_[beside] ^= colour << shift; };
+  at(place + kStride, 0);
+  at(place + 1, 2);
+  at(place - 1, 4);
+  at(place - kStride, 6);
+  at(place + kStride + 1, 8);
+  at(place + kStride - 1, 10);
+  at(place - kStride + 1, 12);
+  at(place - kStride - 1, 14);
+}
+
+template <int MaxSide>
+bool GoPlayoutBoard<MaxSide>::has_few_sides(unsigned place) noexcept {
   constexpr unsigned kMostSides = 4;
-  bool lives = false;
-  for_beside(place,
-             [&](unsigned p) { lives |= colour_[p] == own() && open_[head_[p]] > kMostSides; });
-  if (lives) return true;
-  for_beside(place, [&](unsigned p) { --open_[head_[p]]; });
-  for_beside(place, [&](unsigned p) {
-    if (colour_[p] == kBorder) return;
-    lives |= (open_[head_[p]] != 0) == (colour_[p] == own());
-  });
-  for_beside(place, [&](unsigned p) { ++open_[head_[p]]; });
-  return lives;
+  bool few = false;
+  for_beside(place, [&](unsigned p) { few |= open_of(p) <= kMostSides; });
+  return few;
 }
 
 template <int MaxSide>
-bool GoPlayoutBoard<MaxSide>::is_legal_place(unsigned place, unsigned beside) noexcept {
-  if (place == ko_) return false;
-  const bool lives = (beside & kEmpty) != 0 || lives_by_chains(place);
-  if (!lives && !(suicide_ && (beside & own()) != 0)) return false;
-  if (!superko_ || (lives && (taken_[place] & own()) == 0)) return true;
-  return !repeats(place, lives);
+unsigned GoPlayoutBoard<MaxSide>::without_liberty(unsigned place) noexcept {
+  const auto at = [this](unsigned p) { return open_of(p) == 0 ? 1U : 0U; };
+  return at(place - kStride) | at(place - 1) << 2 | at(place + 1) << 4 | at(place + kStride) << 6;
+}
+
+/// The stone lives where a point beside it is empty, where a friendly chain has a liberty left, and
+/// where a chain of the other player's has none.
+template <int MaxSide>
+template <unsigned kColour>
+auto GoPlayoutBoard<MaxSide>::take_sides(unsigned place, unsigned near) noexcept -> Sides {
+  if (place == ko_) return Sides::illegal;
+  // Most illegal places are eyes of the other player's, whose chains have many liberties.
+  if ((go_near::empties(near) | go_near::stones(near, kColour)) == 0 && !has_few_sides(place)) {
+    return Sides::illegal;
+  }
+  unsigned none_left = 0;
+  for_beside(place, [&](unsigned p) { none_left |= --open_of(p) == 0 ? 1U : 0U; });
+  const unsigned friends = go_near::stones(near, kColour);
+  bool lives = (go_near::empties(near) | friends) != 0;
+  if (none_left != 0 && go_near::empties(near) == 0) {
+    const unsigned dead = without_liberty(place);
+    const unsigned others = go_near::stones(near, go_near::other(kColour));
+    lives = ((friends & ~dead) | (others & dead)) != 0;
+  }
+  bool legal = lives || (suicide_ && friends != 0);
+  if (!lives || (near >> go_near::kTaken & kColour) != 0) {
+    legal = legal && !(superko_ && repeats(place, near, lives));
+  }
+  if (legal) return none_left != 0 ? Sides::settles : Sides::legal;
+  give_sides(place);
+  return Sides::illegal;
 }
 
 template <int MaxSide>
-bool GoPlayoutBoard<MaxSide>::repeats(unsigned place, bool lives) noexcept {
-  const unsigned loser = lives ? 1U - mover_ : mover_;
-  std::uint64_t key = key_ ^ stone_key(mover_, place);
+bool GoPlayoutBoard<MaxSide>::repeats(unsigned place, unsigned near, bool lives) noexcept {
+  const unsigned loser = lives ? go_near::other(own_) : own_;
+  std::uint64_t key = key_ ^ stone_key(own_, point(place));
   unsigned stones = num_points_ - num_empty_ + 1;
   const auto remove = [&](unsigned stone) {
-    key ^= stone_key(loser, stone);
+    key ^= stone_key(loser, point(stone));
     --stones;
   };
   if (!lives) remove(place);
-  for_beside(place, [&](unsigned p) { --open_[head_[p]]; });
   std::array<unsigned, 4> removed{};  // heads
   unsigned count = 0;
-  for_beside(place, [&](unsigned p) {
+  for_sides(place, go_near::stones(near, loser) & without_liberty(place), [&](unsigned p) {
     const unsigned head = head_[p];
-    if (colour_[p] != 1U << loser || open_[head] != 0) return;
     for (unsigned i = 0; i < count; ++i) {
       if (removed[i] == head) return;
     }
@@ -116,87 +156,117 @@ bool GoPlayoutBoard<MaxSide>::repeats(unsigned place, bool lives) noexcept {
       stone = next_[stone];
     } while (stone != p);
   });
-  for_beside(place, [&](unsigned p) { ++open_[head_[p]]; });
-  key ^= turn_key(1U - mover_);
+  key ^= turn_key(go_near::other(own_));
   return history_.contains(key, stones) || earlier_->contains(key, static_cast<int>(stones));
 }
 
 template <int MaxSide>
-void GoPlayoutBoard<MaxSide>::swap_empties(unsigned i, unsigned j) noexcept {
-  const std::uint16_t a = list_[i];
-  const std::uint16_t b = list_[j];
-  list_[i] = b;
-  list_[j] = a;
-  index_[b] = static_cast<std::uint16_t>(i);
-  index_[a] = static_cast<std::uint16_t>(j);
+bool GoPlayoutBoard<MaxSide>::is_legal(Action point) noexcept {
+  const bool legal = take_sides(place(point)) != Sides::illegal;
+  if (legal) give_sides(place(point));
+  return legal;
 }
 
 template <int MaxSide>
-unsigned GoPlayoutBoard<MaxSide>::draw(SmallDraws& draws) noexcept {
-  for (unsigned left = num_empty_; left > 0; --left) {
+void GoPlayoutBoard<MaxSide>::play(Action action) noexcept {
+  if (static_cast<unsigned>(action) == num_points_) {
+    pass();
+    return;
+  }
+  unsigned index = 0;
+  while (list_[index].point != action) ++index;
+  const unsigned near = near_[list_[index].place];
+  const bool settles = take_sides(list_[index].place) == Sides::settles;
+  own_ == 1 ? play_empty<1>(index, near, settles) : play_empty<2>(index, near, settles);
+}
+
+template <int MaxSide>
+int GoPlayoutBoard<MaxSide>::play_out(SmallDraws& draws) noexcept {
+  int plies = 0;
+  for (; !over(); ++plies) own_ == 1 ? play_drawn<1>(draws) : play_drawn<2>(draws);
+  return plies;
+}
+
+template <int MaxSide>
+template <unsigned kColour>
+void GoPlayoutBoard<MaxSide>::play_drawn(SmallDraws& draws) noexcept {
+  for (unsigned tried = 0; tried < num_empty_; ++tried) {
+    const unsigned left = num_empty_ - tried;
     const unsigned drawn = draws.below(left);
-    const unsigned place = list_[drawn];
-    const unsigned beside = around(place);
-    if (!is_eye(place, beside) && is_legal_place(place, beside)) return place;
-    swap_empties(drawn, left - 1);  // not tried again
+    const unsigned place = list_[drawn].place;
+    const unsigned near = near_[place];
+    if (!go_near::is_eye(near, kColour)) {
+      const Sides sides = take_sides<kColour>(place, near);
+      if (sides != Sides::illegal) {
+        play_empty<kColour>(drawn, near, sides == Sides::settles);
+        return;
+      }
+    }
+    std::swap(list_[drawn], list_[left - 1]);  // not tried again
   }
-  return kNowhere;
+  pass();
 }
 
 template <int MaxSide>
-void GoPlayoutBoard<MaxSide>::play_place(unsigned place) noexcept {
+void GoPlayoutBoard<MaxSide>::pass() noexcept {
   --plies_left_;
+  ++passes_;
   ko_ = kNowhere;
-  const bool passes = place == kNowhere;
-  if (passes) {
-    ++passes_;
-  } else {
-    passes_ = 0;
-    place_stone(place);
-  }
-  mover_ ^= 1U;
-  if (!superko_ || (passes && !situational_)) return;  // a pass leaves the board as it was
-  history_.add(key_ ^ turn_key(mover_), num_points_ - num_empty_);
+  own_ = go_near::other(own_);
+  // A pass leaves the board as it was.
+  if (superko_ && situational_) history_.add(key_ ^ turn_key(own_), num_points_ - num_empty_);
 }
 
 template <int MaxSide>
-void GoPlayoutBoard<MaxSide>::place_stone(unsigned place) noexcept {
-  unsigned open = 0;
-  for_beside(place, [&](unsigned p) {
-    open += colour_[p] == kEmpty ? 1U : 0U;
-    --open_[head_[p]];
-  });
-  remove_empty(place);
-  colour_[place] = static_cast<std::uint8_t>(own());
-  head_[place] = next_[place] = static_cast<std::uint16_t>(place);
-  size_[place] = 1;
-  ++stones_[mover_];
-  open_[place] = static_cast<std::uint16_t>(open);
-  if (superko_) key_ ^= stone_key(mover_, place);
+template <unsigned kColour>
+void GoPlayoutBoard<MaxSide>::play_empty(unsigned index, unsigned near, bool settles) noexcept {
+  --plies_left_;
+  passes_ = 0;
+  ko_ = kNowhere;
+  const auto [place, point] = list_[index];
+  list_[index] = list_[--num_empty_];
+  toggle(place, kColour);
+  lead_ += kColour == 1 ? 1 : -1;
+  // It joins the first friend's chain; without friends it is a chain already, with nothing in it.
+  open_[place] = size_[place] = 0;
+  next_[place] = place;
+  const unsigned friends = go_near::stones(near, kColour);
+  const unsigned first = beside(place, friends);
+  const unsigned head = head_[first];
+  head_[place] = static_cast<std::uint16_t>(head);
+  std::swap(next_[place], next_[first]);
+  open_[head] = static_cast<std::uint16_t>(open_[head] + go_near::count(go_near::empties(near)));
+  ++size_[head];
+  for_sides(place, friends & (friends - 1), [&](unsigned p) { join(place, p); });
+  if (superko_) key_ ^= stone_key(kColour, point);
+  if (settles) settle(place, near);
+  own_ = go_near::other(kColour);
+  if (superko_) history_.add(key_ ^ turn_key(own_), num_points_ - num_empty_);
+}
+
+/// Takes off the chains without a liberty: the other player's, or else the stone's own.
+template <int MaxSide>
+void GoPlayoutBoard<MaxSide>::settle(unsigned place, unsigned near) noexcept {
   unsigned taken = 0;
   unsigned last_taken = kNowhere;
-  const unsigned other = 3U - own();
-  for_beside(place, [&](unsigned p) {
-    if (colour_[p] == own()) {
-      join(place, p);
-    } else if (colour_[p] == other && open_[head_[p]] == 0) {
-      taken += take_off(p);
-      last_taken = p;
-    }
+  const unsigned other = go_near::other(own_);
+  for_sides(place, go_near::stones(near, other), [&](unsigned p) {
+    if (open_of(p) != 0) return;
+    taken += take_off(p, other);
+    last_taken = p;
   });
-  const unsigned head = head_[place];
-  if (open_[head] == 0) {
-    take_off(place);
-  } else if (taken == 1 && size_[head] == 1 && open_[head] == 1) {
+  if (open_of(place) == 0) {
+    take_off(place, own_);
+  } else if (taken == 1 && open_of(place) == 1 && go_near::stones(near, own_) == 0) {
     ko_ = last_taken;
   }
 }
 
 /// The smaller chain takes the name of the larger one.
 template <int MaxSide>
-void GoPlayoutBoard<MaxSide>::join(unsigned place, unsigned other) noexcept {
-  unsigned larger = head_[other];
-  unsigned smaller = head_[place];
+void GoPlayoutBoard<MaxSide>::join(unsigned a, unsigned b) noexcept {
+  unsigned larger = head_[a];
+  unsigned smaller = head_[b];
   if (larger == smaller) return;
   if (size_[smaller] > size_[larger]) std::swap(larger, smaller);
   size_[larger] = static_cast<std::uint16_t>(size_[larger] + size_[smaller]);
@@ -210,22 +280,22 @@ void GoPlayoutBoard<MaxSide>::join(unsigned place, unsigned other) noexcept {
 }
 
 template <int MaxSide>
-unsigned GoPlayoutBoard<MaxSide>::take_off(unsigned stone) noexcept {
-  const unsigned player = colour_[stone] - 1U;
+unsigned GoPlayoutBoard<MaxSide>::take_off(unsigned stone, unsigned colour) noexcept {
   unsigned taken = 0;
   unsigned p = stone;
   do {
-    const unsigned following = next_[p];
-    colour_[p] = kEmpty;
-    head_[p] = 0;
-    taken_[p] = static_cast<std::uint8_t>(taken_[p] | (1U << player));
-    if (superko_) key_ ^= stone_key(player, p);
-    add_empty(p);
-    for_beside(p, [&](unsigned beside) { ++open_[head_[beside]]; });
+    const unsigned at = point(p);
+    head_[p] = static_cast<std::uint16_t>(p);
+    open_[p] = kNoChain;
+    near_[p] |= colour << go_near::kTaken;
+    if (superko_) key_ ^= stone_key(colour, at);
+    list_[num_empty_++] = {static_cast<std::uint16_t>(p), static_cast<std::uint16_t>(at)};
+    toggle(p, colour);
+    give_sides(p);
     ++taken;
-    p = following;
+    p = next_[p];
   } while (p != stone);
-  stones_[player] -= static_cast<int>(taken);
+  lead_ += (colour == 1 ? -1 : 1) * static_cast<int>(taken);
   return taken;
 }
 
@@ -235,25 +305,26 @@ int GoPlayoutBoard<MaxSide>::margin() const noexcept {
   std::array<bool, kPlaces> seen{};
   std::array<std::uint16_t, kPoints> region;  // NOLINT: written before it is read
   for (unsigned i = 0; i < num_empty_; ++i) {
-    if (seen[list_[i]]) continue;
+    if (seen[list_[i].place]) continue;
     unsigned borders = 0;
     unsigned count = 0;
     const auto add = [&](unsigned place) {
-      if (colour_[place] != kEmpty || seen[place]) return;
+      if (seen[place]) return;
       seen[place] = true;
       region[count++] = static_cast<std::uint16_t>(place);
     };
-    add(list_[i]);
+    add(list_[i].place);
     for (unsigned k = 0; k < count; ++k) {
-      const unsigned beside = around(region[k]);
-      borders |= beside;
-      if ((beside & kEmpty) != 0) for_beside(region[k], add);
+      const unsigned near = near_[region[k]];
+      for (const unsigned colour : {1U, 2U}) {
+        if (go_near::stones(near, colour) != 0) borders |= colour;
+      }
+      for_sides(region[k], go_near::empties(near), add);
     }
     const int points = static_cast<int>(count);
-    borders &= 3U;
     margin += borders == 1 ? points : borders == 2 ? -points : 0;
   }
-  return margin + stones_[0] - stones_[1];
+  return margin + lead_;
 }
 
 template class GoPlayoutBoard<9>;

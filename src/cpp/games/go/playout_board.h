@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -9,6 +10,7 @@
 #include "games/go/board.h"
 #include "games/go/geometry.h"
 #include "games/go/history.h"
+#include "games/go/near.h"
 #include "games/go/params.h"
 
 namespace pyengine {
@@ -57,9 +59,10 @@ struct GoPlayoutStart {
 ///
 ///   place of (row, column) = (row + 1) * kStride + column + 1
 ///
-/// A chain counts its pseudo-liberties, as GoBoard does. Empty places and the border belong to
-/// chain 0, whose count means nothing: a play changes the counts of four neighbours without asking
-/// what they are.
+/// Each place knows what stands around it (near.h), so that most questions take no other load. A
+/// chain counts its pseudo-liberties, as GoBoard does. An empty place and one of the border are
+/// chains of their own, whose counts mean nothing: a play changes the counts of four neighbours
+/// without asking what they are.
 template <int MaxSide>
 class GoPlayoutBoard {
  public:
@@ -67,21 +70,13 @@ class GoPlayoutBoard {
 
   [[nodiscard]] bool over() const noexcept { return passes_ >= 2 || plies_left_ <= 0; }
   /// Plays to the end by the moves of BasicGo::playout_move(); returns the number of plies.
-  int play_out(SmallDraws& draws) noexcept {
-    int plies = 0;
-    for (; !over(); ++plies) play_place(draw(draws));
-    return plies;
-  }
+  int play_out(SmallDraws& draws) noexcept;
   /// Plays a legal point, or the pass.
-  void play(Action action) noexcept {
-    play_place(static_cast<unsigned>(action) == num_points_ ? kNowhere : place(action));
-  }
+  void play(Action action) noexcept;
   /// Of an empty point.
-  [[nodiscard]] bool is_legal(Action point) noexcept {
-    return is_legal_place(place(point), around(place(point)));
-  }
+  [[nodiscard]] bool is_legal(Action point) noexcept;
   [[nodiscard]] bool fills_eye(Action point) const noexcept {
-    return is_eye(place(point), around(place(point)));
+    return go_near::is_eye(near_[place(point)], own_);
   }
   /// Points of the first player less those of the second, by area.
   [[nodiscard]] int margin() const noexcept;
@@ -91,10 +86,17 @@ class GoPlayoutBoard {
   static constexpr unsigned kPlaces = (MaxSide + 2) * kStride + 1;
   static constexpr unsigned kPoints = MaxSide * MaxSide;
   static constexpr unsigned kNowhere = 0;  ///< a place of the border
-  /// Colours as bits: what stands around a place is the union of four of them. 1 and 2 are players.
-  static constexpr unsigned kEmpty = 4;
-  static constexpr unsigned kBorder = 8;
+  /// To the neighbour of a bit of a set of go_near; 8: to none.
+  static constexpr std::array<int, 9> kSteps{
+      -static_cast<int>(kStride), 0, -1, 0, 1, 0, kStride, 0, 0};
 
+  /// A count of what is no chain: nobody takes it for a chain that has few pseudo-liberties.
+  static constexpr std::uint16_t kNoChain = 0x8000;
+
+  struct Empty {
+    std::uint16_t place;
+    std::uint16_t point;
+  };
   /// Calls `visit` for the four places beside one.
   template <class Visit>
   static void for_beside(unsigned place, Visit&& visit) {
@@ -102,6 +104,16 @@ class GoPlayoutBoard {
     visit(place - 1);
     visit(place + 1);
     visit(place + kStride);
+  }
+  /// Calls `visit` for the places of a set of the neighbours of one.
+  template <class Visit>
+  static void for_sides(unsigned place, unsigned set, Visit&& visit) {
+    for (; set != 0; set &= set - 1) visit(beside(place, set));
+  }
+  /// The first place of the set; the place itself where there is none.
+  [[nodiscard]] static unsigned beside(unsigned place, unsigned set) noexcept {
+    return place +
+        static_cast<unsigned>(kSteps[static_cast<unsigned>(std::countr_zero(set | 256U))]);
   }
 
   [[nodiscard]] unsigned place(Action point) const noexcept {
@@ -111,56 +123,59 @@ class GoPlayoutBoard {
   [[nodiscard]] unsigned point(unsigned place) const noexcept {
     return (place / kStride - 1) * columns_ + place % kStride - 1;
   }
-  [[nodiscard]] unsigned around(unsigned place) const noexcept {
-    return static_cast<unsigned>(colour_[place - kStride] | colour_[place - 1] |
-                                 colour_[place + 1] | colour_[place + kStride]);
-  }
-  [[nodiscard]] unsigned own() const noexcept { return 1U << mover_; }
-  [[nodiscard]] std::uint64_t stone_key(unsigned player, unsigned place) const noexcept {
-    return kGoKeys.stone[player][point(place)];
+  [[nodiscard]] std::uint16_t& open_of(unsigned place) noexcept { return open_[head_[place]]; }
+  [[nodiscard]] static std::uint64_t stone_key(unsigned colour, unsigned point) noexcept {
+    return kGoKeys.stone[colour - 1][point];
   }
   /// With what the keys of a history tell the player to move.
   [[nodiscard]] std::uint64_t turn_key(unsigned to_move) const noexcept {
-    return situational_ && to_move != 0 ? kGoKeys.second_to_move : 0;
+    return situational_ && to_move != 1 ? kGoKeys.second_to_move : 0;
   }
 
-  /// Uniform over the legal places that are no eye of the mover's; kNowhere, the pass, where there
-  /// is none. Tries the empty places in a random order.
-  [[nodiscard]] unsigned draw(SmallDraws& draws) noexcept;
-  void play_place(unsigned place) noexcept;
+  /// Of a colour: uniform over the legal places that are no eye of its own; passes where there is
+  /// none. Tries the empty places in a random order.
+  template <unsigned kColour>
+  void play_drawn(SmallDraws& draws) noexcept;
+  /// Plays the empty place at `index` of the list, whose sides have been taken.
+  template <unsigned kColour>
+  void play_empty(unsigned index, unsigned near, bool settles) noexcept;
+  void pass() noexcept;
 
-  // `beside` = around(place)
-  /// All neighbours are the mover's; at most one stone of the other's is diagonal to it, none at
-  /// the edge.
-  [[nodiscard]] bool is_eye(unsigned place, unsigned beside) const noexcept {
-    return (beside & ~(own() | kBorder)) == 0 && has_sound_corners(place, beside);
+  /// What taking the sides of a place has shown.
+  enum class Sides : std::uint8_t {
+    illegal,  ///< they have been given back
+    legal,
+    settles,  ///< legal, and some chain has no liberty left
+  };
+  /// Takes the pseudo-liberties that a stone of the colour at the place takes, if it is legal.
+  template <unsigned kColour>
+  [[nodiscard]] Sides take_sides(unsigned place, unsigned near) noexcept;
+  [[nodiscard]] Sides take_sides(unsigned place) noexcept {
+    return own_ == 1 ? take_sides<1>(place, near_[place]) : take_sides<2>(place, near_[place]);
   }
-  [[nodiscard]] bool has_sound_corners(unsigned place, unsigned beside) const noexcept;
-  [[nodiscard]] bool is_legal_place(unsigned place, unsigned beside) noexcept;
-  /// Whether a stone of the mover would have a liberty where no empty point is beside it.
-  [[nodiscard]] bool lives_by_chains(unsigned place) noexcept;
-  /// Whether superko forbids the stone, which lives or is suicide.
-  [[nodiscard]] bool repeats(unsigned place, bool lives) noexcept;
+  void give_sides(unsigned place) noexcept {
+    for_beside(place, [this](unsigned p) { ++open_of(p); });
+  }
+  /// Whether a chain beside the place may lose its last liberty to a stone there.
+  [[nodiscard]] bool has_few_sides(unsigned place) noexcept;
+  /// The neighbours whose chains have no liberty left.
+  [[nodiscard]] unsigned without_liberty(unsigned place) noexcept;
+  /// Whether superko forbids the stone, which lives or is suicide and has taken its sides.
+  [[nodiscard]] bool repeats(unsigned place, unsigned near, bool lives) noexcept;
 
   void set_up(const GoPlayoutStart<MaxSide>& start) noexcept;
-  void place_stone(unsigned place) noexcept;
-  void join(unsigned place, unsigned other) noexcept;
+  void set_up_borders(unsigned rows) noexcept;
+  /// A stone comes to the place or is taken off.
+  void toggle(unsigned place, unsigned colour) noexcept;
+  void join(unsigned a, unsigned b) noexcept;
+  void settle(unsigned place, unsigned near) noexcept;
   /// Returns the number of stones.
-  unsigned take_off(unsigned stone) noexcept;
-  void add_empty(unsigned place) noexcept {
-    list_[num_empty_] = static_cast<std::uint16_t>(place);
-    index_[place] = static_cast<std::uint16_t>(num_empty_++);
-  }
-  void swap_empties(unsigned i, unsigned j) noexcept;
-  void remove_empty(unsigned place) noexcept {
-    swap_empties(index_[place], num_empty_ - 1);
-    --num_empty_;
-  }
+  unsigned take_off(unsigned stone, unsigned colour) noexcept;
 
   const GoHistory* earlier_;
   unsigned columns_;
   unsigned num_points_;
-  unsigned mover_;
+  unsigned own_;  ///< colour of the player to move
   unsigned ko_ = kNowhere;
   int passes_;
   int plies_left_;
@@ -168,17 +183,15 @@ class GoPlayoutBoard {
   bool superko_;
   bool situational_;
   std::uint64_t key_;
-  std::array<int, 2> stones_;  ///< of each player
+  int lead_;  ///< stones of the first player less those of the second
   unsigned num_empty_ = 0;
   // The others are written before they are read.
-  std::array<std::uint8_t, kPlaces> colour_;
-  std::array<std::uint8_t, kPlaces> taken_;   ///< bits of players whose stones were taken off there
-  std::array<std::uint16_t, kPlaces> head_;   ///< names the chain of a stone; 0 for no stone
-  std::array<std::uint16_t, kPlaces> next_;   ///< of a stone: the next one of its chain's ring
-  std::array<std::uint16_t, kPlaces> size_;   ///< [head]: stones
-  std::array<std::uint16_t, kPlaces> open_;   ///< [head]: pseudo-liberties
-  std::array<std::uint16_t, kPoints> list_;   ///< the empty places, in any order
-  std::array<std::uint16_t, kPlaces> index_;  ///< of an empty place in the list
+  std::array<GoNear, kPlaces> near_;
+  std::array<std::uint16_t, kPlaces> head_;  ///< names the chain of a stone; itself for no stone
+  std::array<std::uint16_t, kPlaces> next_;  ///< of a stone: the next one of its chain's ring
+  std::array<std::uint16_t, kPlaces> open_;  ///< [head]: pseudo-liberties
+  std::array<std::uint16_t, kPlaces> size_;  ///< [head]: stones
+  std::array<Empty, kPoints> list_;          ///< the empty places, in any order
   GoPlayoutHistory<MaxSide> history_;
 };
 

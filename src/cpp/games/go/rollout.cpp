@@ -1,5 +1,7 @@
 #include "games/go/rollout.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 
@@ -73,12 +75,30 @@ class GoPlayouts final : public GoRolloutPlayouts {
     found.strengths.resize(count);
   }
 
+  void probabilities(std::span<const ActionId> legal, std::span<float> probabilities) override {
+    moves(found_);
+    std::ranges::fill(probabilities, 0.0F);
+    double sum = 0.0;
+    std::size_t i = 0;
+    for (std::size_t k = 0; k < found_.moves.size();
+         ++k) {  // both ascend, and legal ends in a pass
+      while (static_cast<Action>(legal[i]) < found_.moves[k].point) ++i;
+      if (static_cast<Action>(legal[i]) != found_.moves[k].point) continue;  // superko forbids it
+      probabilities[i] = static_cast<float>(found_.strengths[k]);
+      sum += static_cast<double>(found_.strengths[k]);
+    }
+    if (sum == 0.0 && !probabilities.empty()) probabilities.back() = 1.0F;
+    if (sum == 0.0) return;
+    for (float& p : probabilities) p = static_cast<float>(p / sum);
+  }
+
  private:
   double komi_;
   GoRolloutGrid<MaxSide> grid_;
   GoRolloutBoard<MaxSide> empty_;
   GoRolloutBoard<MaxSide> start_;
   GoRolloutBoard<MaxSide> board_;
+  GoRolloutMoves found_;
   std::optional<Outcome> outcome_;  ///< of a game that is over where the playouts begin
 };
 

@@ -1,0 +1,158 @@
+/// Games in which k stones or more in a row win, for the alpha-beta search: tic-tac-toe, m,n,k
+/// games, Gomoku without a rule about long rows. Scores are 1, 0 and -1.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "exact/alphabeta/line_board.h"
+#include "exact/alphabeta/position.h"
+#include "games/common/hashing.h"
+
+namespace pyengine::alphabeta {
+
+template <std::size_t kWords>
+class LinePosition {
+  using Board = LineBoard<kWords>;
+  using Points = typename Board::Points;
+
+ public:
+  static constexpr bool kKeepsHistory = false;
+  static constexpr bool kLooksUpChildren = false;
+  static constexpr bool kKeyIsCheap = false;
+  static constexpr bool kNullWindows = true;
+  static constexpr bool kHasMargin = false;
+  static constexpr bool kEndsAreProof = true;
+  /// A short way to win is found before long ones are looked at: 7,7,4 takes a 300th of the time.
+  static constexpr bool kDeepens = true;
+
+  class Children {
+   public:
+    [[nodiscard]] int size() const noexcept { return size_; }
+    [[nodiscard]] int& order(int i) noexcept { return list_[at(i)].order; }
+    [[nodiscard]] Action action(int i) const noexcept { return list_[at(i)].action; }
+    void swap(int i, int j) noexcept { std::swap(list_[at(i)], list_[at(j)]); }
+
+   private:
+    friend class LinePosition;
+    struct Child {
+      Action action;
+      int order;
+      Points threats;  ///< of who moves, after it
+    };
+    std::array<Child, static_cast<std::size_t>(Points::kBits)> list_;
+    int size_ = 0;
+  };
+
+  LinePosition() = default;
+  /// `board` outlives the position and its copies.
+  LinePosition(const Board& board, const Points& own, const Points& other) noexcept
+      : board_(&board),
+        own_(own),
+        other_(other),
+        own_threats_(board.completing(own)),
+        other_threats_(board.completing(other)) {}
+
+  [[nodiscard]] std::optional<int> over() const noexcept {
+    if (board_->has_line(other_)) return -1;
+    if (!empty().any()) return 0;
+    return std::nullopt;
+  }
+  /// A line at once; no answer to two of the other's; the last point; and who cannot win.
+  [[nodiscard]] std::optional<int> known(const Question& question, Children&,
+                                         std::uint64_t&) const noexcept {
+    const Points free = empty();
+    if ((own_threats_ & free).any()) return 1;
+    const Points forced = other_threats_ & free;
+    if (forced.any() && forced.rest().any()) return -1;
+    if (!free.any() || !free.rest().any()) return 0;
+    const std::uint64_t least = board_->least_potential();
+    if (question.alpha >= 0 && board_->potential(own_, other_) < least) return 0;
+    if (question.beta <= 0 && board_->potential(other_, own_) < 2 * least) return 0;
+    return std::nullopt;
+  }
+  [[nodiscard]] Bounds bounds(const Question&) const noexcept { return range(); }
+  [[nodiscard]] static constexpr Bounds range() noexcept { return {-1, 1}; }
+
+  /// The other's threat has to be answered.
+  void list(const Question&, Children& children, std::uint64_t&) const noexcept {
+    const Points forced = other_threats_ & empty();
+    list_of(forced.any() ? forced : empty(), children);
+  }
+  void list_all(Children& children, std::uint64_t&) const noexcept { list_of(empty(), children); }
+  void play(const Children& children, int i, LinePosition& next) const noexcept {
+    const auto& child = children.list_[at(i)];
+    next.board_ = board_;
+    next.own_ = other_;
+    next.other_ = own_ | Points::of(board_->bit_of(child.action));
+    next.own_threats_ = other_threats_;
+    next.other_threats_ = child.threats;
+  }
+  [[nodiscard]] bool same_mover(const LinePosition&) const noexcept { return false; }
+  [[nodiscard]] int estimate() const noexcept { return 0; }
+  /// While few stones lie, of all turns and mirror images.
+  [[nodiscard]] std::uint64_t key() const noexcept { return best_turn().first; }
+  [[nodiscard]] Action in_key(Action action) const noexcept {
+    const int turn = best_turn().second;
+    return turn < 0 ? action : board_->turned(action, turn);
+  }
+  [[nodiscard]] Action from_key(Action action) const noexcept {
+    const int turn = best_turn().second;
+    return turn < 0 ? action : board_->turned_back(action, turn);
+  }
+  [[nodiscard]] bool is_large(const Question&) const noexcept { return empty().count() > 10; }
+  [[nodiscard]] bool is_kept() const noexcept { return empty().count() > 4; }
+
+ private:
+  static constexpr int kMostTurnedStones = 8;
+  static constexpr int kThreat = 1 << 14;  ///< in the order of moves, beside weights of lines
+
+  [[nodiscard]] static constexpr std::size_t at(int i) noexcept {
+    return static_cast<std::size_t>(i);
+  }
+  [[nodiscard]] Points empty() const noexcept { return board_->all() - own_ - other_; }
+
+  /// The least hash of the turns, and which turn has it; -1 for the board as it is.
+  [[nodiscard]] std::pair<std::uint64_t, int> best_turn() const noexcept {
+    std::pair<std::uint64_t, int> best{hash_of(own_, other_), -1};
+    if ((own_ | other_).count() > kMostTurnedStones) return best;
+    for (int t = 0; t < board_->turns(); ++t) {
+      best = std::min(best, {hash_of(board_->turned(own_, t), board_->turned(other_, t)), t});
+    }
+    return best;
+  }
+  [[nodiscard]] static std::uint64_t hash_of(const Points& own, const Points& other) noexcept {
+    std::uint64_t hash = 0;
+    for (std::size_t w = 0; w < kWords; ++w)
+      hash = hash_words(own.words[w] ^ hash, other.words[w], 0);
+    return hash;
+  }
+
+  /// Moves that make threats first, then those on lines with many stones.
+  void list_of(const Points& moves, Children& children) const noexcept {
+    children.size_ = 0;
+    typename Board::Weights weights;
+    board_->weigh(own_, other_, weights);
+    for (Points rest = moves; rest.any(); rest = rest.rest()) {
+      const int bit = rest.first();
+      const Points threats = board_->completing(own_ | Points::of(bit));
+      const int made = (threats & empty()).count();
+      children.list_[at(children.size_++)] = {board_->point_of(bit),
+                                              kThreat * made + weights[at(bit)], threats};
+    }
+  }
+
+  const Board* board_ = nullptr;
+  Points own_;  ///< stones of the player to move
+  Points other_;
+  Points own_threats_;  ///< points that complete a line, with or without a stone
+  Points other_threats_;
+};
+
+static_assert(SolverPosition<LinePosition<1>>);
+
+}  // namespace pyengine::alphabeta
