@@ -120,6 +120,17 @@ class Arena {
   [[nodiscard]] T* at(BlockIndex index) const noexcept {
     return reinterpret_cast<T*>(at(index));
   }
+  /// at(), where `near` at `memory` is most often in the same chunk: the address then waits for no
+  /// load.
+  template <class T>
+  [[nodiscard]] T* at_near(BlockIndex index, BlockIndex near, void* memory) const noexcept {
+    if (index >> kUnitBits != near >> kUnitBits) [[unlikely]] {
+      return at<T>(index);
+    }
+    const auto units = static_cast<std::ptrdiff_t>(index) - static_cast<std::ptrdiff_t>(near);
+    return reinterpret_cast<T*>(static_cast<std::byte*>(memory) +
+                                units * static_cast<std::ptrdiff_t>(kUnitBytes));
+  }
   /// Set when nobody will use the blocks any more: whoever sorts free blocks may stop.
   std::atomic<bool> abandoned{false};
 

@@ -15,6 +15,8 @@ class Rng {
  public:
   explicit Rng(std::uint64_t seed = 0, std::uint64_t stream = 0) noexcept : key_{seed, stream} {}
 
+  /// {seed, stream}.
+  [[nodiscard]] const std::array<std::uint64_t, 2>& key() const noexcept { return key_; }
   /// 64 uniform bits.
   std::uint64_t next() noexcept {
     if (used_ == 4) refill();

@@ -130,7 +130,9 @@ void Searcher::check(const State& state, const SearchConfig& config) const {
 bool Searcher::continues(const State& state) const {
   if (!tree_ || !root_) return false;
   // What a user's state is, only its own code can say.
-  if (is_foreign(state)) return root_->position().equals(state.position());
+  if (is_foreign(state)) {
+    return root_->position().equals(state.position()) || (advanced_ && resembles(*root_, state));
+  }
   return *root_ == state;
 }
 
@@ -145,6 +147,7 @@ void Searcher::drop_tree() {
 void Searcher::start_tree(const State& state) {
   State root = state;
   drop_tree();
+  advanced_ = false;
   make_room();
   const std::lock_guard lock(stats_mutex_);
   root_.emplace(std::move(root));
@@ -370,6 +373,7 @@ void Searcher::advance(Action action) {
     if (pipeline_) pipeline_->release_memory();
   }
   root_.emplace(std::move(next));
+  advanced_ = true;
 }
 
 void Searcher::clear() {

@@ -104,6 +104,7 @@ class Searcher {
   std::atomic<bool> stop_{false};  ///< the one under way is to end; set from its very beginning
   std::unique_ptr<Tree> tree_;
   std::optional<State> root_;             ///< of tree_
+  bool advanced_ = false;                 ///< root_ comes of advance()
   Algorithm grown_by_ = Algorithm::puct;  ///< rule of the last search of tree_
   std::uint64_t searches_ = 0;            ///< so far: each has random numbers of its own
   Current current_;

@@ -59,4 +59,10 @@ bool is_foreign(const State& state) {
   return dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position()) != nullptr;
 }
 
+bool resembles(const State& a, const State& b) {
+  const auto* one = dynamic_cast<const PositionOf<ForeignPosition>*>(&a.position());
+  const auto* other = dynamic_cast<const PositionOf<ForeignPosition>*>(&b.position());
+  return one != nullptr && other != nullptr && one->value.resembles(other->value);
+}
+
 }  // namespace pyengine

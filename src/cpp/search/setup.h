@@ -24,5 +24,7 @@ namespace pyengine {
 void check_endings(const SearchConfig& config, const State& state);
 /// Whether a user's own code plays the game: on the thread that called alone.
 [[nodiscard]] bool is_foreign(const State& state);
+/// Of two states of a user's game: see ForeignPosition::resembles().
+[[nodiscard]] bool resembles(const State& a, const State& b);
 
 }  // namespace pyengine

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "eval/mixed.h"
+#include "eval/rollout/policy_priors.h"
 #include "eval/rollout/policy_rollout.h"
 #include "eval/simple.h"
 #include "games/any/registry.h"
@@ -121,10 +123,13 @@ TEST_SUITE("concurrent") {
       const auto game = load_game(name);
       std::vector<std::shared_ptr<Evaluator>> evaluators{std::make_shared<RolloutEvaluator>()};
       if (std::string_view(name) == "go") {
-        evaluators.push_back(std::make_shared<PolicyRolloutEvaluator>(1, policy));
+        const auto rollouts = std::make_shared<PolicyRolloutEvaluator>(1, policy);
+        const auto priors = std::make_shared<PolicyPriorsEvaluator>(policy);
+        evaluators.push_back(rollouts);
+        evaluators.push_back(std::make_shared<MixedEvaluator>(priors, rollouts, 1.0));
       }
       for (const auto& evaluator : evaluators) {
-        for (const Algorithm algorithm : {Algorithm::uct, Algorithm::gumbel}) {
+        for (const Algorithm algorithm : {Algorithm::uct, Algorithm::puct, Algorithm::gumbel}) {
           SearchConfig config = config_of(4, false);
           config.algorithm = algorithm;
           config.simulations = 200;

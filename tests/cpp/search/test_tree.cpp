@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -70,6 +71,31 @@ std::vector<const Node*> children_of(const Tree& tree, const Node& node) {
   for_each_child(tree.arena(), node, node.num_children.load(),
                  [&](const Node& child) { all.push_back(&child); });
   return all;
+}
+
+TEST_CASE("the fast way along the children meets the same ones") {
+  Planted planted;
+  planted.expand(planted.tree->root(), 45);
+  for (int count = 1; count <= 45; ++count) {
+    planted.child(planted.tree->root());
+    std::vector<const Node*> met;
+    for_each_child_fast(planted.tree->arena(), planted.tree->root(), count,
+                        [&](const Node& child) { met.push_back(&child); });
+    CHECK(met == children_of(*planted.tree, planted.tree->root()));
+  }
+}
+
+TEST_CASE("an address from one nearby is the block's own, in this chunk and in others") {
+  const auto pool = std::make_shared<ChunkPool>(kPoolBytes);
+  Allocator allocator(std::make_shared<Arena>(pool));
+  const Arena& arena = *allocator.arena();
+  const BlockIndex first = allocator.take(64);
+  for (int i = 0; i < 40; ++i) {
+    const BlockIndex other = allocator.take(Arena::kMaxUnits / 2);
+    REQUIRE(other != 0);
+    CHECK(arena.at_near<std::byte>(other, first, arena.at(first)) == arena.at(other));
+    CHECK(arena.at_near<std::byte>(first, other, arena.at(other)) == arena.at(first));
+  }
 }
 
 TEST_CASE("blocks of children hold 1, 1, 2, 4 ... 1024, 1024 nodes") {

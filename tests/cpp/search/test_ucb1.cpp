@@ -141,7 +141,7 @@ std::vector<std::uint32_t> naive_visits(const State& start, std::uint64_t simula
 TEST_CASE("UCB1 at every node: the visits are those of the textbook algorithm") {
   for (const std::string name : {"tic_tac_toe", "connect_four"}) {
     const auto game = load_game(name);
-    for (const std::uint64_t simulations : {1U, 5U, 8U, 100U, 3000U}) {
+    for (const std::uint64_t simulations : {1U, 5U, 8U, 100U, 3000U, 9000U}) {
       for (const int plies : {0, 4}) {
         CAPTURE(name);
         CAPTURE(simulations);

@@ -43,10 +43,11 @@ struct Selection {
 
 class RootPlan;
 
-/// What the choice at a root depends on beside the tree.
+/// What a walk and the choice at its root depend on beside the tree.
 struct RootSearch {
   const SearchConfig& config;
   RootPlan* plan = nullptr;  ///< of rules that have one
+  Sharing sharing = Sharing::shared;
 };
 
 /// Chooses at the nodes of a walk. Each worker has a rule of its own, with the memory in which it

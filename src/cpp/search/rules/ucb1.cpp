@@ -2,41 +2,78 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <new>
 
 #include "search/tree/order.h"
 
 namespace pyengine {
 namespace {
 
-/// Functions of small numbers of visits, which most nodes of a tree have.
-struct Tables {
+/// What a unit of a child's values and its exploration weigh, for small numbers of visits, which
+/// most nodes of a tree have.
+struct SharesTable {
   static constexpr std::uint32_t kSize = 4096;
   std::array<ucb1::Shares, kSize> shares{};
-  std::array<double, kSize> logs{};     ///< 0 where n is 0
-  std::array<double, kSize> explore{};  ///< likewise
 
-  Tables() noexcept {
-    for (std::uint32_t n = 1; n < kSize; ++n) {
-      shares[n] = ucb1::shares_of(n);
-      logs[n] = std::log(n);
-      explore[n] = ucb1::explore_of(logs[n]);
-    }
+  SharesTable() noexcept {
+    for (std::uint32_t n = 1; n < kSize; ++n) shares[n] = ucb1::shares_of(n);
   }
 };
-const Tables kTables;
+const SharesTable kShares;
 
 [[nodiscard]] ucb1::Shares shares_of(std::uint32_t visits) noexcept {
-  return visits < Tables::kSize ? kTables.shares[visits] : ucb1::shares_of(visits);
+  if (visits >= SharesTable::kSize) [[unlikely]] {
+    return ucb1::shares_of(visits);
+  }
+  return kShares.shares[visits];
 }
-[[nodiscard]] double log_of(std::uint32_t n) noexcept {
-  return n < Tables::kSize ? kTables.logs[n] : std::log(n);
-}
-[[nodiscard]] double explore_of(std::uint32_t n) noexcept {
-  return n < Tables::kSize ? kTables.explore[n] : ucb1::explore_of(std::log(n));
-}
+
+/// A function of numbers of visits in blocks that are computed when they are first asked for: a
+/// root asks for each number in turn, its children for the same ones again.
+template <double (*kFunction)(std::uint32_t)>
+class LazyTable {
+ public:
+  [[nodiscard]] double operator()(std::uint32_t n) noexcept {
+    if (n >= kBlock * kBlocks) return kFunction(n);
+    const double* block = blocks_[n / kBlock].load(std::memory_order_acquire);
+    if (block == nullptr) [[unlikely]] {
+      return make(n);
+    }
+    return block[n % kBlock];
+  }
+
+ private:
+  static constexpr std::uint32_t kBlock = 4096;
+  static constexpr std::uint32_t kBlocks = 64;
+
+  /// Two threads may both make a block: one is kept, as long as the process lives.
+  [[gnu::noinline]] double make(std::uint32_t n) noexcept {
+    std::unique_ptr<double[]> block(new (std::nothrow) double[kBlock]);
+    if (block == nullptr) return kFunction(n);
+    const std::uint32_t first = n / kBlock * kBlock;
+    for (std::uint32_t i = 0; i < kBlock; ++i) block[i] = kFunction(first + i);
+    double* none = nullptr;
+    if (blocks_[n / kBlock].compare_exchange_strong(none, block.get(), std::memory_order_acq_rel)) {
+      static_cast<void>(block.release());
+    }
+    return kFunction(n);
+  }
+
+  std::array<std::atomic<double*>, kBlocks> blocks_{};
+};
+
+/// ln n; 0 where n is 0.
+double log_of_visits(std::uint32_t n) { return n == 0 ? 0.0 : std::log(n); }
+double explore_of_visits(std::uint32_t n) { return ucb1::explore_of(log_of_visits(n)); }
+
+constinit LazyTable<log_of_visits> log_of;
+constinit LazyTable<explore_of_visits> explore_of;
 
 /// Without the node's own evaluation, which is not a visit of a child.
 [[nodiscard]] std::uint32_t visits_of_children(const Node& node) noexcept {
@@ -45,11 +82,42 @@ const Tables kTables;
   return std::max(all, 1U) - 1;
 }
 
+/// Numbers in the order of the scores, which but for rounding are not negative. One cycle compares
+/// two of them, and the next step of a walk waits for the choice.
+[[nodiscard]] std::int64_t rank_of(double score) noexcept {
+  return std::bit_cast<std::int64_t>(score);
+}
+
+/// best_child() of children without a leaf in flight: most nodes of a tree that one worker
+/// searches.
+template <class Score>
+[[gnu::flatten]] Selection best_at_rest(const Tree& tree, const Node& node, int count,
+                                        Score&& score) noexcept {
+  Node* best = nullptr;
+  std::int64_t most = std::numeric_limits<std::int64_t>::min();
+  for_each_child_fast(tree.arena(), node, count, [&](Node& child) {
+    const std::int64_t value_sum = child.value_sum.load(std::memory_order_relaxed);
+    const std::uint32_t visits = child.visits.load(std::memory_order_relaxed);
+    const ucb1::Shares shares = shares_of(visits);
+    double found = score(ucb1::mean_of(value_sum, shares), visits, shares);
+    if (visits == 0) [[unlikely]] {
+      found = std::numeric_limits<double>::infinity();
+    }
+    const std::int64_t rank = rank_of(found);
+    best = rank > most ? &child : best;
+    most = rank > most ? rank : most;
+  });
+  return Selection::of(best);
+}
+
 /// The child with the largest score(mean, visits, shares of visits). Flattened: in a tree of a
 /// cheap game most of the time is spent in this loop.
 template <class Score>
 [[gnu::flatten]] Selection best_child(const Tree& tree, const Node& node, int count,
                                       Score&& score) noexcept {
+  if (node.in_flight.load(std::memory_order_relaxed) == 0) {
+    return best_at_rest(tree, node, count, score);
+  }
   Node* best = nullptr;
   double most = -std::numeric_limits<double>::infinity();
   for_each_child(tree.arena(), node, count, [&](Node& child) {

@@ -213,7 +213,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   if (!leaf.has_legal_bits) position.legal_actions(leaf.legal);
   position.rethrow_if_failed();
   leaf.to_move = position.to_move();
-  leaf.number = numbers_.fetch_add(1, std::memory_order_relaxed);
+  leaf.number = add<S>(numbers_, std::uint64_t{1});
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
   if (S == Sharing::exclusive && traits_.on_the_spot && !config_.deterministic) {
@@ -342,7 +342,7 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) cons
 
 template <Sharing S>
 void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now) {
-  Walk walk = worker.walker->walk(tree_, root_.position(), {config_, plan_.get()},
+  Walk walk = worker.walker->walk(tree_, root_.position(), {config_, plan_.get(), S},
                                   worker.selector.rule(), allocator_of(worker), worker.path);
   now.created += walk.created;
   if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0 && !closed()) {

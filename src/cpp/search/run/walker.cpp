@@ -53,7 +53,9 @@ class WalkerOf final : public Walker {
       if (chosen.outcome == Selection::Outcome::new_child) {
         bool at_cap = false;
         path.push_back(nullptr);  // room first: a node that is created is not lost
-        Node* child = tree.create_child(allocator, *node, at_cap);
+        Node* child = search.sharing == Sharing::shared
+            ? tree.create_child<Sharing::shared>(allocator, *node, at_cap)
+            : tree.create_child<Sharing::exclusive>(allocator, *node, at_cap);
         if (child != nullptr) {
           path.back() = child;
           return end(arrive(tree, *child, position));
@@ -66,9 +68,7 @@ class WalkerOf final : public Walker {
       node = chosen.child;
       path.push_back(node);
       at_root = false;
-      position.play(node->action);
-      if constexpr (CanFail<G>) position.rethrow_if_failed();
-      const NodeState state = node->state.load(std::memory_order_acquire);
+      const NodeState state = enter(position, *node);
       if (state != NodeState::expanded) return end(stop_at(*node, state));
       const Proof proof = node->proof.load(std::memory_order_relaxed);
       if (search.config.solver && proof != Proof::none) return end(known(value_of(proof)));
@@ -83,6 +83,25 @@ class WalkerOf final : public Walker {
   }
 
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
+
+  /// Plays the move to a node that is there. A user's position is asked nothing where the tree has
+  /// the answers.
+  static NodeState enter(G& position, const Node& node) {
+    if constexpr (HasPlayThrough<G>) {
+      const NodeState state = node.state.load(std::memory_order_acquire);
+      if (state == NodeState::expanded) {
+        position.play_through(node.action);
+      } else {
+        position.play(node.action);
+      }
+      position.rethrow_if_failed();
+      return state;
+    } else {
+      position.play(node.action);
+      if constexpr (CanFail<G>) position.rethrow_if_failed();
+      return node.state.load(std::memory_order_acquire);
+    }
+  }
 
   /// The end of a walk at a node that is there and not expanded.
   static Walk stop_at(Node& node, NodeState state) noexcept {

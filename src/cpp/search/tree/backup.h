@@ -5,22 +5,10 @@
 
 #include "base/backoff.h"
 #include "search/tree/path.h"
+#include "search/tree/sharing.h"
 #include "search/tree/tree.h"
 
 namespace pyengine {
-
-/// Whether several threads use a tree at once. One thread needs no lock prefix, which makes a
-/// simulation with the uniform evaluator about a quarter faster.
-enum class Sharing : bool { exclusive, shared };
-
-template <Sharing S, class T>
-void add(std::atomic<T>& counter, T amount) noexcept {
-  if constexpr (S == Sharing::shared) {
-    counter.fetch_add(amount, std::memory_order_relaxed);
-  } else {
-    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-  }
-}
 
 /// The lock of a leaf in flight, which keeps mark_again() and unmark() apart; none where one thread
 /// owns the tree. It is held for one pass over the path, so that unmark() waits in a loop.

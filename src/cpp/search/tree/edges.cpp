@@ -47,6 +47,16 @@ void sort_edges(std::span<Edge> edges) {
   return words;
 }
 
+/// leaf.num_legal(), where `words` = words_of(leaf).
+[[nodiscard]] int num_legal(const EvalLeaf& leaf, int words) noexcept {
+  if (!leaf.has_legal_bits) return leaf.legal.size();
+  int count = 0;
+  for (int w = 0; w < words; ++w) {
+    count += count_bits(leaf.legal_bits.words[static_cast<unsigned>(w)]);
+  }
+  return count;
+}
+
 void write_bits(const EvalLeaf& leaf, std::span<std::uint64_t> words) {
   if (leaf.has_legal_bits) {
     std::copy_n(leaf.legal_bits.words.begin(), words.size(), words.begin());
@@ -81,8 +91,8 @@ void list_edges(const EvalLeaf& leaf, std::span<Edge> edges) {
 }
 
 bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node) {
-  const int count = leaf.num_legal();
   const int words = leaf.equal_priors ? words_of(leaf) : 0;
+  const int count = leaf.equal_priors ? num_legal(leaf, words) : leaf.num_legal();
   const bool as_bits = leaf.equal_priors && words < edge_units(count);
   const BlockIndex block = allocator.take(as_bits ? words : edge_units(count));
   if (block == 0) return false;

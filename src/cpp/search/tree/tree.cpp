@@ -1,6 +1,7 @@
 #include "search/tree/tree.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <new>
 #include <utility>
@@ -145,8 +146,10 @@ void Tree::order_root() {
   }
 }
 
+template <Sharing S>
 Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) noexcept {
-  if (parent.creating.exchange(true, std::memory_order_acquire)) return nullptr;
+  constexpr bool kLocks = S == Sharing::shared;
+  if (kLocks && parent.creating.exchange(true, std::memory_order_acquire)) return nullptr;
   const int place = parent.num_children.load(std::memory_order_relaxed);
   Node* child = nullptr;
   if (place < parent.num_edges) child = make_place(allocator, parent, place);
@@ -161,13 +164,22 @@ Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) noexcep
     child->state.store(NodeState::claimed, std::memory_order_relaxed);
     parent.num_children.store(static_cast<std::uint16_t>(place + 1), std::memory_order_release);
   }
-  parent.creating.store(false, std::memory_order_release);
+  if (kLocks) parent.creating.store(false, std::memory_order_release);
   return child;
 }
+
+template Node* Tree::create_child<Sharing::exclusive>(Allocator&, Node&, bool&) noexcept;
+template Node* Tree::create_child<Sharing::shared>(Allocator&, Node&, bool&) noexcept;
 
 Node* Tree::make_place(Allocator& allocator, Node& parent, int place) noexcept {
   int block = 0;
   BlockIndex* link = &parent.children;
+  if (place > 0) {  // block b <= kLinks begins at place 2^(b-1), and its link is in the first block
+    block = std::min(static_cast<int>(std::bit_width(static_cast<unsigned>(place))),
+                     FirstBlock::kLinks);
+    link = block_link(*arena_, parent, block, *link);
+    place -= 1 << (block - 1);
+  }
   for (; place >= block_capacity(block); ++block) {
     place -= block_capacity(block);
     link = block_link(*arena_, parent, block + 1, *link);

@@ -11,6 +11,7 @@
 #include "eval/evaluator.h"
 #include "search/tree/edges.h"
 #include "search/tree/node.h"
+#include "search/tree/sharing.h"
 
 namespace pyengine {
 
@@ -70,6 +71,7 @@ class alignas(kCacheLine) Tree {
   }
   /// Creates the child of the next edge; the caller has claimed it. nullptr when another worker is
   /// creating one, and when memory is at its cap, which sets `full`.
+  template <Sharing S = Sharing::shared>
   Node* create_child(Allocator& allocator, Node& parent, bool& full) noexcept;
 
   /// Mixes `noise` (per edge of the root, in their order) into the root's priors:
