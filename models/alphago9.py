@@ -29,7 +29,7 @@ from pathlib import Path
 from alphago.folder import Run
 from alphago.learning import learn
 from alphago.reinforce import reinforce
-from alphago.settings import QUICK, Settings
+from alphago.settings import MATCHES, QUICK, Settings
 from alphago.strength import measure, table
 from alphago.value_games import play_value_games
 from measure.arguments import whole
@@ -163,8 +163,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--scale", type=float, default=1.0, help="of the games and steps (0.1: a tenth of them)"
     )
+    parser.add_argument("--blocks", type=whole, help="of both networks")
+    parser.add_argument("--filters", type=whole, help="of both networks")
     parser.add_argument("--match-games", type=whole, help="of each match of the table")
     parser.add_argument("--match-simulations", type=whole, help="a move of its searches")
+    parser.add_argument("--gnugo-level", type=whole, help="1 to 10 (default)")
     parser.add_argument(
         "--threads", type=whole, default=1, help="of searches and PyTorch (default 1)"
     )
@@ -178,14 +181,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.teacher.is_file():
         parser.error(f"expected the teacher's ONNX file, found no {args.teacher}")
     settings = (QUICK if args.quick else Settings()).scaled(args.scale)
-    other_matches = args.match_games is not None or args.match_simulations is not None
+    options = {
+        "blocks": args.blocks,
+        "filters": args.filters,
+        "match_games": args.match_games,
+        "simulations": args.match_simulations,
+        "gnugo_level": args.gnugo_level,
+    }
+    chosen = {name: value for name, value in options.items() if value is not None}
+    other_matches = not MATCHES.isdisjoint(chosen)
     run = Run(
         folder=args.directory,
-        settings=replace(
-            settings,
-            match_games=args.match_games or settings.match_games,
-            simulations=args.match_simulations or settings.simulations,
-        ),
+        settings=replace(settings, **chosen),
         teacher=args.teacher,
         threads=args.threads,
     )

@@ -3,9 +3,10 @@
     python models/rollouts.py runs/alphago9/rollout_policy.npz
     python models/rollouts.py policy.npz --simulations 20000 --games 400
 
-Both sides search by UCT with one thread and one playout a leaf. The times of a search are taken in
-turns on the same positions; the side with uniform playouts gets --simulations, the other as many as
-take as long. So the match itself depends on no clock, and goes on where it was stopped.
+Both sides search with one thread and one playout a leaf: by UCT or, where --priors says so, by PUCT
+with the policy's probabilities as priors. The times of a search are taken in turns on the same
+positions; the side with uniform playouts gets --simulations, the other as many as take as long. So
+the match itself depends on no clock, and goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _engine(
     return pyengine.Engine(
         game,
         evaluator,
-        algorithm="uct",
+        algorithm="puct" if isinstance(evaluator, pyengine.MixedEvaluator) else "uct",
         simulations=n,
         threads=1,
         batch_size=1,
@@ -73,12 +74,24 @@ def _engine(
     )
 
 
+def _with_priors(
+    policy: pyengine.RolloutPolicy, rollouts: pyengine.Evaluator
+) -> pyengine.Evaluator:
+    return pyengine.MixedEvaluator(pyengine.PolicyEvaluator(policy), rollouts, mix=1)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit status: 1 = not shown to be stronger, 2 = an error."""
     parser = argparse.ArgumentParser(description="Playouts by a policy against uniform ones.")
     parser.add_argument("policy", type=Path, metavar="POLICY.npz")
     parser.add_argument("--game", default=_GAME, help=f"default {_GAME}")
     parser.add_argument("--simulations", type=whole, default=10_000, help="with uniform playouts")
+    parser.add_argument(
+        "--priors",
+        choices=("neither", "policy", "both"),
+        default="neither",
+        help="the side whose tree has the policy's priors (default neither)",
+    )
     parser.add_argument("--games", type=whole, default=200)
     parser.add_argument("--ratio", type=above_0, help="of times, instead of measuring it")
     parser.add_argument("--seed", type=int, default=0)
@@ -96,8 +109,13 @@ def _measured(args: argparse.Namespace) -> int:
     """Measure and print; return the exit status."""
     game = pyengine.load_game(args.game)
     policy = pyengine.RolloutPolicy.load(args.policy)
-    uniform, n = pyengine.RolloutEvaluator(), args.simulations
-    by_policy = pyengine.RolloutEvaluator(policy=policy)
+    n = args.simulations
+    by_policy: pyengine.Evaluator = pyengine.RolloutEvaluator(policy=policy)
+    uniform: pyengine.Evaluator = pyengine.RolloutEvaluator()
+    if args.priors != "neither":
+        by_policy = _with_priors(policy, by_policy)
+    if args.priors == "both":
+        uniform = _with_priors(policy, uniform)
     ratio = args.ratio
     if ratio is None:
         with (
@@ -107,7 +125,10 @@ def _measured(args: argparse.Namespace) -> int:
             ratio = time_ratio(a, b)
     fewer = max(1, round(n / ratio))
     context = Context(work=args.work / policy.digest, shared=ROOT.parent / "shared", seed=args.seed)
-    name = f"{fewer:,} simulations by the policy against {n:,} by uniform playouts"
+    name = (
+        f"{fewer:,} simulations by the policy against {n:,} by uniform playouts, "
+        f"its priors: {args.priors}"
+    )
     with (
         closing(_engine(game, by_policy, fewer, args.seed)) as a,
         closing(_engine(game, uniform, n, args.seed)) as b,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,21 +39,31 @@ class _Choice:
 
 
 class PolicyPlayer:
-    """Plays the most likely move of an evaluator's policy, without a search.
+    """Draws its moves from an evaluator's policy, without a search, as AlphaGo's policy networks
+    were measured [Silver et al. 2016, "Policy network: reinforcement learning"].
 
     Args:
         game: that it plays.
         evaluator: a network.
         name: that tells it from others in a match's record.
+        seed: of the draws. A position with the same moves before it always gets the same move.
 
     """
 
-    def __init__(self, game: pyengine.Game, evaluator: pyengine.Evaluator, name: str) -> None:
+    def __init__(
+        self, game: pyengine.Game, evaluator: pyengine.Evaluator, name: str, seed: int
+    ) -> None:
         """Keep them."""
-        self._evaluator = evaluator
-        self.game, self.identity = game, name
+        self._evaluator, self._seed = evaluator, seed
+        self.game, self.identity = game, f"{name}, drawn, seed {seed}"
 
-    def search_many(self, states: Sequence[Any]) -> list[_Choice]:
+    def search_many(self, states: Sequence[pyengine.State]) -> list[_Choice]:
         """Return the choice in each state."""
         policy, _ = self._evaluator.evaluate(list(states))
-        return [_Choice(int(action)) for action in policy.argmax(axis=1)]
+        return [
+            _Choice(int(drawn(row[None], self._rng(state))[0]))
+            for row, state in zip(policy, states, strict=True)
+        ]
+
+    def _rng(self, state: pyengine.State) -> np.random.Generator:
+        return np.random.default_rng((self._seed, 30, *state.history()))

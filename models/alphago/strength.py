@@ -64,7 +64,7 @@ class _Parts:
     def alone(self, name: str) -> PolicyPlayer:
         evaluator = self.supervised if name == "policy_sl" else self.reinforced
         digest = sha256_of(self._run.path(f"{name}.onnx"))[:16]
-        return PolicyPlayer(self._run.game, evaluator, f"{name} {digest}")
+        return PolicyPlayer(self._run.game, evaluator, f"{name} {digest}", self._run.settings.seed)
 
 
 def steps(run: Run, context: Context) -> list[Step]:

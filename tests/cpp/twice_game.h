@@ -40,9 +40,10 @@ class TwiceState final : public ForeignState {
     board_[static_cast<std::size_t>(action)] = static_cast<int>(current_player());
     ++plies_;
   }
+  [[nodiscard]] bool has_text() const noexcept override { return false; }
   [[nodiscard]] std::string to_string() const override { return "twice"; }
   void observation(std::span<float>) const override {}
-  [[nodiscard]] bool equals(const ForeignState& other) const override {
+  [[nodiscard]] std::optional<bool> equals(const ForeignState& other) const override {
     return board_ == dynamic_cast<const TwiceState&>(other).board_;
   }
   [[nodiscard]] std::optional<std::uint64_t> hash() const override {

@@ -42,6 +42,8 @@ EvaluatorTraits mixed_traits(const EvaluatorTraits& network, const EvaluatorTrai
   traits.reads_positions = network.reads_positions || other.reads_positions;
   traits.equal_priors = network.equal_priors && other.equal_priors;  // else one reads the list
   traits.immediate = network.immediate && other.immediate;
+  const auto at_once = [](const EvaluatorTraits& t) { return t.immediate || t.on_the_spot; };
+  traits.on_the_spot = !traits.immediate && at_once(network) && at_once(other);
   traits.calling_thread = network.calling_thread || other.calling_thread;
   if (!traits.calling_thread) {
     traits.device_batches = std::max(network.device_batches, other.device_batches);
@@ -99,6 +101,21 @@ class BoundMixed final : public BoundEvaluator {
     return std::max(rows, 0);
   }
 
+  void answer(EvalBatch& batch, const AnyPosition& position) override {
+    auto& mixed = static_cast<MixedBatch&>(batch);
+    mixed.next().value = 0.0F;
+    for (std::size_t i = 0; i < kParts; ++i) {
+      EvalLeaf& asked = ask(mixed, i, false);
+      EvalBatch& own = *mixed.parts[i].batch;
+      if (parts_[i].traits.on_the_spot) {
+        parts_[i].evaluator->answer(own, position);
+      } else {
+        parts_[i].evaluator->request(own, position);
+      }
+      take_answer(i, asked, mixed.next());
+    }
+  }
+
   void fill(EvalBatch& batch) override {
     auto& mixed = static_cast<MixedBatch&>(batch);
     drop_unused(mixed);
@@ -140,15 +157,22 @@ class BoundMixed final : public BoundEvaluator {
   }
 
  private:
-  /// Requests mixed.next() from one part, and takes the answer if it is there.
-  int request_part(MixedBatch& mixed, std::size_t i, const AnyPosition& position) {
-    const Part& part = parts_[i];
+  /// Copies the question of mixed.next() to one part.
+  EvalLeaf& ask(MixedBatch& mixed, std::size_t i, bool with_position) {
     PartBatch& own = mixed.parts[i];
     drop_unused(mixed, own);
     own.batch->use_cache = mixed.use_cache;
     EvalLeaf& asked = own.batch->next();
-    copy_question(mixed.next(), asked, part.traits.reads_positions);
+    copy_question(mixed.next(), asked, with_position);
     if (i != kNetwork) asked.symmetry = LeafSymmetry::identity;
+    return asked;
+  }
+
+  /// Requests mixed.next() from one part, and takes the answer if it is there.
+  int request_part(MixedBatch& mixed, std::size_t i, const AnyPosition& position) {
+    const Part& part = parts_[i];
+    PartBatch& own = mixed.parts[i];
+    EvalLeaf& asked = ask(mixed, i, part.traits.reads_positions);
     const int rows = part.evaluator->request(*own.batch, position);
     if (rows == kAnswered) {
       take_answer(i, asked, mixed.next());

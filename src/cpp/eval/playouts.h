@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -40,6 +42,8 @@ class BoundPlayouts final : public BoundEvaluator {
     auto batch = std::make_unique<PlayoutBatch>(capacity);
     batch->playouts = make_();
     batch->bytes += batch->playouts->bytes();
+    const std::lock_guard lock(mutex_);
+    batch->answers = &answers_.emplace_back(0);
     return batch;
   }
   int request(EvalBatch&, const AnyPosition&) override { return 1; }
@@ -53,10 +57,14 @@ class BoundPlayouts final : public BoundEvaluator {
   }
   void answer(EvalBatch& batch, const AnyPosition& position) override {
     play(batch.next(), position, playouts_of(batch));
-    answers_.fetch_add(1, std::memory_order_relaxed);
+    // One thread at a time has the batch, so that it counts without a lock prefix.
+    std::atomic<std::uint64_t>& answers = *static_cast<PlayoutBatch&>(batch).answers;
+    answers.store(answers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   [[nodiscard]] EvaluatorStats stats() const noexcept override {
-    const std::uint64_t answers = answers_.load(std::memory_order_relaxed);
+    const std::lock_guard lock(mutex_);
+    std::uint64_t answers = 0;
+    for (const auto& some : answers_) answers += some.load(std::memory_order_relaxed);
     return {.rows = rows_.load(std::memory_order_relaxed) + answers,
             .batches = batches_.load(std::memory_order_relaxed) + answers};
   }
@@ -66,6 +74,7 @@ class BoundPlayouts final : public BoundEvaluator {
   struct PlayoutBatch final : EvalBatch {
     using EvalBatch::EvalBatch;
     std::unique_ptr<Playouts> playouts;
+    std::atomic<std::uint64_t>* answers = nullptr;  ///< on the spot, each a row and a batch
   };
   static Playouts& playouts_of(EvalBatch& batch) noexcept {
     return *static_cast<PlayoutBatch&>(batch).playouts;
@@ -88,7 +97,8 @@ class BoundPlayouts final : public BoundEvaluator {
   Make make_;
   std::atomic<std::uint64_t> rows_{0};
   std::atomic<std::uint64_t> batches_{0};
-  std::atomic<std::uint64_t> answers_{0};  ///< on the spot, each a row and a batch
+  mutable std::mutex mutex_;
+  std::deque<std::atomic<std::uint64_t>> answers_;  ///< of each batch that was made
 };
 
 }  // namespace pyengine

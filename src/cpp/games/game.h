@@ -130,6 +130,16 @@ concept HasLightPlayout = requires(const G position, class Rng& rng) {
   { position.light_playout(rng) } noexcept -> std::same_as<Playout>;
 };
 
+/// Optional: a position with a playout of its own that can fail: it throws.
+template <class G>
+concept HasForeignPlayout = requires(const G position, class Rng& rng) {
+  { position.play_out(rng) } -> std::same_as<Playout>;
+};
+
+/// Optional: play() to a position of which the caller knows all that it would ask.
+template <class G>
+concept HasPlayThrough = requires(G position, Action action) { position.play_through(action); };
+
 /// Optional: a position whose code can fail, such as a game written in Python. play(), outcome()
 /// and legal_actions() store what was thrown; the search asks and stops.
 template <class G>

@@ -69,7 +69,7 @@ TEST_CASE("probabilities are divided by their sum, and equal when all are 0") {
 TEST_CASE("every kind of value means the same game") {
   ModelSpec scalar;
   CHECK(value_of(scalar, {-0.25F}) == -0.25F);
-  CHECK(value_of(scalar, {1.5F}) == 1.0F);  // never outside [-1, 1]
+  CHECK(value_of(scalar, {1.005F}) == 1.0F);  // of a network in few bits
   scalar.value_kind = "probs";
   CHECK(value_of(scalar, {0.75F}) == 0.5F);
   scalar.value_kind = "logits";
@@ -181,7 +181,79 @@ TEST_CASE("a number that is not finite is an error that names the output") {
   CHECK_NOTHROW(decoder.check(policy.data(), &fine));
   CHECK_THROWS_WITH_AS(decoder.check(policy.data(), &nan),
                        doctest::Contains("value must be finite"), EvaluationError);
-  policy[3] = infinite;
-  CHECK_THROWS_WITH_AS(decoder.check(policy.data(), &fine),
-                       doctest::Contains("policy must be finite"), EvaluationError);
+  for (const float wrong : {infinite, nan}) {
+    policy[3] = wrong;
+    CHECK_THROWS_WITH_AS(decoder.check(policy.data(), &fine),
+                         doctest::Contains("policy must be finite"), EvaluationError);
+  }
+}
+
+TEST_CASE("a logit of -infinity is probability 0, so long as a legal action is left") {
+  const float infinite = std::numeric_limits<float>::infinity();
+  const float value = 0.0F;
+  for (const char* kind : {"logits", "log_probs"}) {
+    ModelSpec spec;
+    spec.policy = kind;
+    const Decoder decoder(spec, *load_game("tic_tac_toe"));
+    std::vector<float> policy(9, -infinite);
+    policy[1] = policy[5] = 2.0F;
+    CHECK_NOTHROW(decoder.check(policy.data(), &value));
+    EvalLeaf leaf = leaf_with({0, 1, 5, 8});
+    decoder.decode(policy.data(), &value, leaf);
+    CHECK(leaf.priors == std::vector<float>{0.0F, 0.5F, 0.5F, 0.0F});
+    EvalLeaf none = leaf_with({0, 8});
+    CHECK_THROWS_WITH_AS(decoder.decode(policy.data(), &value, none),
+                         doctest::Contains("leave a legal action, found -inf for all 2"),
+                         EvaluationError);
+  }
+}
+
+TEST_CASE("a 3-way value of logarithms may be -infinity, but not all of it") {
+  const float infinite = std::numeric_limits<float>::infinity();
+  ModelSpec spec;
+  spec.value = {"win", "draw", "loss"};
+  spec.value_kind = "log_probs";
+  const Decoder decoder(spec, *load_game("tic_tac_toe"));
+  const std::vector<float> policy(9, 0.0F);
+  const float won[] = {0.0F, -infinite, -infinite};
+  CHECK_NOTHROW(decoder.check(policy.data(), won));
+  CHECK(decoder.read_value(won, 0) == 1.0F);
+  const float nothing[] = {-infinite, -infinite, -infinite};
+  CHECK_THROWS_WITH_AS(decoder.check(policy.data(), nothing),
+                       doctest::Contains("leave win, draw or loss possible"), EvaluationError);
+}
+
+TEST_CASE("a number out of its range is an error that names the kind") {
+  const auto message = [](const ModelSpec& spec, float policy, std::vector<float> value) {
+    const Decoder decoder(spec, *load_game("tic_tac_toe"));
+    std::vector<float> policies(9, 0.0F);
+    policies[4] = policy;
+    try {
+      decoder.check(policies.data(), value.data());
+    } catch (const EvaluationError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  ModelSpec spec;
+  CHECK(message(spec, -3.0F, {-1.005F}).empty());
+  CHECK(message(spec, -3.0F, {1.7F}) ==
+        "the network's value must lie in [-1, 1] (value_kind=\"logits\" in the spec takes tanh of "
+        "it), found 1.700000 at index 0");
+  spec.policy = "probs";
+  CHECK(message(spec, -0.005F, {0.0F}).empty());
+  CHECK(message(spec, 7.0F, {0.0F}).empty());  // visits, say: divided by their sum
+  CHECK(message(spec, -3.0F, {0.0F}) ==
+        "the network's policy must be probabilities (policy=\"logits\" in the spec reads logits), "
+        "found -3.000000 at index 4");
+  spec.value_kind = "probs";
+  CHECK(message(spec, 0.0F, {1.0F}).empty());
+  CHECK(message(spec, 0.0F, {-0.5F}).find("in [0, 1], as value_kind=\"probs\"") !=
+        std::string::npos);
+  spec.value = {"win", "draw", "loss"};
+  CHECK(message(spec, 0.0F, {0.5F, 0.5F, 0.0F}).empty());
+  CHECK(message(spec, 0.0F, {1.5F, -0.5F, 0.0F}).find("found -0.500000 at index 1") !=
+        std::string::npos);
+  spec.value_kind = "logits";
+  CHECK(message(spec, 0.0F, {1.5F, -9.0F, 0.0F}).empty());
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -47,6 +48,19 @@ TEST_CASE("softmax of far lower logits is next to nothing and finite") {
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     CHECK(numbers[i] >= 0.0F);
     CHECK(numbers[i] < 1e-37F);
+  }
+}
+
+TEST_CASE("softmax of -infinity is 0, and of nothing else not a number") {
+  const float infinite = std::numeric_limits<float>::infinity();
+  for (std::size_t count = 1; count <= 40; ++count) {
+    std::vector<float> numbers(count, -infinite);
+    softmax(numbers);
+    for (const float x : numbers) CHECK(std::isnan(x));
+    numbers.assign(count, -infinite);
+    numbers[count / 2] = -3.0F;
+    softmax(numbers);
+    for (std::size_t i = 0; i < count; ++i) CHECK(numbers[i] == (i == count / 2 ? 1.0F : 0.0F));
   }
 }
 

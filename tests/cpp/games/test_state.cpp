@@ -55,6 +55,7 @@ struct Script {
   long long player_at_4 = 0;  ///< current_player() when the count is 4; 0 = as it should be
   std::vector<long long> legal{2, 0, 1};
   std::array<double, 2> win{1.0, -1.0};
+  std::optional<double> library;  ///< what a playout of the game's own library gives the mover
   std::function<void(std::string_view verb)> meanwhile;  ///< what happens while a verb runs
 };
 
@@ -92,11 +93,19 @@ class RaceState final : public ForeignState {
     count_ += action == 1 ? 2 : 1;
     if (action != 2 || count_ >= 7) player_ = 1 - player_;
   }
+  [[nodiscard]] std::optional<double> play_out(Rng& /*rng*/,
+                                               std::uint64_t /*origin*/) const override {
+    check("play_out");
+    return script_.library;
+  }
+  [[nodiscard]] bool has_text() const noexcept override { return true; }
   [[nodiscard]] std::string to_string() const override { return std::to_string(count_); }
   void observation(std::span<float> planes) const override {
     planes[0] = static_cast<float>(count_);
   }
-  [[nodiscard]] bool equals(const ForeignState& /*other*/) const override { return false; }
+  [[nodiscard]] std::optional<bool> equals(const ForeignState& /*other*/) const override {
+    return std::nullopt;
+  }
   [[nodiscard]] std::optional<std::uint64_t> hash() const override { return std::nullopt; }
 
  private:
@@ -400,6 +409,57 @@ TEST_CASE("a playout of a foreign game ends, also when its code fails") {
   position = race(script)->initial_position();
   script.fail = "apply_action";
   CHECK(message_of<std::domain_error>([&] { position->play_out(rng, space); }) == "apply_action");
+}
+
+TEST_CASE("a playout of a foreign game is the one that its verbs tell, move by move") {
+  Script script;
+  PlayoutSpace space;
+  const auto position = race(script)->initial_position();
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Rng rng(seed);
+    Rng again(seed);
+    const Playout found = position->play_out(rng, space);
+    const auto line = position->clone();
+    ActionList moves;
+    int plies = 0;
+    for (; !line->outcome(); ++plies) {
+      line->legal_actions(moves);
+      line->play(moves[static_cast<int>(again.below(static_cast<std::uint32_t>(moves.size())))]);
+    }
+    CHECK(found == Playout{*line->outcome(), plies});
+  }
+}
+
+TEST_CASE("a playout by the game's own library is the mover's, and is checked") {
+  Script script;
+  script.library = 0.5;
+  Rng rng(3);
+  PlayoutSpace space;
+  const auto position = race(script)->initial_position();
+  CHECK(position->play_out(rng, space).outcome.first == 0.5F);
+  position->play(1);
+  CHECK(position->play_out(rng, space).outcome.first == -0.5F);
+  script.library = 2.0;
+  CHECK(mentions(message_of<ConfigError>([&] { position->play_out(rng, space); }), "max_utility"));
+  script.fail = "play_out";
+  CHECK(message_of<std::domain_error>([&] { position->play_out(rng, space); }) == "play_out");
+}
+
+TEST_CASE("a foreign position that is played through stands where play() leads") {
+  Script script;
+  const ForeignPosition start(ForeignPosition::Params{std::make_shared<RaceRules>(script)});
+  ForeignPosition played = start;
+  ForeignPosition passed = start;
+  for (const Action action : {0, 2, 1}) played.play(action);
+  script.fail = "is_terminal";  // nobody asks on the way
+  for (const Action action : {0, 2}) passed.play_through(action);
+  script.fail = "";
+  passed.play(1);
+  CHECK(passed == played);
+  CHECK(passed.hash() == played.hash());
+  CHECK(passed.to_move() == played.to_move());
+  CHECK(passed.outcome() == played.outcome());
+  CHECK(passed.to_string() == played.to_string());
 }
 
 TEST_CASE("a foreign game's numbers must fit together") {

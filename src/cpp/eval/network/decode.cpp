@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "base/error.h"
@@ -24,12 +25,31 @@ void shares(std::span<float> numbers) noexcept {
   for (float& number : numbers) number /= sum;
 }
 
-void check_finite(const char* name, const float* values, int count) {
+constexpr float kMost = std::numeric_limits<float>::max();
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
+/// How far a network's rounding may take a number out of its range.
+constexpr float kRounding = 0.01F;
+
+[[noreturn]] void refuse(const char* name, const std::string& expected, const float* values,
+                         int at) {
+  throw EvaluationError(std::string("the network's ") + name + " must " + expected + ", found " +
+                        std::to_string(values[at]) + " at index " + std::to_string(at));
+}
+
+/// Logarithms may be -infinity: probability 0.
+void check_logarithms(const char* name, const float* values, int count) {
   for (int i = 0; i < count; ++i) {
-    if (!std::isfinite(values[i])) {
-      throw EvaluationError(std::string("the network's ") + name +
-                            " must be finite numbers, found " + std::to_string(values[i]) +
-                            " at index " + std::to_string(i));
+    if (values[i] <= kMost) continue;
+    refuse(name, "be finite numbers or -inf", values, i);
+  }
+}
+
+void check_range(const char* name, const float* values, int count, float least, float most,
+                 const std::string& expected) {
+  for (int i = 0; i < count; ++i) {
+    if (!std::isfinite(values[i])) refuse(name, "be finite numbers", values, i);
+    if (values[i] < least - kRounding || values[i] > most + kRounding) {
+      refuse(name, expected, values, i);
     }
   }
 }
@@ -93,8 +113,35 @@ void Decoder::make_index(const ModelSpec& spec, const AnyGame& game) {
 }
 
 void Decoder::check(const float* policy, const float* value) const {
-  check_finite("policy", policy, policy_size_);
-  check_finite("value", value, value_size_);
+  if (policy_kind_ == PolicyKind::logits) {
+    check_logarithms("policy", policy, policy_size_);
+  } else {
+    check_range("policy", policy, policy_size_, 0.0F, kMost,
+                "be probabilities (policy=\"logits\" in the spec reads logits)");
+  }
+  check_value(value);
+}
+
+void Decoder::check_value(const float* value) const {
+  switch (value_kind_) {
+    case ValueKind::plain:
+      return check_range("value", value, 1, -1.0F, 1.0F,
+                         "lie in [-1, 1] (value_kind=\"logits\" in the spec takes tanh of it)");
+    case ValueKind::win_probability:
+      return check_range("value", value, 1, 0.0F, 1.0F,
+                         "lie in [0, 1], as value_kind=\"probs\" says");
+    case ValueKind::before_tanh:
+      return check_range("value", value, 1, -kMost, kMost, "be finite numbers");
+    case ValueKind::parts:
+      return check_range("value", value, 3, 0.0F, kMost,
+                         "be probabilities, as value_kind=\"probs\" says");
+    case ValueKind::softmax:
+      break;
+  }
+  check_logarithms("value", value, 3);
+  if (*std::max_element(value, value + 3) == -kInfinite) {
+    refuse("value", "leave win, draw or loss possible", value, 0);
+  }
 }
 
 float Decoder::value_of(const float* value) const noexcept {
@@ -114,11 +161,17 @@ float Decoder::value_of(const float* value) const noexcept {
 }
 
 void Decoder::read_policy(const float* policy, int symmetry, const ActionList& legal,
-                          std::span<float> priors) const noexcept {
+                          std::span<float> priors) const {
   const std::uint16_t* index = index_[static_cast<std::size_t>(symmetry)].data();
   const ActionId* actions = legal.data();
   for (std::size_t i = 0; i < priors.size(); ++i) priors[i] = policy[index[actions[i]]];
-  if (!priors.empty()) policy_kind_ == PolicyKind::logits ? softmax(priors) : shares(priors);
+  if (priors.empty()) return;
+  if (policy_kind_ == PolicyKind::probs) return shares(priors);
+  softmax(priors);
+  if (std::isnan(priors[0])) {
+    throw EvaluationError("the network's policy must leave a legal action, found -inf for all " +
+                          std::to_string(priors.size()));
+  }
 }
 
 float Decoder::read_value(const float* value, int to_move) const noexcept {

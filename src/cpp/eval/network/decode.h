@@ -21,13 +21,15 @@ class Decoder {
   [[nodiscard]] int policy_size() const noexcept { return policy_size_; }
   [[nodiscard]] int value_size() const noexcept { return value_size_; }
 
-  /// Throws EvaluationError naming the output that holds a number that is not finite.
+  /// Throws EvaluationError naming the output that holds a number that is not finite, but for
+  /// logarithms of 0, or is out of its range by more than rounding explains.
   void check(const float* policy, const float* value) const;
 
   /// Reads a row of the policy that was computed under `symmetry`: probabilities normalised over
-  /// `legal`, in its order, into `priors` [legal.size()].
+  /// `legal`, in its order, into `priors` [legal.size()]. Throws EvaluationError where logits leave
+  /// none of them.
   void read_policy(const float* policy, int symmetry, const ActionList& legal,
-                   std::span<float> priors) const noexcept;
+                   std::span<float> priors) const;
   /// The value in [-1, 1] for the player to move.
   [[nodiscard]] float read_value(const float* value, int to_move) const noexcept;
   /// Writes priors and value of a leaf with one row, under no symmetry.
@@ -38,6 +40,7 @@ class Decoder {
   enum class ValueKind : std::uint8_t { plain, win_probability, before_tanh, softmax, parts };
 
   void make_index(const ModelSpec& spec, const AnyGame& game);
+  void check_value(const float* value) const;
   [[nodiscard]] float value_of(const float* value) const noexcept;
 
   int policy_size_ = 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kParts = 16;
 using Parts = std::array<float, kParts>;
 
-/// exp(x) for finite x <= 0, by exp(n ln 2 + r) = 2^n exp(r) with |r| <= ln(2) / 2.
+/// exp(x) for x <= 0 or NaN, by exp(n ln 2 + r) = 2^n exp(r) with |r| <= ln(2) / 2.
 inline float exponential(float x) noexcept {
   constexpr float kLeast = -87.0F;     // exp of it is a normal number
   constexpr float kWhole = 0x1.8p23F;  // a float as large has no fraction
@@ -33,7 +33,8 @@ inline float exponential(float x) noexcept {
   const std::int32_t exponent =
       std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kWhole);
   const auto scale = std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23U);
-  return scale * (1.0F + (r + r * r * tail));
+  const float found = scale * (1.0F + (r + r * r * tail));
+  return x < std::numeric_limits<float>::lowest() ? 0.0F : found;
 }
 
 inline float larger(float a, float b) noexcept { return a > b ? a : b; }

@@ -6,9 +6,9 @@
 
 namespace pyengine {
 
-/// Replaces finite numbers by exp(x - max), divided by their sum. The difference is rounded, then
-/// each is within 3e-7 of its value, relatively; below 1e-37 of the largest all are alike. The same
-/// bits whatever the vectors' width.
+/// Replaces finite numbers and -infinity by exp(x - max), divided by their sum. The difference is
+/// rounded, then each is within 3e-7 of its value, relatively; below 1e-37 of the largest all
+/// finite ones are alike. The same bits whatever the vectors' width. Where all are -infinity: NaN.
 void softmax(std::span<float> numbers) noexcept;
 
 }  // namespace pyengine

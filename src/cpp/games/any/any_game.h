@@ -145,6 +145,7 @@ class PositionOf final : public AnyPosition {
     return false;
   }
   Playout play_out(Rng& rng, PlayoutSpace& space) const override {
+    if constexpr (HasForeignPlayout<G>) return value.play_out(rng);
     if constexpr (HasLightPlayout<G>) {
       if (value.has_light_playout()) {
         const auto outcome = value.outcome();

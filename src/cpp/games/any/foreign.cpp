@@ -32,29 +32,30 @@ int checked_player(const ForeignRules& rules, long long player) {
 
 Outcome checked_outcome(const ForeignRules& rules, std::array<double, 2> returns) {
   const double most = rules.info().max_utility;
-  const std::string found = ", found [" + to_string(ParamValue(returns[0])) + ", " +
-      to_string(ParamValue(returns[1])) + "]";
+  const auto found = [&] {
+    return ", found [" + to_string(ParamValue(returns[0])) + ", " +
+        to_string(ParamValue(returns[1])) + "]";
+  };
   if (!std::isfinite(returns[0]) || !std::isfinite(returns[1])) {
-    throw ConfigError(of(rules) + "returns() must be finite" + found);
+    throw ConfigError(of(rules) + "returns() must be finite" + found());
   }
   if (std::abs(returns[0] + returns[1]) > kTolerance * most) {
-    throw ConfigError(of(rules) + "returns() must be zero-sum" + found);
+    throw ConfigError(of(rules) + "returns() must be zero-sum" + found());
   }
   if (std::abs(returns[0]) > most * (1.0 + kTolerance)) {
     throw ConfigError(of(rules) + "returns() must lie within [-" + to_string(ParamValue(most)) +
-                      ", " + to_string(ParamValue(most)) + "] (max_utility)" + found);
+                      ", " + to_string(ParamValue(most)) + "] (max_utility)" + found());
   }
   return {static_cast<float>(std::fmin(1.0, std::fmax(-1.0, returns[0] / most)))};
 }
 
-/// Ascending, unique, in range; throws ConfigError otherwise.
-void checked_actions(const ForeignRules& rules, std::vector<long long>& actions,
-                     ActionList& moves) {
+/// Sorts them; throws ConfigError unless they are unique and in range.
+void check_actions(const ForeignRules& rules, std::vector<long long>& actions) {
   const int count = rules.info().shape.num_actions;
   if (actions.empty()) {
     throw ConfigError(of(rules) + "legal_actions() is empty although is_terminal() is false");
   }
-  std::sort(actions.begin(), actions.end());
+  if (!std::is_sorted(actions.begin(), actions.end())) std::sort(actions.begin(), actions.end());
   if (actions.front() < 0 || actions.back() >= count) {
     const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
     throw ConfigError(of(rules) + "legal_actions() must lie in 0.." + std::to_string(count - 1) +
@@ -65,7 +66,30 @@ void checked_actions(const ForeignRules& rules, std::vector<long long>& actions,
     throw ConfigError(of(rules) + "legal_actions() names action " + std::to_string(*twice) +
                       " twice");
   }
-  for (const long long action : actions) moves.push_back(static_cast<Action>(action));
+}
+
+/// A game without an end would keep a playout for ever.
+void check_length(const ForeignRules& rules, std::size_t plies) {
+  const int longest = rules.info().shape.max_game_length;
+  if (plies < static_cast<std::size_t>(longest)) return;
+  throw ConfigError(of(rules) + "expected an end within max_game_length, " +
+                    std::to_string(longest) +
+                    " plies, found none; apply_action() must change the state itself, and a game "
+                    "that lasts longer must declare its max_game_length");
+}
+
+std::vector<long long> legal_of(const ForeignState& state) {
+  std::vector<long long> actions;
+  state.legal_actions(actions);
+  std::sort(actions.begin(), actions.end());
+  return actions;
+}
+
+std::vector<float> planes_of(const ForeignState& state, const std::array<int, 3>& shape) {
+  const auto size = [&](std::size_t i) { return static_cast<std::size_t>(shape[i]); };
+  std::vector<float> planes(size(0) * size(1) * size(2));
+  state.observation(planes);
+  return planes;
 }
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
@@ -189,6 +213,7 @@ void ForeignPosition::refresh() {
     if (state_->is_terminal()) {
       outcome_ = checked_outcome(*params_.rules, state_->returns());
     } else {
+      check_length(*params_.rules, played_.size());
       to_move_ = checked_player(*params_.rules, state_->current_player());
     }
   });
@@ -200,7 +225,8 @@ void ForeignPosition::legal_actions(ActionList& moves) const noexcept {
   const bool answered = guarded([&] {
     std::vector<long long> actions;
     state_->legal_actions(actions);
-    checked_actions(*params_.rules, actions, moves);
+    check_actions(*params_.rules, actions);
+    for (const long long action : actions) moves.push_back(static_cast<Action>(action));
   });
   if (!answered) moves.clear();
 }
@@ -212,13 +238,42 @@ bool ForeignPosition::is_legal(Action action) const noexcept {
   return std::binary_search(moves.begin(), moves.end(), static_cast<ActionId>(action));
 }
 
-void ForeignPosition::play(Action action) noexcept {
+bool ForeignPosition::apply(Action action) noexcept {
   const bool played = guarded([&] {
     state_->apply_action(action);
     played_.push_back(static_cast<ActionId>(action));
   });
   broken_ = !played;
-  if (played) refresh();
+  return played;
+}
+
+void ForeignPosition::play(Action action) noexcept {
+  const WalkScope scope(*this);
+  if (apply(action)) refresh();
+}
+
+void ForeignPosition::play_through(Action action) noexcept { apply(action); }
+
+Playout ForeignPosition::play_out(Rng& rng) const {
+  rethrow_if_failed();
+  if (outcome_) return {*outcome_};
+  const ForeignRules& rules = *params_.rules;
+  const WalkScope scope(*this);
+  if (const auto mover = state_->play_out(rng, origin_)) {
+    const double first = to_move_ == 0 ? *mover : -*mover;
+    return {checked_outcome(rules, {first, -first})};
+  }
+  const std::unique_ptr<ForeignState> state = state_->clone();
+  std::vector<long long> actions;
+  for (int plies = 1;; ++plies) {
+    actions.clear();
+    state->legal_actions(actions);
+    check_actions(rules, actions);
+    const auto chosen = rng.below(static_cast<std::uint32_t>(actions.size()));
+    state->apply_action(static_cast<Action>(actions[chosen]));
+    if (state->is_terminal()) return {checked_outcome(rules, state->returns()), plies};
+    check_length(rules, played_.size() + static_cast<std::size_t>(plies));
+  }
 }
 
 std::uint64_t ForeignPosition::hash() const noexcept {
@@ -264,7 +319,21 @@ bool operator==(const ForeignPosition& a, const ForeignPosition& b) {
   if (a.origin_ == b.origin_ && a.played_ == b.played_) return true;
   const ForeignPosition::WalkScope scope(a);
   return a.state_ != nullptr && b.state_ != nullptr && a.params_.rules->same_as(*b.params_.rules) &&
-      a.state_->equals(*b.state_);
+      a.state_->equals(*b.state_).value_or(false);
+}
+
+bool ForeignPosition::resembles(const ForeignPosition& other) const {
+  rethrow_if_failed();
+  other.rethrow_if_failed();
+  if (params_.rules == nullptr || other.params_.rules == nullptr) return false;
+  if (outcome_ || other.outcome_ || !params_.rules->same_as(*other.params_.rules)) return false;
+  const WalkScope scope(*this);
+  const bool has_text = state_->has_text();
+  const std::array<int, 3>& shape = params_.rules->info().observation_shape;
+  if ((shape[0] == 0 && !has_text) || state_->equals(*other.state_)) return false;
+  if (to_move_ != other.to_move_ || legal_of(*state_) != legal_of(*other.state_)) return false;
+  if (has_text && state_->to_string() != other.state_->to_string()) return false;
+  return shape[0] == 0 || planes_of(*state_, shape) == planes_of(*other.state_, shape);
 }
 
 ForeignGame::ForeignGame(std::shared_ptr<const ForeignRules> rules)

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/rng.h"
 #include "games/any/any_game.h"
 
 namespace pyengine {
@@ -34,15 +35,24 @@ class ForeignState {
   /// Fills `actions` (cleared by the caller), in any order.
   virtual void legal_actions(std::vector<long long>& actions) const = 0;
   virtual void apply_action(Action action) = 0;
+  /// What the player to move gets from one random game played on from here by the library that the
+  /// game comes from; nullopt where it plays none. Asked only while the game goes on. Positions of
+  /// one search have one `origin`.
+  [[nodiscard]] virtual std::optional<double> play_out(Rng& /*rng*/,
+                                                       std::uint64_t /*origin*/) const {
+    return std::nullopt;
+  }
 
+  [[nodiscard]] virtual bool has_text() const noexcept = 0;
+  /// Tells the position where has_text(), else perhaps the object.
   [[nodiscard]] virtual std::string to_string() const = 0;
   [[nodiscard]] virtual std::string action_to_string(Action action) const {
     return std::to_string(action);
   }
   /// Fills [C,H,W] of ForeignInfo::observation_shape; never asked where that is zero.
   virtual void observation(std::span<float> planes) const = 0;
-  /// Whether both have the same past; false when the game's code cannot tell.
-  [[nodiscard]] virtual bool equals(const ForeignState& other) const = 0;
+  /// Whether both have the same past; nullopt when the game's code cannot tell.
+  [[nodiscard]] virtual std::optional<bool> equals(const ForeignState& other) const = 0;
   /// Agrees with equals(); nullopt when the game's code cannot tell.
   [[nodiscard]] virtual std::optional<std::uint64_t> hash() const = 0;
 };
@@ -112,12 +122,22 @@ class ForeignPosition {
   void legal_actions(ActionList& moves) const noexcept;
   [[nodiscard]] bool is_legal(Action action) const noexcept;
   void play(Action action) noexcept;
+  /// play() to a position of which the caller knows all that it would ask: until the next play(),
+  /// to_move() and outcome() are those of an earlier position.
+  void play_through(Action action) noexcept;
+  /// A random game from here, in which current_player() is not asked. Throws what the game's code
+  /// threw.
+  [[nodiscard]] Playout play_out(Rng& rng) const;
   [[nodiscard]] std::uint64_t hash() const noexcept;
   void stones(int /*t*/, BoardBits& first, BoardBits& second) const noexcept;
   [[nodiscard]] Action last_move(int /*t*/) const noexcept { return kNoAction; }
   [[nodiscard]] std::string to_string() const;
   void observation(std::span<float> planes) const;
   void rethrow_if_failed() const;
+
+  /// Where equality cannot be known: whether player, legal actions, planes and text, of which one
+  /// of the last two is there, are the same.
+  [[nodiscard]] bool resembles(const ForeignPosition& other) const;
 
   /// The user's own object; null after a failed copy.
   [[nodiscard]] const ForeignState* state() const noexcept { return state_.get(); }
@@ -143,6 +163,7 @@ class ForeignPosition {
 
  private:
   void refresh();
+  bool apply(Action action) noexcept;
   template <class Verb>
   bool guarded(Verb&& verb) const noexcept;
 

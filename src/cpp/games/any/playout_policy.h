@@ -1,8 +1,9 @@
-/// Playouts by a policy that knows a game: the seam between such a policy and its evaluator.
+/// Playouts by a policy that knows a game: the seam between such a policy and its evaluators.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "base/rng.h"
 #include "games/any/any_game.h"
@@ -23,6 +24,8 @@ class PolicyPlayouts {
   [[nodiscard]] virtual std::size_t bytes() const noexcept = 0;
   /// Plays from there to the end.
   virtual Outcome play_out(Rng& rng) = 0;
+  /// What the policy would play there: probabilities[i] is that of legal[i].
+  virtual void probabilities(std::span<const ActionId> legal, std::span<float> probabilities) = 0;
 };
 
 /// A policy with its weights. Immutable, shared between threads.
