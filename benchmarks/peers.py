@@ -42,7 +42,8 @@ def run(report: Report, options: Options) -> None:
     report.notes.append(
         "peer/s, pyengine/s: simulations (Leela Zero: visits) a second, medians; ratio: median of"
         " the pairs; cpu ratio: by processor time, which other programs disturb less; same formula:"
-        " the ratio with PUCT configured exactly like the peer's"
+        " the ratio with PUCT configured exactly like the peer's; python bot: ratio to OpenSpiel's"
+        " Python bot"
     )
 
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
 #include "base/error.h"
 #include "bindings.h"
 #include "casts.h"
@@ -23,6 +25,8 @@ namespace {
 
 using GamePtr = std::shared_ptr<AnyGame>;
 /// What __reduce__ returns: a function and its arguments.
+/// Anything, for the sake of the message; a stub says what is meant.
+using BoardRows = py::object;
 using Recipe = py::typing::Tuple<py::object, py::object>;
 
 constexpr int kTerminalPlayer = -4;  ///< OpenSpiel's PlayerId.TERMINAL
@@ -39,9 +43,9 @@ GamePtr load(const Text& text, const py::kwargs& params) {
   return game_holder(load_game(named.name, named.params));
 }
 
-int checked_symmetry(const AnyGame& game, int k) {
+int checked_symmetry(const AnyGame& game, long long k) {
   const int count = game.symmetries().count();
-  if (k >= 0 && k < count) return k;
+  if (k >= 0 && k < count) return static_cast<int>(k);
   throw ConfigError(game.name() + ": symmetry must be in 0.." + std::to_string(count - 1) +
                     ", found " + std::to_string(k));
 }
@@ -53,9 +57,9 @@ void check_action(const AnyGame& game, long long action) {
                            " does not exist, expected 0.." + std::to_string(count - 1));
 }
 
-State new_state(const GamePtr& game, const std::vector<long long>& moves) {
+State new_state(const GamePtr& game, const IntsArgument<"moves">& moves) {
   State state(game);
-  for (const long long move : moves) {
+  for (const long long move : moves.values) {
     check_action(*game, move);
     state.apply_action(static_cast<Action>(move));
   }
@@ -65,6 +69,9 @@ State new_state(const GamePtr& game, const std::vector<long long>& moves) {
 /// A list of rows, or one text with a row a line.
 std::vector<std::string> rows_from(const py::object& rows) {
   const py::object list = py::isinstance<py::str>(rows) ? rows.attr("split")() : rows;
+  if (!py::isinstance<py::iterable>(list)) {
+    throw ConfigError("state_from_board: rows: expected strings, found " + repr_of(rows));
+  }
   std::vector<std::string> lines;
   for (const auto& line : list) {
     if (!py::isinstance<py::str>(line)) {
@@ -75,9 +82,12 @@ std::vector<std::string> rows_from(const py::object& rows) {
   return lines;
 }
 
-State board_state(const GamePtr& game, const py::typing::Iterable<py::str>& rows, int player,
-                  const std::optional<Text>& ko) {
-  return State(game, read_board(*game, rows_from(rows), player, ko.value_or(Text())));
+State board_state(const GamePtr& game, const BoardRows& rows, IntArgument<"player"> player,
+                  const std::optional<TextArgument<"ko">>& ko) {
+  const auto to_move = static_cast<int>(std::clamp<long long>(
+      player, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
+  const std::string point = ko.has_value() ? std::string(*ko) : std::string();
+  return State(game, read_board(*game, rows_from(rows), to_move, point));
 }
 
 Recipe reduce_game(const py::object& self) {
@@ -133,11 +143,11 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
 }
 
 void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
-  game.def("new_initial_state", &new_state, py::arg("moves") = std::vector<long long>{},
+  game.def("new_initial_state", &new_state, py::arg("moves") = IntsArgument<"moves">{},
            "The initial state, after `moves` (actions). Raises IllegalActionError.");
   game.def(
-      "state_from_board", &board_state, py::arg("rows"), py::arg("player") = 0, py::kw_only(),
-      py::arg("ko") = py::none(),
+      "state_from_board", &board_state, py::arg("rows"),
+      py::arg("player") = IntArgument<"player">{}, py::kw_only(), py::arg("ko") = py::none(),
       "A state that starts from a board.\n\n"
       "`rows`: H strings of W characters, top row first (or one text, a row a line): X or x is a\n"
       "stone of player 0, O or o of player 1, . or - empty. `player` is to move. `ko` (Go): the\n"
@@ -145,20 +155,22 @@ void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
       "Raises ConfigError with the reason when it is no position of the game.");
   game.def(
       "deserialize_state",
-      [](const GamePtr& self, const Text& text) { return State::deserialize(self, text); },
+      [](const GamePtr& self, const TextArgument<"text">& text) {
+        return State::deserialize(self, text);
+      },
       py::arg("text"), "Reads back State.serialize(). Raises ConfigError on anything else.");
   game.def(
       "symmetry_action",
-      [](const AnyGame& self, int k, long long action) -> int {
+      [](const AnyGame& self, IntArgument<"k"> k, ActionArgument action) -> int {
         check_action(self, action);
         const auto& map =
             self.symmetries().action[static_cast<std::size_t>(checked_symmetry(self, k))];
-        return map[static_cast<std::size_t>(action)];
+        return map[static_cast<std::size_t>(action.value)];
       },
       py::arg("k"), py::arg("action"), "Where symmetry k (0 = the identity) takes an action.");
   game.def(
       "symmetry_points",
-      [](const AnyGame& self, int k) {
+      [](const AnyGame& self, IntArgument<"k"> k) {
         const auto& map =
             self.symmetries().point[static_cast<std::size_t>(checked_symmetry(self, k))];
         return std::vector<int>(map.begin(), map.end());
@@ -185,9 +197,9 @@ std::vector<int> legal_actions(const State& state) {
   return to_vector(moves);
 }
 
-void apply_action(State& state, long long action) {
+void apply_action(State& state, ActionArgument action) {
   check_action(*state.game(), action);
-  state.apply_action(static_cast<Action>(action));
+  state.apply_action(static_cast<Action>(action.value));
 }
 
 std::vector<float> returns(const State& state) {
@@ -196,9 +208,9 @@ std::vector<float> returns(const State& state) {
   return {outcome->for_player(0), outcome->for_player(1)};
 }
 
-Text action_to_string(const State& state, long long action) {
+Text action_to_string(const State& state, ActionArgument action) {
   check_action(*state.game(), action);
-  const auto number = static_cast<Action>(action);
+  const auto number = static_cast<Action>(action.value);
   if (const ForeignState* foreign = foreign_state(state)) return foreign->action_to_string(number);
   return state.game()->action_to_string(number);
 }
@@ -216,7 +228,7 @@ Action find_foreign_action(const State& state, const ForeignState& foreign, std:
                                                                                 : kNoAction;
 }
 
-Action string_to_action(const State& state, const Text& text) {
+Action string_to_action(const State& state, const TextArgument<"text">& text) {
   const ForeignState* foreign = foreign_state(state);
   const Action action = foreign != nullptr ? find_foreign_action(state, *foreign, text)
                                            : state.game()->string_to_action(text);
@@ -225,7 +237,7 @@ Action string_to_action(const State& state, const Text& text) {
   state.position().legal_actions(moves);
   std::string example;
   if (!moves.empty())
-    example = ", expected for example " + quoted(action_to_string(state, moves[0]));
+    example = ", expected for example " + quoted(action_to_string(state, ActionArgument{moves[0]}));
   throw IllegalActionError(state.game()->name() + ": " + quoted(text) + " is no action" + example);
 }
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "bindings.h"
 #include "casts.h"
+#include "eval/rollout/policy_priors.h"
 #include "eval/rollout/policy_rollout.h"
 #include "games/any/state.h"
 #include "games/go/rollout.h"
@@ -86,7 +87,7 @@ py::tuple rollout_examples(const GoRolloutPolicy& policy, const py::object& game
                         array_of(examples.features));
 }
 
-/// float32[N, A] of states of one game; a pass where there is no other move.
+/// float32[N, A] of states of one game; zeros where it is over.
 py::array_t<float> probabilities(const GoRolloutPolicy& policy, const py::object& game,
                                  const py::sequence& asked) {
   const auto own = game_from(game);
@@ -100,18 +101,18 @@ py::array_t<float> probabilities(const GoRolloutPolicy& policy, const py::object
   float* const numbers = answer.mutable_data();
   const WithoutGil released;
   std::fill_n(numbers, positions.size() * actions, 0.0F);
-  const auto playouts = policy.open(*own);
-  GoRolloutMoves found;
+  const auto playouts = policy.bind(*own);
+  ActionList legal;
+  std::vector<float> found;
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    float* const row = numbers + i * actions;
+    if (positions[i]->outcome()) continue;
+    positions[i]->legal_actions(legal);
+    found.resize(static_cast<std::size_t>(legal.size()));
     playouts->begin(*positions[i]);
-    playouts->moves(found);
-    double sum = 0.0;
-    for (const std::uint64_t strength : found.strengths) sum += static_cast<double>(strength);
-    for (std::size_t k = 0; k < found.moves.size(); ++k) {
-      row[found.moves[k].point] = static_cast<float>(static_cast<double>(found.strengths[k]) / sum);
+    playouts->probabilities({legal.data(), found.size()}, found);
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      numbers[i * actions + legal[static_cast<int>(k)]] = found[k];
     }
-    if (found.moves.empty() && !positions[i]->outcome()) row[actions - 1] = 1.0F;
   }
   return answer;
 }
@@ -139,6 +140,12 @@ void bind_rollout(py::module_& m) {
             std::make_shared<PolicyRolloutEvaluator>(rollouts, policy));
       },
       py::arg("rollouts"), py::arg("policy"));
+  m.def(
+      "policy_priors_evaluator",
+      [](const PolicyPointer& policy) {
+        return std::shared_ptr<Evaluator>(std::make_shared<PolicyPriorsEvaluator>(policy));
+      },
+      py::arg("policy"));
 }
 
 }  // namespace pyengine::bindings

@@ -2,11 +2,14 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "arguments.h"
 #include "arrays.h"
 #include "base/error.h"
 #include "bindings.h"
@@ -156,7 +159,13 @@ void bind_search(py::module_& m) {
       .def("search", &search, py::arg("state"), py::arg("config"),
            py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
       .def("search_many", &search_many, py::arg("states"), py::arg("config"))
-      .def("advance", &Searcher::advance, py::arg("action"), py::call_guard<WithoutGil>())
+      .def(
+          "advance",
+          [](Searcher& self, ActionArgument action) {
+            constexpr long long kMost = std::numeric_limits<Action>::max();
+            self.advance(static_cast<Action>(std::clamp(action.value, -kMost, kMost)));
+          },
+          py::arg("action"), py::call_guard<WithoutGil>())
       .def("clear", &Searcher::clear, py::call_guard<WithoutGil>())
       // Both wait for a lock under which a search may need the interpreter's: see stats_mutex_.
       .def("stop", &Searcher::stop, py::call_guard<WithoutGil>())

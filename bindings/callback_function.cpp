@@ -21,16 +21,24 @@ std::string shape_text(const py::array& array) {
   return text + "]";
 }
 
+/// What NumPy says of an object that it makes no array of, such as a tensor that needs a gradient.
+std::string why_no_array(const py::object& part) {
+  PyErr_Clear();
+  try {
+    py::module_::import("numpy").attr("asarray")(part);
+  } catch (const py::error_already_set& error) {
+    return ": " + str_of(error.value());
+  }
+  return "";
+}
+
 /// Copies one part of the answer; `width` numbers a row, or one and no second dimension.
 void read(const py::object& part, const char* name, int rows, int width, bool flat, float* out) {
   const auto array = py::array::ensure(part);
   std::string expected = std::to_string(rows) + (flat ? "" : "," + std::to_string(width));
   expected = std::string("the evaluator's function must return ") + name +
       " as numbers of shape [" + expected + "], found ";
-  if (!array) {
-    PyErr_Clear();
-    throw EvaluationError(expected + type_name(part));
-  }
+  if (!array) throw EvaluationError(expected + type_name(part) + why_no_array(part));
   const char kind = array.dtype().kind();
   const bool vector = flat && array.ndim() == 1;
   const bool matrix = array.ndim() == 2 && array.shape(1) == width;

@@ -36,7 +36,11 @@ inline void read(const char* name, const py::handle& value, double& field) {
   if (py::isinstance<py::bool_>(value) || PyNumber_Check(value.ptr()) == 0) {
     refuse(name, "a number", value);
   }
-  field = py::float_(py::reinterpret_borrow<py::object>(value));
+  try {
+    field = py::float_(py::reinterpret_borrow<py::object>(value));
+  } catch (const py::error_already_set&) {  // an array of numbers, an int beyond all floats
+    refuse(name, "a number", value);
+  }
 }
 
 template <class Int>

@@ -4,6 +4,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <limits>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +68,119 @@ T answer_as(const std::string& game, const char* method, const char* expected,
   }
 }
 
+/// Appends the ints of a list or a tuple; false where it is none, or holds anything else.
+bool append_ints(const py::object& answer, std::vector<long long>& numbers) {
+  if (!PyList_CheckExact(answer.ptr()) && !PyTuple_CheckExact(answer.ptr())) return false;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(answer.ptr());
+  PyObject* const* items = PySequence_Fast_ITEMS(answer.ptr());
+  numbers.reserve(static_cast<std::size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (!PyLong_CheckExact(items[i])) return false;
+    int overflows = 0;
+    numbers.push_back(PyLong_AsLongLongAndOverflow(items[i], &overflows));
+    if (overflows != 0) return false;
+  }
+  return true;
+}
+
+/// OpenSpiel's own playouts: its search in C++ with a budget of one simulation evaluates the root
+/// by one random game. Nothing else in its wheel calls its evaluator.
+///
+/// A bot and its evaluator have random streams that cannot be set anew, and to make them costs as
+/// much as a third of a playout of Clobber. They serve a series of leaves, which follow each other
+/// in one search; a series begins where the number of the leaf says so, so that a search that is
+/// repeated sees the same games.
+class OpenSpielPlayouts {
+ public:
+  /// nullptr for a game that is none of OpenSpiel's in C++, or that its search refuses.
+  static std::unique_ptr<OpenSpielPlayouts> of(const py::object& game) {
+    if (py::type::of(game).attr("__module__").cast<std::string>() != "pyspiel") return nullptr;
+    const py::module_ pyspiel = py::module_::import("pyspiel");
+    for (const char* name : {"MCTSBot", "RandomRolloutEvaluator"}) {
+      if (!py::hasattr(pyspiel, name)) return nullptr;
+    }
+    if (!py::hasattr(pyspiel.attr("MCTSBot"), "mcts_search")) return nullptr;
+    auto found = std::make_unique<OpenSpielPlayouts>(game, pyspiel);
+    try {
+      static_cast<void>(found->bot(0));
+    } catch (const py::error_already_set&) {
+      return nullptr;  // rewards before the end, or another version's arguments
+    }
+    return found;
+  }
+  OpenSpielPlayouts(py::object game, const py::module_& pyspiel)
+      : game_(std::move(game)),
+        make_bot_(pyspiel.attr("MCTSBot")),
+        make_evaluator_(pyspiel.attr("RandomRolloutEvaluator")) {}
+  OpenSpielPlayouts(const OpenSpielPlayouts&) = delete;
+  OpenSpielPlayouts& operator=(const OpenSpielPlayouts&) = delete;
+  ~OpenSpielPlayouts() {
+    for (py::object* object : {&game_, &make_bot_, &make_evaluator_, &search_, &reward_, &one_,
+                               &zero_, &exploration_, &bot_}) {
+      drop(object->release().ptr());
+    }
+  }
+
+  /// What the player to move of `state` gets.
+  [[nodiscard]] double play_out(const py::object& state, Rng& rng, std::uint64_t origin) {
+    // Another thread may have the series, in an interpreter without a lock or where a finaliser
+    // lets go of the lock: to wait for it could be for ever.
+    const std::unique_lock mine(mutex_, std::try_to_lock);
+    if (!mine) return reward_of(new_bot(rng), state);
+    if (!continues(rng, origin)) bot_ = new_bot(rng);
+    origin_ = origin;
+    key_ = rng.key();
+    return reward_of(bot_, state);
+  }
+
+ private:
+  static constexpr std::uint64_t kSeries = 64;  ///< leaves, at most
+
+  [[nodiscard]] bool continues(const Rng& rng, std::uint64_t origin) const noexcept {
+    const auto [seed, leaf] = rng.key();
+    if (!bot_ || origin != origin_ || seed != key_[0]) return false;
+    return leaf == key_[1] || (leaf == key_[1] + 1 && leaf % kSeries != 0);
+  }
+  [[nodiscard]] double reward_of(const py::object& bot, const py::object& state) const {
+    const py::object root = invoke(search_, {bot.ptr(), state.ptr()}, true);
+    return root.attr(reward_).cast<double>();
+  }
+  [[nodiscard]] py::object new_bot(Rng& rng) const {
+    return bot(static_cast<int>(rng.below(std::numeric_limits<int>::max())));
+  }
+  [[nodiscard]] py::object bot(int seed) const {
+    const py::int_ number(seed);
+    const py::object evaluator = invoke(make_evaluator_, {one_.ptr(), number.ptr()});
+    // game, evaluator, uct_c, max_simulations, max_memory_mb, solve, seed, verbose
+    return invoke(make_bot_,
+                  {game_.ptr(), evaluator.ptr(), exploration_.ptr(), one_.ptr(), zero_.ptr(),
+                   Py_False, zero_.ptr(), Py_False});
+  }
+  static py::object invoke(const py::object& callable, std::initializer_list<PyObject*> arguments,
+                           bool is_method = false) {
+    PyObject* answer = surviving_exit([&] {
+      return is_method
+          ? PyObject_VectorcallMethod(callable.ptr(), arguments.begin(), arguments.size(), nullptr)
+          : PyObject_Vectorcall(callable.ptr(), arguments.begin(), arguments.size(), nullptr);
+    });
+    if (answer == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(answer);
+  }
+
+  py::object game_;
+  py::object make_bot_;
+  py::object make_evaluator_;
+  py::object search_ = interned("mcts_search");
+  py::object reward_ = interned("total_reward");
+  py::object one_ = py::int_(1);
+  py::object zero_ = py::int_(0);
+  py::object exploration_ = py::float_(1.0);
+  std::mutex mutex_;  ///< of what follows
+  py::object bot_;    ///< of the series
+  std::uint64_t origin_ = 0;
+  std::array<std::uint64_t, 2> key_{};  ///< of the last leaf's random stream
+};
+
 /// Whether the type of `object` has its own `method`, not the one that every object inherits.
 bool overrides(const py::object& object, const char* method) {
   const py::handle base(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
@@ -85,6 +200,7 @@ class PythonRules final : public ForeignRules {
     // A class with __eq__ alone has __hash__ = None.
     has_hash_ = has_equality_ && overrides(state, "__hash__") &&
         !py::type::of(state).attr("__hash__").is_none();
+    playouts_ = OpenSpielPlayouts::of(game_);
   }
   ~PythonRules() override {
     drop(game_.release().ptr());
@@ -102,6 +218,8 @@ class PythonRules final : public ForeignRules {
   [[nodiscard]] bool has_equality() const noexcept { return has_equality_; }
   [[nodiscard]] bool has_hash() const noexcept { return has_hash_; }
   [[nodiscard]] bool has_text() const noexcept { return has_text_; }
+  /// nullptr where the game's library plays none.
+  [[nodiscard]] OpenSpielPlayouts* playouts() const noexcept { return playouts_.get(); }
   /// Throws ConfigError unless `state` can be a state of this game.
   void check_state(const py::object& state) const;
 
@@ -113,6 +231,7 @@ class PythonRules final : public ForeignRules {
   bool has_equality_ = false;  ///< states have an __eq__ of their own
   bool has_hash_ = false;      ///< and a __hash__
   bool has_text_ = false;      ///< states have a __str__ of their own
+  std::unique_ptr<OpenSpielPlayouts> playouts_;
 };
 
 class PythonState final : public ForeignState {
@@ -142,11 +261,13 @@ class PythonState final : public ForeignState {
   void apply_action(Action action) override {
     const WithGil gil;
     calling_python([&] {
-      call(state_, names().apply_action, action);
+      refuse_new_state(call(state_, names().apply_action, action));
       // A game in C++ (pyspiel) handles no signals: Ctrl-C would wait for the end of the search.
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     });
   }
+  [[nodiscard]] std::optional<double> play_out(Rng& rng, std::uint64_t origin) const override;
+  [[nodiscard]] bool has_text() const noexcept override { return rules_->has_text(); }
   [[nodiscard]] std::string to_string() const override {
     const WithGil gil;
     return calling_python([&] { return utf8_of(py::str(state_)); });
@@ -158,7 +279,7 @@ class PythonState final : public ForeignState {
         [&] { return utf8_of(py::str(call(state_, names().action_to_string, action))); });
   }
   void observation(std::span<float> planes) const override;
-  [[nodiscard]] bool equals(const ForeignState& other) const override;
+  [[nodiscard]] std::optional<bool> equals(const ForeignState& other) const override;
   [[nodiscard]] std::optional<std::uint64_t> hash() const override;
 
   [[nodiscard]] const py::object& object() const noexcept { return state_; }
@@ -169,6 +290,17 @@ class PythonState final : public ForeignState {
     const int truth = PyObject_IsTrue(answer.ptr());
     if (truth < 0) throw py::error_already_set();
     return truth != 0;
+  }
+  /// Throws ConfigError for the answer of an apply_action() that makes a state instead of changing
+  /// its own.
+  void refuse_new_state(const py::object& answer) const {
+    if (answer.is_none() || answer.is(state_) || !py::isinstance(answer, py::type::of(state_))) {
+      return;
+    }
+    throw ConfigError("game \"" + game() +
+                      "\": apply_action() must change the state and return nothing, found that it "
+                      "returned another " +
+                      type_name(answer));
   }
   /// Actions since the start as a list: pyspiel answers a list, others perhaps a tuple.
   [[nodiscard]] py::list past() const { return py::list(call(state_, names().history)); }
@@ -193,9 +325,18 @@ std::array<double, 2> PythonState::returns() const {
 void PythonState::legal_actions(std::vector<long long>& actions) const {
   const WithGil gil;
   calling_python([&] {
-    actions = answer_as<std::vector<long long>>(game(), "legal_actions", "a sequence of ints",
-                                                call(state_, names().legal_actions));
+    const py::object answer = call(state_, names().legal_actions);
+    if (append_ints(answer, actions)) return;
+    actions =
+        answer_as<std::vector<long long>>(game(), "legal_actions", "a sequence of ints", answer);
   });
+}
+
+std::optional<double> PythonState::play_out(Rng& rng, std::uint64_t origin) const {
+  OpenSpielPlayouts* playouts = rules_->playouts();
+  if (playouts == nullptr) return std::nullopt;
+  const WithGil gil;
+  return calling_python([&] { return playouts->play_out(state_, rng, origin); });
 }
 
 void PythonState::observation(std::span<float> planes) const {
@@ -216,16 +357,17 @@ void PythonState::observation(std::span<float> planes) const {
 
 /// Equal pasts. By history() and, where there is one, the text (games may start anywhere); else by
 /// the state's own ==; else nothing is known.
-bool PythonState::equals(const ForeignState& other) const {
+std::optional<bool> PythonState::equals(const ForeignState& other) const {
   const WithGil gil;
-  return calling_python([&] {
+  return calling_python([&]() -> std::optional<bool> {
     const auto* that = dynamic_cast<const PythonState*>(&other);
     if (that == nullptr) return false;
     if (rules_->has_history()) {
       return past().equal(that->past()) &&
           (!rules_->has_text() || py::str(state_).equal(py::str(that->state_)));
     }
-    return rules_->has_equality() && state_.equal(that->state_);
+    if (!rules_->has_equality()) return std::nullopt;
+    return state_.equal(that->state_);
   });
 }
 

@@ -1,7 +1,11 @@
-"""OpenSpiel's MCTSBot on one thread: the tree alone in C++ and in Python, UCT in C++."""
+"""OpenSpiel's MCTSBot on one thread: the tree alone in C++ and in Python, UCT in C++.
+
+And UCT in games that are OpenSpiel's own, of which the engine has no rules.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,6 +62,16 @@ SUBJECTS = [
 ]
 
 
+#: OpenSpiel's own games: name, its text, simulations. The Python bot gets a part of these.
+FOREIGN = [
+    ("hex7", "hex(board_size=7)", 20_000),
+    ("breakthrough", "breakthrough", 10_000),
+    ("clobber", "clobber", 20_000),
+]
+FOREIGN_ASKED = 0.7
+FOREIGN_PYTHON_PART = 20
+
+
 def build(peer: Environment, install: bool) -> Path:
     """Return the program that times the C++ bot, compiled if need be. Raises PeerError."""
     folder = peer.folder / "openspiel-c++"
@@ -100,10 +114,10 @@ def read(answer: str, simulations: int) -> Timed:
 
 
 def search(
-    subject: Subject, config: pyengine.SearchConfig, evaluator: str = "uniform"
+    name: str, config: pyengine.SearchConfig, evaluator: str = "uniform"
 ) -> Callable[[], Timed]:
     """Return a call that searches once with a new engine, like the bot with a new tree."""
-    game = pyengine.load_game(subject.ours)
+    game = pyengine.load_game(name)
     state = game.new_initial_state()
 
     def once() -> Timed:
@@ -134,8 +148,8 @@ def compare(
     def peer() -> Timed:
         return repeated(lambda: read(bot.ask(question), simulations), span)
 
-    ours = search(subject, CONFIG.replace(simulations=simulations))
-    same = search(subject, SAME.replace(simulations=simulations))
+    ours = search(subject.ours, CONFIG.replace(simulations=simulations))
+    same = search(subject.ours, SAME.replace(simulations=simulations))
     if not options.quick:
         peer(), ours(), same()
     found = in_turns(
@@ -160,7 +174,7 @@ def compare_uct(
     def peer() -> Timed:
         return repeated(lambda: read(bot.ask(question), simulations), span)
 
-    sides = [search(subject, config.replace(threads=count), "rollout") for count in (1, 2)]
+    sides = [search(subject.ours, config.replace(threads=count), "rollout") for count in (1, 2)]
     if not options.quick:
         peer(), sides[0](), sides[1]()
     one, two = (lambda side=side: repeated(side, span) for side in sides)
@@ -169,6 +183,34 @@ def compare_uct(
     each = [b.rate.wall / a.rate.wall for a, b in zip(own, double, strict=True)]
     asked = None if options.quick else subject.asked_of_uct
     return figures(theirs, own, asked) | {"two threads": median(each)}
+
+
+def compare_foreign(text: str, bots: Worker, simulations: int, options: Options) -> dict[str, Any]:
+    """Return a row: a game of OpenSpiel's own, beside its C++ bot and its Python bot, in turns."""
+    span = 0.0 if options.quick else SLICE
+
+    def peer(rule: str, budget: int) -> Callable[[], Timed]:
+        question = f"{text} {budget} {rule}"
+        return lambda: repeated(lambda: read(bots.ask(question), budget), span)
+
+    fast = peer("uct-c++", simulations)
+    slow = peer("uct", max(simulations // FOREIGN_PYTHON_PART, 2))
+    once = search(f"pyspiel:{text}", UCT.replace(simulations=simulations), "rollout")
+    if not options.quick:
+        fast(), slow(), once()
+    found = in_turns(pace(options, options.seconds), fast, lambda: repeated(once, span), slow)
+    theirs, own, python = zip(*found, strict=True)
+    each = [b.rate.wall / a.rate.wall for a, b in zip(python, own, strict=True)]
+    asked = None if options.quick else FOREIGN_ASKED
+    return figures(theirs, own, asked) | {"python bot": median(each)}
+
+
+def _foreign_rows(report: Report, options: Options, bots: Worker) -> None:
+    for name, text, budget in FOREIGN:
+        simulations = max(budget // 100, 50) if options.quick else budget
+        with report.row(f"peers/{name}/openspiel-own/simulations={simulations}") as row:
+            environment.say(row["name"])
+            row.update(compare_foreign(text, bots, simulations, options))
 
 
 def _uct_rows(report: Report, options: Options, bot: Worker) -> None:
@@ -205,5 +247,11 @@ def run(report: Report, options: Options, folder: Path) -> None:
         with Worker([str(peer.python), "-P", str(worker)]) as bot:
             _rows(report, options, "openspiel-python", bot, python=True)
 
-    for bots in (compiled, interpreted):
+    def own_games() -> None:
+        if importlib.util.find_spec("pyspiel") is None:
+            raise PeerError("openspiel-own: its games need open_spiel in this environment as well")
+        with Worker([str(peer.python), "-P", str(worker)]) as bots:
+            _foreign_rows(report, options, bots)
+
+    for bots in (compiled, interpreted, own_games):
         environment.attempt(bots, report.notes)

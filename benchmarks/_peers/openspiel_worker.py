@@ -1,6 +1,7 @@
-"""Runs in OpenSpiel's environment: its Python MCTSBot behind the protocol of the C++ program.
+"""Runs in OpenSpiel's environment: its MCTSBots behind the protocol of the C++ program.
 
-It has the rule "puct" alone.
+Rules: "puct" and "uct" of the Python bot, "uct-c++" of the C++ bot as the wheel has it. Those of
+UCT play one random game a leaf.
 """
 
 from __future__ import annotations
@@ -27,12 +28,9 @@ class UniformEvaluator(mcts.Evaluator):  # type: ignore[misc]
         return [(action, 1.0 / len(actions)) for action in actions]
 
 
-def search(name: str, simulations: int, seed: int) -> str:
-    """Return "simulations visits seconds cpu-seconds" of a search of the initial position."""
-    game = pyspiel.load_game(name)
-    state = game.new_initial_state()
-    begun, used = time.perf_counter(), time.process_time()
-    bot = mcts.MCTSBot(
+def puct(game: Any, simulations: int, seed: int) -> Any:
+    """Return the Python bot with equal priors and values of 0."""
+    return mcts.MCTSBot(
         game,
         1.25,
         simulations,
@@ -41,6 +39,30 @@ def search(name: str, simulations: int, seed: int) -> str:
         random_state=np.random.RandomState(seed),
         child_selection_fn=mcts.SearchNode.puct_value,
     )
+
+
+def uct(game: Any, simulations: int, seed: int) -> Any:
+    """Return the Python bot with playouts."""
+    random = np.random.RandomState(seed)
+    evaluator = mcts.RandomRolloutEvaluator(1, random)
+    return mcts.MCTSBot(game, 2.0, simulations, evaluator, solve=False, random_state=random)
+
+
+def uct_in_cpp(game: Any, simulations: int, seed: int) -> Any:
+    """Return the C++ bot with playouts."""
+    evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
+    return pyspiel.MCTSBot(game, evaluator, 2.0, simulations, 16_000, False, seed, False)
+
+
+BOTS = {"puct": puct, "uct": uct, "uct-c++": uct_in_cpp}
+
+
+def search(name: str, simulations: int, rule: str, seed: int) -> str:
+    """Return "simulations visits seconds cpu-seconds" of a search of the initial position."""
+    game = pyspiel.load_game(name)
+    state = game.new_initial_state()
+    begun, used = time.perf_counter(), time.process_time()
+    bot = BOTS[rule](game, simulations, seed)
     root = bot.mcts_search(state)
     wall, cpu = time.perf_counter() - begun, time.process_time() - used
     visits = sum(child.explore_count for child in root.children)
@@ -48,5 +70,5 @@ def search(name: str, simulations: int, seed: int) -> str:
 
 
 for number, line in enumerate(sys.stdin):
-    game_name, count, _ = line.split()
-    print(search(game_name, int(count), number + 1), flush=True)
+    game_name, count, rule = line.split()
+    print(search(game_name, int(count), rule, number + 1), flush=True)

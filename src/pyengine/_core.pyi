@@ -45,6 +45,7 @@ __all__: list[str] = [
     "perft",
     "plane_kinds",
     "plane_names",
+    "policy_priors_evaluator",
     "policy_rollout_evaluator",
     "preset_planes",
     "program_ends",
@@ -96,7 +97,7 @@ class Game:
         """
     def state_from_board(
         self,
-        rows: collections.abc.Iterable[str],
+        rows: typing.Any,
         player: typing.SupportsInt | typing.SupportsIndex = 0,
         *,
         ko: str | None = None,
@@ -589,6 +590,7 @@ def plane_names(spec: typing.Any) -> list[str]:
     Checks a ModelSpec; its planes with ranges written out.
     """
 
+def policy_priors_evaluator(policy: RolloutPolicy) -> Evaluator: ...
 def policy_rollout_evaluator(
     rollouts: typing.SupportsInt | typing.SupportsIndex, policy: RolloutPolicy
 ) -> Evaluator: ...

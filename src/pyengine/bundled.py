@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pyengine.evaluators import bundled_models
 from pyengine.games import Game, load_game
 
-__all__ = ["game_of_model", "is_for_search", "manifest", "model_of_game"]
+__all__ = [
+    "bundled_runs",
+    "game_of_model",
+    "is_for_search",
+    "manifest",
+    "model_of_game",
+    "strength_of_model",
+    "trained_for",
+]
+
+# Parameters in which a game may differ from those that a network was trained for.
+_FREE = {"go": frozenset(("komi", "superko", "suicide", "max_game_length"))}
+# The one that may lie between those.
+_FREE_SIZE = {"gomoku": "board_size"}
 
 # Where the manifest is silent.
 _GAMES = {
@@ -39,6 +53,12 @@ def _collect(table: dict[str, Any], name: str, entries: dict[str, dict[str, Any]
                 _collect(entry, key, entries)
 
 
+def bundled_runs() -> dict[str, Path]:
+    """Return the run files that ship with the package, of ``pyengine train``: name and file."""
+    folders = {path.parent / "runs" for path in bundled_models().values()}
+    return {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
+
+
 def game_of_model(name: str) -> Game | None:
     """Return the game that a bundled network plays, one of several; None where not known."""
     text = manifest().get(name, {}).get("game", _GAMES.get(name))
@@ -46,9 +66,40 @@ def game_of_model(name: str) -> Game | None:
 
 
 def model_of_game(game: Game) -> str | None:
-    """Return the name of the bundled network to search a game of exactly these parameters with."""
-    names = filter(is_for_search, bundled_models())
-    return next((name for name in names if game in _games_of_model(name)), None)
+    """Return the name of the bundled network to search a game with; None where there is none.
+
+    It was trained for the game or, where no network was, for the board: with other rules of the end
+    in Go, on smaller and larger boards in Gomoku.
+    """
+    names = [name for name in bundled_models() if is_for_search(name)]
+    for fits in (_plays, _plays_nearly):
+        for name in names:
+            if fits(name, game):
+                return name
+    return None
+
+
+def trained_for(name: str, game: Game) -> str:
+    """Return what a bundled network was trained for where that is not exactly the game, else ""."""
+    if _plays(name, game):
+        return ""
+    played = _games_of_model(name)
+    differing = {
+        key: sorted({each.params[key] for each in played})
+        for key, value in game.params.items()
+        if all(each.params.get(key) != value for each in played)
+    }
+    told = (f"{key} {', '.join(map(str, values))}" for key, values in differing.items())
+    return " and ".join(told).replace("_", " ")
+
+
+def strength_of_model(name: str) -> str:
+    """Return how strong a bundled network was measured to be, in a line; "" where it was not."""
+    targets = manifest().get(name, {}).get("targets", ())
+    matches = [target for target in targets if "against" in target["name"]]
+    for target in (*matches[-1:], *targets[:1]):
+        return f"{target['name']}: {target['told']}"
+    return ""
 
 
 def is_for_search(name: str) -> bool:
@@ -61,3 +112,23 @@ def _games_of_model(name: str) -> list[Game]:
     played = [load_game(str(text)) for text in manifest().get(name, {}).get("games", ())]
     first = game_of_model(name)
     return played if first is None else [first, *played]
+
+
+def _plays(name: str, game: Game) -> bool:
+    return game in _games_of_model(name)
+
+
+def _plays_nearly(name: str, game: Game) -> bool:
+    played = [each.params for each in _games_of_model(name) if each.name == game.name]
+    free = _FREE.get(game.name, frozenset())
+    return bool(played) and all(
+        key in free
+        or any(params.get(key) == value for params in played)
+        or (key == _FREE_SIZE.get(game.name) and _lies_between(value, played, key))
+        for key, value in game.params.items()
+    )
+
+
+def _lies_between(value: Any, played: Sequence[dict[str, Any]], key: str) -> bool:
+    values = [params[key] for params in played]
+    return bool(min(values) <= value <= max(values))

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+import operator
 import pickle
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
+from pyengine.arguments import found
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.games import Game, State, as_game
+from pyengine.games import Game, State, as_game, can_be_recognised
+from pyengine.integers import integer
 
 __all__ = ["GameReport", "check_game"]
 
 _TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
-_PLY_LIMIT = 10_000  # where a game without max_game_length is left
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class GameReport:
         moves: the actions that lead to it.
         games: random games finished.
         plies: positions looked at.
+        without: what a user's game does without, and what each costs.
     """
 
     game: str
@@ -40,6 +43,7 @@ class GameReport:
     moves: tuple[int, ...]
     games: int
     plies: int
+    without: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.ok
@@ -48,19 +52,21 @@ class GameReport:
         head = f"{self.game}: {'ok' if self.ok else 'BROKEN'}: {self.message}"
         tail = f"{self.games} games, {self.plies} positions"
         where = "" if self.ok else f"\n  after the actions {list(self.moves)}"
-        return f"{head}{where}\n  {tail}"
+        lines = [f"{head}{where}", tail, *(f"without {each}" for each in self.without)]
+        return "\n  ".join(lines)
 
 
 def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     """Play random games and report the first promise that the game breaks.
 
-    Looked at in every position: the legal list (in range, unique, not empty; sorted in a game of
-    the engine), that clones are independent and play alike, ``history``, ``==`` and ``hash`` where
-    there are any, the size of ``observation_tensor``, that a mirrored game has mirrored legal
-    actions and the same result (``num_symmetries``; of a user's game only under the symmetries that
-    its start has, and the message names the others); at the end, that the returns are finite,
-    zero-sum and within ``max_utility``. Of a game of the engine also: illegal actions are refused
-    and change nothing, names of actions, serialisation, pickle.
+    Looked at in every position: that an action changes the state itself, the legal list (in range,
+    unique, not empty; sorted in a game of the engine), that clones are independent and play alike,
+    ``history``, ``==`` and ``hash`` where there are any, the size of ``observation_tensor``, that a
+    mirrored game has mirrored legal actions and the same result (``num_symmetries``; of a user's
+    game only under the symmetries that its start has, and the message names the others); that there
+    is an end within ``max_game_length`` (10,000 plies where the game has none), that its returns
+    are finite, zero-sum and within ``max_utility``. Of a game of the engine also: illegal actions
+    are refused and change nothing, names of actions, serialisation, pickle.
 
     Args:
         game: a :class:`~pyengine.Game`, a ``pyspiel`` game or a Python game.
@@ -83,6 +89,7 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     except Exception as error:  # the user's code may raise anything
         reason = str(error) if isinstance(error, ConfigError) else _raised("the game", error)
         return GameReport(type(game).__name__, False, reason, (), 0, 0)
+    games, seed = integer("games", games, 0), integer("seed", seed, 0)
     checker = _Checker(game, wrapped, random.Random(seed))
     finished = 0
     try:
@@ -96,7 +103,34 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     if checker.unchecked:
         shown = ", ".join(map(str, sorted(checker.unchecked)))
         message += f" (not looked at: symmetries {shown}, which change the start)"
-    return GameReport(wrapped.name, True, message, (), finished, checker.plies)
+    without = () if isinstance(game, Game) else _without(game, wrapped)
+    return GameReport(wrapped.name, True, message, (), finished, checker.plies, without)
+
+
+def _without(game: Any, wrapped: Game) -> tuple[str, ...]:
+    """What a user's game does not have, and what each costs."""
+    state = game.new_initial_state()
+    planes = math.prod(wrapped.observation_shape) > 0
+    continued = (
+        "continued after Engine.advance alone, by what planes and text show"
+        if can_be_recognised(wrapped, state)
+        else "never continued"
+    )
+    costs = (
+        (
+            hasattr(state, "history") or _own(state, "__eq__"),
+            f"history() and __eq__: a search tree is {continued}",
+        ),
+        (planes, "observation_tensor(): no network reads its positions, a StateEvaluator may"),
+        (_own(state, "__str__"), "__str__: its positions are not shown"),
+        (hasattr(state, "action_to_string"), "action_to_string(): its actions are numbers"),
+        (
+            hasattr(game, "max_game_length"),
+            f"max_game_length: a game of {wrapped.max_game_length():,} plies is an error",
+        ),
+        (hasattr(game, "num_symmetries"), "num_symmetries: its board is not turned or mirrored"),
+    )
+    return tuple(cost for kept, cost in costs if not kept)
 
 
 class _BrokenError(Exception):
@@ -125,13 +159,35 @@ def _ask(state: Any, verb: str, *arguments: Any) -> Any:
         raise _BrokenError(_raised(f"{verb}({shown})", error)) from error
 
 
+def _whole_numbers(verb: str, answer: Any) -> list[int]:
+    """The ints that a method must return."""
+    try:
+        return [operator.index(one) for one in answer]
+    except TypeError:
+        raise _BrokenError(f"{verb}() must be a list of ints, found {found(answer)}") from None
+
+
+def _two_numbers(answer: Any) -> list[float]:
+    """What returns() must return."""
+    try:
+        numbers = [float(one) for one in answer]
+    except (TypeError, ValueError):
+        numbers = []
+    _expect(len(numbers) == 2, f"returns() must be two numbers, found {answer!r}")
+    return numbers
+
+
 def _picture(state: Any) -> tuple[Any, ...]:
     """What must not change while somebody else plays."""
     terminal = bool(_ask(state, "is_terminal"))
     player = None if terminal else _ask(state, "current_player")
-    legal = None if terminal else sorted(int(a) for a in _ask(state, "legal_actions"))
+    legal = None
+    if not terminal:
+        legal = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
     text = str(state) if _own(state, "__str__") else None
-    past = list(_ask(state, "history")) if hasattr(state, "history") else None
+    past = None
+    if hasattr(state, "history"):
+        past = _whole_numbers("history", _ask(state, "history"))
     return (terminal, player, legal, text, past)
 
 
@@ -164,8 +220,7 @@ class _Checker:
         state = _ask(self.game, "new_initial_state")
         mirrored = self._mirrored_starts(state)
         while not _ask(state, "is_terminal"):
-            if len(self.moves) >= self._ply_limit():
-                return
+            self._check_length()
             self.plies += 1
             legal = self._check_legal(state)
             for check in (self._check_value, self._check_observation, self._check_own):
@@ -188,20 +243,24 @@ class _Checker:
                 self.unchecked.add(k)
         return starts
 
-    def _ply_limit(self) -> int:
-        if not hasattr(self.game, "max_game_length"):
-            return _PLY_LIMIT
+    def _check_length(self) -> None:
         longest = self.wrapped.max_game_length()
-        _expect(
-            len(self.moves) < longest,
-            f"the game goes on after max_game_length, {longest} plies",
+        if len(self.moves) < longest:
+            return
+        raise _BrokenError(
+            f"the game goes on after max_game_length, {longest} plies"
+            if hasattr(self.game, "max_game_length")
+            else f"a random game has no end after {longest} plies; a game that lasts longer must "
+            "declare max_game_length"
         )
-        return longest
 
     def _check_legal(self, state: Any) -> list[int]:
         player = _ask(state, "current_player")
-        _expect(player in (0, 1), f"current_player() must be 0 or 1, found {player}")
-        legal = list(_ask(state, "legal_actions"))
+        _expect(
+            isinstance(player, SupportsIndex) and player in (0, 1),
+            f"current_player() must be 0 or 1, found {found(player)}",
+        )
+        legal = _whole_numbers("legal_actions", _ask(state, "legal_actions"))
         _expect(bool(legal), "legal_actions() is empty although is_terminal() is false")
         highest = self.wrapped.num_distinct_actions() - 1
         wrong = [a for a in legal if not 0 <= a <= highest]
@@ -214,7 +273,7 @@ class _Checker:
 
     def _step(self, state: Any, action: int, mirrored: list[tuple[int, Any]]) -> None:
         """Play an action three ways: on a clone, on the state, and mirrored."""
-        before = _picture(state)
+        before, planes = _picture(state), self._planes(state)
         kept = _ask(state, "clone")
         ahead = _ask(state, "clone")
         _expect(_picture(kept) == before, "clone() differs from the state it was made of")
@@ -223,12 +282,20 @@ class _Checker:
             _picture(state) == before,
             f"apply_action({action}) on a clone changed the state it was made of",
         )
-        _ask(state, "apply_action", action)
+        answer = _ask(state, "apply_action", action)
         self.moves.append(int(action))
+        _expect(
+            answer is None or answer is state or not isinstance(answer, type(state)),
+            f"apply_action({action}) must change the state and return nothing, found that it "
+            f"returned another {type(answer).__name__}",
+        )
+        if planes is not None or before[3:] != (None, None):
+            changed = _picture(state) != before or self._planes(state) != planes
+            _expect(changed, f"apply_action({action}) left the state as it was")
         _expect(_picture(kept) == before, f"apply_action({action}) changed a clone made before")
         _expect(_picture(ahead) == _picture(state), f"a clone played {action} otherwise")
         if hasattr(state, "history"):
-            past = [int(a) for a in _ask(state, "history")]
+            past = _whole_numbers("history", _ask(state, "history"))
             _expect(past == self.moves, f"history() must be {self.moves}, found {past}")
         for k, other in mirrored:
             _ask(other, "apply_action", self.wrapped.symmetry_action(k, action))
@@ -246,8 +313,14 @@ class _Checker:
         size = math.prod(self.wrapped.observation_shape)
         if size == 0 or isinstance(self.game, Game):
             return
-        found = int(np.size(_ask(state, "observation_tensor")))
-        _expect(found == size, f"observation_tensor() must hold {size} numbers, found {found}")
+        held = int(np.size(_ask(state, "observation_tensor")))
+        _expect(held == size, f"observation_tensor() must hold {size} numbers, found {held}")
+
+    def _planes(self, state: Any) -> bytes | None:
+        """What a user's game shows a network, None where it shows nothing."""
+        if isinstance(self.game, Game) or math.prod(self.wrapped.observation_shape) == 0:
+            return None
+        return np.asarray(_ask(state, "observation_tensor"), np.float32).tobytes()
 
     def _check_own(self, state: Any) -> None:
         """What only states of the engine promise."""
@@ -291,16 +364,15 @@ class _Checker:
                 f"symmetry {k}: another player moves in the mirrored game",
             )
             expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
-            found = sorted(_ask(other, "legal_actions"))
+            others = sorted(_ask(other, "legal_actions"))
             _expect(
-                expected == found,
+                expected == others,
                 f"symmetry {k}: legal_actions() of the mirrored game: expected {expected}, "
-                f"found {found}",
+                f"found {others}",
             )
 
     def _check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
-        returns = [float(r) for r in _ask(state, "returns")]
-        _expect(len(returns) == 2, f"returns() must be two numbers, found {returns}")
+        returns = _two_numbers(_ask(state, "returns"))
         most = float(_utility(self.game))
         finite = all(map(math.isfinite, returns))
         _expect(finite, f"returns() must be finite, found {returns}")
@@ -311,7 +383,7 @@ class _Checker:
         )
         for k, other in mirrored:
             _expect(bool(_ask(other, "is_terminal")), f"symmetry {k}: the mirrored game goes on")
-            found = [float(r) for r in _ask(other, "returns")]
+            found = _two_numbers(_ask(other, "returns"))
             _expect(found == returns, f"symmetry {k}: returns() {found}, expected {returns}")
         if isinstance(self.game, Game):
             self._check_own_end(state)

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 
 from pyengine import _core
+from pyengine.arguments import check_type
 from pyengine.errors import ConfigError
 from pyengine.settings import Settings
 
@@ -188,8 +189,11 @@ class SearchConfig(Settings):
     def from_toml(cls, source: str | Path) -> Self:
         """Read TOML text, or a file by its Path; fields left out have their defaults."""
         try:
+            check_type("source", source, str | Path, "TOML text, or the Path of a file")
             text = source.read_text("utf-8") if isinstance(source, Path) else source
             fields = tomllib.loads(text)
+        except OSError as error:
+            raise ConfigError(f"{source} cannot be read: {error}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ConfigError(f"a search configuration: not TOML: {error}") from error
         optional = {f.name for f in dataclasses.fields(cls) if "None" in str(f.type)}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 from pyengine import _core
+from pyengine.arguments import number
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import as_evaluator
-from pyengine.games import as_game, game_of, load_game
+from pyengine.games import as_game, can_be_recognised, game_of, load_game
 from pyengine.result import SearchResult
 
 __all__ = ["Engine", "search"]
@@ -19,6 +21,7 @@ __all__ = ["Engine", "search"]
 OnProgress = Callable[[SearchResult], object]
 
 _FOREVER = 1e9  # seconds: analyze() without a budget
+_LONGEST = 1e6  # seconds between two results of analyze()
 _PROGRESS_EVERY = 0.1  # seconds
 
 
@@ -37,9 +40,11 @@ class Engine:
         ModelError: the network cannot be loaded or does not fit the game.
 
     A tree continues when the state searched equals the root, its history included; any other state
-    starts afresh. One search at a time: a second raises :class:`~pyengine.EngineError`;
-    :meth:`stop` and :meth:`stats` work from any thread. After ``fork()`` an engine of the parent
-    raises EngineError in the child: make a new one there.
+    starts afresh. Where a user's game has neither ``history()`` nor ``__eq__``, the root of
+    :meth:`advance` is recognised by player, legal actions, planes and text. One search at a time: a
+    second raises :class:`~pyengine.EngineError`; :meth:`stop` and :meth:`stats` work from any
+    thread. After ``fork()`` an engine of the parent raises EngineError in the child: make a new one
+    there.
 
     Example:
         >>> import pyengine
@@ -59,7 +64,10 @@ class Engine:
         """Make an engine; see the class."""
         self._game = load_game(game) if isinstance(game, str) else as_game(game)
         self._evaluator = as_evaluator(evaluator)
+        if not isinstance(config, SearchConfig | None):
+            raise ConfigError(f"config: expected a SearchConfig, found {config!r}")
         self._config = (config or SearchConfig()).replace(**settings)
+        self._advanced = self._warned = False
         self._searcher: _core.Searcher | None = _core.Searcher(
             self._game, self._evaluator, self._config.as_core()
         )
@@ -109,10 +117,24 @@ class Engine:
     def _search(
         self, state: Any, on_progress: OnProgress | None, every: float, settings: dict[str, Any]
     ) -> SearchResult:
+        self._warn_of_a_lost_tree(state)
         fields = self._searcher_open.search(
             state, self._merged(settings), self._progress(on_progress, state), every
         )
         return _result(fields, state)
+
+    def _warn_of_a_lost_tree(self, state: Any) -> None:
+        """Warn once, after advance(), where nothing can tell whether a state is the one meant."""
+        advanced, self._advanced = self._advanced, False
+        if not advanced or self._warned or can_be_recognised(self._game, state):
+            return
+        self._warned = True
+        warnings.warn(
+            f'game "{self._game.name}": the tree that advance() kept is dropped, since '
+            f"{type(state).__name__} has no history(), no __eq__, no observation_tensor() and no "
+            "__str__ by which the engine could recognise the state; one of them keeps the tree",
+            stacklevel=4,
+        )
 
     def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
         """Search several states at once, each in a tree of its own; they share the batches.
@@ -122,6 +144,8 @@ class Engine:
         memory, and ConfigError is raised where that is less than 64 KiB (256 KiB with more than
         16,382 actions). Errors are those of :meth:`search`.
         """
+        if isinstance(states, str) or not isinstance(states, Iterable):
+            raise ConfigError(f"states: expected a sequence of states, found {states!r}")
         states = list(states)
         found = self._searcher_open.search_many(states, self._merged(settings))
         return [_result(fields, state) for fields, state in zip(found, states, strict=True)]
@@ -139,11 +163,13 @@ class Engine:
             ...     if result.nodes > 100:
             ...         break
         """
-        if not every > 0:
-            raise ConfigError(f"every: expected a number of seconds > 0, found {every!r}")
+        expected = f"a number of seconds in (0, {_LONGEST:g}]"
+        every = number("every", every, expected, lambda s: 0 < s <= _LONGEST)
         merged = self._config.replace(**settings)
         if merged.simulations is None and merged.seconds is None:
             settings["seconds"] = _FOREVER
+        if not hasattr(state, "clone"):
+            raise ConfigError(f"state: expected a state of {self._game}, found {state!r}")
         return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: dict[str, Any]) -> Iterator[SearchResult]:
@@ -195,6 +221,7 @@ class Engine:
         not legal. Never blocks for long: what is dropped is sorted out in the background.
         """
         self._searcher_open.advance(action)
+        self._advanced = True
 
     def stop(self) -> None:
         """End the running search early, with what it has. From any thread."""
@@ -263,6 +290,8 @@ class Engine:
     def _progress(on_progress: OnProgress | None, state: Any) -> Any:
         if on_progress is None:
             return None
+        if not callable(on_progress):
+            raise ConfigError(f"on_progress: expected a function, found {on_progress!r}")
         return lambda fields: on_progress(_result(fields, state))
 
 

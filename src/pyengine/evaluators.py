@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pyengine import _core, engine_cache, runtime
 from pyengine.errors import ConfigError
+from pyengine.files import path_of
 from pyengine.games import State, as_game
 from pyengine.integers import integer
 from pyengine.onnx_files import external_files
@@ -26,6 +27,7 @@ __all__ = [
     "Evaluator",
     "MixedEvaluator",
     "OnnxEvaluator",
+    "PolicyEvaluator",
     "RolloutEvaluator",
     "StateEvaluator",
     "UniformEvaluator",
@@ -161,20 +163,55 @@ class RolloutEvaluator(Evaluator):
         count = integer("rollouts", rollouts, 1)
         if count > _MOST_ROLLOUTS:
             raise ConfigError(f"rollouts must be 1 to {_MOST_ROLLOUTS:,}, found {count:,}")
-        if isinstance(policy, str | os.PathLike):
-            policy = RolloutPolicy.load(policy)
-        if policy is None:
+        self.rollouts = count
+        self.policy = None if policy is None else _rollout_policy(policy)
+        if self.policy is None:
             super().__init__(_core.rollout_evaluator(count))
-        elif isinstance(policy, RolloutPolicy):
-            super().__init__(_core.policy_rollout_evaluator(count, policy.native))
         else:
-            raise ConfigError(f"policy must be a RolloutPolicy or its file, found {policy!r}")
-        self.rollouts, self.policy = count, policy
+            super().__init__(_core.policy_rollout_evaluator(count, self.policy.native))
 
     def __repr__(self) -> str:
         """Show the number of playouts, and who plays them."""
         policy = "" if self.policy is None else f", policy={self.policy!r}"
         return f"RolloutEvaluator(rollouts={self.rollouts}{policy})"
+
+
+class PolicyEvaluator(Evaluator):
+    """Priors by the rollout policy of Go, value 0: to be mixed with playouts.
+
+    A prior is 0.9 of the policy's probability and 0.1 shared equally, since the policy gives 0 to
+    moves that may be good, the pass among them. With ``mix=1`` the values are those of the playouts
+    alone, in a tree that begins with the moves of the policy.
+
+    Args:
+        policy: a :class:`RolloutPolicy`, or its file.
+
+    Example:
+        >>> import numpy as np, pyengine
+        >>> none = np.zeros(65536, np.float32)
+        >>> policy = pyengine.RolloutPolicy(none, none, {"capture_stone": 2.0, "distance_2": 1.0})
+        >>> rollouts = pyengine.RolloutEvaluator(policy=policy)
+        >>> evaluator = pyengine.MixedEvaluator(pyengine.PolicyEvaluator(policy), rollouts, mix=1)
+        >>> state = pyengine.load_game("go(board_size=9)").new_initial_state([40])
+        >>> result = pyengine.search(state, evaluator=evaluator, simulations=100)
+    """
+
+    def __init__(self, policy: RolloutPolicy | str | os.PathLike[str]) -> None:
+        """Raises ModelError for a damaged file."""
+        self.policy = _rollout_policy(policy)
+        super().__init__(_core.policy_priors_evaluator(self.policy.native))
+
+    def __repr__(self) -> str:
+        """Show whose priors they are."""
+        return f"PolicyEvaluator({self.policy!r})"
+
+
+def _rollout_policy(policy: Any) -> RolloutPolicy:
+    if isinstance(policy, str | os.PathLike):
+        return RolloutPolicy.load(policy)
+    if not isinstance(policy, RolloutPolicy):
+        raise ConfigError(f"policy must be a RolloutPolicy or its file, found {policy!r}")
+    return policy
 
 
 class MixedEvaluator(Evaluator):
@@ -214,9 +251,9 @@ class OnnxEvaluator(Evaluator):
     """A network in an ONNX file, run by ONNX Runtime from C++ without the GIL.
 
     Args:
-        path: the file. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``, or flat ``[N,C*H*W]``), float32
-            or float16; its batch is free or fixed (then padded). Outputs beside policy and value
-            are not computed.
+        path: the file, or the name of a bundled model. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``,
+            or flat ``[N,C*H*W]``), float32 or float16; its batch is free or fixed (then padded).
+            Outputs beside policy and value are not computed.
         spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
             ``MODEL.spec.json`` beside the file, else what the shapes tell when they leave one
             reading.
@@ -264,7 +301,9 @@ class OnnxEvaluator(Evaluator):
         threads: int | None = None,
     ) -> None:
         """Open the file; see the class."""
-        file = Path(path)
+        file = path_of("path", path)
+        if str(path) in bundled_models() and not file.exists():
+            file = bundled_models()[str(path)]
         wanted = _provider_list(providers)
         device_id = _natural("device_id", device_id, 0)
         max_batch = 0 if max_batch is None else _natural("max_batch", max_batch, 1)

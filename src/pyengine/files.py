@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
@@ -10,11 +11,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pyengine.arguments import found
 from pyengine.errors import ConfigError, DataError
 
 __all__ = [
     "TEMPORARY",
     "check_output",
+    "path_of",
     "replacing",
     "sha256_of",
     "temporary_beside",
@@ -25,11 +28,21 @@ __all__ = [
 TEMPORARY = ".tmp"
 
 
+def path_of(name: str, value: Any) -> Path:
+    """Return a path that a caller gives. Raises ConfigError for what is none; names it."""
+    given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(given, str) or "\0" in given:
+        raise ConfigError(f"{name}: expected a path, found {found(value)}")
+    return Path(given)
+
+
 def check_output(path: Path) -> None:
     """Raise ConfigError where a file cannot come to be at a path; for use before long work."""
     problem = None
     if path.is_dir():
         problem = "a directory of that name"
+    elif _is_special(path):
+        problem = "a device or a pipe of that name"
     elif not path.parent.is_dir():
         problem = f"no folder {path.parent}"
     elif not os.access(path.parent, os.W_OK):
@@ -42,8 +55,11 @@ def temporary_beside(path: Path) -> Path:
     """Make an empty file in a file's folder, under a name that no file had; return its path.
 
     It begins with the file's name and ends with :data:`TEMPORARY`. Its permissions are those of any
-    new file. Raises OSError.
+    new file. Raises OSError, also where the name is that of a device or a pipe: whoever renames a
+    file to it would remove the device.
     """
+    if _is_special(path):
+        raise OSError(errno.EEXIST, "expected a regular file, found a device or a pipe", str(path))
     while True:
         temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
         try:
@@ -106,6 +122,10 @@ def replacing(path: Path) -> Iterator[Path]:
         if temporary is not None:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def sync_directory(path: Path) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
-from pyengine import _core
+from pyengine import _core, named_games
 from pyengine._core import Game, State
+from pyengine.arguments import number
 from pyengine.errors import ConfigError
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "PythonState",
     "State",
     "as_game",
+    "can_be_recognised",
     "game_of",
     "load_game",
     "registered_games",
@@ -36,7 +40,8 @@ class PythonState(Protocol):
     """What the engine needs of a state of a Python game.
 
     Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__`` and
-    ``__hash__``, without which a search tree is never continued from such a state alone;
+    ``__hash__``, without which a search tree is continued after ``Engine.advance`` alone, by what
+    planes and text show;
     ``action_to_string(action)``; ``__str__``; ``observation_tensor()``, numbers of the game's
     ``observation_tensor_shape``, seen by the player to move.
     """
@@ -48,7 +53,7 @@ class PythonState(Protocol):
         """Return at least one action while the game goes on, in any order."""
 
     def apply_action(self, action: int) -> None:
-        """Play a legal action."""
+        """Play a legal action: change the state itself, return nothing."""
 
     def is_terminal(self) -> bool:
         """Return whether the game is over."""
@@ -65,7 +70,8 @@ class PythonGame(Protocol):
     """What the engine needs of a Python game.
 
     Optional, each an attribute or a method without arguments: ``name``; ``max_utility`` (default
-    1: returns are divided by it); ``max_game_length`` (plies); ``board_shape`` ``(H, W)``;
+    1: returns are divided by it); ``max_game_length`` (plies, default 10,000; a longer game is an
+    error); ``board_shape`` ``(H, W)``;
     ``num_symmetries`` (1, 2, 4 or 8; needs actions ``row * W + column``, then those that no
     symmetry moves, or one action a column); ``observation_tensor_shape``; ``num_players`` (must
     be 2).
@@ -84,15 +90,20 @@ def registered_games() -> tuple[str, ...]:
 
 
 def load_game(name: str, /, **params: Parameter) -> Game:
-    """Return a game of the engine.
+    """Return a game by its name.
 
     Args:
-        name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``.
+        name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``; a game of
+            OpenSpiel, ``"pyspiel:hex(board_size=7)"``; or a game in Python,
+            ``"package.module:NAME"`` or ``"FILE.py:NAME"``, where NAME is a game, or a class or a
+            function that makes one. The second time the same name gives the same game.
         **params: parameters by name; those not given have their defaults.
 
     Raises:
         ConfigError: the game or a parameter is unknown, given twice, or out of range; the message
             names it.
+
+    What a module or a file that is named raises passes unchanged.
 
     Games:
         tic_tac_toe: three in a row on a board of 3x3.
@@ -135,7 +146,51 @@ def load_game(name: str, /, **params: Parameter) -> Game:
         >>> game.num_distinct_actions(), game.num_symmetries, game.max_game_length()
         (82, 8, 162)
     """
-    return _core.load_game(name, **params)
+    if not isinstance(name, str):
+        raise ConfigError(f"name: expected the name of a game, found {name!r}")
+    if named_games.names_foreign_game(name):
+        text = named_games.canonical(name, params)
+        if text not in _LOADED:
+            _LOADED[text] = _wrapped(named_games.find_game(name, params), text)
+        return _LOADED[text]
+    try:
+        return _core.load_game(name, **params)
+    except ConfigError as error:
+        raise _with_likely_name(error, name, params) from None
+
+
+def _with_likely_name(
+    error: ConfigError, name: str, params: Mapping[str, Parameter]
+) -> ConfigError:
+    """The error, with the name that was perhaps meant: of the game, or of a parameter."""
+    wrong, known = name.partition("(")[0].strip(), list(registered_games())
+    if wrong in known:
+        known = list(_core.load_game(wrong).params)
+        wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
+        if wrong in known:
+            return error
+    likely = difflib.get_close_matches(wrong, known, n=1)
+    return ConfigError(f"{error}; did you mean {likely[0]}?") if likely else error
+
+
+#: Games of other people's code by the text that named them.
+_LOADED: dict[str, Game] = {}
+
+
+def load_recorded_game(text: str) -> Game:
+    """Return the game that data tell.
+
+    Raises:
+        ConfigError: as :func:`load_game`; or it is a game in Python that this program has not
+            loaded. Data run no code.
+
+    """
+    if named_games.runs_code(text) and text not in _LOADED:
+        raise ConfigError(
+            f"expected a game that this program has loaded, found {text!r}; load it before, by "
+            "pyengine.load_game('package.module:NAME')"
+        )
+    return load_game(text)
 
 
 def as_game(game: Any) -> Game:
@@ -190,6 +245,11 @@ def as_game(game: Any) -> Game:
         >>> result.action, result.proven  # take three and leave four
         (2, 1)
     """
+    return _wrapped(game, None)
+
+
+def _wrapped(game: Any, text: str | None) -> Game:
+    """A game as a :class:`Game`; the text that named it, where one did."""
     if isinstance(game, Game):
         return game
     name = _name_of(game)
@@ -203,14 +263,16 @@ def as_game(game: Any) -> Game:
     wrapped = _core.wrap_game(
         game,
         name=name,
-        text=f"pyspiel:{game}" if _is_pyspiel(game) else f"python:{name}",
+        text=f"pyspiel:{game}" if _is_pyspiel(game) else text or f"python:{name}",
         params=_parameters_of(game),
         num_actions=actions,
         board_shape=_board_shape(name, game, observation_shape, actions),
         num_symmetries=_integer(name, game, "num_symmetries", 1),
         max_game_length=_integer(name, game, "max_game_length", DEFAULT_MAX_GAME_LENGTH),
         observation_shape=observation_shape,
-        max_utility=float(_value(game, "max_utility", 1.0)),
+        max_utility=number(
+            f'game "{name}": max_utility', _value(game, "max_utility", 1.0), "a number"
+        ),
     )
     wrapped.new_initial_state().legal_actions()  # refuses a start that is a chance node, and so on
     return wrapped
@@ -254,7 +316,7 @@ def _integer(name: str, game: Any, attribute: str, default: int | None) -> int:
     value = _value(game, attribute, default)
     try:
         number = int(value.__index__())
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise ConfigError(f'game "{name}": {attribute} must be an int, found {value!r}') from None
     if abs(number) > _LARGEST_INT:
         raise ConfigError(
@@ -263,8 +325,14 @@ def _integer(name: str, game: Any, attribute: str, default: int | None) -> int:
     return number
 
 
+def _has(value: Any, member: str) -> bool:
+    """Whether there is such a method; the number of actions may be an attribute."""
+    found = getattr(value, member, None)
+    return callable(found) or (member == "num_distinct_actions" and found is not None)
+
+
 def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) -> None:
-    missing = [member for member in members if not hasattr(value, member)]
+    missing = [member for member in members if not _has(value, member)]
     if missing:
         raise ConfigError(
             f'game "{name}": {owner} ({type(value).__name__}) needs {", ".join(members)}; '
@@ -309,7 +377,7 @@ def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]
     declared = _value(game, "observation_tensor_shape", None)
     if declared is None:
         declared = np.shape(state.observation_tensor())
-    shape = [int(n) for n in declared]
+    shape = _whole_numbers(declared)
     if not shape or min(shape) < 1:
         raise ConfigError(
             f'game "{name}": observation_tensor_shape must be positive, found {declared}'
@@ -317,6 +385,14 @@ def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]
     if len(shape) == 1:
         return (shape[0], 1, 1)
     return (math.prod(shape[:-2]), shape[-2], shape[-1])
+
+
+def _whole_numbers(declared: Any) -> list[int]:
+    """The ints of a shape; none where it is no shape."""
+    try:
+        return [operator.index(one) for one in declared]
+    except TypeError:
+        return []
 
 
 def _board_shape(
@@ -327,7 +403,7 @@ def _board_shape(
     if declared is None:
         rows, columns = observation_shape[1:]
         return (rows, columns) if rows > 0 else (1, actions)
-    shape = tuple(int(n) for n in declared)
+    shape = _whole_numbers(declared)
     if len(shape) != 2 or min(shape) < 1:
         raise ConfigError(f'game "{name}": board_shape must be (H, W), found {declared!r}')
     return (shape[0], shape[1])
@@ -336,6 +412,22 @@ def _board_shape(
 def _read_state(game: Game, text: str) -> State:
     """Restore a pickled state."""
     return game.deserialize_state(text)
+
+
+def can_be_recognised(game: Game, state: Any) -> bool:
+    """Return whether the engine can tell that a state is one that it knows.
+
+    It asks a user's own state for ``history()`` or ``==``; else it looks at planes and text.
+    """
+    if isinstance(state, State) or hasattr(state, "history"):
+        return True
+    own = any(
+        getattr(type(state), method) is not getattr(object, method) for method in _TELLING_METHODS
+    )
+    return own or math.prod(game.observation_shape) > 0
+
+
+_TELLING_METHODS = ("__eq__", "__str__")
 
 
 def game_of(state: Any, caller: str) -> Any:

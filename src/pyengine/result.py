@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import html
 import math
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -12,10 +15,11 @@ import numpy.typing as npt
 
 from pyengine import _core
 from pyengine.errors import ConfigError
+from pyengine.integers import integer
 from pyengine.picture import board_svg
 from pyengine.tree import SearchTree
 
-__all__ = ["SearchResult", "StopReason"]
+__all__ = ["SearchResult", "StopReason", "win_rate"]
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
 
@@ -92,7 +96,8 @@ class SearchResult:
         action has a visit, the priors stand for the visits. Raises ConfigError for a negative
         temperature.
         """
-        if not (math.isfinite(temperature) and temperature >= 0):
+        number = isinstance(temperature, Real) and math.isfinite(temperature)
+        if not (number and temperature >= 0):
             raise ConfigError(f"temperature: expected a number >= 0, found {temperature!r}")
         policy = np.zeros_like(self.policy)
         weights = self.visits if self.visits.any() else self.priors
@@ -107,8 +112,10 @@ class SearchResult:
             min_visits: nodes with fewer visits are left out, with what is below them.
 
         A result keeps the most visited nodes: 256 and 4 a simulation of its call, at most 4,096.
+        Raises ConfigError for what is no whole number of at least 0.
         """
-        return SearchTree.from_nodes(self.tree_nodes, max_depth, min_visits, self.state)
+        depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
+        return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as plain Python objects, fit for JSON (NaN becomes None)."""
@@ -122,6 +129,18 @@ class SearchResult:
     def action_name(self, action: int) -> str:
         """Return the move as text, such as ``"D4"``."""
         return _action_name(self.state, action)
+
+    def proven_moves(self) -> dict[int, int]:
+        """Return -1, 0 or 1 for each action whose value is proven, for the player to move.
+
+        A result keeps the most visited nodes (see :meth:`tree`); a move that is not among them is
+        not there.
+        """
+        nodes = self.tree_nodes
+        if nodes.dtype.names is None:
+            return {}
+        known = nodes[(nodes["parent"] == 0) & (nodes["proven"] != _core.NOT_PROVEN)]
+        return {int(node["action"]): int(node["proven"]) for node in known}
 
     def order(self) -> npt.NDArray[np.intp]:
         """Return indices into ``actions``, best first: the chosen one, then by visits and prior."""
@@ -138,30 +157,42 @@ class SearchResult:
     def __str__(self) -> str:
         """Return the board with a table of the best moves."""
         lines = [] if self.state is None else [str(self.state).rstrip(), ""]
-        lines.append(f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7}")
+        lines.append(f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7} {'wins':>7}")
+        proven = self.proven_moves()
         for i in self.order()[:_TABLE_ROWS]:
             action = int(self.actions[i])
-            q = f"{self.q[i]:+7.3f}" if self.visits[i] else f"{'-':>7}"
+            q, wins = f"{self.q[i]:+7.3f}", f"{win_rate(float(self.q[i])):6.1%}"
+            if not self.visits[i]:
+                q = wins = f"{'-':>7}"
+            if action in proven:
+                wins = f"proven {_PROVEN[proven[action]]}"
             lines.append(
                 f"{self.action_name(action):>6} {self.visits[i]:>8} "
-                f"{self.policy[action]:>6.1%} {self.priors[i]:>6.1%} {q}"
+                f"{self.policy[action]:>6.1%} {self.priors[i]:>6.1%} {q} {wins:>7}"
             )
         line = " ".join(self._line())
         proof = "" if self.proven is None else f" (proven {_PROVEN[self.proven]})"
         rate = self.simulations / self.seconds if self.seconds > 0 else 0.0
         lines += [
-            f"value {self.value:+.3f}{proof}, best {self.action_name(self.action)}, line: {line}",
+            f"value {self.value:+.3f}, wins {win_rate(self.value):.1%}{proof}, "
+            f"best {self.action_name(self.action)}, line: {line}",
             f"{self.simulations} simulations, {self.evaluations} evaluations, {self.nodes} nodes "
             f"in {self.seconds:.3f} s ({rate:,.0f} simulations/s), ended by {self.stop_reason}",
         ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Return a picture for a notebook: the board with the share of visits on each point."""
+        """Return a picture for a notebook: the board with the share of visits on each point.
+
+        An image and not SVG within the page, which JupyterLab cuts out of notebooks of others.
+        """
         picture = board_svg(self.state, self.policy, self.action)
-        text = str(self).split("\n\n", 1)[-1] if picture else str(self)
-        escaped = text.replace("&", "&amp;").replace("<", "&lt;")
-        return f"{picture}<pre>{escaped}</pre>"
+        text = html.escape(str(self).split("\n\n", 1)[-1] if picture else str(self))
+        table = f'<pre style="font-family: monospace">{text}</pre>'
+        if not picture:
+            return table
+        data = base64.b64encode(picture.encode()).decode()
+        return f'<img alt="the board" src="data:image/svg+xml;base64,{data}">{table}'
 
     def _line(self) -> list[str]:
         """Return the principal variation as text; each move named where it is played."""
@@ -172,6 +203,11 @@ class SearchResult:
             if state is not None:
                 state.apply_action(action)
         return names
+
+
+def win_rate(value: float) -> float:
+    """Return a value in [-1, 1] as the share of games won, a draw counted as half."""
+    return (value + 1) / 2
 
 
 _PROVEN = {-1: "loss", 0: "draw", 1: "win"}

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.arguments import check_type
 from pyengine.errors import ConfigError, DataError, ModelError
-from pyengine.files import check_output, write_durably
+from pyengine.files import check_output, path_of, write_durably
 from pyengine.games import State, as_game
 
 __all__ = ["PATTERNS", "RolloutPolicy"]
@@ -83,7 +84,8 @@ class RolloutPolicy:
         self, pattern: npt.ArrayLike, response: npt.ArrayLike, features: Mapping[str, float]
     ) -> None:
         """Check and copy the weights."""
-        unknown = sorted(set(features) - set(self.FEATURES))
+        check_type("features", features, Mapping, "a dict of weights by name")
+        unknown = sorted(set(map(str, features)) - set(self.FEATURES))
         if unknown:
             raise ModelError(
                 f"rollout policy: expected features of {', '.join(self.FEATURES)}, found {unknown}"
@@ -102,7 +104,7 @@ class RolloutPolicy:
         Raises ModelError for one that is missing, damaged or of another version; says what was
         expected and what was found.
         """
-        file = Path(path)
+        file = path_of("path", path)
         try:
             return cls._of(_members(file))
         except Exception as error:  # of damaged files zipfile and NumPy raise nearly anything
@@ -135,7 +137,7 @@ class RolloutPolicy:
 
         Raises ConfigError where there can be no such file, DataError where it cannot be written.
         """
-        file = Path(path)
+        file = path_of("path", path)
         check_output(file)
         content = io.BytesIO()
         np.savez_compressed(

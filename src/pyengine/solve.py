@@ -69,7 +69,7 @@ class Solver:
     def __init__(self, game: Any, *, table_mb: float = 256, threads: int = 0) -> None:
         """Make a solver; see the class."""
         self._game = load_game(game) if isinstance(game, str) else as_game(game)
-        self._threads = integer("threads", threads, 0) or machine.cores()
+        self._threads = min(integer("threads", threads, 0), 2**31 - 1) or machine.cores()
         self._solver = _core.Solver(self._game, _table_bytes(table_mb))
 
     @property
@@ -105,8 +105,8 @@ class Solver:
             KeyboardInterrupt: after Ctrl-C, within 0.1 s.
         """
         limits = None if depth is None else min(integer("depth", depth, 1), 2**31 - 1)
-        found = self._solver.solve(state, limits, _seconds(seconds), self._threads, bool(score))
-        return SolveResult(**found, state=state.clone())
+        solved = self._solver.solve(state, limits, _seconds(seconds), self._threads, bool(score))
+        return SolveResult(**solved, state=state.clone())
 
     def clear(self) -> None:
         """Forget everything. Raises EngineError while a call is running."""
@@ -168,6 +168,8 @@ def minimax(state: Any) -> tuple[float, int]:
         >>> pyengine.minimax(pyengine.load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4]))
         (1.0, 2)
     """
+    if not hasattr(state, "is_terminal"):
+        raise ConfigError(f"minimax: expected a state, found {state!r}")
     if state.is_terminal():
         raise ConfigError(
             "minimax: expected a state in which the game goes on, found a terminal one"

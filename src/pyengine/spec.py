@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core
+from pyengine.arguments import check_type
 from pyengine.errors import ConfigError, ModelError
-from pyengine.games import as_game
+from pyengine.games import Game, as_game
 from pyengine.settings import Settings
 
 __all__ = ["ModelSpec"]
@@ -180,14 +181,25 @@ class ModelSpec(Settings):
     def from_json(cls, text: str) -> ModelSpec:
         """Return the spec of :meth:`to_json`. Raises ConfigError saying what is wrong."""
         try:
+            check_type("text", text, str | bytes, "a spec as JSON text")
             values = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ConfigError(f"a spec must be JSON: {error}") from error
         return cls.from_dict(values)
 
     def to_json(self) -> str:
         """Return the text for the metadata key ``pyengine.spec`` or a file MODEL.spec.json."""
         return json.dumps(self.to_dict())
+
+
+def planes_shape(game: Game, spec: ModelSpec) -> tuple[int, int, int]:
+    """Return C, H and W of a position's planes, whatever the layout. Raises ModelError."""
+    shape = _core.check_fit(spec, game)
+    if spec.layout == "NHWC":
+        height, width, channels = shape
+    else:
+        channels, height, width = shape
+    return channels, height, width
 
 
 def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -> ModelSpec:

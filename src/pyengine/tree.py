@@ -13,7 +13,7 @@ from pyengine import _core
 __all__ = ["SearchTree"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SearchTree:
     """A node and what was kept below it. Values are for the player who made the move.
 
@@ -68,6 +68,14 @@ class SearchTree:
                 action=None, name="", to_move=None, visits=0, prior=0, q=float("nan"), proven=None
             )
         return built[0][0]
+
+    def __repr__(self) -> str:
+        """Return the node in a line; what is below it is counted."""
+        proof = "" if self.proven is None else f", proven={self.proven}"
+        return (
+            f"SearchTree({self.name or 'root'}, visits={self.visits}, q={self.q:+.3f}{proof}, "
+            f"children={len(self.children)})"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return nested plain values, fit for JSON (NaN becomes None)."""

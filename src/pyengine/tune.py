@@ -9,6 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, TypeAlias
 
 from pyengine import machine
@@ -154,7 +155,10 @@ def tune(
         >>> found = pyengine.tune(engine, seconds=0.1)
         >>> faster = pyengine.Engine("connect_four", "connect4", config=found.config)
     """
-    if not (math.isfinite(seconds) and seconds > 0):
+    if not isinstance(engine, Engine):
+        raise ConfigError(f"engine: expected an Engine, found {engine!r}")
+    number = isinstance(seconds, Real) and math.isfinite(seconds)
+    if not (number and seconds > 0):
         raise ConfigError(f"seconds: expected a number > 0, found {seconds!r}")
     start = engine.game.new_initial_state() if state is None else state
     on_device = "CPU" not in str(engine.stats()["provider"] or "CPU")

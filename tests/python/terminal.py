@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import select
 import subprocess
@@ -33,6 +34,7 @@ class Terminal:
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, b"\x28\x00\x78\x00\x00\x00\x00\x00")  # 40 x 120
         self.before = termios.tcgetattr(self.slave)
         self.text = ""
+        self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         environment = {**os.environ, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
         environment.pop("NO_COLOR", None)
         self.process = subprocess.Popen(
@@ -63,7 +65,7 @@ class Terminal:
     def _read(self, seconds: float) -> bool:
         ready, _, _ = select.select([self.master], [], [], seconds)
         if ready:
-            self.text += os.read(self.master, 65536).decode("utf-8", errors="replace")
+            self.text += self.decoder.decode(os.read(self.master, 65536))
         return bool(ready)
 
     def wait_for(self, words: str, after: int = 0) -> int:

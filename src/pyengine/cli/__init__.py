@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 
 from pyengine.errors import EngineError
@@ -13,6 +14,7 @@ from pyengine.errors import EngineError
 __all__ = ["main"]
 
 _EXTRA = frozenset(("typer", "rich"))
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of the standard output
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 _TERMINATED = 143  # 128 + SIGTERM
 
@@ -31,7 +33,7 @@ def main(args: Sequence[str] | None = None) -> int:
             print(file=sys.stderr)
         return _INTERRUPTED
     except BrokenPipeError:  # the reader left: `pyengine ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_output()
         return 1
     finally:
         _show_cursor()
@@ -52,11 +54,16 @@ def _run(args: Sequence[str] | None) -> int:
         return 1
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        status = app(args=args, prog_name="pyengine", standalone_mode=True)
-    except SystemExit as stop:
-        status = stop.code
+        status = _status(app, args)
+        sys.stdout.flush()
     except EngineError as error:
         complain(str(error))
+        return 1
+    except OSError as error:
+        if error.errno not in _NO_ROOM or error.filename is not None:
+            raise
+        complain(f"the output cannot be written: {error}")
+        _leave_output()
         return 1
     except MemoryError:
         complain("the memory does not suffice: expected room for these settings, found none")
@@ -66,8 +73,19 @@ def _run(args: Sequence[str] | None) -> int:
     if isinstance(status, str):
         print(status, file=sys.stderr)
         return 1
-    sys.stdout.flush()
-    return int(status or 0)
+    return status if isinstance(status, int) else 0
+
+
+def _status(app: Callable[..., object], args: Sequence[str] | None) -> object:
+    try:
+        return app(args=args, prog_name="pyengine", standalone_mode=True)
+    except SystemExit as stop:
+        return stop.code
+
+
+def _leave_output() -> None:
+    """Let what is still to be written go nowhere, so that the end of the program writes it not."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _terminate(_number: int, _frame: FrameType | None) -> None:

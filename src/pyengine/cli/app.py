@@ -12,6 +12,7 @@ from pyengine import __version__
 from pyengine.cli.bench import bench
 from pyengine.cli.convert import convert
 from pyengine.cli.doctor import doctor
+from pyengine.cli.games import games
 from pyengine.cli.match import match
 from pyengine.cli.play import play
 from pyengine.cli.search import search
@@ -45,7 +46,7 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _command in (search, play, solve, match, selfplay, train, doctor, bench, convert):
+for _command in (games, search, play, solve, match, selfplay, train, doctor, bench, convert):
     app.command()(_interruptible(_command))
 
 

@@ -2,102 +2,87 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.table import Table  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
+from pyengine.board_layout import labels, last_point
+from pyengine.cli.looks import Look, look_of
 from pyengine.games import State
-from pyengine.result import SearchResult
+from pyengine.result import SearchResult, win_rate
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["board_text", "moves_table", "names_of_line"]
+__all__ = ["board_text", "can_draw", "moves_table", "names_of_line"]
 
-_STONES = {"X": ("●", "bold red"), "O": ("○", "bold cyan"), ".": ("·", "dim")}
+_PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
 
 
-def board_text(
-    state: State, console: Console, *, last: int | None = None, status: Text | None = None
-) -> Text:
+def board_text(state: State, console: Console, *, status: Text | None = None) -> Text:
     """Return the board: ASCII where the console is no terminal, else stones with colours.
 
-    ``last`` is the action played last, which a terminal shows inverted; ``status`` stands in the
-    place of the last line, who is to move.
+    A terminal shows the stone played last inverted; ``status`` stands in the place of the last
+    line, who is to move.
     """
-    plain = str(state).rstrip()
-    if not _can_draw(console) or not state.game.has_board:
-        if status is None:
-            return Text(plain)
-        return Text.assemble(plain.rpartition("\n")[0], "\n", status)
-    rows = state.board_rows()
-    height, width = state.game.board_shape
-    left, bottom = _labels(state)
-    marked = _marked(state, rows, last)
-    text = Text()
+    drawn = can_draw(console) and state.game.has_board
+    look = look_of(state.game)
+    if status is None and not state.is_terminal() and drawn:
+        status = Text(f"{look.player(state.current_player(), drawn=True)} to move")
+    if not drawn:
+        plain = str(state).rstrip()
+        return Text(plain if status is None else f"{plain.rpartition(chr(10))[0]}\n") + (
+            status or Text()
+        )
+    left, bottom = labels(state)
     margin = max(map(len, left), default=0)
-    for r in range(height):
-        text.append(f"{left[r]:>{margin}} ", "dim")
-        for c in range(width):
-            glyph, style = _STONES[rows[r][c]]
-            text.append(glyph, style + (" reverse" if (r, c) == marked else ""))
-            text.append(" ")
-        text.append("\n")
-    text.append(" " * (margin + 1) + " ".join(bottom) + "\n", "dim")
-    if status is not None:
-        text.append_text(status)
-    elif not state.is_terminal():
-        glyph, style = _STONES["XO"[state.current_player()]]
-        text.append(glyph, style)
-        text.append(" to move")
-    return text
+    text = Text()
+    for row, line in enumerate(_points(state, look)):
+        text.append(f"{left[row]:>{margin}} ", "dim").append_text(line).append("\n")
+    text.append(" " * (margin + 2) + " ".join(bottom) + "\n", "dim")
+    return text if status is None else text.append_text(status)
 
 
-def _can_draw(console: Console) -> bool:
+def _points(state: State, look: Look) -> Iterator[Text]:
+    """The rows of the board, a space on both sides of each point."""
+    last = last_point(state)
+    for r, row in enumerate(state.board_rows()):
+        text = Text(" ", look.board)
+        for c, stone in enumerate(row):
+            player = "XO".find(stone)
+            glyph = look.glyphs[player] if player >= 0 else "·"
+            style = look.styles[player] if player >= 0 else look.empty
+            text.append(glyph, style + (" reverse" if (r, c) == last else "")).append(" ")
+        yield text
+
+
+def can_draw(console: Console) -> bool:
+    """Return whether stones can be shown as such."""
     return console.is_terminal and console.encoding.lower().replace("-", "") == "utf8"
-
-
-def _drops(state: State) -> bool:
-    """Whether an action is a column."""
-    height, width = state.game.board_shape
-    return height > 1 and state.game.num_distinct_actions() == width
-
-
-def _labels(state: State) -> tuple[list[str], list[str]]:
-    """Return the names of the rows and of the columns, as the moves have them."""
-    height, width = state.game.board_shape
-    if _drops(state):
-        return [""] * height, [state.action_to_string(c) for c in range(width)]
-    rows = [re.sub(r"\D", "", state.action_to_string(r * width)) for r in range(height)]
-    return rows, [re.sub(r"\d", "", state.action_to_string(c)) for c in range(width)]
-
-
-def _marked(state: State, rows: list[str], last: int | None) -> tuple[int, int] | None:
-    height, width = state.game.board_shape
-    if last is None:
-        return None
-    if _drops(state):
-        return next(((r, last) for r in range(height) if rows[r][last] != "."), None)
-    return divmod(last, width) if last < height * width else None
 
 
 def moves_table(result: SearchResult, limit: int = 10) -> Table:
     """Return the best moves: visits, share, prior and value."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in ("move", "visits", "share", "prior", "value"):
+    for heading in ("move", "visits", "share", "prior", "value", "wins"):
         table.add_column(heading, justify="right", no_wrap=True)
+    proven = result.proven_moves()
     for i in result.order()[:limit]:
         action = int(result.actions[i])
-        best = action == result.action
+        q = float(result.q[i])
+        wins = f"{win_rate(q):.1%}" if result.visits[i] else "-"
+        if action in proven:
+            wins = _PROVEN[proven[action]]
         table.add_row(
             result.action_name(action),
             f"{int(result.visits[i]):,}",
             f"{result.policy[action]:.1%}",
             f"{result.priors[i]:.1%}",
-            f"{result.q[i]:+.3f}" if result.visits[i] else "-",
-            style="green" if best else None,
+            f"{q:+.3f}" if result.visits[i] else "-",
+            wins,
+            style="green" if action == result.action else None,
         )
     return table
 

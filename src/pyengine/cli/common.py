@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import math
-import select
+import signal
 import sys
 import tomllib
 from collections.abc import Callable
@@ -18,8 +19,7 @@ from rich.console import Console  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import machine
-from pyengine.bundled import model_of_game
-from pyengine.cli.own_game import names_own_game, own_game
+from pyengine.bundled import model_of_game, strength_of_model, trained_for
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.evaluators import (
@@ -43,12 +43,14 @@ __all__ = [
     "print_json",
     "start_state",
     "threads_of",
+    "with_time_for_playouts",
 ]
 
 GameArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="Game, for example connect_four or 'gomoku(board_size=9)'; or FILE.py:NAME, your own."
+        help="Game, for example connect_four or 'gomoku(board_size=9)'; pyspiel:GAME of OpenSpiel; "
+        "or package.module:NAME or FILE.py:NAME, your own."
     ),
 ]
 ParamOption: TypeAlias = Annotated[
@@ -64,7 +66,7 @@ ModelOption: TypeAlias = Annotated[
         "-m",
         help="A bundled network, a file MODEL.onnx, 'rollout', a rollout policy POLICY.npz, or "
         "'uniform'. "
-        "Default: the bundled network of the game, else rollout.",
+        "Default: the bundled network of the game or its board, else rollout.",
     ),
 ]
 SpecOption: TypeAlias = Annotated[
@@ -94,7 +96,10 @@ PlayerOption: TypeAlias = Annotated[
 SimulationsOption: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        "--simulations", "-n", min=1, help="Budget; default 800, in self-play the preset's."
+        "--simulations",
+        "-n",
+        min=1,
+        help="Budget; default 800, or 3 seconds with playouts; in self-play the preset's.",
     ),
 ]
 SecondsOption: TypeAlias = Annotated[
@@ -126,15 +131,17 @@ ConfigOption: TypeAlias = Annotated[
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+_PLAYOUT_SECONDS = 3.0  # for a move, by default
 _POLL = 0.1  # seconds between two looks for a Ctrl-C
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Who evaluates, and how a report names it."""
+    """Who evaluates, how a report names it, and what a person should know of it."""
 
     name: str
     evaluator: Evaluator
+    about: str = ""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -154,20 +161,21 @@ def usage(message: str) -> typer.BadParameter:
 
 
 def read_line(prompt: str) -> str:
-    """Return a line typed after a prompt. Raises EOFError at the end of the input.
+    """Return a line typed after a prompt, with line editing. Raises EOFError at the end.
 
-    ``input()`` may sleep through a Ctrl-C that comes just before it waits; this never does.
+    ``input()`` may sleep through a Ctrl-C that comes just before it waits; a timer wakes it.
     """
     if sys.platform == "win32" or not sys.stdin.isatty():
         return input(prompt)
-    sys.stdout.write(prompt)
-    sys.stdout.flush()
-    while not select.select([sys.stdin], [], [], _POLL)[0]:
-        continue
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError
-    return line
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  # input() edits lines and keeps a history from now on
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, _POLL, _POLL)
+    try:
+        return input(prompt)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def print_json(value: Any) -> None:
@@ -194,7 +202,7 @@ def game_from(text: str, params: list[str] | None) -> Game:
             raise usage(f"--param must be NAME=VALUE, found {param!r}")
         extra[name.strip()] = _parameter(value.strip())
     try:
-        return own_game(text, extra) if names_own_game(text) else load_game(text, **extra)
+        return load_game(text, **extra)
     except ConfigError as error:
         raise usage(str(error)) from error
 
@@ -219,18 +227,37 @@ def evaluator_for(
     game: Game, model: str | None, spec: Path | None, provider: str | None, device: int
 ) -> Setup:
     """Return the evaluator that was asked for, else the game's bundled network, else playouts."""
-    name = model if model is not None else (model_of_game(game) or "rollout")
+    if model is None:
+        return _default_evaluator(game, spec, provider, device)
+    name = model
     if not needs_network(name):
         if spec is not None or provider is not None:
             raise usage(f"--spec and --provider are for networks, found --model {name}")
         return Setup(name, as_evaluator(name))
     path = bundled_models().get(name, Path(name))
-    if model is not None and path == Path(name) and not path.exists():
+    if path == Path(name) and not path.exists():
         known = ", ".join(("uniform", "rollout", *bundled_models()))
         raise usage(f"--model {name} is neither a file nor one of: {known}")
     found = read_spec(spec)
     providers = None if provider is None else [provider]
     return Setup(name, OnnxEvaluator(path, found, providers, device_id=device))
+
+
+def _default_evaluator(game: Game, spec: Path | None, provider: str | None, device: int) -> Setup:
+    name = model_of_game(game)
+    if name is None:
+        playouts = evaluator_for(game, "rollout", spec, provider, device)
+        return dataclasses.replace(playouts, about=_NO_NETWORK)
+    network = evaluator_for(game, name, spec, provider, device)
+    other = trained_for(name, game)
+    about = (f"trained for {other}" if other else "", strength_of_model(name))
+    return dataclasses.replace(network, about="; ".join(filter(None, about)))
+
+
+_NO_NETWORK = (
+    "random playouts: no network is bundled for this game, and without one the engine is weak on "
+    "large boards"
+)
 
 
 def read_spec(path: Path | None) -> ModelSpec | None:
@@ -292,9 +319,23 @@ def config_from(file: Path | None, **settings: Any) -> SearchConfig:
         raise usage(str(error)) from error
 
 
+def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> SearchConfig:
+    """Return the settings, with seconds for playouts where no budget was given.
+
+    Playouts know nothing of a position, so that the 800 simulations of a network are far too few.
+    """
+    given = config.simulations is not None or config.seconds is not None
+    if given or config.deterministic or not isinstance(evaluator, RolloutEvaluator):
+        return config
+    return config.replace(seconds=_PLAYOUT_SECONDS)
+
+
 def algorithm_for(evaluator: Evaluator, named: str | None, file: Path | None) -> str | None:
     """Return the algorithm that was named, else UCT for playouts; None leaves it to the file."""
-    in_file = file is not None and "algorithm" in tomllib.loads(_read(file))
+    try:
+        in_file = file is not None and "algorithm" in tomllib.loads(_read(file))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise usage(f"--config {file}: expected TOML: {error}") from error
     if named is not None or in_file or not isinstance(evaluator, RolloutEvaluator):
         return named
     return "uct"

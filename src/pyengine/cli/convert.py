@@ -72,6 +72,10 @@ _Margin: TypeAlias = Annotated[
         "--margin", help="Elo; the match must show that int8 costs less (95 %, one-sided)."
     ),
 ]
+_Overwrite: TypeAlias = Annotated[
+    bool,
+    typer.Option("--overwrite", help="With --to: write to a directory that has files already."),
+]
 _Undecided: TypeAlias = Annotated[
     bool,
     typer.Option("--write-undecided", help="Write int8 too where the match has not decided."),
@@ -101,6 +105,7 @@ def convert(
     output: _Output = None,
     int8: _Int8 = False,
     to: _To = None,
+    overwrite: _Overwrite = False,
     game: _GameName = None,
     param: common.ParamOption = None,
     spec: common.SpecOption = None,
@@ -120,6 +125,8 @@ def convert(
     Exit status 1 when int8 would lose too much, or when the games of the match do not tell; then
     nothing is written.
     """
+    if overwrite and to not in ("npz", "parquet", "sgf"):
+        raise common.usage("--overwrite is for --to npz, parquet and sgf")
     if random is not None:
         if model is not None or int8:
             raise common.usage("--random makes a network: give neither MODEL nor --int8")
@@ -130,7 +137,7 @@ def convert(
         if int8:
             raise common.usage("--to is for training data, --int8 for networks")
         played = None if game is None else common.game_from(game, param)
-        convert_data(Path(model), to, output, played, common.read_spec(spec))
+        convert_data(Path(model), to, output, played, common.read_spec(spec), overwrite)
     elif int8:
         _int8(
             model,

@@ -18,7 +18,12 @@ FORMATS = ("npz", "parquet", "sgf", "shards")
 
 
 def convert_data(
-    source: Path, to: str, output: Path | None, game: Game | None, spec: ModelSpec | None
+    source: Path,
+    to: str,
+    output: Path | None,
+    game: Game | None,
+    spec: ModelSpec | None,
+    overwrite: bool,
 ) -> None:
     """Write a directory of shards as ``to``, or SGF files as shards; refuse what cannot be."""
     if to not in FORMATS:
@@ -31,6 +36,9 @@ def convert_data(
         report = import_sgf(source, output, game, spec or ModelSpec.alphago_zero(game))
         common.console().print(Text(str(report)))
         return
-    files = export_sgf(source, output) if to == "sgf" else convert(source, to, output)
+    if to == "sgf":
+        files = export_sgf(source, output, overwrite=overwrite)
+    else:
+        files = convert(source, to, output, overwrite=overwrite)
     where = files[0].parent if files else source
     common.console().print(Text(f"{len(files)} files in {where}"))

@@ -16,9 +16,11 @@ from pyengine.cli.boards import board_text, moves_table, names_of_line
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.games import State
-from pyengine.result import SearchResult
+from pyengine.go_area import score_text
+from pyengine.interrupts import deferred_interrupt
+from pyengine.result import SearchResult, win_rate
 
-__all__ = ["live_progress", "search"]
+__all__ = ["live_progress", "percent", "search", "until_stopped"]
 
 _BAR = 24  # characters
 
@@ -62,14 +64,32 @@ def search(
         deterministic=deterministic or None,
         seed=seed,
     )
+    settings = common.with_time_for_playouts(setup.evaluator, settings)
     with Engine(played, setup.evaluator, config=settings) as engine:
-        with live_progress(state, settings) as on_progress:
-            result = engine.search(state, on_progress=on_progress)
+        result, stopped = until_stopped(engine, state, settings)
         stats = engine.stats()
     if as_json:
         common.print_json(_record(state, setup.name, settings, result, stats))
     else:
-        _show(state, setup.name, settings, result, stats, limit)
+        _show(state, setup, settings, result, stats, limit)
+    if stopped:
+        raise KeyboardInterrupt
+
+
+def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[SearchResult, bool]:
+    """Search with the settings; return what was found, and whether Ctrl-C stopped it."""
+    with (
+        deferred_interrupt(engine.stop) as stopped,
+        live_progress(state, config) as show,
+    ):
+
+        def on_progress(result: SearchResult) -> bool:
+            if show is not None:
+                show(result)
+            return not stopped.is_set()
+
+        budget = {"simulations": config.simulations, "seconds": config.seconds}
+        return engine.search(state, on_progress=on_progress, **budget), stopped.is_set()
 
 
 def _record(
@@ -91,21 +111,25 @@ def _record(
 
 def _show(
     state: State,
-    model: str,
+    setup: common.Setup,
     config: SearchConfig,
     result: SearchResult,
     stats: dict[str, Any],
     limit: int,
 ) -> None:
     out = common.console()
-    history = state.history()
-    out.print(board_text(state, out, last=history[-1] if history else None))
+    out.print(board_text(state, out))
     out.print()
     out.print(moves_table(result, limit))
     proven = {None: "", -1: ", proven loss", 0: ", proven draw", 1: ", proven win"}[result.proven]
+    is_go = state.game.name == "go" and state.game.has_board
     rate = result.simulations / result.seconds if result.seconds > 0 else 0.0
     lines = (
-        ("best", f"{result.action_name(result.action)}, value {result.value:+.3f}{proven}"),
+        (
+            "best",
+            f"{result.action_name(result.action)}, value {result.value:+.3f}, "
+            f"wins {percent(result)}{proven}",
+        ),
         ("line", " ".join(names_of_line(state, result.pv))),
         (
             "speed",
@@ -114,13 +138,20 @@ def _show(
         ),
         (
             "with",
-            f"{model} on {stats['provider'] or 'the engine itself'}, "
+            f"{setup.name} on {stats['provider'] or 'the engine itself'}, "
             f"{common.threads_of(config)} threads, batches of {config.batch_size}",
         ),
+        ("about", setup.about),
+        ("score", f"{score_text(state)} by area" if is_go else ""),
     )
     out.print()
-    for label, text in lines:
+    for label, text in filter(lambda line: line[1], lines):
         out.print(Text.assemble((f"{label:<6}", "bold"), text))
+
+
+def percent(result: SearchResult) -> str:
+    """Return the win rate of the player to move."""
+    return f"{win_rate(result.value):.1%}"
 
 
 @contextmanager
@@ -147,7 +178,7 @@ def live_progress(
             live.update(
                 Text(
                     f"[{'#' * done}{'.' * (_BAR - done)}] {result.simulations:,} simulations, "
-                    f"{result.simulations / max(spent, 1e-9):,.0f}/s, value {result.value:+.3f}, "
+                    f"{result.simulations / max(spent, 1e-9):,.0f}/s, wins {percent(result)}, "
                     f"line {line}",
                     no_wrap=True,
                     overflow="ellipsis",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import distributed
+from pyengine.bundled import bundled_runs
 from pyengine.cli import common
 from pyengine.cli.train_rollout_policy import EPOCHS, train_rollout_policy
 from pyengine.errors import ConfigError
@@ -39,7 +41,15 @@ _RATES = 8  # actors of a node whose rates are shown
 _LINE_SECONDS = 30.0  # between two lines where there is no terminal
 
 _Run: TypeAlias = Annotated[
-    Path | None, typer.Argument(metavar="[RUN.toml]", help="The settings of the run.")
+    Path | None,
+    typer.Argument(
+        metavar="[RUN.toml]",
+        help="The settings of the run: a file, or a name such as connect4; --show prints one.",
+    ),
+]
+_Show: TypeAlias = Annotated[
+    bool,
+    typer.Option("--show", help="Print the settings of a run to begin from, or what there is."),
 ]
 _Directory: TypeAlias = Annotated[
     Path | None,
@@ -102,6 +112,7 @@ def train(
     run: _Run = None,
     directory: _Directory = None,
     resume: _Resume = False,
+    show: _Show = False,
     part: _Part = None,
     minutes: _Minutes = None,
     ray: _Ray = None,
@@ -117,6 +128,10 @@ def train(
 
     Ctrl-C stops all parts cleanly; --resume goes on.
     """
+    run = None if run is None else _run_file(run)
+    if show:
+        _show(run)
+        return
     if rollout_policy:
         if run is not None or directory is not None:
             raise common.usage("--rollout-policy is no run: it takes no RUN.toml, no --directory")
@@ -146,14 +161,43 @@ def train(
     if part is not None:
         _part(part, folder, settings, changed=run is not None)
         return
-    with _progress(settings) as show:
-        if ray is None:
-            report = train_run(settings, folder, resume=resume, on_progress=show)
-        else:
-            report = distributed.train(
-                settings, folder, address=ray, resume=resume, on_progress=show
-            )
+    try:
+        with _progress(settings) as progress:
+            if ray is None:
+                report = train_run(settings, folder, resume=resume, on_progress=progress)
+            else:
+                report = distributed.train(
+                    settings, folder, address=ray, resume=resume, on_progress=progress
+                )
+    except KeyboardInterrupt:
+        if (folder / "run.toml").exists():
+            there = "" if ray is None else f" --ray {ray}"
+            words = f"stopped; pyengine train --directory {folder} --resume{there} goes on"
+            common.console(stderr=True).print(Text(words))
+        raise
     _print(report, as_json)
+
+
+def _run_file(run: Path) -> Path:
+    """Return the file, or that of a run which ships with the package. Neither is wrong use."""
+    known = bundled_runs()
+    if run.exists() or str(run) not in known:
+        if not run.exists() and not run.suffix:
+            raise common.usage(f"{run} is neither a file nor one of: {', '.join(known)}")
+        return run
+    return known[str(run)]
+
+
+def _show(run: Path | None) -> None:
+    """Print a run file, or the names of those that ship with the package."""
+    if run is None:
+        words = f"runs: {', '.join(bundled_runs())}; pyengine train NAME --show prints one"
+        common.console().print(Text(words))
+        return
+    try:
+        sys.stdout.write(run.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise common.usage(f"{run} cannot be read: {error}") from error
 
 
 def _settings(

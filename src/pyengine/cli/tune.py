@@ -13,6 +13,7 @@ from rich.text import Text  # noqa: TID253
 from pyengine.bundled import game_of_model
 from pyengine.cli import common
 from pyengine.engine import Engine
+from pyengine.files import replacing
 from pyengine.tune import Trial, TuneResult, tune
 
 __all__ = ["tune_model"]
@@ -41,7 +42,8 @@ def _print(result: TuneResult, to_json: Path | None) -> None:
         return
     common.console().print(Text(str(result)))
     if to_json is not None:
-        to_json.write_text(json.dumps(result.to_dict(), indent=2) + "\n", "utf-8")
+        with replacing(to_json) as temporary:
+            temporary.write_text(json.dumps(result.to_dict(), indent=2) + "\n", "utf-8")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.errors import ModelError
-from pyengine.files import replacing
+from pyengine.files import path_of, replacing
 
 __all__ = ["EPSILON", "PLANES", "LeelaWeights", "Norm", "read_leela", "write_leela"]
 
@@ -221,7 +221,7 @@ def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
             was found.
 
     """
-    file = Path(path)
+    file = path_of("path", path)
     try:
         with _open(file) as stream:
             version, blocks = _outline(_Lines(file, stream))
@@ -305,7 +305,7 @@ def write_leela(weights: LeelaWeights, path: str | os.PathLike[str]) -> None:
     Numbers have 6 significant digits. The same weights give the same bytes. Raises DataError where
     the file cannot be written.
     """
-    file = Path(path)
+    file = path_of("path", path)
     text = "\n".join([str(weights.version), *(_line(tensor) for tensor in weights.tensors())])
     data = (text + "\n").encode("ascii")
     if file.suffix == ".gz":

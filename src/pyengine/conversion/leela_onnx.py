@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
 from pyengine.errors import EngineError, ModelError
 from pyengine.extras import need
-from pyengine.files import replacing
+from pyengine.files import path_of, replacing
 from pyengine.games import load_game
 from pyengine.spec import METADATA_KEY, ModelSpec
 
@@ -125,7 +125,7 @@ def leela_to_onnx(weights: LeelaWeights, path: str | os.PathLike[str]) -> ModelS
     model.ir_version = _IR_VERSION
     onnx.helper.set_model_props(model, {METADATA_KEY: spec.to_json()})
     onnx.checker.check_model(model)
-    save_model(model, Path(path))
+    save_model(model, path_of("path", path))
     return spec
 
 

@@ -32,7 +32,7 @@ from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError, ModelError
 from pyengine.evaluators import OnnxEvaluator
 from pyengine.extras import need
-from pyengine.files import check_output
+from pyengine.files import check_output, path_of
 from pyengine.games import Game, State, load_game
 from pyengine.integers import integer
 from pyengine.match import MatchResult
@@ -160,16 +160,18 @@ def quantise(
     played = load_game(game) if isinstance(game, str) else game
     contest = _Contest(games, simulations, match_seconds, seed)
     _check(positions, contest)
-    check_output(Path(out))
+    target = path_of("out", out)
+    check_output(target)
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
-    job = _Job(Path(model), played, _open(model, spec), on_progress or (lambda _stage, _done: None))
+    source = path_of("model", model)
+    job = _Job(source, played, _open(model, spec), on_progress or (lambda _stage, _done: None))
     samples = job.samples(positions, seed)
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, "int8.onnx")
         report = job.run(file, samples, limits or Limits(), contest)
         wanted = report.passed or (write_undecided and report.outcome == "undecided")
-        return _write(file, Path(out), report) if wanted else report
+        return _write(file, target, report) if wanted else report
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import check_callback
 from pyengine.data.arguments import (
     checked_weights,
     checked_window,
@@ -25,6 +25,7 @@ from pyengine.data.source import Piece, Source
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.data.view import View, Window
 from pyengine.errors import ConfigError
+from pyengine.files import path_of
 from pyengine.integers import integer
 from pyengine.spec import ModelSpec
 
@@ -102,9 +103,8 @@ class Dataset:
         verify: bool = False,
     ) -> None:
         """Open the directories."""
-        if isinstance(directories, str | os.PathLike):
-            directories = [directories]
-        paths = [Path(path) for path in directories]
+        given = directories if isinstance(directories, list | tuple) else [directories]
+        paths = [path_of("directories", path) for path in given]
         if not paths:
             raise ConfigError("expected a directory of training data, found none")
         self._sources = [Source(path) for path in paths]
@@ -244,6 +244,8 @@ class Dataset:
         Raises ConfigError when there are none to draw from, or ``size`` is out of range.
         """
         size = integer("size", size, 0)
+        if not isinstance(rng, np.random.Generator):
+            raise ConfigError(f"rng: expected a numpy.random.Generator, found {rng!r}")
         view = self._view
         records = view.records(view.draw(size, rng, self._weights), self.layout, self._maps)
         return self._unpacker.batch(records, self._drawn(size, rng if augment else None))
@@ -268,6 +270,7 @@ class Dataset:
             on_progress: called with shards done and all shards; without it a terminal shows them.
 
         """
+        check_callback("on_progress", on_progress)
         pieces = self.pieces
         for piece in tracked(pieces, len(pieces), "shards verified", on_progress):
             piece.verify()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pyengine.arguments import check_callback
 from pyengine.data.layout import Layout
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.progress import OnProgress, tracked
@@ -16,7 +17,7 @@ from pyengine.data.shards import ShardMaps, check_sha256
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.errors import ConfigError, DataError
 from pyengine.extras import need
-from pyengine.files import replacing
+from pyengine.files import path_of, replacing
 
 __all__ = ["convert", "fresh_directory"]
 
@@ -62,11 +63,12 @@ def convert(
         ['shard-000000.npz']
     """
     writers = {"npz": _write_npz, "parquet": _write_parquet}
-    if to not in writers:
+    check_callback("on_progress", on_progress)
+    if not isinstance(to, str) or to not in writers:
         raise ConfigError(f"expected the format {' or '.join(map(repr, writers))}, found {to!r}")
     if to == "parquet":
         need("pyarrow.parquet", "parquet")
-    source = Path(directory)
+    source = path_of("directory", directory)
     manifest = Manifest.read(source)
     target = fresh_directory(out, source, to, overwrite)
     unpacker, maps = Unpacker(manifest.layout), ShardMaps()
@@ -89,14 +91,16 @@ def fresh_directory(
     Raises ConfigError where it has files already, DataError where it cannot be made.
     """
     whole = source.absolute()
-    target = whole.with_name(f"{whole.name}-{suffix}") if out is None else Path(out)
+    target = whole.with_name(f"{whole.name}-{suffix}") if out is None else path_of("out", out)
     try:
         target.mkdir(parents=True, exist_ok=True)
         filled = any(target.iterdir())
     except OSError as error:
         raise DataError(f"{target} cannot be written: {error}") from error
     if filled and not overwrite:
-        raise ConfigError(f"{target} must be new or empty, or overwrite=True; found files in it")
+        raise ConfigError(
+            f"{target} must be new or empty, or overwrite=True (--overwrite); found files in it"
+        )
     return target
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pyengine import _core
 from pyengine.data.checked import OBJECT, TEXT, check, list_of, one_of, optional, whole, wholes
 from pyengine.errors import ConfigError
-from pyengine.games import Game, load_game
+from pyengine.games import Game, load_recorded_game
 from pyengine.spec import ModelSpec
 
 __all__ = ["FULL_SEARCH", "RESIGNATION_OFF", "RESIGNED", "Layout", "Rows"]
@@ -241,8 +241,8 @@ class Layout:
         return file.getvalue()
 
     def load_game(self) -> Game:
-        """Return the game. Raises ConfigError for one that is not the engine's own."""
+        """Return the game. Raises ConfigError for one that cannot be loaded by its name."""
         try:
-            return load_game(self.game)
+            return load_recorded_game(self.game)
         except ConfigError as error:
             raise ConfigError(f"the data's game cannot be loaded by its name: {error}") from error

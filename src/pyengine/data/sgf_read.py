@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from pyengine import _core
+from pyengine.arguments import check_callback, check_type
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import FinishedGame
 from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.writer import ShardWriter
 from pyengine.errors import ConfigError, IllegalActionError
+from pyengine.files import path_of
 from pyengine.games import Game, State
 from pyengine.spec import ModelSpec
 
@@ -86,6 +88,9 @@ def import_sgf(
         EngineError: sgfmill is missing; names the extra ``sgf``.
 
     """
+    check_type("game", game, Game, "a Game")
+    check_type("spec", spec, ModelSpec, "a ModelSpec")
+    check_callback("on_progress", on_progress)
     rules = SgfRules.of(game)
     sgfmill("sgf")
     files = _files(paths)
@@ -100,9 +105,9 @@ def import_sgf(
 
 
 def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    given = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str) else [paths]
     files: list[Path] = []
-    for path in map(Path, given):
+    for path in (path_of("paths", each) for each in given):
         if not path.exists():
             raise ConfigError(f"expected SGF files, found no {path}")
         files += sorted(path.rglob("*.[sS][gG][fF]")) if path.is_dir() else [path]

@@ -19,7 +19,7 @@ from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece, Source, newest
 from pyengine.errors import ConfigError
-from pyengine.files import replacing
+from pyengine.files import path_of, replacing
 from pyengine.games import Game, State
 
 __all__ = ["export_sgf"]
@@ -56,7 +56,7 @@ def export_sgf(
         EngineError: sgfmill is missing; names the extra ``sgf``.
 
     """
-    source = Source(Path(directory))
+    source = Source(path_of("directory", directory))
     game = source.manifest.layout.load_game()
     rules = SgfRules.of(game)
     sgfmill("sgf")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -16,7 +15,7 @@ from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, sh
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import TEMPORARY, write_durably
+from pyengine.files import TEMPORARY, path_of, write_durably
 from pyengine.games import Game, as_game
 from pyengine.locks import lock
 from pyengine.spec import ModelSpec
@@ -70,7 +69,7 @@ class ShardWriter:
         seconds: float = MOST_SECONDS,
     ) -> None:
         """Open the directory."""
-        self.directory = Path(directory)
+        self.directory = path_of("directory", directory)
         self.layout = Layout.of(as_game(game), spec)
         self._limits = (positions, seconds)
         self._games: list[tuple[Rows, GameLine]] = []

@@ -18,6 +18,7 @@ from pyengine.errors import EngineError
 from pyengine.evaluators import OnnxEvaluator, bundled_models
 from pyengine.files import sha256_of
 from pyengine.games import load_game
+from pyengine.integers import integer
 
 __all__ = ["DoctorReport", "doctor", "runtime_checks"]
 
@@ -93,8 +94,9 @@ def doctor(device_id: int = 0) -> DoctorReport:
     """Find out what would be used to search here, and why; try it. Takes a second or two.
 
     Never raises for what it finds: see ``checks`` of the report. ``device_id`` names the GPU.
+    Raises ConfigError where it is no int of at least 0.
     """
-    found = runtime.doctor(device_id)
+    found = runtime.doctor(min(integer("device_id", device_id, 0), 2**31 - 1))
     fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
     checks = (*runtime_checks(found), *_model_checks(found), _search_check())
     return DoctorReport(

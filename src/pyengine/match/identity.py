@@ -21,6 +21,7 @@ from pyengine.evaluators import (
     Evaluator,
     MixedEvaluator,
     OnnxEvaluator,
+    PolicyEvaluator,
     RolloutEvaluator,
     StateEvaluator,
     UniformEvaluator,
@@ -126,7 +127,7 @@ def _evaluator(evaluator: Evaluator) -> Any:
             return {"planes": _told(fn), "spec": spec}
         case StateEvaluator(fn=fn):
             return {"states": _told(fn)}
-        case UniformEvaluator() | RolloutEvaluator():
+        case UniformEvaluator() | RolloutEvaluator() | PolicyEvaluator():
             return repr(evaluator)
     raise NoDigestError(f"a {type(evaluator).__qualname__}")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from pyengine.arguments import found, number
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, as_evaluator
@@ -67,10 +68,10 @@ class Openings(Settings):
             object.__setattr__(self, name, integer(f"openings: {name}", getattr(self, name), 0))
         if self.moves not in ("random", "policy"):
             raise ConfigError(f'openings: moves: expected "random" or "policy", found {self.moves}')
-        if not (math.isfinite(self.temperature) and self.temperature > 0):
-            raise ConfigError(f"openings: temperature: expected > 0, found {self.temperature!r}")
-        if self.max_value is not None and not 0 < self.max_value <= 1:
-            raise ConfigError(f"openings: max_value: expected in (0, 1], found {self.max_value!r}")
+        number("openings: temperature", self.temperature, "a number > 0", lambda t: t > 0)
+        if self.max_value is not None:
+            expected = "a number in (0, 1] or None"
+            number("openings: max_value", self.max_value, expected, lambda v: 0 < v <= 1)
         if self.evaluator is None and (self.moves == "policy" or self.max_value is not None):
             raise ConfigError(
                 'openings: evaluator: expected one for moves="policy" or max_value, found None'
@@ -102,7 +103,7 @@ class Book:
             if openings.evaluator is not None:
                 self._evaluator = as_evaluator(openings.evaluator)
         else:
-            self._given = [tuple(map(int, moves)) for moves in openings]
+            self._given = _sequences(openings)
         self._engine: Engine | None = None
 
     def __len__(self) -> int:
@@ -211,3 +212,16 @@ def _wins_at_once(state: State) -> bool:
         if following.is_terminal() and following.returns()[player] > 0:
             return True
     return False
+
+
+def _sequences(openings: Any) -> list[tuple[int, ...]]:
+    """The openings that were given. Raises ConfigError for what are none."""
+    try:
+        given = [tuple(operator.index(move) for move in moves) for moves in openings]
+    except TypeError:
+        given = []
+    if not given:
+        raise ConfigError(
+            f"openings: expected Openings or sequences of actions, found {found(openings)}"
+        )
+    return given

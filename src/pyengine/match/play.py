@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
+from pyengine.arguments import check_callback, elements, found
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import Game, State, as_game, load_game
@@ -93,7 +95,8 @@ def match(
     games, seed = integer("games", games, 1), integer("seed", seed, 0)
     if concurrent_games is not None:
         concurrent_games = integer("concurrent_games", concurrent_games, 1)
-    _check(names, confidence)
+    _check(names, confidence, sprt)
+    check_callback("on_progress", on_progress)
     players = (player_of(a, "a"), player_of(b, "b"))
     chosen = Openings() if openings is None else openings
     terms = _Terms(_game_of(players, game), players, names, seed, chosen, games, sprt, confidence)
@@ -102,10 +105,15 @@ def match(
         return played.play(concurrent_games or _concurrent(players), on_progress)
 
 
-def _check(names: tuple[str, str], confidence: float) -> None:
-    if len(names) != 2 or not all(isinstance(name, str) for name in names):
-        raise ConfigError(f"names: expected two strings, found {names!r}")
-    if not 0 < confidence < 1:
+def _check(names: tuple[str, str], confidence: float, sprt: Sprt | None) -> None:
+    if not isinstance(sprt, Sprt | None):
+        raise ConfigError(f"sprt: expected an Sprt, such as Sprt(elo0=0, elo1=10), found {sprt!r}")
+    match elements("names", names, "two strings"):
+        case [str(), str()]:
+            pass
+        case _:
+            raise ConfigError(f"names: expected two strings, found {found(names)}")
+    if not (isinstance(confidence, Real) and 0 < confidence < 1):
         raise ConfigError(f"confidence: expected a number in (0, 1), found {confidence!r}")
 
 

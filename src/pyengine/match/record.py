@@ -12,6 +12,7 @@ from typing import Any
 
 from pyengine.data.checked import check, whole, wholes
 from pyengine.errors import ConfigError, DataError
+from pyengine.files import path_of
 from pyengine.games import Game, State
 from pyengine.locks import Lock, lock
 from pyengine.match.openings import Book
@@ -61,7 +62,7 @@ class Record:
         self._lock: Lock | None = None
         if path is None:
             return
-        file = Path(path)
+        file = path_of("record", path)
         self._lock = _locked(file)
         try:
             reader = _Reader(file, self._lock, game, book)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import found
 from pyengine.errors import ConfigError
 from pyengine.evaluators import EvaluatorLike, as_evaluator
 from pyengine.games import State
@@ -36,7 +37,13 @@ class RandomPlayer:
 
     def __init__(self, seed: int | Sequence[int] | np.random.Generator = 0) -> None:
         self.seed = seed
-        self._rng = np.random.default_rng(seed)
+        try:
+            self._rng = np.random.default_rng(seed)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(
+                f"seed: expected one or several ints of at least 0, or a generator, "
+                f"found {found(seed)}"
+            ) from error
 
     def __call__(self, state: Any) -> int:
         """Return an action for a state of any game that goes on."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from pyengine.arguments import number
 from pyengine.errors import ConfigError
 from pyengine.match.interval import score_interval
 from pyengine.settings import Settings
@@ -83,15 +84,14 @@ class Sprt(Settings):
 
     def __post_init__(self) -> None:
         """Check all fields."""
-        if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):
-            raise ConfigError(
-                f"sprt: expected elo0 < elo1, both finite, found {self.elo0} and {self.elo1}"
-            )
+        for name in ("elo0", "elo1"):
+            number(f"sprt: {name}", getattr(self, name), "a finite number")
+        if not self.elo0 < self.elo1:
+            raise ConfigError(f"sprt: expected elo0 < elo1, found {self.elo0} and {self.elo1}")
         for name in ("alpha", "beta"):
-            if not 0 < getattr(self, name) < 0.5:
-                raise ConfigError(
-                    f"sprt: {name}: expected a number in (0, 0.5), found {getattr(self, name)!r}"
-                )
+            number(
+                f"sprt: {name}", getattr(self, name), "a number in (0, 0.5)", lambda p: 0 < p < 0.5
+            )
 
     @property
     def lower(self) -> float:

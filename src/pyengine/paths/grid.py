@@ -25,7 +25,8 @@ class Grid:
             it have to be free.
 
     Raises:
-        ConfigError: an array of another dtype or shape, another connectivity.
+        ConfigError: an array of another dtype or shape, another connectivity, corners that are no
+            bool.
 
     Example:
         >>> import numpy as np, pyengine
@@ -51,6 +52,8 @@ class Grid:
             raise ConfigError(f"connectivity: expected 4 or 8, found {connectivity!r}")
         self._free = np.array(cells, order="C")
         self._own = "manhattan" if connectivity == 4 else "octile"
+        if not isinstance(corner_cutting, bool):
+            raise ConfigError(f"corner_cutting: expected a bool, found {corner_cutting!r}")
         self._grid = _core.PathGrid(self._free, int(connectivity), bool(corner_cutting))
 
     def _search(self, question: Question) -> dict[str, Any]:

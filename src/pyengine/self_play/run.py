@@ -10,9 +10,11 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from pyengine.arguments import check_callback, check_type
 from pyengine.data import FinishedGame, ShardWriter
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
+from pyengine.files import path_of
 from pyengine.games import as_game, load_game
 from pyengine.interrupts import deferred_interrupt
 from pyengine.self_play.config import SelfPlayConfig, as_config
@@ -85,13 +87,17 @@ def selfplay(
     """
     if not isinstance(games, Integral) or not 1 <= games <= _MOST_GAMES:
         raise ConfigError(f"games: expected an int in 1..{_MOST_GAMES}, found {games!r}")
+    if spec is not None:
+        check_type("spec", spec, ModelSpec, "a ModelSpec or None")
+    check_callback("on_progress", on_progress)
+    directory = path_of("out", out)
     found = load_game(game) if isinstance(game, str) else as_game(game)
     bound = as_evaluator(evaluator)
     settings = as_config(config).sized(bound.device_batches)
     recorded = spec or bound.spec or ModelSpec()
     SelfPlayer(found, bound, settings, spec=recorded)  # what does not fit leaves no directory
     with ShardWriter(
-        out,
+        directory,
         found,
         recorded,
         configuration=settings.to_dict(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyengine import extras
+from pyengine.arguments import check_type
 from pyengine.renamed import warn_renamed
 from pyengine.train.configs import (
     AverageConfig,
@@ -33,6 +34,7 @@ from pyengine.train.schedule import learning_rate
 
 if TYPE_CHECKING:
     from pyengine.train.learner import Learner, StepReport
+    from pyengine.train.module_export import export_module
     from pyengine.train.network import Network
     from pyengine.train.onnx_export import ExportReport, export
 
@@ -58,6 +60,7 @@ __all__ = [
     "TrainConfig",
     "TrainingError",
     "export",
+    "export_module",
     "learning_rate",
     "need",
     "play_gate",
@@ -72,6 +75,7 @@ _LAZY = {
     "Network": "network",
     "StepReport": "learner",
     "export": "onnx_export",
+    "export_module": "module_export",
 }
 #: Former names.
 _RENAMED = {"Judgement": "GateResult", "judge": "play_gate"}
@@ -79,6 +83,7 @@ _RENAMED = {"Judgement": "GateResult", "judge": "play_gate"}
 
 def need(module: str) -> Any:
     """Return a module that needs the extra ``train``. Raises EngineError that names the extra."""
+    check_type("module", module, str, "the name of a module")
     return extras.need(module, "train")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
 from pyengine.errors import ConfigError, DataError
+from pyengine.files import path_of
 from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
 from pyengine.train.configs import TrainConfig
@@ -91,7 +92,7 @@ class Learner:
         on_progress: OnProgress | None = None,
     ) -> None:
         self.config = config
-        self.directory = Path(directory)
+        self.directory = path_of("directory", directory)
         self.ranks = Ranks(config.learner.device)
         self.step = 0
         self.seconds = 0.0  #: of training, all sittings

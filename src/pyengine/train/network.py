@@ -6,7 +6,9 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
+from pyengine.arguments import check_type, elements, found
 from pyengine.errors import ConfigError
+from pyengine.integers import integer
 from pyengine.train.configs import NetworkConfig, TrainConfig
 
 __all__ = [
@@ -154,7 +156,12 @@ class Network(nn.Module):
     ) -> None:
         """Random weights come from PyTorch's generator."""
         super().__init__()
-        height, width = board
+        check_type("config", config, NetworkConfig, "a NetworkConfig")
+        planes, actions = integer("planes", planes, 1), integer("actions", actions, 1)
+        sides = elements("board", board, "two ints, H and W")
+        if len(sides) != 2:
+            raise ConfigError(f"board: expected two ints, H and W, found {found(board)}")
+        height, width = board = integer("board", sides[0], 1), integer("board", sides[1], 1)
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
         self.half = False  #: while training, the tower computes in bfloat16, the heads in float32
         self.stem = _conv(planes, config.filters, 3)

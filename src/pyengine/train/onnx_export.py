@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,27 @@ from typing import Any
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
+from pyengine.arguments import check_type
 from pyengine.data.layout import Layout
 from pyengine.data.symmetry import policy_sources
 from pyengine.errors import ConfigError
 from pyengine.evaluators import OnnxEvaluator
-from pyengine.files import temporary_beside
+from pyengine.files import path_of, temporary_beside
 from pyengine.games import Game, State, as_game, load_game
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.spec import METADATA_KEY, ModelSpec, planes_shape
 from pyengine.train.errors import TrainingError
 from pyengine.train.graph import model_of
 from pyengine.train.json_files import writing
 from pyengine.train.network import Network
 
-__all__ = ["MANIFEST_KEY", "TOLERANCE", "ExportReport", "export"]
+__all__ = [
+    "MANIFEST_KEY",
+    "TOLERANCE",
+    "ExportReport",
+    "export",
+    "positions_of",
+    "write_checked",
+]
 
 MANIFEST_KEY = "pyengine.manifest"  #: of the ONNX metadata: how the network came to be, JSON
 TOLERANCE = 1e-4  #: most difference of a probability or a value to PyTorch
@@ -80,19 +88,27 @@ def export(
         TrainingError: a difference above 1e-4, or a number that is not finite: nothing is written.
 
     """
-    given = [games] if isinstance(games, Game | str) else list(games)
+    check_type("network", network, Network, "a pyengine.train.Network")
+    check_type("spec", spec, ModelSpec, "a ModelSpec")
+    target = path_of("path", path)
+    given = list(games) if isinstance(games, list | tuple) else [games]
     played = [load_game(game) if isinstance(game, str) else as_game(game) for game in given]
-    boards = {game.board_shape for game in played}
+    if not played:
+        raise ConfigError("games: expected a game or several, found none")
+    boards = {planes_shape(game, spec)[1:] for game in played}
     if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, found {sorted(boards)}")
     told = _told(spec, network, value_for)
     texts = {METADATA_KEY: told.to_json()}
     if metadata is not None:
-        texts[MANIFEST_KEY] = json.dumps(metadata)
+        try:
+            texts[MANIFEST_KEY] = json.dumps(metadata)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"metadata: expected plain values, found {error}") from error
     frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
     board = boards.pop() if len(boards) == 1 else None
     content = model_of(frozen, texts, board).SerializeToString()
-    return _checked(frozen, played, told, Path(path), content)
+    return _checked(frozen, played, told, target, content)
 
 
 def _told(spec: ModelSpec, network: Network, value_for: str) -> ModelSpec:
@@ -114,22 +130,30 @@ def _told(spec: ModelSpec, network: Network, value_for: str) -> ModelSpec:
 def _checked(
     network: Network, games: Sequence[Game], spec: ModelSpec, path: Path, content: bytes
 ) -> ExportReport:
+    states = [positions_of(game) for game in games]
+
+    def difference(evaluator: OnnxEvaluator) -> float:
+        pairs = zip(games, states, strict=True)
+        each = [_difference(network, evaluator, game, some, spec) for game, some in pairs]
+        return float(np.max(each))  # NaN where one of them is
+
+    return write_checked(path, content, difference, sum(map(len, states)))
+
+
+def write_checked(
+    path: Path, content: bytes, difference: Callable[[OnnxEvaluator], float], positions: int
+) -> ExportReport:
+    """Write a model, if ONNX Runtime differs from PyTorch by no more than :data:`TOLERANCE`.
+
+    Raises TrainingError where it does, DataError where the file cannot be written.
+    """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         part = temporary_beside(path)
     try:
         with writing(path):
             _write(part, content)
-        evaluator = OnnxEvaluator(part, providers=["CPUExecutionProvider"])
-        states = [_positions(game) for game in games]
-        worst = float(
-            np.max(  # NaN where one of them is
-                [
-                    _difference(network, evaluator, game, positions, spec)
-                    for game, positions in zip(games, states, strict=True)
-                ]
-            )
-        )
+        worst = difference(OnnxEvaluator(part, providers=["CPUExecutionProvider"]))
         if not worst <= TOLERANCE:
             raise TrainingError(
                 f"{path.name} is not written: expected ONNX Runtime and PyTorch to agree within "
@@ -139,8 +163,7 @@ def _checked(
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    compared = sum(map(len, states))
-    return ExportReport(path, hashlib.sha256(content).hexdigest(), worst, compared)
+    return ExportReport(path, hashlib.sha256(content).hexdigest(), worst, positions)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -150,7 +173,7 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _positions(game: Game) -> list[State]:
+def positions_of(game: Game) -> list[State]:
     """Return positions of random games, the same every time."""
     rng = np.random.default_rng(0)
     states: list[State] = []

@@ -6,15 +6,15 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import check_callback, number
 from pyengine.data.progress import tracked
 from pyengine.errors import ConfigError
-from pyengine.files import check_output
+from pyengine.files import check_output, path_of
 from pyengine.games import Game
 from pyengine.integers import integer
 from pyengine.rollout_policy import PATTERNS, RolloutPolicy
@@ -147,11 +147,11 @@ def rollout_policy(
         (1, 3)
     """
     if out is not None:
-        check_output(Path(out))
+        check_output(path_of("out", out))
+    check_callback("on_progress", on_progress)
     epochs, seed = integer("epochs", epochs, 1), integer("seed", seed, 0)
-    for name, value, most in (("held_out", held_out, 1.0), ("prior", prior, math.inf)):
-        if not 0 < value < most:
-            raise ConfigError(f"{name}: expected a number in (0, {most:g}), found {value!r}")
+    number("held_out", held_out, "a number in (0, 1)", lambda share: 0 < share < 1)
+    number("prior", prior, "a number > 0", lambda strength: strength > 0)
     learnt_from, asked = _split(played_games(games, game), held_out, seed)
     classes = pattern_classes()
     examples = _Examples.of(learnt_from, classes, "games read")

@@ -194,6 +194,18 @@ def test_a_bot_is_compared_on_every_game(tmp_path: Path) -> None:
             assert row["ratio"] > 0 < row["two threads"]
 
 
+def test_games_of_open_spiel_are_compared_with_both_of_its_bots(tmp_path: Path) -> None:
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
+    wall = '{"uct-c++": 0.5, "uct": 5.0}[line.split()[2]]'
+    answer = f"n = int(line.split()[1]); print(n, n - 1, {wall}, 0.5)"
+    with bot(tmp_path, answer) as stand_in:
+        for _, text, _ in openspiel.FOREIGN:
+            row = openspiel.compare_foreign(text, stand_in, 60, common.Options(quick=True))
+            assert row["peer/s"] == 120
+            assert row["pairs"] == 2
+            assert row["ratio"] > 0 < row["python bot"]
+
+
 def test_a_build_that_is_not_there_is_not_made_in_a_quick_run(tmp_path: Path) -> None:
     peer = environment.Environment("openspiel", tmp_path)
     with pytest.raises(environment.PeerError, match="not built"):

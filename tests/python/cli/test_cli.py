@@ -214,6 +214,36 @@ def test_the_default_is_the_bundled_network_of_the_game_else_playouts(run: Run) 
     if "connect4" in pyengine.bundled_models():
         assert model_of("connect_four") == "connect4"
         assert model_of("connect_four", "-p", "columns=8") == "rollout"
+    if "go7" in pyengine.bundled_models():
+        assert model_of("go", "-p", "board_size=7", "-p", "komi=7.5") == "go7"
+    if "gomoku" in pyengine.bundled_models():
+        assert model_of("gomoku", "-p", "board_size=10") == "gomoku"
+        assert model_of("gomoku", "-p", "board_size=7") == "rollout"
+        assert model_of("gomoku", "-p", "board_size=10", "-p", "rule=standard") == "rollout"
+
+
+def test_what_plays_is_said_with_its_strength(run: Run) -> None:
+    def about(*game: str) -> str:
+        lines = run("search", *game, "-n", "20").stdout.splitlines()
+        return next(line for line in lines if line.startswith("about"))
+
+    assert "no network is bundled for this game" in about("go", "-p", "board_size=5")
+    if "go7" in pyengine.bundled_models():
+        text = about("go", "-p", "board_size=7")
+        assert "trained for komi 9.5; against 2,000 simulations with playouts" in text
+    if "gomoku" in pyengine.bundled_models():
+        assert "trained for board size 8, 9, 11, 13, 15; " in about("gomoku", "-p", "board_size=10")
+        assert "trained for" not in about("gomoku", "-p", "board_size=9")
+
+
+def test_playouts_think_for_a_time_where_no_budget_is_given(run: Run) -> None:
+    def searched(*arguments: str) -> Any:
+        return json.loads(run("search", "go", "-p", "board_size=5", "--json", *arguments).stdout)
+
+    found = searched()
+    assert (found["config"]["seconds"], found["stop_reason"]) == (3.0, "seconds")
+    assert searched("-n", "30")["simulations"] == 30
+    assert searched("--deterministic")["simulations"] == 800
 
 
 def test_a_reader_that_leaves_is_no_traceback() -> None:
@@ -239,6 +269,8 @@ def test_ctrl_c_ends_a_search_and_leaves_a_clean_terminal() -> None:
         terminal.send("\x03")
         assert terminal.end() == 130
         assert terminal.is_clean()
+        found = terminal.text[terminal.text.index("visits") :]
+        assert "ended by stopped" in found, "what it has found is printed"
         assert "\x1b[?25l" in terminal.text, "the progress hides the cursor while it runs"
 
 
@@ -278,8 +310,8 @@ def test_progress_is_shown_on_a_terminal_and_goes_away() -> None:
 def test_a_terminal_sees_stones() -> None:
     with Terminal("search", "connect_four", "--moves", "4 4", "-m", "uniform") as terminal:
         assert terminal.end() == 0
-        assert "●" in terminal.text
-        assert "○" in terminal.text
+        assert terminal.text.count("●") >= 2
+        assert "Red (●) to move" in terminal.text
 
 
 # --- doctor and bench ----------------------------------------------------------------------------

@@ -13,11 +13,20 @@ from terminal import Terminal
 pytest.importorskip("typer", reason="the extra cli is not installed")
 
 
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where games are kept."""
+    home = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    return home
+
+
 def play(*arguments: str, typed: str, status: int = 0) -> str:
-    """Play with what is typed, a line each; return what was printed."""
+    """Play with what is typed, a line each (a semicolon ends one); return what was printed."""
+    lines = typed.replace(";", "\n") if ";" in typed else typed.replace(" ", "\n")
     done = subprocess.run(
         [sys.executable, "-m", "pyengine.cli", "play", *arguments],
-        input=typed.replace(" ", "\n") + "\n",
+        input=lines + "\n",
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (status, "")
@@ -40,7 +49,7 @@ def test_a_move_is_answered_by_a_move() -> None:
 
 
 def test_the_end_of_the_input_leaves() -> None:
-    assert play("connect_four", *QUICK, typed="4").endswith("X move: \n")
+    assert "X move: \nrecord: " in play("connect_four", *QUICK, typed="4")
 
 
 def test_as_the_second_player_the_engine_begins() -> None:
@@ -51,13 +60,13 @@ def test_as_the_second_player_the_engine_begins() -> None:
 def test_two_persons_play_to_the_end_of_the_game() -> None:
     text = play("tic_tac_toe", *TWO_PERSONS, typed="a1 a2 b1 b2 c1 quit")
     assert "engine plays" not in text
-    assert "first player (X) wins" in text
-    assert "new, undo or quit? quit" in text
+    assert "X wins" in text
+    assert "new, undo, save or quit? quit" in text
 
 
 def test_a_draw_is_a_draw() -> None:
     text = play("tic_tac_toe", *TWO_PERSONS, typed="a1 b1 c1 b2 a2 c2 b3 a3 c3")
-    assert text.count("draw") == 1
+    assert text.count("\ndraw\n") == 1
 
 
 def test_the_engine_plays_with_itself_and_ends() -> None:
@@ -69,7 +78,7 @@ def test_the_engine_plays_with_itself_and_ends() -> None:
 def test_the_engine_wins_where_it_can() -> None:
     text = play("connect_four", "-m", "rollout", "--moves", "1 4 1 4 2 4", typed="7")
     assert "engine plays 4" in text
-    assert "second player (O) wins" in text
+    assert "Yellow (O) wins" in text
 
 
 @pytest.mark.parametrize(
@@ -108,8 +117,8 @@ def test_undo_at_the_start_takes_nothing_back() -> None:
 
 def test_undo_goes_on_after_the_end() -> None:
     text = play("tic_tac_toe", *TWO_PERSONS, typed="a1 a2 b1 b2 c1 undo c3 quit")
-    assert "first player (X) wins" in text
-    assert text.rstrip().endswith("O move: quit")
+    assert "X wins" in text
+    assert text.rpartition("record: ")[0].endswith("O move: quit\n")
 
 
 def test_a_hint_is_a_table_and_no_move() -> None:
@@ -121,7 +130,7 @@ def test_a_hint_is_a_table_and_no_move() -> None:
 
 def test_who_resigns_loses_and_may_take_it_back() -> None:
     text = play("connect_four", *QUICK, typed="resign resign undo new quit")
-    assert "first player (X) resigns: second player (O) wins" in text
+    assert "Red (X) resigns: Yellow (O) wins" in text
     assert "the game is over" in text
     assert text.count("X to move") == 3
 
@@ -158,29 +167,158 @@ def test_a_game_may_start_from_a_board(tmp_path: Path) -> None:
     assert "no move of yours" in text
 
 
+def test_an_occupied_point_and_a_full_column_are_called_so() -> None:
+    text = play("gomoku", "-p", "board_size=9", *TWO_PERSONS, typed="e5 e5 quit")
+    assert "e5 is occupied by Black. legal moves:" in text
+    text = play("connect_four", "--moves", "1 1 1 1 1 1", *TWO_PERSONS, typed="1 quit")
+    assert "column 1 is full" in text
+    assert "is occupied" not in play("go", "-p", "board_size=5", *TWO_PERSONS, typed="pass quit")
+
+
+def test_a_game_of_go_ends_with_its_score() -> None:
+    text = play("go", "-p", "board_size=5", *TWO_PERSONS, typed="c3 pass pass quit")
+    assert "Black (X) wins by 17.5 (Black 25, White 0 + 7.5)" in text
+    text = play("go", "-p", "board_size=5", *TWO_PERSONS, typed="pass pass quit")
+    assert "White (O) wins by 7.5 (Black 0, White 0 + 7.5)" in text
+
+
+def test_a_game_is_recorded_and_the_record_can_be_loaded(state_home: Path) -> None:
+    text = play("tic_tac_toe", *TWO_PERSONS, typed="a1 a2 b1 quit")
+    (record,) = (state_home / "pyengine" / "games").iterdir()
+    assert text.rstrip().endswith(f"record: {record}")
+    assert record.read_text().splitlines() == [
+        "pyengine game",
+        "game: tic_tac_toe",
+        "moves: a1 a2 b1",
+        "result: ",
+    ]
+    text = play("tic_tac_toe", "--load", str(record), *TWO_PERSONS, typed="b2 c1 quit")
+    assert "1 X X ." in text
+    assert "X wins\n" in text
+    assert "1 X X ." in play("tic_tac_toe", *TWO_PERSONS, typed=f"c3;load {record};quit")
+
+
+@pytest.mark.parametrize("game", ["go(board_size=5)", "gomoku(board_size=9)"])
+def test_a_game_is_saved_as_sgf_and_loaded(game: str, tmp_path: Path) -> None:
+    sgf = pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
+    file = tmp_path / "game.sgf"
+    text = play(game, *TWO_PERSONS, typed=f"c3;d4;b2;save {file};quit")
+    assert f"saved in {file}" in text
+    record = sgf.Sgf_game.from_bytes(file.read_bytes())
+    assert [node.get_move() for node in record.get_main_sequence()][1:] == [
+        ("b", (2, 2)),
+        ("w", (3, 3)),
+        ("b", (1, 1)),
+    ]
+    text = play(game, *TWO_PERSONS, typed=f"load {file};undo;quit")
+    assert "3 . . X" in text
+
+
+def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> None:
+    board, file = tmp_path / "board.txt", tmp_path / "game.txt"
+    board.write_text("...\n.X.\n..O\n")
+    play("tic_tac_toe", "--board", str(board), *TWO_PERSONS, typed=f"a1;save {file};quit")
+    text = play("tic_tac_toe", *TWO_PERSONS, typed=f"load {file};undo;undo;quit")
+    assert "1 X . ." in text
+    assert "no move of yours" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("save", "expected save FILE"),
+        ("load", "expected load FILE"),
+        ("save /nowhere/game.txt", "found no folder /nowhere"),
+        ("save game.sgf", "SGF is for go and gomoku"),
+        ("load nothing.txt", "cannot be read"),
+        ("load {other}", "expected a game of tic_tac_toe, found one of connect_four"),
+        ("load {wrong}", "expected a game of tic_tac_toe, found 'hello' in the first line"),
+        ("load {illegal}", "is not legal"),
+    ],
+)
+def test_files_that_cannot_be_are_explained_and_the_game_goes_on(
+    typed: str, words: str, tmp_path: Path
+) -> None:
+    contents = {
+        "other": "pyengine game\ngame: connect_four(rows=6,columns=7)\nmoves: 4\n",
+        "wrong": "hello\n",
+        "illegal": "pyengine game\ngame: tic_tac_toe\nmoves: a1 a1\n",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    files = {name: str(tmp_path / name) for name in contents}
+    text = play("tic_tac_toe", *TWO_PERSONS, typed=f"a1;{typed.format(**files)};b1;quit")
+    assert words in text
+    assert "1 X O ." in text
+
+
+def test_a_clock_gives_the_engine_its_time_and_shows_both() -> None:
+    arguments = ("tic_tac_toe", "-m", "rollout", "--clock", "0.01+0")
+    text = play(*arguments, typed="b2 quit")
+    assert "0:00 - 0:00 X move: b2" in text
+    assert "engine plays" in text
+    assert "--clock: expected MINUTES" in subprocess.run(
+        [sys.executable, "-m", "pyengine.cli", "play", "tic_tac_toe", "--clock", "fast"],
+        capture_output=True, text=True, timeout=60, check=False,
+    ).stderr.replace("\n", " ")  # fmt: skip
+
+
+def test_the_engine_moves_for_a_person_who_says_go() -> None:
+    text = play("tic_tac_toe", *TWO_PERSONS, typed="go quit")
+    assert text.count("engine plays") == 1
+
+
 # --- in a terminal -------------------------------------------------------------------------------
 
 
-def test_ctrl_c_at_the_prompt_leaves_a_clean_terminal() -> None:
+def test_ctrl_c_at_the_prompt_keeps_the_game_and_the_second_one_leaves() -> None:
     with Terminal("play", "connect_four", *QUICK) as terminal:
         terminal.wait_for("move: ")
         terminal.send("4\n")
         after = terminal.wait_for("engine plays")
+        after = terminal.wait_for("move: ", after)
+        terminal.send("\x03")
+        after = terminal.wait_for("the game is kept", after)
+        after = terminal.wait_for("move: ", after)
+        terminal.send("4\n")
+        after = terminal.wait_for("engine plays", after)
+        after = terminal.wait_for("move: ", after)
+        terminal.send("\x03")
+        after = terminal.wait_for("the game is kept", after)
         terminal.wait_for("move: ", after)
         terminal.send("\x03")
+        terminal.wait_for("record: ", after)
         assert terminal.end() == 130
         assert terminal.is_clean()
-        assert terminal.text.rstrip("\x1b[?25h").endswith("\n")
 
 
 @pytest.mark.parametrize("keys", ["\x03", "\x03\x03"], ids=["once", "twice"])
-def test_ctrl_c_while_the_engine_thinks_leaves_a_clean_terminal(keys: str) -> None:
+def test_ctrl_c_while_the_engine_thinks_keeps_the_game_and_asks(keys: str) -> None:
     with Terminal("play", "connect_four", "-m", "rollout", "--seconds", "100") as terminal:
         terminal.wait_for("move: ")
         terminal.send("4\n")
-        terminal.wait_for("thinking")
+        after = terminal.wait_for("simulations,")
         terminal.send(keys)
-        assert terminal.end() == 130
+        after = terminal.wait_for("stopped: type a move for it", after)
+        after = terminal.wait_for("Yellow (●) move: ", after)
+        terminal.send("1\n")
+        after = terminal.wait_for("Red (●) move: ", after)
+        terminal.send("quit\n")
+        assert terminal.end() == 0
+        assert terminal.is_clean()
+
+
+def test_a_line_can_be_edited_and_an_earlier_one_fetched() -> None:
+    pytest.importorskip("readline", reason="this Python has no readline")
+    with Terminal("play", "gomoku", "-p", "board_size=9", *TWO_PERSONS) as terminal:
+        terminal.wait_for("move: ")
+        terminal.send("e6\x7f5\n")  # backspace
+        after = terminal.wait_for("White (●) move: ")
+        terminal.send("\x1b[A\n")  # arrow up: e5 again
+        after = terminal.wait_for("e5 is occupied by Black", after)
+        terminal.wait_for("move: ", after)
+        terminal.send("\x04")
+        assert terminal.end() == 0
         assert terminal.is_clean()
 
 
@@ -199,4 +337,5 @@ def test_a_terminal_sees_stones_and_the_last_move() -> None:
         terminal.wait_for("●")
         terminal.send("quit\n")
         assert terminal.end() == 0
-        assert "\x1b[1;7;31m●" in terminal.text
+        assert "White (●) to move" in terminal.text
+        assert "\x1b[1;7;30;48" in terminal.text  # the last move: a black stone, inverted

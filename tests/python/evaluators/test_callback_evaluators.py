@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pyengine import ConfigError, EvaluationError, ModelError, State, as_game, load_game
+from pyengine import ConfigError, Engine, EvaluationError, ModelError, State, as_game, load_game
 from pyengine.evaluators import CallbackEvaluator, StateEvaluator
 from pyengine.spec import ModelSpec
 from toy_games import Matches, ToyGame
@@ -145,11 +145,29 @@ def test_a_function_on_states_sees_states_with_their_past() -> None:
 
 def test_priors_of_states_are_masked_and_normalised() -> None:
     def evaluate(states: list[State]) -> tuple[list[list[float]], list[float]]:
-        return [[1, 1, 2, 0, 0, 0, 0, 0, 4]] * len(states), [2.0] * len(states)
+        return [[1, 1, 2, 0, 0, 0, 0, 0, 4]] * len(states), [1.005] * len(states)
 
     policy, value = StateEvaluator(evaluate).evaluate([start((8,))])
     np.testing.assert_allclose(policy[0], [0.25, 0.25, 0.5, 0, 0, 0, 0, 0, 0])
-    assert value[0] == 1  # never outside [-1, 1]
+    assert value[0] == 1  # what rounding adds is cut
+
+
+@pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
+def test_a_value_before_tanh_is_an_error_in_a_search_too(kind: Any) -> None:
+    evaluator = kind(lambda batch: (np.ones((len(batch), 9)), np.full(len(batch), 1.3)))
+    engine = Engine("tic_tac_toe", evaluator, simulations=10)
+    with pytest.raises(EvaluationError, match=r"value must lie in \[-1, 1\].* found 1\.3"):
+        engine.search(start())
+
+
+def test_logits_of_minus_infinity_are_probability_0() -> None:
+    masked = np.full((1, 9), -np.inf)
+    masked[0, [2, 6]] = 0.5
+    evaluator = CallbackEvaluator(lambda planes: (masked, np.zeros(1)))
+    policy, _ = evaluator.evaluate([start()])
+    np.testing.assert_array_equal(policy[0], [0, 0, 0.5, 0, 0, 0, 0.5, 0, 0])
+    with pytest.raises(EvaluationError, match="leave a legal action, found -inf for all 7"):
+        evaluator.evaluate([start((2, 6))])
 
 
 def test_a_users_game_gives_the_users_own_states() -> None:

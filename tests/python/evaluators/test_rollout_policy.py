@@ -15,6 +15,7 @@ from pyengine import (
     MixedEvaluator,
     ModelError,
     ModelSpec,
+    PolicyEvaluator,
     RolloutEvaluator,
     RolloutPolicy,
     as_game,
@@ -302,6 +303,10 @@ def test_wrong_weights_and_games_are_refused() -> None:
         Engine("gomoku", RolloutEvaluator(policy=random_policy()))
     with pytest.raises(ConfigError, match="policy must be a RolloutPolicy"):
         RolloutEvaluator(policy=3)
+    with pytest.raises(ConfigError, match="policy must be a RolloutPolicy or its file, found None"):
+        PolicyEvaluator(None)
+    with pytest.raises(ModelError, match="expected a game of Go"):
+        Engine("gomoku", PolicyEvaluator(random_policy()))
     with pytest.raises(ConfigError, match="sequence of states"):
         random_policy().probabilities(load_game("go").new_initial_state())
 
@@ -322,6 +327,59 @@ def test_a_search_with_several_threads_uses_it() -> None:
         found.append(engine.search(game.new_initial_state(), simulations=300).visits.tolist())
     assert found[0] == found[1]
     assert sum(found[0]) >= 299
+
+
+def test_priors_are_nine_tenths_of_the_policys_probabilities() -> None:
+    policy = random_policy(2)
+    game = load_game("go(board_size=5)")
+    states = [game.new_initial_state(moves) for moves in ([], [12], [3, 8, 20])]
+    priors, value = PolicyEvaluator(policy).evaluate(states)
+    assert value.tolist() == [0.0] * 3
+    for state, found, own in zip(states, priors, policy.probabilities(states), strict=True):
+        expected = np.zeros(26)
+        legal = state.legal_actions()
+        expected[legal] = 0.9 * own[legal] + 0.1 / len(legal)
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_a_move_that_superko_forbids_has_no_probability() -> None:
+    policy = random_policy(2)
+    game = load_game("go(board_size=3,superko=positional)")
+    rng = np.random.default_rng(0)
+    forbidden = 0
+    for _ in range(40):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            found = policy.probabilities([state])[0]
+            illegal = np.setdiff1d(np.arange(10), state.legal_actions())
+            board = "".join(state.board_rows())
+            forbidden += sum(board[point] == "." for point in illegal)
+            assert not found[illegal].any()
+            assert found.sum() == pytest.approx(1.0)
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert forbidden > 10
+
+
+def test_a_search_with_the_policys_priors_is_serial_on_one_thread() -> None:
+    policy = random_policy(4)
+    evaluator = MixedEvaluator(PolicyEvaluator(policy), RolloutEvaluator(policy=policy), mix=1)
+    settings = {"simulations": 200, "seed": 5, "threads": 1}
+    engine = Engine("go(board_size=5)", evaluator, **settings)
+    state = engine.game.new_initial_state()
+    found = engine.search(state)
+    assert (found.evaluations, engine.stats()["collisions"]) == (201, 0)
+    serial = Engine(
+        "go(board_size=5)", evaluator, **settings, deterministic=True, batch_size=1, in_flight=1
+    ).search(state)
+    assert (found.visits == serial.visits).all()
+    assert found.value == serial.value
+
+
+def test_a_part_that_needs_a_batch_keeps_the_mix_from_answering_at_once() -> None:
+    policy = random_policy(4)
+    for parts in ((PolicyEvaluator(policy), "go7"), ("go7", RolloutEvaluator(policy=policy))):
+        engine = Engine("go(board_size=7)", MixedEvaluator(*parts), threads=1, simulations=100)
+        assert engine.search(engine.game.new_initial_state()).visits.sum() == 100
 
 
 def test_one_thread_answers_a_leaf_where_it_is_found_and_searches_serially() -> None:

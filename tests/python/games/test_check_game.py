@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from toy_games import Pairs, ToyGame, ToyState
 
 OURS = [
     "tic_tac_toe",
@@ -190,6 +191,104 @@ def test_a_game_longer_than_it_says_is_reported() -> None:
     report = check("", max_game_length=4)
     assert "max_game_length" in report.message
     assert len(report.moves) == 4
+
+
+class New(ToyState):
+    """Returns a new state instead of changing its own, as a functional style has it."""
+
+    def apply_action(self, action: int) -> Any:
+        return type(self)((*self.moves, action))
+
+
+class Still(ToyState):
+    """Does nothing."""
+
+    def apply_action(self, action: int) -> None:
+        pass
+
+
+class Circle:
+    """Walks round and round a circle of four points."""
+
+    actions = 1
+
+    def __init__(self, point: int = 0) -> None:
+        self.point = point
+
+    def clone(self) -> Circle:
+        return type(self)(self.point)
+
+    def current_player(self) -> int:
+        return self.point % 2
+
+    def legal_actions(self) -> list[int]:
+        return [0]
+
+    def apply_action(self, action: int) -> None:
+        self.point = (self.point + 1) % 4
+
+    def is_terminal(self) -> bool:
+        return False
+
+    def returns(self) -> list[float]:
+        return [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "plies"),
+    [
+        (New, r"apply_action\(\d\) must change the state .* returned another New", 1),
+        (Still, r"apply_action\(\d\) left the state as it was", 1),
+        (Circle, "no end after 10000 plies; .* must declare max_game_length", 10_000),
+    ],
+)
+def test_a_game_without_progress_is_reported(kind: Any, message: str, plies: int) -> None:
+    report = pyengine.check_game(ToyGame(kind))
+    assert re.search(message, report.message), report.message
+    assert len(report.moves) == plies
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (New, r'game "ToyGame": apply_action\(\) must change .* returned another New'),
+        (Still, "expected an end within max_game_length, 10000 plies, found none"),
+        (Circle, "expected an end within max_game_length, 10000 plies, found none"),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["uct", "puct"])
+def test_a_search_without_progress_is_an_error(kind: Any, message: str, algorithm: str) -> None:
+    with (
+        pyengine.Engine(ToyGame(kind), "rollout", algorithm=algorithm, threads=2) as engine,
+        pytest.raises(pyengine.ConfigError, match=message),
+    ):
+        engine.search(kind())
+
+
+def test_what_a_game_does_without_is_listed_with_its_cost() -> None:
+    report = pyengine.check_game(ToyGame(Pairs), games=1)
+    assert report.ok
+    assert [line.split(":")[0] for line in report.without] == [
+        "observation_tensor()",
+        "__str__",
+        "action_to_string()",
+        "max_game_length",
+        "num_symmetries",
+    ]
+    assert "\n  without __str__: its positions are not shown\n" in str(report)
+    assert pyengine.check_game(pyengine.load_game("tic_tac_toe"), games=1).without == ()
+
+
+def test_a_state_without_a_past_is_listed() -> None:
+    class Seven(Circle):
+        def is_terminal(self) -> bool:
+            return self.point == 3
+
+    report = pyengine.check_game(ToyGame(Seven), games=1)
+    assert report.without[0] == "history() and __eq__: a search tree is never continued"
+    Seven.__str__ = lambda self: f"at {self.point}"  # type: ignore[method-assign]
+    report = pyengine.check_game(ToyGame(Seven), games=1)
+    assert "continued after Engine.advance alone" in report.without[0]
 
 
 def test_symmetries_that_the_start_does_not_have_are_named_not_blamed() -> None:

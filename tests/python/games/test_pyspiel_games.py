@@ -192,3 +192,62 @@ def test_a_python_game_of_open_spiel_is_playable() -> None:
     game = pyspiel.load_game("python_tic_tac_toe")
     report = pyengine.check_game(game, games=3)
     assert report.ok, report
+
+
+# --- playouts by OpenSpiel's own code -------------------------------------------------------------
+
+
+def random_return(state: Any, rng: random.Random) -> float:
+    """Return what the player to move gets from a game at random, move by move."""
+    mover = state.current_player()
+    line = state.clone()
+    while not line.is_terminal():
+        line.apply_action(rng.choice(line.legal_actions()))
+    return float(line.returns()[mover])
+
+
+@pytest.mark.parametrize("moves", [[], [4], [4, 0]])
+@pytest.mark.parametrize("name", ["hex(board_size=3)", "tic_tac_toe"])
+def test_playouts_have_the_mean_of_random_games(
+    name: str, moves: list[int], rng: random.Random
+) -> None:
+    game = pyspiel.load_game(name)
+    state = game.new_initial_state()
+    for move in moves:
+        state.apply_action(move)
+    count = 4_000
+    with pyengine.Engine(game, pyengine.RolloutEvaluator(count)) as engine:
+        found = engine.search(state, simulations=1).network_value
+    expected = sum(random_return(state, rng) for _ in range(count)) / count
+    # The difference of two means of numbers in [-1, 1]: a deviation of sqrt(2 / 4000) at most.
+    assert found == pytest.approx(expected, abs=5 * (2 / count) ** 0.5)
+
+
+def visits_of(game: Any, state: Any, **settings: Any) -> list[int]:
+    with pyengine.Engine(game, "rollout", simulations=300, **settings) as engine:
+        return [int(count) for count in engine.search(state).visits]
+
+
+@pytest.mark.parametrize("settings", [{"threads": 1}, {"deterministic": True}])
+def test_a_search_by_playouts_is_repeated_to_the_visit(settings: dict[str, Any]) -> None:
+    game = pyspiel.load_game("clobber")
+    state = game.new_initial_state()
+    first = visits_of(game, state, seed=1, **settings)
+    assert sum(first) == 300
+    visits_of(game, state, seed=2, **settings)  # another search in between changes nothing
+    assert visits_of(game, state, seed=1, **settings) == first
+    assert visits_of(game, state, seed=2, **settings) != first
+
+
+def test_a_search_by_playouts_finds_the_proven_win_of_hex() -> None:
+    game = pyspiel.load_game("hex(board_size=3)")  # the first player wins [Nash]
+    with pyengine.Engine(game, "rollout", threads=1) as engine:
+        result = engine.search(game.new_initial_state(), simulations=20_000)
+    assert result.proven == 1
+    assert pyengine.solve(pyengine.as_game(game).new_initial_state()).value == 1
+
+
+def test_a_game_of_open_spiel_in_python_is_played_out_move_by_move() -> None:
+    pytest.importorskip("open_spiel.python.games.tic_tac_toe")
+    game = pyspiel.load_game("python_tic_tac_toe")
+    assert sum(visits_of(game, game.new_initial_state(), threads=1)) == 300

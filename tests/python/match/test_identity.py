@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pyengine
@@ -42,12 +43,12 @@ class Fixed:
         return int(state.legal_actions()[self.place])
 
 
-def merged(tmp_path: Path, one: Any, other: Any) -> bool:
+def merged(tmp_path: Path, one: Any, other: Any, game: str = "tic_tac_toe") -> bool:
     """Whether the record of one player is taken for that of the other."""
     file = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
 
     def play(player: Any) -> None:
-        pyengine.match(player, RandomPlayer(), game="tic_tac_toe", games=2, record=file)
+        pyengine.match(player, RandomPlayer(), game=game, games=2, record=file)
 
     play(one)
     try:
@@ -170,6 +171,16 @@ def test_a_mixed_evaluator_is_its_parts(tmp_path: Path) -> None:
     assert not merged(tmp_path, mixed(models[0]), mixed(models[0], mix=0.25))
     assert not merged(tmp_path, mixed(models[0]), mixed(models[0], rollouts=2))
     assert merged(tmp_path, mixed(models[0]), mixed(models[0]))
+
+
+def test_priors_of_a_rollout_policy_are_its_weights(tmp_path: Path) -> None:
+    def player(weight: float) -> pyengine.Engine:
+        none = np.zeros(65536)
+        policy = pyengine.RolloutPolicy(none, none, {"atari": weight})
+        return pyengine.Engine("go(board_size=3)", pyengine.PolicyEvaluator(policy), simulations=4)
+
+    assert not merged(tmp_path, player(0.5), player(1.0), "go(board_size=3)")
+    assert merged(tmp_path, player(0.5), player(0.5), "go(board_size=3)")
 
 
 def test_weights_in_another_file_belong_to_a_network(tmp_path: Path) -> None:

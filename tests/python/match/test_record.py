@@ -91,9 +91,10 @@ def test_a_folder_and_a_pipe_are_no_records(tmp_path: Path) -> None:
 
 
 def test_a_name_that_no_file_can_have_is_told(tmp_path: Path) -> None:
-    for file in (tmp_path / "absent" / "games.jsonl", tmp_path / "a\0b"):
-        with pytest.raises(DataError, match="cannot be opened"):
-            play(file)
+    with pytest.raises(DataError, match="cannot be opened"):
+        play(tmp_path / "absent" / "games.jsonl")
+    with pytest.raises(ConfigError, match="record: expected a path"):
+        play(tmp_path / "a\0b")
 
 
 def test_a_link_leads_to_the_record(record: Path, tmp_path: Path) -> None:

@@ -48,6 +48,19 @@ def test_actions_are_drawn_by_their_probabilities() -> None:
     np.testing.assert_allclose(counts / 20_000, rows[0], atol=0.02)
 
 
+def test_a_policy_plays_what_it_draws_and_always_the_same_in_a_position() -> None:
+    from alphago.play import PolicyPlayer
+
+    game = pyengine.load_game("tic_tac_toe")
+    states = [game.new_initial_state([move]) for move in range(9)]
+    players = [PolicyPlayer(game, pyengine.UniformEvaluator(), "x", seed) for seed in range(60)]
+    chosen = np.array([[c.action for c in player.search_many(states)] for player in players])
+    again = np.array([[c.action for c in players[7].search_many(states[::-1])]])
+    assert (again[0, ::-1] == chosen[7]).all()
+    for move in range(9):
+        assert set(chosen[:, move]) == set(range(9)) - {move}
+
+
 def test_a_game_of_the_value_network_gives_one_position_with_its_result(run: Any) -> None:
     from alphago.value_games import play_value_games
 
@@ -117,6 +130,7 @@ def test_the_command_line_says_what_it_lacks(
         (["--teacher", "none.onnx"], "found no none.onnx"),
         (["--until", "none", "--teacher", __file__], "--until must be one of games/"),
         (["--scale", "nan"], "--scale must be above 0 and at most 100, found nan"),
+        (["--filters", "0"], "expected a whole number >= 1, found '0'"),
         (["--match-games", "0"], "expected a whole number >= 1, found '0'"),
     ):
         with pytest.raises(SystemExit):
@@ -130,6 +144,7 @@ def test_all_stages_leave_their_products_and_are_not_done_twice(tmp_path: Path) 
     import alphago9
 
     command = ["--directory", str(tmp_path), "--quick", "--teacher", str(TEACHER)]
+    command += ["--filters", "8"]
     assert alphago9.main([*command, "--until", "value.onnx"]) == 0
     products = [stage.product for stage in alphago9.STAGES[:-1]]
     written = {name: (tmp_path / name).stat().st_mtime_ns for name in products}
@@ -143,7 +158,8 @@ def test_all_stages_leave_their_products_and_are_not_done_twice(tmp_path: Path) 
     assert alphago9.main([*command, "--match-games", "4"]) == 0  # the table alone is made anew
     assert (tmp_path / "table.md").read_text().splitlines() != table
     assert written == {name: (tmp_path / name).stat().st_mtime_ns for name in products}
-    assert json.loads((tmp_path / "settings.json").read_text())["teacher"] == TEACHER.name
+    settings = json.loads((tmp_path / "settings.json").read_text())
+    assert (settings["teacher"], settings["blocks"], settings["filters"]) == (TEACHER.name, 1, 8)
 
 
 def test_a_policy_to_measure_has_to_be_there(
@@ -160,8 +176,9 @@ def test_a_policy_to_measure_has_to_be_there(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("priors", ["neither", "policy", "both"])
 def test_a_rollout_policy_is_measured_at_equal_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    priors: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import rollouts
 
@@ -169,7 +186,8 @@ def test_a_rollout_policy_is_measured_at_equal_time(
     file = tmp_path / "policy.npz"
     RolloutPolicy(none, none, {"capture_stone": 1.0}).save(file)
     sizes = ["--simulations", "40", "--games", "4", "--ratio", "2", "--work", str(tmp_path)]
-    rollouts.main([str(file), "--json", *sizes])
+    rollouts.main([str(file), "--json", *sizes, "--priors", priors])
     found = json.loads(capsys.readouterr().out)
     assert found["count"] == 4
     assert found["name"].startswith("20 simulations by the policy against 40")
+    assert found["name"].endswith(f"its priors: {priors}")

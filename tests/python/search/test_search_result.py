@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 import pickle
+from collections.abc import Sequence
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +17,9 @@ import pytest
 import naive_puct
 import pyengine
 from pyengine import SearchResult
+from pyengine.picture import board_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def searched(game: str = "connect_four", moves: tuple[int, ...] = (), **settings: Any) -> Any:
@@ -170,7 +176,7 @@ def test_the_text_shows_board_table_and_line(result: SearchResult) -> None:
     best = result.state.action_to_string(result.action)
     assert f"best {best}" in text
     assert "simulations/s" in text
-    first_row = text.split("q\n", 1)[1].splitlines()[0].split()
+    first_row = text.split("wins\n", 1)[1].splitlines()[0].split()
     assert first_row[0] == best
     assert int(first_row[1]) == result.visits.max()
     assert "SearchResult(action=" in repr(result)
@@ -179,15 +185,69 @@ def test_the_text_shows_board_table_and_line(result: SearchResult) -> None:
 def test_a_proof_is_in_the_text() -> None:
     result = searched(moves=(3, 0, 3, 0, 3, 0), solver=True)
     assert "proven win" in str(result)
+    assert result.proven_moves()[result.action] == 1
+    row = next(r for r in str(result).splitlines() if r.split()[:1] == ["4"])
+    assert row.endswith("proven win")
     assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["proven"] == 1
 
 
 @pytest.mark.parametrize("game", ["connect_four", "othello", "gomoku", "go(board_size=9)"])
 def test_a_notebook_gets_a_picture(game: str) -> None:
-    picture = searched(game, simulations=50)._repr_html_()
-    assert picture.startswith("<svg")
-    assert "<pre>" in picture
-    assert picture.count("<svg") == picture.count("</svg>") == 1
+    shown = searched(game, simulations=50)._repr_html_()
+    image, _, table = shown.partition(">")
+    assert image.startswith('<img alt="the board" src="data:image/svg+xml;base64,')
+    picture = base64.b64decode(image.partition("base64,")[2].rstrip('"'))
+    assert ElementTree.fromstring(picture).tag == f"{SVG}svg"
+    assert "monospace" in table  # in a proportional font it cannot be read
+
+
+def test_a_tree_is_a_line(result: SearchResult) -> None:
+    tree = result.tree()
+    assert repr(tree).startswith(f"SearchTree(root, visits={tree.visits}, q=")
+    assert repr(tree).endswith(f"children={len(tree.children)})")
+    assert "\n" not in repr(tree)
+
+
+def picture_of(game: str, moves: Sequence[int], share: dict[int, float]) -> ElementTree.Element:
+    """Return the picture of a state in which actions have a share of the visits."""
+    state = pyengine.load_game(game).new_initial_state(moves)
+    policy = np.zeros(state.game.num_distinct_actions(), np.float32)
+    policy[list(share)] = list(share.values())
+    return ElementTree.fromstring(board_svg(state, policy, max(share, key=lambda a: share[a])))
+
+
+def texts(picture: ElementTree.Element) -> list[str]:
+    return [text.text or "" for text in picture.iter(f"{SVG}text")]
+
+
+def test_a_column_has_its_share_once_where_the_stone_would_land() -> None:
+    picture = picture_of("connect_four", [3, 3], {3: 0.75, 0: 0.25})
+    assert sorted(filter(None, texts(picture))) == [*"12", "25%", *"34567", "75%"]
+    frame = picture.findall(f"{SVG}rect")[-1]
+    share = next(text for text in picture.iter(f"{SVG}text") if text.text == "75%")
+    # Two stones lie in the column: the third row from below.
+    assert float(frame.get("y", 0)) < float(share.get("y", 0)) < float(frame.get("y", 0)) + 32
+    assert 3 * 32 < float(share.get("y", 0)) < 4 * 32
+
+
+def test_a_picture_names_its_lines_and_marks_the_last_move() -> None:
+    picture = picture_of("go(board_size=9)", [0, 80], {40: 1.0})
+    assert [text for text in texts(picture) if text] == [*"987654321", *"ABCDEFGHJ", "100%"]
+    rings = [c for c in picture.iter(f"{SVG}circle") if c.get("stroke") == "#e33"]
+    assert len(rings) == 1
+    stones = [c for c in picture.iter(f"{SVG}circle") if c.get("fill") in ("#111", "#fff")]
+    assert (rings[0].get("cx"), rings[0].get("cy")) == (stones[1].get("cx"), stones[1].get("cy"))
+
+
+def test_the_best_move_is_framed_above_all_else() -> None:
+    picture = picture_of("gomoku(board_size=9)", [], {40: 0.6, 41: 0.4})
+    assert list(picture)[-1].get("stroke") == "#c00"
+
+
+def test_a_pass_has_no_point_in_a_picture() -> None:
+    picture = picture_of("go(board_size=5)", [25], {25: 0.9, 3: 0.1})
+    assert [text for text in texts(picture) if "%" in text] == ["10%"]
+    assert list(picture)[-1].get("stroke") != "#c00"
 
 
 def test_a_result_outlives_its_engine_and_can_be_pickled(result: SearchResult) -> None:
@@ -220,6 +280,6 @@ def test_results_of_a_user_s_game_have_texts_too() -> None:
     game = pyspiel.load_game("connect_four")
     result = pyengine.Engine(game, "uniform", simulations=30).search(game.new_initial_state())
     assert "simulations" in str(result)
-    assert "<pre>" in result._repr_html_()
+    assert result._repr_html_().startswith("<pre")
     assert result.tree().children
     json.dumps(result.to_dict(), allow_nan=False)

@@ -237,8 +237,9 @@ def test_ctrl_c_ends_all_parts_and_resume_goes_on(tmp_path: Path) -> None:
     process = start(str(file), "--directory", str(folder.path))
     wait_for_steps(folder, process, 5)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=300)
+    errors = process.communicate(timeout=300)[1]
     assert process.returncode == 130
+    assert f"pyengine train --directory {folder.path} --resume goes on" in errors
     pids = [folder.status(part)["pid"] for part in ("selfplay", "learner", "gate")]
     assert not any(alive(pid) for pid in pids)
     before = folder.produced("tic_tac_toe").games

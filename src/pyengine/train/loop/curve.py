@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.errors import ConfigError
+from pyengine.files import path_of
 from pyengine.train.json_files import read_lines
 from pyengine.train.loop.rating import Pairing, Rating, ratings
 from pyengine.train.loop.state import RunFolder
@@ -51,7 +52,8 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
             written.
 
     """
-    folder = RunFolder(directory)
+    folder = RunFolder(path_of("directory", directory))
+    target = path_of("path", path)
     fit = rated(folder)
     lines = [line for line in read_lines(folder.curve) if line.get("step") in fit]
     if not lines:
@@ -64,7 +66,6 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
         ) from error
     figure = kind.Figure(figsize=(7, 4), layout="constrained")
     _draw(figure.add_subplot(), lines, fit)
-    target = Path(path)
     try:
         figure.savefig(target)
     except (OSError, ValueError) as error:

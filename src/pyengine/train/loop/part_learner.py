@@ -10,6 +10,7 @@ from typing import Any
 from pyengine.data import Dataset
 from pyengine.extras import need
 from pyengine.files import sha256_of
+from pyengine.spec import planes_shape
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, windows_on
@@ -156,9 +157,10 @@ def _first(part: Part) -> None:
         return
     name, sha = part.run.selfplay.first, None
     if name == "random":
-        game, spec = part.run.games[0], part.run.spec
+        game = part.run.games[0]
+        planes, height, width = planes_shape(game, part.run.spec)
         network = need("pyengine.train.network", "train").new_network(
-            part.run.train, len(spec.planes), game.board_shape, game.num_distinct_actions()
+            part.run.train, planes, (height, width), game.num_distinct_actions()
         )
         path = part.folder.candidate(0)
         _write(part, network, path, {"step": 0, "games": 0, "positions": 0})

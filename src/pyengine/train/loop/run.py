@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyengine.arguments import check_callback
 from pyengine.errors import ConfigError, DataError
+from pyengine.files import path_of
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line, lock, writing
 from pyengine.train.loop.child import Child, ProcessChild
@@ -136,7 +138,8 @@ def train_run(
         KeyboardInterrupt: Ctrl-C, when all parts have ended cleanly; ``resume`` goes on.
 
     """
-    folder = RunFolder(directory)
+    check_callback("on_progress", on_progress)
+    folder = RunFolder(path_of("directory", directory))
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
         run = _prepared(source, folder, resume)
         _forget_statuses(folder)

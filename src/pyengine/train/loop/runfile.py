@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pyengine.arguments import check_type
 from pyengine.data.layout import Layout
 from pyengine.errors import ConfigError, EngineError
 from pyengine.games import Game, load_game
 from pyengine.self_play import SelfPlayConfig
-from pyengine.spec import ModelSpec
+from pyengine.spec import ModelSpec, planes_shape
 from pyengine.train.configs import (
     AverageConfig,
     LearnerConfig,
@@ -88,6 +89,7 @@ class RunFile:
 
         Raises ConfigError that names ``section.field``, what was expected and what was found.
         """
+        check_type("source", source, str | Path, "TOML text, or the Path of a file")
         try:
             content = source.read_text("utf-8") if isinstance(source, Path) else source
             tables = tomllib.loads(content)
@@ -180,14 +182,14 @@ class RunFile:
             _named("game", lambda game=game: Layout.of(game, spec))  # type: ignore[misc]
         for number in range(len(games)):
             self.selfplay_config(number)
-        boards = {game.board_shape for game in games}
+        boards = {planes_shape(game, spec)[1:] for game in games}
         network = self.train.network
         if len(boards) > 1 and network.kind == "alphago_zero":
             network.refuse("kind", "'convolutional' for several boards", network.kind)
         if len(games) > 1 and self.gate.method == "sprt":
             self.gate.refuse("method", "'score' for several games", "sprt")
         for game in games:
-            height, width = game.board_shape
+            _, height, width = planes_shape(game, spec)
             extra = game.num_distinct_actions() - height * width
             if network.kind != "alphago_zero" and extra not in (0, 1):
                 network.refuse(

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyengine.data.manifest import MANIFEST, Manifest
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import replacing
+from pyengine.files import path_of, replacing
 from pyengine.train.json_files import read_json, read_lines, write_json
 from pyengine.train.loop.runfile import RunFile, data_folder_name
 
@@ -64,7 +64,7 @@ class RunFolder:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Name the places; nothing is made."""
-        self.path = Path(path)
+        self.path = path_of("path", path)
         self.models = self.path / "models"
         self.checkpoints = self.path / "checkpoints"
         self.log = self.path / "log"

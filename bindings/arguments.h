@@ -1,0 +1,108 @@
+/// Arguments that say what was expected where Python gave something else: a ConfigError in the
+/// place of pybind11's list of signatures.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "text.h"
+
+namespace pyengine::bindings {
+
+/// A text as an argument of a template.
+template <std::size_t N>
+struct ArgumentName {
+  char text[N];
+  consteval ArgumentName(const char (&name)[N]) { std::copy_n(name, N, text); }  // NOLINT
+};
+
+/// The argument as a number, as Python's operator.index gives it. Throws ConfigError.
+[[nodiscard]] long long int_of(const char* name, const py::handle& argument);
+
+/// An int of Python, named for the message.
+template <ArgumentName kName>
+struct IntArgument {
+  long long value = 0;
+  operator long long() const noexcept { return value; }  // NOLINT(google-explicit-constructor)
+};
+using ActionArgument = IntArgument<"action">;
+
+/// A sequence of ints.
+template <ArgumentName kName>
+struct IntsArgument {
+  std::vector<long long> values;
+};
+
+/// A str of Python.
+template <ArgumentName kName>
+struct TextArgument : std::string {};
+
+}  // namespace pyengine::bindings
+
+namespace pybind11::detail {
+
+template <pyengine::bindings::ArgumentName kName>
+struct type_caster<pyengine::bindings::IntArgument<kName>> {
+  PYBIND11_TYPE_CASTER(pyengine::bindings::IntArgument<kName>,
+                       const_name("typing.SupportsInt | typing.SupportsIndex"));
+  bool load(handle source, bool /*convert*/) {
+    value.value = pyengine::bindings::int_of(kName.text, source);
+    return true;
+  }
+  static handle cast(const pyengine::bindings::IntArgument<kName>& from, return_value_policy,
+                     handle) {
+    return PyLong_FromLongLong(from.value);
+  }
+};
+
+template <pyengine::bindings::ArgumentName kName>
+struct type_caster<pyengine::bindings::IntsArgument<kName>> {
+  PYBIND11_TYPE_CASTER(
+      pyengine::bindings::IntsArgument<kName>,
+      const_name("collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]"));
+  bool load(handle source, bool /*convert*/) {
+    using namespace pyengine;
+    if (!PySequence_Check(source.ptr()) || PyUnicode_Check(source.ptr()) ||
+        PyBytes_Check(source.ptr())) {
+      throw ConfigError(std::string(kName.text) + ": expected a sequence of ints, found " +
+                        bindings::repr_of(source));
+    }
+    value.values.clear();
+    for (const handle& item : reinterpret_borrow<sequence>(source)) {
+      value.values.push_back(bindings::int_of(kName.text, item));
+    }
+    return true;
+  }
+  static handle cast(const pyengine::bindings::IntsArgument<kName>& from, return_value_policy,
+                     handle) {
+    list made;
+    for (const long long number : from.values) made.append(number);
+    return made.release();
+  }
+};
+
+template <pyengine::bindings::ArgumentName kName>
+struct type_caster<pyengine::bindings::TextArgument<kName>> {
+  PYBIND11_TYPE_CASTER(pyengine::bindings::TextArgument<kName>, const_name("str"));
+  bool load(handle source, bool /*convert*/) {
+    using namespace pyengine;
+    if (!isinstance<str>(source)) {
+      throw ConfigError(std::string(kName.text) + ": expected a str, found " +
+                        bindings::repr_of(source));
+    }
+    static_cast<std::string&>(value) = bindings::utf8_of(source);
+    return true;
+  }
+  static handle cast(const pyengine::bindings::TextArgument<kName>& from, return_value_policy,
+                     handle) {
+    return pyengine::bindings::text_of(from).release();
+  }
+};
+
+}  // namespace pybind11::detail

@@ -1,0 +1,58 @@
+"""What a caller gives, held against what it must be: each error names the argument."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Callable, Mapping
+from numbers import Real
+from types import UnionType
+from typing import Any
+
+from pyengine.errors import ConfigError
+
+__all__ = ["check_callback", "check_type", "elements", "found", "number"]
+
+
+def found(value: Any) -> str:
+    """Return a value with its type for a message, in one line and shortened."""
+    return f"{' '.join(reprlib.repr(value).split())} ({type(value).__name__})"
+
+
+def number(
+    name: str, value: Any, expected: str, fits: Callable[[float], bool] = lambda _: True
+) -> float:
+    """Return an argument as a finite float. Raises ConfigError where it is none that fits."""
+    given = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            given = float(value)
+        except OverflowError:
+            given = math.inf
+    if not (math.isfinite(given) and fits(given)):
+        raise ConfigError(f"{name}: expected {expected}, found {found(value)}")
+    return given
+
+
+def elements(name: str, value: Any, expected: str) -> list[Any]:
+    """Return the elements of an argument. Raises ConfigError for a text or what has none."""
+    if not isinstance(value, str | bytes | Mapping):
+        try:
+            each = iter(value)
+        except TypeError:
+            pass
+        else:
+            return list(each)
+    raise ConfigError(f"{name}: expected {expected}, found {found(value)}")
+
+
+def check_type(name: str, value: Any, kind: type | UnionType, expected: str) -> None:
+    """Raise ConfigError where an argument is of another type."""
+    if not isinstance(value, kind):
+        raise ConfigError(f"{name}: expected {expected}, found {found(value)}")
+
+
+def check_callback(name: str, value: Any) -> None:
+    """Raise ConfigError where an argument is neither None nor can be called."""
+    if value is not None and not callable(value):
+        raise ConfigError(f"{name}: expected a function or None, found {found(value)}")

@@ -1,0 +1,367 @@
+"""The dialogue of ``pyengine play``: a game in progress, and what a person may type."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from rich.console import Console  # noqa: TID253  # this package is the extra's
+from rich.text import Text  # noqa: TID253
+
+from pyengine.cli import common
+from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
+from pyengine.cli.clock import Clock
+from pyengine.cli.looks import look_of
+from pyengine.cli.outcomes import outcome_text, why_taken
+from pyengine.cli.play_record import load, record_path, save
+from pyengine.cli.search import percent, until_stopped
+from pyengine.engine import Engine
+from pyengine.errors import EngineError
+from pyengine.games import State
+from pyengine.result import SearchResult
+
+__all__ = ["Dialogue", "Human"]
+
+_SHOWN_MOVES = 30  # legal moves listed at most
+_SHOWN_LINE = 8  # plies
+
+
+class Human(StrEnum):
+    """Who of the two is a person."""
+
+    first = "first"
+    second = "second"
+    none = "none"
+    both = "both"
+
+    def plays(self, player: int) -> bool:
+        """Return whether a player (0 or 1) is a person."""
+        return self is Human.both or self is (Human.first, Human.second)[player]
+
+
+@dataclass
+class Dialogue:
+    """A game in progress, and the commands that a person may type.
+
+    Attributes:
+        engine: that plays, and gives hints.
+        start: where the game begins.
+        human: who is a person.
+        out: where all is shown.
+        clock: of both players; None = without.
+    """
+
+    engine: Engine
+    start: State
+    human: Human
+    out: Console
+    clock: Clock | None = None
+    over: bool = field(default=False, init=False)  #: the person left
+    left_by_ctrl_c: bool = field(default=False, init=False)
+    waits: bool = field(default=False, init=False)  #: the engine was stopped: a person is asked
+    lost: tuple[int, str] | None = field(default=None, init=False)  #: who lost without a last move
+
+    def __post_init__(self) -> None:
+        """Begin at the start."""
+        self.state = self.start.clone()
+        self.look = look_of(self.state.game)
+        self.drawn = can_draw(self.out) and self.state.game.has_board
+        self.record = record_path(self.state.game, datetime.datetime.now())
+        self.commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "help": (self._help, "this list"),
+            "hint": (self._hint, "what the engine would play"),
+            "undo": (self._undo, "take back your last move"),
+            "moves": (self._moves, "the legal moves"),
+            "board": (self._board, "show the board again"),
+            "go": (self._go, "let the engine move for you"),
+            "save": (self._save, "FILE: write the game (.sgf for Go and Gomoku)"),
+            "load": (self._load, "FILE: go on with a game"),
+            "resign": (self._resign, "give up this game"),
+            "new": (self._new, "start again"),
+            "quit": (self._quit, "leave (Ctrl-D; Ctrl-C twice)"),
+        }
+
+    def run(self) -> None:
+        """Play until the person leaves, or the engine has ended a game with itself."""
+        self._board()
+        while not self.over:
+            try:
+                self._turn()
+            except KeyboardInterrupt:
+                self._interrupted()
+
+    def _turn(self) -> None:
+        if self._ended():
+            if self.human is Human.none:
+                self.over = True
+                return
+            self._ask("new, undo, save or quit? ")
+        elif self.waits or self.human.plays(self.state.current_player()):
+            self._ask(f"{self._prompt()} move: ")
+        else:
+            self._engine_moves()
+
+    def _prompt(self) -> str:
+        player = self.state.current_player()
+        name = self.look.player(player, drawn=True) if self.drawn else "XO"[player]
+        return name if self.clock is None else f"{self.clock} {name}"
+
+    def _ended(self) -> bool:
+        return self.lost is not None or self.state.is_terminal()
+
+    # --- the engine
+
+    def _think(self) -> SearchResult | None:
+        """Return what the engine found; None where Ctrl-C stopped it."""
+        player = self.state.current_player()
+        config = self.engine.config
+        if self.clock is not None:
+            config = config.replace(seconds=self.clock.budget(player), simulations=None)
+        begun = time.monotonic()
+        result, stopped = until_stopped(self.engine, self.state, config)
+        if not stopped:
+            self._spend(player, time.monotonic() - begun)
+            return result
+        if not sys.stdin.isatty():  # there is nobody to ask
+            self.left_by_ctrl_c = True
+            self._quit()
+            return None
+        self.waits = True
+        self._say("stopped: type a move for it, go to let it move, or another command (or help)")
+        return None
+
+    def _spend(self, player: int, seconds: float) -> None:
+        if self.clock is not None and not self.clock.spend(player, seconds):
+            self.lost = (player, "on time")
+
+    def _engine_moves(self) -> None:
+        result = self._think()
+        if result is None:
+            return
+        if self.lost is not None:
+            self._board()
+            return
+        name = self.state.action_to_string(result.action)
+        line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
+        self.out.print(
+            Text.assemble(
+                ("engine plays ", "dim"),
+                (name, "bold"),
+                (
+                    f"  wins {percent(result)}, {result.simulations:,} simulations "
+                    f"in {result.seconds:.2f} s, line {line}",
+                    "dim",
+                ),
+            )
+        )
+        self._apply(result.action)
+        self._board()
+
+    def _apply(self, action: int) -> None:
+        """Play an action and, where the tree holds it, keep its subtree."""
+        self.state.apply_action(action)
+        self.waits = False
+        with contextlib.suppress(EngineError):  # nothing searched yet, or from elsewhere
+            self.engine.advance(action)
+
+    # --- the person
+
+    def _ask(self, prompt: str) -> None:
+        begun = time.monotonic()
+        player = None if self._ended() else self.state.current_player()
+        try:
+            typed = common.read_line(prompt).strip()
+            if not sys.stdin.isatty():
+                self.out.print(Text(typed))  # a transcript shows what was typed
+        except EOFError:
+            self.out.print()
+            self._quit()
+            return
+        self.left_by_ctrl_c = False
+        if player is not None:
+            self._spend(player, time.monotonic() - begun)
+            if self.lost is not None:
+                self._board()
+                return
+        if typed:
+            self._obey(typed)
+
+    def _interrupted(self) -> None:
+        """Ask again at the first Ctrl-C, leave at the second."""
+        self.out.print()
+        if self.left_by_ctrl_c:
+            self._quit()
+            return
+        self.left_by_ctrl_c = True
+        self._say("the game is kept: go on, or leave with quit or another Ctrl-C")
+
+    def _obey(self, typed: str) -> None:
+        word, _, rest = typed.partition(" ")
+        word = {"exit": "quit", "q": "quit", "?": "help"}.get(word.lower(), word.lower())
+        command = self.commands.get(word)
+        if command is not None:
+            command[0](rest.strip())
+        elif self._ended():
+            self._say(f"the game is over: {typed!r} is not new, undo, save or quit")
+        else:
+            self._try(typed)
+
+    def _try(self, typed: str) -> None:
+        try:
+            action = common.find_action(self.state, typed)
+            self._apply(action)
+        except ValueError as error:  # IllegalActionError
+            why = why_taken(self.state, typed, self.look.names) or error
+            self._say(f"{why}. {self._legal()} (or type help)")
+            return
+        self._board()
+
+    def _say(self, text: str) -> None:
+        self.out.print(Text(text, style="yellow"))
+
+    # --- commands
+
+    def _help(self, _rest: str = "") -> None:
+        example = self.state.action_to_string((self.state.legal_actions() or [0])[0])
+        self.out.print(Text(f"a move, for example {example}, or:"))
+        for name, (_, meaning) in self.commands.items():
+            self.out.print(Text.assemble("  ", (f"{name:<8}", "bold"), meaning))
+
+    def _legal(self) -> str:
+        names = [self.state.action_to_string(a) for a in self.state.legal_actions()]
+        more = "" if len(names) <= _SHOWN_MOVES else f" and {len(names) - _SHOWN_MOVES} more"
+        return f"legal moves: {' '.join(names[:_SHOWN_MOVES])}{more}"
+
+    def _moves(self, _rest: str = "") -> None:
+        self.out.print(Text(self._legal()))
+
+    def _board(self, _rest: str = "") -> None:
+        status = None if not self._ended() else Text(self.result(), style="bold green")
+        self.out.print(board_text(self.state, self.out, status=status))
+        if self._ended():
+            self._keep()
+
+    def _keep(self) -> None:
+        """Write the record of a game that has ended, and say where it lies."""
+        if not self._played():
+            return
+        try:
+            self.record.parent.mkdir(parents=True, exist_ok=True)
+            save(self.record, self.start, self._played(), self.result())
+        except (EngineError, OSError) as error:
+            self._say(f"no record of the game: {error}")
+            return
+        self.out.print(Text(f"record: {self.record}", style="dim"))
+
+    def _played(self) -> list[int]:
+        return self.state.history()[len(self.start.history()) :]
+
+    def result(self) -> str:
+        """Return how the game ended, empty while it goes on."""
+        return outcome_text(
+            self.state, lambda player: self.look.player(player, drawn=self.drawn), self.lost
+        )
+
+    def _hint(self, _rest: str = "") -> None:
+        if self._ended():
+            self._say("the game is over")
+            return
+        result = self._think()
+        if result is None:
+            return
+        self.out.print(moves_table(result, 5))
+        line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
+        self.out.print(Text(f"wins {percent(result)}, line {line}"))
+
+    def _go(self, _rest: str = "") -> None:
+        if self._ended():
+            self._say("the game is over")
+            return
+        self.waits = False
+        self._engine_moves()
+
+    def _save(self, rest: str) -> None:
+        if not rest:
+            self._say("expected save FILE")
+            return
+        try:
+            save(Path(rest).expanduser(), self.start, self._played(), self.result())
+        except EngineError as error:
+            self._say(str(error))
+            return
+        self.out.print(Text(f"saved in {rest}"))
+
+    def _load(self, rest: str) -> None:
+        if not rest:
+            self._say("expected load FILE")
+            return
+        try:
+            self.load(Path(rest).expanduser())
+        except EngineError as error:
+            self._say(str(error))
+            return
+        self._board()
+
+    def load(self, file: Path) -> None:
+        """Go on with a game in a file. Raises DataError for what is none."""
+        self.state = load(file, self.state.game)
+        self.start = self.state.clone()
+        while self.start.history():
+            self.start.undo_action()
+        self._restart()
+
+    def _undo(self, _rest: str = "") -> None:
+        """Take moves back until a person is to move again, one move at least."""
+        if self.lost is not None:
+            self.lost = None
+            self._board()
+            return
+        least = len(self.start.history())
+        plies = [
+            ply
+            for ply in range(least, len(self.state.history()))
+            if self.human.plays(self._player_at(ply))
+        ]
+        if not plies:
+            self._say("there is no move of yours to take back")
+            return
+        while len(self.state.history()) > plies[-1]:
+            self.state.undo_action()
+        self._board()
+
+    def _player_at(self, ply: int) -> int:
+        """Return who moved at a ply; players need not alternate."""
+        state = self.state.clone()
+        while len(state.history()) > ply:
+            state.undo_action()
+        return int(state.current_player())
+
+    def _resign(self, _rest: str = "") -> None:
+        if self._ended():
+            self._say("the game is over")
+            return
+        self.lost = (self.state.current_player(), "resigns")
+        self._board()
+
+    def _new(self, _rest: str = "") -> None:
+        self.state = self.start.clone()
+        self._restart()
+        self._board()
+
+    def _restart(self) -> None:
+        self.lost = None
+        self.waits = False
+        self.record = record_path(self.state.game, datetime.datetime.now())
+        if self.clock is not None:
+            self.clock.reset()
+
+    def _quit(self, _rest: str = "") -> None:
+        self.over = True
+        if not self._ended():
+            self._keep()

@@ -1,0 +1,61 @@
+"""What the players of a game are called, and how their stones look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyengine.games import Game
+
+__all__ = ["Look", "look_of"]
+
+_LETTERS = "XO"
+
+
+@dataclass(frozen=True)
+class Look:
+    """A board in a terminal, and the words for it; without colours stones are X and O.
+
+    Attributes:
+        names: of the first and the second player.
+        glyphs: their stones in colours.
+        styles: of the stones.
+        empty: style of empty points.
+        board: background of all points.
+    """
+
+    names: tuple[str, str]
+    glyphs: tuple[str, str]
+    styles: tuple[str, str]
+    empty: str
+    board: str
+
+    def player(self, index: int, *, drawn: bool) -> str:
+        """Return the name of a player with its stone, as in ``"Black (X)"``."""
+        glyph = self.glyphs[index] if drawn else _LETTERS[index]
+        name = self.names[index]
+        return name if name == glyph else f"{name} ({glyph})"
+
+
+_DISCS = ("●", "●")
+_BLACK_AND_WHITE = ("Black", "White")
+_STYLES = ("bold black", "bold bright_white")
+_WOOD = Look(_BLACK_AND_WHITE, _DISCS, _STYLES, "rgb(120,90,40)", "on rgb(222,184,135)")
+_LOOKS = {
+    "go": _WOOD,
+    "gomoku": _WOOD,
+    "othello": Look(_BLACK_AND_WHITE, _DISCS, _STYLES, "rgb(20,70,35)", "on rgb(46,139,87)"),
+    "connect_four": Look(
+        ("Red", "Yellow"),
+        _DISCS,
+        ("bold bright_red", "bold bright_yellow"),
+        "rgb(90,120,190)",
+        "on rgb(25,45,110)",
+    ),
+}
+_PLAIN = Look(("X", "O"), ("X", "O"), ("bold red", "bold cyan"), "dim", "")
+_USERS = Look(("first player", "second player"), ("X", "O"), ("", ""), "", "")
+
+
+def look_of(game: Game) -> Look:
+    """Return the look of a game; letters for one that has no colours of its own."""
+    return _LOOKS.get(game.name, _PLAIN) if game.has_board else _USERS

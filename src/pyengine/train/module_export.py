@@ -1,0 +1,119 @@
+"""Export of any PyTorch module: ONNX with its spec inside, checked against PyTorch."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch  # noqa: TID253  # imported only where the extra is needed
+
+from pyengine.errors import ConfigError, EvaluationError
+from pyengine.evaluators import CallbackEvaluator, OnnxEvaluator
+from pyengine.files import path_of
+from pyengine.games import Game, as_game, load_game
+from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.train.errors import TrainingError
+from pyengine.train.onnx_export import MANIFEST_KEY, ExportReport, positions_of, write_checked
+
+__all__ = ["export_module"]
+
+_NAMES = ("planes", "policy", "value")
+
+
+def export_module(
+    module: torch.nn.Module,
+    game: Game | str,
+    spec: ModelSpec,
+    path: str | os.PathLike[str],
+    *,
+    metadata: Mapping[str, Any] | None = None,
+) -> ExportReport:
+    """Write any PyTorch module as ONNX, if ONNX Runtime then computes what PyTorch does.
+
+    Args:
+        module: ``forward(planes)`` takes float32 planes of the spec and returns ``(policy,
+            value)``: a row of the policy has A numbers, one of the value 1 or 3, as the spec says.
+            Left as it is; a copy in evaluation mode on the CPU is exported.
+        game: a game or its name; on random positions of it the two are compared.
+        spec: how the module reads a position, and what its outputs hold (``policy``,
+            ``value_kind`` and so on); it is written into the file.
+        path: the file; an older one is replaced only by one that passed.
+        metadata: plain values, kept under the key ``pyengine.manifest``.
+
+    Raises:
+        ConfigError: no module, outputs of another shape or kind than the spec says.
+        DataError: the file cannot be written.
+        TrainingError: PyTorch cannot export the module, or there is a difference above 1e-4:
+            nothing is written.
+
+    Example:
+        >>> spec = pyengine.ModelSpec(planes=("own[0]", "opp[0]"))  # doctest: +SKIP
+        >>> report = export_module(net, "tic_tac_toe", spec, "net.onnx")  # doctest: +SKIP
+        >>> engine = pyengine.Engine("tic_tac_toe", "net.onnx")  # doctest: +SKIP
+    """
+    if not isinstance(module, torch.nn.Module):
+        raise ConfigError(f"module: expected a torch.nn.Module, found {module!r:.200}")
+    if not isinstance(spec, ModelSpec):
+        raise ConfigError(f"spec: expected a ModelSpec, found {spec!r}")
+    target = path_of("path", path)
+    played = load_game(game) if isinstance(game, str) else as_game(game)
+    frozen = copy.deepcopy(module).to("cpu").eval()
+    states = positions_of(played)
+    try:
+        expected = CallbackEvaluator(_function_of(frozen), spec).evaluate(states, game=played)
+    except EvaluationError as error:
+        raise ConfigError(f"module: {error}") from error
+    planes = np.stack([state.observation_tensor(spec) for state in states[:2]])
+    content = _onnx(frozen, torch.from_numpy(planes), spec, metadata)
+
+    def difference(evaluator: OnnxEvaluator) -> float:
+        found = evaluator.evaluate(states, game=played)
+        return float(max(np.abs(f - e).max() for f, e in zip(found, expected, strict=True)))
+
+    return write_checked(target, content, difference, len(states))
+
+
+def _function_of(module: torch.nn.Module) -> Any:
+    def evaluate(planes: np.ndarray[Any, Any]) -> tuple[Any, Any]:
+        with torch.no_grad():
+            answer = module(torch.from_numpy(planes))
+        if not isinstance(answer, tuple | list) or len(answer) != 2:
+            raise ConfigError(f"expected (policy, value), found {type(answer).__name__}")
+        return tuple(part.float().numpy() for part in answer)
+
+    return evaluate
+
+
+def _onnx(
+    module: torch.nn.Module,
+    planes: torch.Tensor,
+    spec: ModelSpec,
+    metadata: Mapping[str, Any] | None,
+) -> bytes:
+    """The file's content; any number of positions fits."""
+    try:
+        program = torch.onnx.export(
+            module,
+            (planes,),
+            input_names=list(_NAMES[:1]),
+            output_names=list(_NAMES[1:]),
+            dynamic_shapes=({0: torch.export.Dim("batch", min=1)},),
+            dynamo=True,
+            verbose=False,
+        )
+        assert program is not None
+        model = program.model_proto
+    except Exception as error:  # the exporter raises nearly anything
+        raise TrainingError(f"PyTorch cannot export {type(module).__name__}: {error}") from error
+    told = replace(spec, input="planes", policy_output="policy", value_output="value")
+    texts = {METADATA_KEY: told.to_json()}
+    if metadata is not None:
+        texts[MANIFEST_KEY] = json.dumps(metadata)
+    for key, text in texts.items():
+        model.metadata_props.add(key=key, value=text)
+    return bytes(model.SerializeToString())

@@ -1,0 +1,289 @@
+"""Wrong arguments of public functions: each a named error that says what was expected and found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import (
+    ConfigError,
+    DataError,
+    Engine,
+    EngineError,
+    IllegalActionError,
+    ModelError,
+    SearchConfig,
+    SelfPlayConfig,
+)
+from toy_games import Pairs, ToyGame
+
+api: Any = pyengine  # the types of the arguments are wrong on purpose
+GAME: Any = pyengine.load_game("connect_four")
+STATE: Any = GAME.new_initial_state()
+EMPTY = ["......."] * 6
+
+Case = tuple[Callable[[], Any], type[EngineError], str]
+
+
+def engine() -> Any:
+    return Engine(GAME, "uniform", simulations=3, threads=1)
+
+
+def searched() -> Any:
+    return engine().search(STATE)
+
+
+def advanced(action: Any) -> None:
+    one = engine()
+    one.search(STATE)
+    one.advance(action)
+
+
+def analysed(state: Any, **settings: Any) -> None:
+    for _ in engine().analyze(state, simulations=3, **settings):
+        pass
+
+
+STATES: dict[str, Case] = {
+    "a move as text": (
+        lambda: STATE.apply_action("4"),
+        ConfigError,
+        "action: expected an int, found '4'",
+    ),
+    "no move": (lambda: STATE.apply_action(None), ConfigError, "found None"),
+    "half a move": (lambda: STATE.apply_action(1.5), ConfigError, r"found 1\.5"),
+    "a large move": (lambda: STATE.apply_action(10**30), ConfigError, "an int of 64 bits"),
+    "no such move": (
+        lambda: STATE.apply_action(7),
+        IllegalActionError,
+        r"7 does not exist.*0\.\.6",
+    ),
+    "a name of text": (lambda: STATE.action_to_string("x"), ConfigError, "expected an int"),
+    "a number of a name": (
+        lambda: STATE.string_to_action(3),
+        ConfigError,
+        "expected a str, found 3",
+    ),
+    "moves as text": (
+        lambda: GAME.new_initial_state("443"),
+        ConfigError,
+        "moves: expected a sequence of ints, found '443'",
+    ),
+    "no moves": (lambda: GAME.new_initial_state(None), ConfigError, "found None"),
+    "moves of texts": (
+        lambda: GAME.new_initial_state(["4"]),
+        ConfigError,
+        "moves: expected an int",
+    ),
+    "no board": (
+        lambda: GAME.state_from_board(None),
+        ConfigError,
+        "rows: expected strings, found None",
+    ),
+    "a board of numbers": (lambda: GAME.state_from_board([1]), ConfigError, "found 1"),
+    "a player's stone": (
+        lambda: GAME.state_from_board(EMPTY, "X"),
+        ConfigError,
+        "player: expected an int, found 'X'",
+    ),
+    "a third player": (lambda: GAME.state_from_board(EMPTY, 5), ConfigError, "0 or 1, found 5"),
+    "a ko of a number": (
+        lambda: GAME.state_from_board(EMPTY, ko=3),
+        ConfigError,
+        "ko: expected a str",
+    ),
+    "no text": (lambda: GAME.deserialize_state(None), ConfigError, "text: expected a str"),
+    "a symmetry's name": (lambda: GAME.symmetry_action("a", 1), ConfigError, "k: expected an int"),
+    "a large symmetry": (
+        lambda: GAME.symmetry_points(2),
+        ConfigError,
+        r"symmetry must be in 0\.\.1",
+    ),
+}
+
+GAMES: dict[str, Case] = {
+    "a number": (lambda: api.load_game(3), ConfigError, "the name of a game, found 3"),
+    "a typing error": (
+        lambda: api.load_game("conect_four"),
+        ConfigError,
+        "expected one of connect_four.*did you mean connect_four?",
+    ),
+    "a parameter's typing error": (
+        lambda: api.load_game("go", bord_size=9),
+        ConfigError,
+        'unknown parameter "bord_size"; did you mean board_size?',
+    ),
+    "a wrong value": (
+        lambda: api.load_game("go", board_size="nine"),
+        ConfigError,
+        "the text nine$",
+    ),
+    "nobody's game": (lambda: api.as_game(None), ConfigError, "found no num_distinct_actions"),
+}
+
+ENGINES: dict[str, Case] = {
+    "no game": (lambda: Engine(5, "uniform"), ConfigError, "needs num_distinct_actions"),
+    "no evaluator": (
+        lambda: Engine(GAME, None),
+        ConfigError,
+        "evaluator must be .* found NoneType",
+    ),
+    "settings as a dict": (
+        lambda: Engine(GAME, "uniform", config={"threads": 1}),
+        ConfigError,
+        "config: expected a SearchConfig, found {'threads': 1}",
+    ),
+    "an unknown setting": (lambda: Engine(GAME, "uniform", foo=1), ConfigError, "foo: no field"),
+    "no state": (lambda: engine().search(None), ConfigError, "expected one of its own states"),
+    "one state for many": (
+        lambda: engine().search_many(STATE),
+        ConfigError,
+        "states: expected a sequence of states, found <State",
+    ),
+    "no states": (lambda: engine().search_many(None), ConfigError, "found None"),
+    "nothing to analyse": (
+        lambda: analysed(None),
+        ConfigError,
+        "state: expected a state of connect_four",
+    ),
+    "a time as text": (lambda: analysed(STATE, every="x"), ConfigError, "every: expected a number"),
+    "an advance by a name": (lambda: advanced("4"), ConfigError, "action: expected an int"),
+    "progress to nobody": (
+        lambda: engine().search(STATE, on_progress=3),
+        ConfigError,
+        "on_progress: expected a function, found 3",
+    ),
+    "no temperature": (lambda: searched().policy_at("a"), ConfigError, "temperature: .* found 'a'"),
+    "no depth": (lambda: searched().tree(max_depth="a"), ConfigError, "max_depth: expected an int"),
+    "nothing to solve": (lambda: api.minimax(None), ConfigError, "expected a state, found None"),
+    "nothing to tune": (lambda: api.tune(None), ConfigError, "engine: expected an Engine"),
+    "no time to tune": (lambda: api.tune(engine(), "x"), ConfigError, "seconds: .* found 'x'"),
+    "no path of a network": (lambda: api.OnnxEvaluator(None), ConfigError, "path: .* found None"),
+    "no such network": (lambda: api.OnnxEvaluator("absent"), ModelError, "found nothing"),
+    "no path of a policy": (lambda: api.RolloutPolicy.load(3), ConfigError, "path: .* found 3"),
+}
+
+
+PATHS: dict[str, Case] = {
+    "no problem": (lambda: api.astar(None, 0, 1), ConfigError, "problem: expected a Graph"),
+    "corners": (
+        lambda: api.Grid(np.ones((3, 3), bool), corner_cutting="x"),
+        ConfigError,
+        "corner_cutting: expected a bool, found 'x'",
+    ),
+}
+
+
+def played(**arguments: Any) -> Any:
+    return api.match(engine(), engine(), games=2, game=GAME, **arguments)
+
+
+MATCHES: dict[str, Case] = {
+    "nobody": (lambda: api.match(None, engine(), game=GAME), ConfigError, "a: expected an Engine"),
+    "openings": (lambda: played(openings=4), ConfigError, "openings: expected .* found 4"),
+    "moves of openings": (lambda: played(openings=["ab"]), ConfigError, r"found \['ab'\]"),
+    "a record": (lambda: played(record=5), ConfigError, "record: expected a path, found 5"),
+    "a record in no folder": (
+        lambda: played(record="/no/r.jsonl"),
+        DataError,
+        "/no/r.jsonl cannot",
+    ),
+    "a record that is a folder": (lambda: played(record="/"), DataError, "found no regular file"),
+    "confidence": (lambda: played(confidence="x"), ConfigError, "confidence: .* found 'x'"),
+}
+
+DATA: dict[str, Case] = {
+    "no directory": (lambda: api.Dataset(None), ConfigError, "directories: .* found None"),
+    "no data": (lambda: api.Dataset("absent"), ConfigError, "found no absent/manifest.json"),
+    "self-play into nothing": (
+        lambda: api.selfplay(GAME, "uniform", games=2, out=None),
+        ConfigError,
+        "out: expected a path, found None",
+    ),
+    "settings": (
+        lambda: api.selfplay(GAME, "uniform", games=2, out="d", config=3),
+        ConfigError,
+        "config: expected a SelfPlayConfig",
+    ),
+    "nothing to convert": (lambda: api.convert(None, "npz"), ConfigError, "directory: .* None"),
+}
+
+
+def cases() -> list[Any]:
+    tables = {
+        "state": STATES,
+        "game": GAMES,
+        "engine": ENGINES,
+        "path": PATHS,
+        "match": MATCHES,
+        "data": DATA,
+    }
+    return [
+        pytest.param(*case, id=f"{area}: {name}")
+        for area, table in tables.items()
+        for name, case in table.items()
+    ]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), cases())
+def test_a_wrong_argument_is_a_named_error(
+    call: Callable[[], Any],
+    error: type[EngineError],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=message):
+        call()
+    assert list(tmp_path.iterdir()) == []
+    assert STATE.history() == []
+
+
+def test_an_sprt_of_two_numbers_is_refused_before_the_record_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "games.jsonl"
+    with pytest.raises(ConfigError, match=r"sprt: expected an Sprt, such as .* found \(0, 10\)"):
+        played(sprt=(0, 10), record=file)
+    assert not file.exists()
+
+
+def test_rows_are_drawn_by_a_generator(tmp_path: Path) -> None:
+    config = SelfPlayConfig(search=SearchConfig(simulations=8), concurrent_games=2)
+    api.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path / "data", config=config)
+    data = api.Dataset(tmp_path / "data")
+    for rng in (0, None, np.random.RandomState(0)):
+        with pytest.raises(ConfigError, match=r"rng: expected a numpy\.random\.Generator, found"):
+            data.sample(8, rng)
+
+
+@pytest.mark.parametrize("returns", [1.0, None, ["x", "y"], [1.0]])
+def test_check_game_reports_returns_that_are_no_two_numbers(returns: Any) -> None:
+    class Broken(Pairs):
+        def returns(self) -> Any:
+            return returns
+
+    report = api.check_game(ToyGame(Broken), games=1)
+    assert not report.ok
+    assert report.message == f"returns() must be two numbers, found {returns!r}"
+
+
+def test_a_tensor_that_needs_a_gradient_is_called_so() -> None:
+    torch = pytest.importorskip("torch", reason="torch is absent (extra `train`)")
+
+    def evaluate(planes: Any) -> Any:
+        rows = len(planes)
+        return torch.zeros(rows, 7, requires_grad=True), torch.zeros(rows)
+
+    with pytest.raises(api.EvaluationError, match=r"found Tensor: .*detach\(\)\.numpy\(\)"):
+        api.CallbackEvaluator(evaluate).evaluate([STATE])
+
+
+def test_the_name_of_a_bundled_network_is_a_path() -> None:
+    if "connect4" not in api.bundled_models():
+        pytest.skip("connect4 is not bundled with this build")
+    assert api.OnnxEvaluator("connect4").evaluate([STATE])[0].shape == (1, 7)

@@ -1,0 +1,132 @@
+"""Trees of users' games go on after advance() where the state can be recognised, and warn else."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from toy_games import ToyGame
+
+
+class Line:
+    """Two players fill five points; who plays the last one wins. Nothing tells its past."""
+
+    actions = 5
+
+    def __init__(self) -> None:
+        self.played: list[int] = []
+
+    def clone(self) -> Line:
+        new = type(self)()
+        new.played = list(self.played)
+        return new
+
+    def current_player(self) -> int:
+        return len(self.played) % 2
+
+    def legal_actions(self) -> list[int]:
+        return [a for a in range(5) if a not in self.played]
+
+    def apply_action(self, action: int) -> None:
+        self.played.append(action)
+
+    def is_terminal(self) -> bool:
+        return len(self.played) == 5
+
+    def returns(self) -> list[float]:
+        return [1.0, -1.0]
+
+
+class Shown(Line):
+    def __str__(self) -> str:
+        return f"played {self.played}"
+
+
+class Seen(Line):
+    def observation_tensor(self) -> Any:
+        planes = np.zeros((1, 1, 5), np.float32)
+        for ply, action in enumerate(self.played):
+            planes[0, 0, action] = ply + 1
+        return planes
+
+
+class Compared(Line):
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Line) and self.played == other.played
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.played))
+
+
+class Unlike(Shown):
+    """Its own word counts, whatever the text says."""
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    __hash__ = object.__hash__
+
+
+def played(kind: type[Line], moves: list[int]) -> Line:
+    state = kind()
+    for action in moves:
+        state.apply_action(action)
+    return state
+
+
+def reused(kind: type[Line], advance: list[int], then: list[int]) -> int:
+    """Visits of the tree before, in a search of the state after `then`."""
+    engine = pyengine.Engine(ToyGame(kind), "uniform", simulations=60, threads=1, solver=False)
+    engine.search(kind())
+    for action in advance:
+        engine.advance(action)
+    return engine.search(played(kind, then)).reused
+
+
+@pytest.mark.parametrize("kind", [Shown, Seen, Compared])
+def test_a_tree_goes_on_where_the_state_is_recognised(kind: type[Line]) -> None:
+    assert reused(kind, [2], [2]) > 0
+    assert reused(kind, [2, 0], [2, 0]) > 0
+    assert reused(kind, [2], [3]) == 0
+    assert reused(kind, [2], []) == 0
+
+
+def test_only_a_root_of_advance_is_recognised_by_what_it_shows() -> None:
+    assert reused(Compared, [], []) > 0
+    assert reused(Shown, [], []) == 0
+    assert reused(Unlike, [2], [2]) == 0
+
+
+def test_a_state_that_cannot_be_recognised_is_named_once() -> None:
+    engine = pyengine.Engine(ToyGame(Line), "uniform", simulations=20, threads=1)
+    engine.search(Line())
+    engine.advance(1)
+    with pytest.warns(UserWarning, match=r"Line has no history\(\), no __eq__") as warned:
+        assert engine.search(played(Line, [1])).reused == 0
+    assert warned[0].filename == __file__
+    engine.advance(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        engine.search(played(Line, [1, 2]))
+
+
+@pytest.mark.parametrize("kind", [Shown, Seen, Compared])
+def test_no_warning_where_it_can(kind: type[Line]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        reused(kind, [2], [2])
+
+
+def test_the_engines_own_states_go_on() -> None:
+    engine = pyengine.Engine(ToyGame(Line), "uniform", simulations=60, threads=1, solver=False)
+    state = engine.game.new_initial_state()
+    engine.search(state)
+    state.apply_action(2)
+    engine.advance(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert engine.search(state).reused > 0

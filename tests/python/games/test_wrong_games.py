@@ -1,0 +1,131 @@
+"""Wrong arguments of games and states: one clear error each, and the state is as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import pyengine
+from toy_games import Pairs, ToyGame, ToyState
+from wrong_values import all_but, cases, check_refused
+
+GAME = pyengine.load_game("connect_four")
+GO = pyengine.load_game("go(board_size=5)")
+REFUSED = (pyengine.ConfigError, pyengine.IllegalActionError)  # no int; an int that is no action
+NUMBER = all_but("negative")  # what is no int that the engine can count with
+
+
+@cases(
+    [
+        ("load_game", pyengine.load_game, all_but("text", "NUL"), "expected"),
+        ("load_game, name", pyengine.load_game, {"name": "chess"}, "chess"),
+        ("as_game", pyengine.as_game, all_but(), "needs num_distinct_actions"),
+        ("moves", GAME.new_initial_state, all_but("list", "dict", "tuple", "array"), "moves"),
+        ("moves, text", GAME.new_initial_state, {"digits": "443"}, "moves: expected"),
+        ("rows", GAME.state_from_board, all_but("text", "NUL"), "rows"),
+        ("rows, None", GAME.state_from_board, {"None": None}, "rows: expected"),
+        ("player", lambda v: GAME.state_from_board(["......."] * 6, v), NUMBER, "player"),
+        ("ko", lambda v: GO.state_from_board(["....."] * 5, ko=v), all_but("None"), "ko"),
+        ("deserialize", GAME.deserialize_state, all_but("text", "NUL"), "expected a str"),
+        ("symmetry", GAME.symmetry_points, all_but("negative"), ""),
+        ("symmetry, k", lambda v: GAME.symmetry_action(v, 0), all_but("negative"), ""),
+        ("observation", GAME.new_initial_state().observation_tensor, all_but("None"), "spec"),
+    ]
+)
+def test_a_game_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+    check_refused(call, values, said)
+
+
+@pytest.mark.parametrize("verb", ["apply_action", "action_to_string"])
+def test_an_action_is_an_int_of_the_game(verb: str) -> None:
+    state = GAME.new_initial_state([3])
+    check_refused(getattr(state, verb), all_but(), "action", REFUSED)
+    assert state.history() == [3]
+
+
+def test_the_name_of_an_action_is_a_text() -> None:
+    state = GAME.new_initial_state()
+    check_refused(state.string_to_action, all_but(), "", REFUSED)
+
+
+def test_moves_are_actions_of_the_game() -> None:
+    check_refused(
+        lambda v: GAME.new_initial_state([v]),
+        all_but(),
+        "expected",
+        REFUSED,
+    )
+
+
+def test_numbers_of_numpy_are_actions() -> None:
+    import numpy as np
+
+    state = GAME.new_initial_state(np.array([3, 3]))
+    state.apply_action(np.int64(3))
+    assert state.history() == [3, 3, 3]
+
+
+class Answers(ToyState):
+    """Five plies; a method answers what a test wants."""
+
+    verb = ""
+    answer: Any = None
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 5
+
+    def __getattribute__(self, name: str) -> Any:
+        own = type(self)
+        if name == own.verb and name:
+            return lambda: own.answer
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize(
+    ("verb", "answer", "said"),
+    [
+        ("returns", 1.0, "returns() must be two numbers, found 1.0"),
+        ("returns", None, "returns() must be two numbers, found None"),
+        ("returns", ["a", "b"], "returns() must be two numbers"),
+        ("returns", [0.0], "returns() must be two numbers"),
+        ("legal_actions", None, "legal_actions() must return a sequence of ints, found None"),
+        ("legal_actions", [0.5], "legal_actions() must return a sequence of ints"),
+        ("current_player", "x", "current_player() must return an int, found 'x'"),
+        ("history", 3, "history() must be a list of ints, found 3"),
+    ],
+)
+def test_check_game_reports_answers_of_a_wrong_type(verb: str, answer: Any, said: str) -> None:
+    kind = type("Wrong", (Answers,), {"verb": verb, "answer": answer})
+    report = pyengine.check_game(ToyGame(kind), games=1)
+    assert not report.ok
+    assert said in report.message
+
+
+def test_check_game_refuses_numbers_that_are_none() -> None:
+    game = ToyGame(Pairs)
+    check_refused(lambda v: pyengine.check_game(game, games=v), all_but("huge"), "games")
+    check_refused(lambda v: pyengine.check_game(game, games=0, seed=v), all_but("huge"), "seed")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "values"),
+    [
+        ("num_distinct_actions", all_but("function", "negative")),
+        ("new_initial_state", all_but("function")),
+        ("max_utility", all_but("function", "fraction", "huge", "negative")),
+        ("max_game_length", all_but("function", "negative")),
+        ("board_shape", all_but("None", "function")),
+        ("num_symmetries", all_but("function")),
+        ("num_players", all_but("function")),
+    ],
+)
+def test_a_game_of_wrong_attributes_is_refused_by_their_name(
+    attribute: str, values: dict[str, Any]
+) -> None:
+    def wrap(value: Any) -> None:
+        game = ToyGame(Pairs)
+        setattr(game, attribute, value)
+        pyengine.as_game(game)
+
+    check_refused(wrap, values, "players" if attribute == "num_players" else attribute)

@@ -1,0 +1,64 @@
+"""Wrong arguments of matches: one clear error each, before a byte of a record is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from wrong_values import all_but, cases, check_refused, wrong
+
+NO_NUMBER = wrong("text", "bytes", "NaN", "list", "dict", "object", "function", "array")
+
+
+def play(**arguments: Any) -> pyengine.MatchResult:
+    """Play two games of random moves."""
+    given = {"game": "tic_tac_toe", "games": 2, **arguments}
+    return pyengine.match(pyengine.RandomPlayer(1), pyengine.RandomPlayer(2), **given)
+
+
+@cases(
+    [
+        ("games", lambda v: play(games=v), all_but("huge"), "games"),
+        ("seed", lambda v: play(seed=v), all_but("huge"), "seed"),
+        ("game", lambda v: play(game=v), all_but(), ""),
+        ("openings", lambda v: play(openings=v), all_but("None"), "openings"),
+        ("sprt", lambda v: play(sprt=v), {**all_but("None"), "pair": (0, 10)}, "sprt"),
+        ("concurrent", lambda v: play(concurrent_games=v), all_but("None", "huge"), "concurrent"),
+        ("record", lambda v: play(record=v), all_but("None", "text"), "record"),
+        ("names", lambda v: play(names=v), all_but(), "names: expected two strings"),
+        ("confidence", lambda v: play(confidence=v), all_but(), "confidence"),
+        ("on_progress", lambda v: play(on_progress=v), all_but("None", "function"), "on_progress"),
+        ("a", lambda v: pyengine.match(v, pyengine.RandomPlayer(), game="tic_tac_toe"),
+         all_but("function"), "a"),
+        ("elo1", lambda v: pyengine.Sprt(elo1=v), NO_NUMBER, "sprt: elo1"),
+        ("alpha", lambda v: pyengine.Sprt(alpha=v), all_but(), "sprt: alpha"),
+        ("temperature", lambda v: pyengine.Openings(temperature=v), NO_NUMBER, "temperature"),
+        ("max_value", lambda v: pyengine.Openings(evaluator="uniform", max_value=v),
+         all_but("None"), "max_value"),
+    ]
+)  # fmt: skip
+def test_a_match_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+    check_refused(call, values, said)
+
+
+@pytest.mark.parametrize(
+    "wrong_argument",
+    [{"sprt": (0, 10)}, {"on_progress": 3}, {"confidence": "x"}, {"openings": 3}, {"names": 1}],
+)
+def test_a_refused_match_leaves_no_record(tmp_path: Path, wrong_argument: dict[str, Any]) -> None:
+    record = tmp_path / "record.jsonl"
+    with pytest.raises(pyengine.ConfigError):
+        play(record=record, **wrong_argument)
+    assert not record.exists()
+
+
+def test_a_refused_match_leaves_a_record_as_it_was(tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    play(record=record)
+    before = record.read_bytes()
+    with pytest.raises(pyengine.ConfigError, match="sprt: expected an Sprt"):
+        play(record=record, games=4, sprt=(0, 10))
+    assert record.read_bytes() == before

@@ -1,0 +1,104 @@
+"""Wrong arguments of engines, searches, settings and solvers: one clear error each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from wrong_values import all_but, cases, check_refused, wrong
+
+STATE = pyengine.load_game("tic_tac_toe").new_initial_state()
+ENGINE = pyengine.Engine("tic_tac_toe", "uniform", simulations=4, threads=1)
+RESULT = ENGINE.search(STATE)
+NO_NUMBER = wrong("None", "text", "bytes", "NaN", "list", "dict", "object", "function", "array")
+
+
+@cases(
+    [
+        ("game", lambda v: pyengine.Engine(v, "uniform"), all_but(), ""),
+        ("config", lambda v: pyengine.Engine(STATE.game, "uniform", config=v),
+         all_but("None"), "config: expected a SearchConfig"),
+        ("state", ENGINE.search, all_but(), ""),
+        ("on_progress", lambda v: ENGINE.search(STATE, on_progress=v),
+         all_but("None", "function"), "on_progress: expected a function"),
+        ("states", ENGINE.search_many, all_but("list", "dict", "tuple", "array"), "states"),
+        ("a state of states", lambda v: ENGINE.search_many([v]), all_but(), ""),
+        ("analyze", ENGINE.analyze, all_but(), "a state of tic_tac_toe"),
+        ("every", lambda v: ENGINE.analyze(STATE, every=v), all_but("fraction"), "every"),
+        ("policy_at", RESULT.policy_at, {**NO_NUMBER, "negative": -1}, "temperature"),
+        ("max_depth", lambda v: RESULT.tree(max_depth=v), all_but("huge"), "max_depth"),
+        ("min_visits", lambda v: RESULT.tree(min_visits=v), all_but("huge"), "min_visits"),
+        ("c_puct", lambda v: pyengine.SearchConfig(c_puct=v), NO_NUMBER, "c_puct"),
+        ("from_toml", pyengine.SearchConfig.from_toml,
+         all_but("text", "NUL"), "expected TOML text"),
+        ("from_toml, text", pyengine.SearchConfig.from_toml, wrong("text", "NUL"), "not TOML"),
+        ("from_json", pyengine.ModelSpec.from_json, all_but(), "spec"),
+        ("minimax", pyengine.minimax, all_but(), "minimax: expected a state"),
+        ("solve", lambda v: pyengine.solve(v), all_but(), ""),
+        ("solve, depth", lambda v: pyengine.solve(STATE, depth=v),
+         all_but("None", "huge"), "depth"),
+        ("solve, seconds", lambda v: pyengine.solve(STATE, seconds=v),
+         all_but("None", "fraction", "huge"), "seconds"),
+        ("tune", pyengine.tune, all_but(), "engine: expected an Engine"),
+        ("tune, seconds", lambda v: pyengine.tune(ENGINE, v),
+         {**NO_NUMBER, "negative": -1}, "seconds"),
+    ]
+)  # fmt: skip
+def test_a_search_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+    check_refused(call, values, said)
+
+
+def test_advance_takes_an_action() -> None:
+    with pyengine.Engine("tic_tac_toe", "uniform", simulations=4) as engine:
+        engine.search(STATE)
+        check_refused(
+            engine.advance, all_but(), "action", (pyengine.ConfigError, pyengine.IllegalActionError)
+        )
+
+
+@pytest.mark.parametrize("name", ["missing.toml", "."])
+def test_a_file_of_settings_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(pyengine.ConfigError, match="cannot be read"):
+        pyengine.SearchConfig.from_toml(tmp_path / name)
+
+
+@cases(
+    [
+        ("OnnxEvaluator", pyengine.OnnxEvaluator, all_but("text", "NUL"), "path"),
+        ("OnnxEvaluator, missing", pyengine.OnnxEvaluator, wrong("text"), "junk"),
+        ("CallbackEvaluator", pyengine.CallbackEvaluator, all_but("function"), "callable"),
+        ("StateEvaluator", pyengine.StateEvaluator, all_but("function"), "callable"),
+        ("RolloutEvaluator", pyengine.RolloutEvaluator, all_but("huge"), "rollouts"),
+        ("MixedEvaluator", lambda v: pyengine.MixedEvaluator("uniform", "rollout", v),
+         all_but("fraction"), "mix"),
+    ]
+)  # fmt: skip
+def test_an_evaluator_refuses(call: Any, values: dict[str, Any], said: str) -> None:
+    check_refused(call, values, said, (pyengine.ConfigError, pyengine.ModelError))
+
+
+class NoArray:
+    """As a tensor that requires a gradient: NumPy is told why it gets no array."""
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise RuntimeError("Use tensor.detach().numpy() instead.")
+
+
+def test_what_becomes_no_array_is_told_why_and_not_its_shape() -> None:
+    engine = pyengine.Engine("tic_tac_toe", lambda planes: (NoArray(), np.zeros(len(planes))))
+    with pytest.raises(pyengine.EvaluationError, match=r"Use tensor\.detach"):
+        engine.search(STATE, simulations=2)
+
+
+def test_a_tensor_that_requires_a_gradient_is_told_to_be_detached() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    def network(planes: Any) -> Any:
+        return torch.zeros(len(planes), 9, requires_grad=True), torch.zeros(len(planes))
+
+    with pytest.raises(pyengine.EvaluationError, match="detach"):
+        pyengine.Engine("tic_tac_toe", network).search(STATE, simulations=2)

@@ -1,0 +1,123 @@
+"""Any PyTorch module as ONNX: what is checked before the file is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import ConfigError, DataError, ModelSpec
+from toy_games import Matches, ToyGame
+
+torch = pytest.importorskip("torch", reason="torch is absent (extra `train`)")
+pytest.importorskip("onnxscript", reason="onnxscript is absent (extra `train`)")
+
+from pyengine import train  # noqa: E402
+
+SPEC = ModelSpec(planes=("own[0]", "opp[0]"))
+
+
+class Net(torch.nn.Module):
+    """A convolution and two heads; dropout and batch norm differ in training mode."""
+
+    def __init__(self, points: int = 9, actions: int = 9, values: int = 1, planes: int = 2) -> None:
+        super().__init__()
+        self.body = torch.nn.Sequential(
+            torch.nn.Conv2d(planes, 4, 3, padding=1),
+            torch.nn.BatchNorm2d(4),
+            torch.nn.ReLU(),
+            torch.nn.Dropout(0.5),
+            torch.nn.Flatten(),
+        )
+        self.policy = torch.nn.Linear(4 * points, actions)
+        self.value = torch.nn.Linear(4 * points, values)
+
+    def forward(self, planes: Any) -> Any:
+        body = self.body(planes)
+        return self.policy(body), self.last(self.value(body))
+
+    def last(self, value: Any) -> Any:
+        return torch.tanh(value)
+
+
+class Forgetful(Net):
+    def last(self, value: Any) -> Any:
+        return value + 3.0  # no tanh
+
+
+class Alone(Net):
+    def forward(self, planes: Any) -> Any:
+        return super().forward(planes)[0]
+
+
+def test_a_module_is_written_and_evaluates_as_in_pytorch(tmp_path: Path) -> None:
+    module, file = Net(), tmp_path / "net.onnx"
+    module.train()
+    report = train.export_module(module, "tic_tac_toe", SPEC, file, metadata={"step": 7})
+    assert module.training  # left as it is
+    assert report.path == file
+    assert report.difference <= train.onnx_export.TOLERANCE
+    state = pyengine.load_game("tic_tac_toe").new_initial_state([4, 0])
+    policy, value = pyengine.OnnxEvaluator(file).evaluate([state])  # its spec lies inside
+    module.eval()
+    with torch.no_grad():
+        logits, expected = module(torch.from_numpy(state.observation_tensor(SPEC)[None]))
+    legal = state.legal_actions()
+    shares = torch.softmax(logits[0, legal], 0).numpy()
+    np.testing.assert_allclose(policy[0, legal], shares, atol=1e-5)
+    np.testing.assert_allclose(value, expected[0].numpy(), atol=1e-5)
+
+
+def test_a_batch_of_any_size_fits(tmp_path: Path) -> None:
+    train.export_module(Net(), "tic_tac_toe", SPEC, tmp_path / "net.onnx")
+    engine = pyengine.Engine("tic_tac_toe", tmp_path / "net.onnx", batch_size=5, simulations=60)
+    assert engine.search(engine.game.new_initial_state()).visits.sum() == 60
+
+
+def test_three_values_and_a_layout_of_its_own(tmp_path: Path) -> None:
+    spec = ModelSpec(planes=("own[0]", "opp[0]"), value=("loss", "draw", "win"))
+
+    class Wdl(Net):
+        def last(self, value: Any) -> Any:
+            return value
+
+    report = train.export_module(Wdl(values=3), "tic_tac_toe", spec, tmp_path / "wdl.onnx")
+    assert report.positions > 10
+
+
+def test_a_python_game_with_planes_of_its_own(tmp_path: Path) -> None:
+    class Seen(Matches):
+        def observation_tensor(self) -> Any:
+            return np.full((1, 1, 3), self.left / 11, np.float32)
+
+    game = ToyGame(Seen)
+    module = Net(points=3, actions=3, planes=1)
+    spec = ModelSpec(planes=("observation",))
+    report = train.export_module(module, game, spec, tmp_path / "net.onnx")
+    assert report.positions > 0
+
+
+@pytest.mark.parametrize(
+    ("module", "error", "message"),
+    [
+        (Forgetful(), ConfigError, r"value must lie in \[-1, 1\] .*value_kind"),
+        (Net(actions=8), ConfigError, r"policy as numbers of shape \[\d+,9\]"),
+        (Alone(), ConfigError, r"expected \(policy, value\), found Tensor"),
+        (3, ConfigError, "module: expected a torch.nn.Module, found 3"),
+    ],
+    ids=["no tanh", "another game", "no value", "no module"],
+)
+def test_a_module_that_does_not_fit_is_refused(
+    module: Any, error: type[Exception], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=message):
+        train.export_module(module, "tic_tac_toe", SPEC, tmp_path / "net.onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_named() -> None:
+    with pytest.raises(DataError, match=r"/proc/none/net\.onnx"):
+        train.export_module(Net(), "tic_tac_toe", SPEC, "/proc/none/net.onnx")
