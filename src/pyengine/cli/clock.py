@@ -39,12 +39,13 @@ class Clock:
         return cls([60.0 * minutes] * 2, float(match[2] or 0.0))
 
     def spend(self, player: int, seconds: float) -> bool:
-        """Take the time of a move; return whether the player was in time."""
+        """Take time from a player; return whether some is left."""
         self.left[player] -= seconds
-        if self.left[player] < 0.0:
-            return False
+        return self.left[player] >= 0.0
+
+    def press(self, player: int) -> None:
+        """Add the increment of a move."""
         self.left[player] += self.increment
-        return True
 
     def budget(self, player: int) -> float:
         """Return the seconds that a search of the player's may take."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -122,7 +123,8 @@ class Dialogue:
         player = self.state.current_player()
         config = self.engine.config
         if self.clock is not None:
-            config = config.replace(seconds=self.clock.budget(player), simulations=None)
+            least = min(self.clock.budget(player), config.seconds or math.inf)
+            config = config.replace(seconds=least)
         begun = time.monotonic()
         result, stopped = until_stopped(self.engine, self.state, config)
         if not stopped:
@@ -165,7 +167,10 @@ class Dialogue:
 
     def _apply(self, action: int) -> None:
         """Play an action and, where the tree holds it, keep its subtree."""
+        player = self.state.current_player()
         self.state.apply_action(action)
+        if self.clock is not None:
+            self.clock.press(player)
         self.waits = False
         with contextlib.suppress(EngineError):  # nothing searched yet, or from elsewhere
             self.engine.advance(action)

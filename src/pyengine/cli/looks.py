@@ -30,10 +30,9 @@ class Look:
     board: str
 
     def player(self, index: int, *, drawn: bool) -> str:
-        """Return the name of a player with its stone, as in ``"Black (X)"``."""
-        glyph = self.glyphs[index] if drawn else _LETTERS[index]
-        name = self.names[index]
-        return name if name == glyph else f"{name} ({glyph})"
+        """Return the name of a player, with its letter where no colours are: ``"Black (X)"``."""
+        name, letter = self.names[index], _LETTERS[index]
+        return name if drawn or name == letter else f"{name} ({letter})"
 
 
 _DISCS = ("●", "●")

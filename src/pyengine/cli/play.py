@@ -63,7 +63,8 @@ def play(
         temperature=temperature,
         seed=seed,
     )
-    settings = common.with_time_for_playouts(setup.evaluator, settings)
+    if timer is None:
+        settings = common.with_time_for_playouts(setup.evaluator, settings)
     out = common.console()
     out.print(Text(f"{played}. Type a move, or help."))
     out.print(Text.assemble(("engine: ", "bold"), f"{setup.name}; {setup.about}".rstrip("; ")))

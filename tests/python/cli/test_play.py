@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pyengine.cli.clock import Clock
 from terminal import Terminal
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
@@ -263,6 +264,22 @@ def test_a_clock_gives_the_engine_its_time_and_shows_both() -> None:
     ).stderr.replace("\n", " ")  # fmt: skip
 
 
+def test_a_move_alone_adds_the_increment() -> None:
+    clock = Clock.parse("1+5")
+    assert clock.spend(0, 10.0)
+    assert clock.left == [50.0, 60.0]
+    clock.press(0)
+    assert clock.left == [55.0, 60.0]
+    assert not clock.spend(1, 60.5)
+    text = play("tic_tac_toe", *TWO_PERSONS, "--clock", "5+60", typed="help;moves;a1;quit")
+    assert "6:00 - 5:00 O move:" in text or "5:59 - 5:00 O move:" in text
+
+
+def test_a_clock_keeps_the_simulations_that_were_asked_for() -> None:
+    text = play("tic_tac_toe", "-m", "rollout", "--clock", "5", "-n", "40", typed="b2 quit")
+    assert "40 simulations" in text
+
+
 def test_the_engine_moves_for_a_person_who_says_go() -> None:
     text = play("tic_tac_toe", *TWO_PERSONS, typed="go quit")
     assert text.count("engine plays") == 1
@@ -300,9 +317,9 @@ def test_ctrl_c_while_the_engine_thinks_keeps_the_game_and_asks(keys: str) -> No
         after = terminal.wait_for("simulations,")
         terminal.send(keys)
         after = terminal.wait_for("stopped: type a move for it", after)
-        after = terminal.wait_for("Yellow (●) move: ", after)
+        after = terminal.wait_for("Yellow move: ", after)
         terminal.send("1\n")
-        after = terminal.wait_for("Red (●) move: ", after)
+        after = terminal.wait_for("Red move: ", after)
         terminal.send("quit\n")
         assert terminal.end() == 0
         assert terminal.is_clean()
@@ -313,7 +330,7 @@ def test_a_line_can_be_edited_and_an_earlier_one_fetched() -> None:
     with Terminal("play", "gomoku", "-p", "board_size=9", *TWO_PERSONS) as terminal:
         terminal.wait_for("move: ")
         terminal.send("e6\x7f5\n")  # backspace
-        after = terminal.wait_for("White (●) move: ")
+        after = terminal.wait_for("White move: ")
         terminal.send("\x1b[A\n")  # arrow up: e5 again
         after = terminal.wait_for("e5 is occupied by Black", after)
         terminal.wait_for("move: ", after)
@@ -337,5 +354,5 @@ def test_a_terminal_sees_stones_and_the_last_move() -> None:
         terminal.wait_for("●")
         terminal.send("quit\n")
         assert terminal.end() == 0
-        assert "White (●) to move" in terminal.text
+        assert "White to move" in terminal.text
         assert "\x1b[1;7;30;48" in terminal.text  # the last move: a black stone, inverted
