@@ -242,8 +242,11 @@ class PythonState final : public ForeignState {
 
   [[nodiscard]] std::unique_ptr<ForeignState> clone() const override {
     const WithGil gil;
-    return calling_python(
-        [&] { return std::make_unique<PythonState>(rules_, call(state_, names().clone)); });
+    return calling_python([&] {
+      py::object copy = call(state_, names().clone);
+      refuse_other_type(copy);
+      return std::make_unique<PythonState>(rules_, std::move(copy));
+    });
   }
   [[nodiscard]] bool is_terminal() const override {
     const WithGil gil;
@@ -290,6 +293,14 @@ class PythonState final : public ForeignState {
     const int truth = PyObject_IsTrue(answer.ptr());
     if (truth < 0) throw py::error_already_set();
     return truth != 0;
+  }
+  /// Throws ConfigError for the answer of a clone() that is no state.
+  void refuse_other_type(const py::object& copy) const {
+    if (py::type::of(copy).is(py::type::of(state_)) || py::hasattr(copy, names().apply_action)) {
+      return;
+    }
+    throw ConfigError("game \"" + game() + "\": clone() must return a state, found " +
+                      repr_of(copy) + " (" + type_name(copy) + ")");
   }
   /// Throws ConfigError for the answer of an apply_action() that makes a state instead of changing
   /// its own.

@@ -275,6 +275,7 @@ class _Checker:
         """Play an action three ways: on a clone, on the state, and mirrored."""
         before, planes = _picture(state), self._planes(state)
         kept = _ask(state, "clone")
+        _expect(hasattr(kept, "apply_action"), f"clone() must return a state, found {found(kept)}")
         ahead = _ask(state, "clone")
         _expect(_picture(kept) == before, "clone() differs from the state it was made of")
         _ask(ahead, "apply_action", action)

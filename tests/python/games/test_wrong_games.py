@@ -93,6 +93,8 @@ class Answers(ToyState):
         ("legal_actions", [0.5], "legal_actions() must return a sequence of ints"),
         ("current_player", "x", "current_player() must return an int, found 'x'"),
         ("history", 3, "history() must be a list of ints, found 3"),
+        ("clone", 3, "clone() must return a state, found 3"),
+        ("clone", None, "clone() must return a state, found None"),
     ],
 )
 def test_check_game_reports_answers_of_a_wrong_type(verb: str, answer: Any, said: str) -> None:
@@ -100,6 +102,17 @@ def test_check_game_reports_answers_of_a_wrong_type(verb: str, answer: Any, said
     report = pyengine.check_game(ToyGame(kind), games=1)
     assert not report.ok
     assert said in report.message
+
+
+@pytest.mark.parametrize("answer", [None, 3, "state"])
+def test_a_clone_that_is_no_state_stops_the_search(answer: Any) -> None:
+    kind = type("Wrong", (Answers,), {"verb": "clone", "answer": answer})
+    state = ToyGame(kind).new_initial_state()
+    with (
+        pyengine.Engine(ToyGame(kind), "rollout") as engine,
+        pytest.raises(pyengine.ConfigError, match=r"clone\(\) must return a state, found"),
+    ):
+        engine.search(state, simulations=20)
 
 
 def test_check_game_refuses_numbers_that_are_none() -> None:
