@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -11,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import number
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
@@ -64,9 +64,10 @@ class Limits(Settings):
     margin: float = 50.0
 
     def __post_init__(self) -> None:
-        """Check the margin."""
-        if not (math.isfinite(self.margin) and self.margin > 0):
-            raise ConfigError(f"margin: expected an Elo difference above 0, found {self.margin!r}")
+        """Check the numbers."""
+        for name in self.names():
+            number(name, getattr(self, name), "a number")
+        number("margin", self.margin, "an Elo difference above 0", lambda margin: margin > 0)
 
     def test(self) -> Sprt:
         """Return the sequential test that the match ends with: weaker by the margin, or equal?"""

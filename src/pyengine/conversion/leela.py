@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import check_type
 from pyengine.errors import ModelError
 from pyengine.files import path_of, replacing
 
@@ -305,6 +306,7 @@ def write_leela(weights: LeelaWeights, path: str | os.PathLike[str]) -> None:
     Numbers have 6 significant digits. The same weights give the same bytes. Raises DataError where
     the file cannot be written.
     """
+    check_type("weights", weights, LeelaWeights, "LeelaWeights")
     file = path_of("path", path)
     text = "\n".join([str(weights.version), *(_line(tensor) for tensor in weights.tensors())])
     data = (text + "\n").encode("ascii")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import check_type
 from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
 from pyengine.errors import EngineError, ModelError
 from pyengine.extras import need
@@ -28,6 +29,7 @@ def leela_spec(weights: LeelaWeights) -> ModelSpec:
 
     Raises ModelError when the engine has no Go board of that size.
     """
+    check_type("weights", weights, LeelaWeights, "LeelaWeights")
     size = weights.board_size
     try:
         game = load_game("go", board_size=size)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import machine
+from pyengine.arguments import check_callback, check_type, number
 from pyengine.conversion.checks import (
     Check,
     Comparison,
@@ -33,7 +34,7 @@ from pyengine.errors import ConfigError, ModelError
 from pyengine.evaluators import OnnxEvaluator
 from pyengine.extras import need
 from pyengine.files import check_output, path_of
-from pyengine.games import Game, State, load_game
+from pyengine.games import Game, State, as_game, load_game
 from pyengine.integers import integer
 from pyengine.match import MatchResult
 from pyengine.spec import METADATA_KEY, ModelSpec
@@ -131,7 +132,7 @@ def quantise(
     float32: they are a few percent of the work and most of the error.
 
     Args:
-        model: an ONNX file, float32.
+        model: an ONNX file, float32, or the name of a bundled network.
         out: the file to write; its interface and metadata are the model's.
         game: one of the engine's games, or its text form.
         spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
@@ -157,15 +158,19 @@ def quantise(
             convert, or is not float32.
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
-    played = load_game(game) if isinstance(game, str) else game
-    contest = _Contest(games, simulations, match_seconds, seed)
+    played = load_game(game) if isinstance(game, str) else as_game(game)
+    contest = _Contest(games, simulations, match_seconds, integer("seed", seed, 0))
     _check(positions, contest)
+    check_type("spec", spec, ModelSpec | None, "a ModelSpec or None")
+    check_type("limits", limits, Limits | None, "Limits or None")
+    check_callback("on_progress", on_progress)
     target = path_of("out", out)
     check_output(target)
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
-    source = path_of("model", model)
-    job = _Job(source, played, _open(model, spec), on_progress or (lambda _stage, _done: None))
+    original = _open(path_of("model", model), spec)
+    tell = on_progress or (lambda _stage, _done: None)
+    job = _Job(original.path, played, original, tell)
     samples = job.samples(positions, seed)
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, "int8.onnx")
@@ -285,8 +290,7 @@ def _check(positions: int, contest: _Contest) -> None:
         ("simulations", contest.simulations, 1),
     ):
         integer(name, value, least)
-    if not contest.seconds > 0:
-        raise ConfigError(f"match_seconds must be above 0, found {contest.seconds!r}")
+    number("match_seconds", contest.seconds, "seconds above 0", lambda seconds: seconds > 0)
 
 
 def _quantise(

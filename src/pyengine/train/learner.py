@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
+from pyengine.arguments import check_callback, check_type, elements, found, number
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import path_of
 from pyengine.interrupts import deferred_interrupt
@@ -91,6 +92,8 @@ class Learner:
         weights: Sequence[float] | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
+        check_type("config", config, TrainConfig, "a TrainConfig")
+        check_callback("on_progress", on_progress)
         self.config = config
         self.directory = path_of("directory", directory)
         self.ranks = Ranks(config.learner.device)
@@ -103,11 +106,11 @@ class Learner:
             torch.set_num_threads(config.learner.threads)
         self.set_data(data, weights)
         self._make()
-        found = checkpoint.checkpoints(self.directory)
-        if found and not resume:
-            raise ConfigError(f"{self.directory} holds {found[-1].name}: resume, or another folder")
-        if found:
-            self._restore(found[-1])
+        kept = checkpoint.checkpoints(self.directory)
+        if kept and not resume:
+            raise ConfigError(f"{self.directory} holds {kept[-1].name}: resume, or another folder")
+        if kept:
+            self._restore(kept[-1])
         self._log = TrainLog(self.directory) if self.ranks.rank == 0 else None
 
     def set_data(
@@ -115,15 +118,23 @@ class Learner:
     ) -> None:
         """Learn from other positions from now on; see the class."""
         self.data = list(data) if isinstance(data, Sequence) else [data]
+        if not self.data or not all(hasattr(d, "sample") and hasattr(d, "spec") for d in self.data):
+            raise ConfigError(
+                f"data: expected TrainingData, such as a Dataset, found {found(data)}"
+            )
         self.spec = self.data[0].spec
         if self.spec.layout != "NCHW":
             raise ConfigError(f"data: expected planes in the layout NCHW, found {self.spec.layout}")
         for other in self.data[1:]:
             if other.spec != self.spec:
                 raise ConfigError(f"data: expected one spec, found {self.spec} and {other.spec}")
-        if weights is not None and len(weights) != len(self.data):
-            raise ConfigError(f"weights: expected {len(self.data)}, found {len(weights)}")
-        self._weights = weights
+        self._weights = None if weights is None else self._checked(weights)
+
+    def _checked(self, weights: Sequence[float]) -> list[float]:
+        each = elements("weights", weights, f"{len(self.data)} numbers")
+        if len(each) != len(self.data):
+            raise ConfigError(f"weights: expected {len(self.data)}, found {len(each)}")
+        return [number("weights", one, "numbers of at least 0", lambda w: w >= 0) for one in each]
 
     def _make(self) -> None:
         """Make network and optimiser; the shapes are the data's."""

@@ -126,7 +126,7 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("no.txt", "no.txt is no file"),
         ("--random 5", "BLOCKSxCHANNELS"),
         ("--random 5x64x2", "BLOCKSxCHANNELS"),
-        ("--random 5x0", "channels must be"),
+        ("--random 5x0", "channels: expected"),
         ("--random 5x64 w.txt", "neither MODEL nor --int8"),
         ("--random 5x64 --board-size 20", "--board-size"),
         ("--int8", "name a MODEL"),

@@ -405,7 +405,7 @@ def test_a_random_network_has_preferences_and_looks_at_the_board(
 )
 def test_a_size_out_of_range_is_refused(arguments: tuple[int, ...], field: str) -> None:
     names = ("blocks", "channels", "seed", "board_size")
-    with pytest.raises(ConfigError, match=f"{field} must be"):
+    with pytest.raises(ConfigError, match=f"{field}: expected"):
         random_leela(**dict(zip(names, arguments, strict=False)))
 
 

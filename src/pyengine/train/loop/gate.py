@@ -10,10 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pyengine.arguments import check_callback, check_type, elements, found
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, as_evaluator
+from pyengine.files import path_of
 from pyengine.games import Game
+from pyengine.integers import integer
 from pyengine.match import MatchInterrupted, MatchResult, Openings, Sprt, match
 from pyengine.match.openings import Book
 from pyengine.match.statistics import elo_of_score, score_interval
@@ -84,7 +87,12 @@ def play_gate(
         on_progress: called with the result of the match that is played, after each round.
         record: start of the files that keep finished games: an interrupted match goes on.
 
+    Raises ConfigError for an argument that is of another type.
+
     """
+    _check(games, config, stop, on_progress)
+    seed = integer("seed", seed, 0)
+    start = None if record is None else path_of("record", record)
     evaluators = (as_evaluator(_name(candidate)), as_evaluator(_name(best)))
     each, rest = divmod(config.games, len(games))
     counts = [each + (number < rest) for number in range(len(games))]
@@ -101,12 +109,21 @@ def play_gate(
                 return False
             return not _decided([*results, result], counts, config)
 
-        file = None if record is None else record.with_name(f"{record.name}-{number}.jsonl")
+        file = None if start is None else start.with_name(f"{start.name}-{number}.jsonl")
         with _sides(evaluators, game, config, stop) as sides:
             result = _match(sides, count, config, seed, file, go_on)
         results.append(result)
         interrupted = stop is not None and stop() and result.games < count
     return _result(results, counts, config, interrupted)
+
+
+def _check(games: object, config: object, *callbacks: object) -> None:
+    named = elements("games", games, "one game or more")
+    if not named or not all(isinstance(game, Game) for game in named):
+        raise ConfigError(f"games: expected one game or more of load_game(), found {found(games)}")
+    check_type("config", config, GateConfig, "a GateConfig")
+    for name, given in zip(("stop", "on_progress"), callbacks, strict=True):
+        check_callback(name, given)
 
 
 def _name(given: Evaluator | str | Path) -> Any:
