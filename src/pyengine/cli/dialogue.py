@@ -119,7 +119,7 @@ class Dialogue:
     # --- the engine
 
     def _think(self) -> SearchResult | None:
-        """Return what the engine found; None where Ctrl-C stopped it."""
+        """Return what the engine found; None where Ctrl-C or the clock stopped it."""
         player = self.state.current_player()
         config = self.engine.config
         if self.clock is not None:
@@ -127,8 +127,11 @@ class Dialogue:
             config = config.replace(seconds=least)
         begun = time.monotonic()
         result, stopped = until_stopped(self.engine, self.state, config)
+        self._spend(player, time.monotonic() - begun)
+        if self.lost is not None:
+            self._board()
+            return None
         if not stopped:
-            self._spend(player, time.monotonic() - begun)
             return result
         if not sys.stdin.isatty():  # there is nobody to ask
             self.left_by_ctrl_c = True
@@ -140,14 +143,11 @@ class Dialogue:
 
     def _spend(self, player: int, seconds: float) -> None:
         if self.clock is not None and not self.clock.spend(player, seconds):
-            self.lost = (player, "on time")
+            self.lost = (player, "loses on time")
 
     def _engine_moves(self) -> None:
         result = self._think()
         if result is None:
-            return
-        if self.lost is not None:
-            self._board()
             return
         name = self.state.action_to_string(result.action)
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))

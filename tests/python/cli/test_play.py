@@ -280,6 +280,13 @@ def test_a_clock_keeps_the_simulations_that_were_asked_for() -> None:
     assert "40 simulations" in text
 
 
+def test_who_has_no_time_left_loses() -> None:
+    arguments = ("connect_four", "-m", "rollout", "--human", "second", "--clock", "0.0001")
+    text = play(*arguments, typed="quit")
+    assert text.count("Red (X) loses on time: Yellow (O) wins") == 1
+    assert "engine plays" not in text
+
+
 def test_the_engine_moves_for_a_person_who_says_go() -> None:
     text = play("tic_tac_toe", *TWO_PERSONS, typed="go quit")
     assert text.count("engine plays") == 1
