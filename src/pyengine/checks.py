@@ -6,7 +6,7 @@ import math
 import operator
 import pickle
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, SupportsIndex
 
@@ -21,6 +21,7 @@ __all__ = ["GameReport", "check_game"]
 
 _TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
+_SHOWN_MOVES = 200  # a longer game is shown by its first and last actions
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,17 @@ class GameReport:
     def __str__(self) -> str:
         head = f"{self.game}: {'ok' if self.ok else 'BROKEN'}: {self.message}"
         tail = f"{self.games} games, {self.plies} positions"
-        where = "" if self.ok else f"\n  after the actions {list(self.moves)}"
+        where = "" if self.ok else f"\n  {_shown(self.moves)}"
         lines = [f"{head}{where}", tail, *(f"without {each}" for each in self.without)]
         return "\n  ".join(lines)
+
+
+def _shown(moves: tuple[int, ...]) -> str:
+    """The actions that lead to a broken promise, of a long game those at its ends."""
+    if len(moves) <= _SHOWN_MOVES:
+        return f"after the actions {list(moves)}"
+    first, last = (", ".join(map(str, part)) for part in (moves[:10], moves[-10:]))
+    return f"after {len(moves):,} actions (all in `moves`): [{first}, ..., {last}]"
 
 
 def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
@@ -61,7 +70,7 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
 
     Looked at in every position: that an action changes the state itself, the legal list (in range,
     unique, not empty; sorted in a game of the engine), that clones are independent and play alike,
-    ``history``, ``==`` and ``hash`` where there are any, the size of ``observation_tensor``, that a
+    ``history``, ``==`` and ``hash`` where there are any, ``observation_tensor``, that a
     mirrored game has mirrored legal actions and the same result (``num_symmetries``; of a user's
     game only under the symmetries that its start has, and the message names the others); that there
     is an end within ``max_game_length`` (10,000 plies where the game has none), that its returns
@@ -170,11 +179,19 @@ def _whole_numbers(verb: str, answer: Any) -> list[int]:
 def _two_numbers(answer: Any) -> list[float]:
     """What returns() must return."""
     try:
-        numbers = [float(one) for one in answer]
+        numbers = [] if isinstance(answer, Mapping) else [float(one) for one in answer]
     except (TypeError, ValueError):
         numbers = []
     _expect(len(numbers) == 2, f"returns() must be two numbers, found {answer!r}")
     return numbers
+
+
+def _numbers(verb: str, answer: Any) -> np.ndarray:
+    """What a method returns, of NumPy, PyTorch or as a list, as the engine reads it."""
+    try:
+        return np.asarray(answer, np.float32)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise _BrokenError(f"{verb}() must be an array of numbers: {error}") from error
 
 
 def _picture(state: Any) -> tuple[Any, ...]:
@@ -286,7 +303,7 @@ class _Checker:
         answer = _ask(state, "apply_action", action)
         self.moves.append(int(action))
         _expect(
-            answer is None or answer is state or not isinstance(answer, type(state)),
+            answer is None or answer is state or not hasattr(answer, "apply_action"),
             f"apply_action({action}) must change the state and return nothing, found that it "
             f"returned another {type(answer).__name__}",
         )
@@ -314,18 +331,22 @@ class _Checker:
         size = math.prod(self.wrapped.observation_shape)
         if size == 0 or isinstance(self.game, Game):
             return
-        held = int(np.size(_ask(state, "observation_tensor")))
+        planes = _numbers("observation_tensor", _ask(state, "observation_tensor"))
+        held = planes.size
         _expect(held == size, f"observation_tensor() must hold {size} numbers, found {held}")
+        _expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
 
     def _planes(self, state: Any) -> bytes | None:
         """What a user's game shows a network, None where it shows nothing."""
         if isinstance(self.game, Game) or math.prod(self.wrapped.observation_shape) == 0:
             return None
-        return np.asarray(_ask(state, "observation_tensor"), np.float32).tobytes()
+        return _numbers("observation_tensor", _ask(state, "observation_tensor")).tobytes()
 
     def _check_own(self, state: Any) -> None:
         """What only states of the engine promise."""
         if not isinstance(self.game, Game):
+            if hasattr(state, "action_to_string"):
+                _ask(state, "action_to_string", next(iter(_ask(state, "legal_actions"))))
             return
         text = state.serialize()
         again = self.game.deserialize_state(text)

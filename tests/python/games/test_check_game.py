@@ -317,3 +317,80 @@ def test_the_same_seed_plays_the_same_games() -> None:
     game = pyengine.load_game("go(board_size=5)")
     assert pyengine.check_game(game, seed=3) == pyengine.check_game(game, seed=3)
     assert pyengine.check_game(game, seed=3) != pyengine.check_game(game, seed=4)
+
+
+class Tensor(ToyState):
+    """Five plies whose planes are an array that has no NumPy size of its own, as PyTorch's."""
+
+    planes: ClassVar[Any] = None
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 5
+
+    def observation_tensor(self) -> Any:
+        return self.planes
+
+
+class Foreign:
+    """As a tensor of PyTorch: `size` is a method, and NumPy reads it by `__array__`."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.zeros((2, 3, 3), dtype)
+
+    def size(self) -> tuple[int, ...]:
+        return (2, 3, 3)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (2, 3, 3)
+
+
+def test_planes_that_numpy_cannot_measure_are_read_as_the_engine_reads_them() -> None:
+    report = pyengine.check_game(ToyGame(type("Planes", (Tensor,), {"planes": Foreign()})), games=1)
+    assert report.ok, report
+
+
+@pytest.mark.parametrize(
+    ("planes", "said"),
+    [
+        (np.full((2, 3, 3), np.nan), "observation_tensor() must be finite"),
+        (np.zeros((2, 3, 3)), "no broken promise"),
+    ],
+)
+def test_planes_are_finite(planes: Any, said: str) -> None:
+    report = pyengine.check_game(ToyGame(type("Planes", (Tensor,), {"planes": planes})), games=1)
+    assert report.message == said
+
+
+def test_returns_by_the_names_of_the_players_are_no_two_numbers() -> None:
+    kind = type("Named", (Tensor,), {"planes": np.zeros(9), "returns": lambda _: {0: 1.0, 1: -1.0}})
+    report = pyengine.check_game(ToyGame(kind), games=1)
+    assert report.message == "returns() must be two numbers, found {0: 1.0, 1: -1.0}"
+
+
+def test_an_action_without_a_name_is_reported() -> None:
+    def named(_: Any, player: int, action: int) -> str:
+        return f"{player} {action}"
+
+    kind = type("Named", (Tensor,), {"planes": np.zeros(9), "action_to_string": named})
+    report = pyengine.check_game(ToyGame(kind), games=1)
+    assert not report.ok
+    assert "action_to_string(0) raised TypeError" in report.message
+
+
+def test_a_new_state_of_another_class_is_called_so() -> None:
+    class Apart(Tensor):
+        planes = np.zeros(9)
+
+        def apply_action(self, action: int) -> Any:
+            return Tensor((*self.moves, action))
+
+    report = pyengine.check_game(ToyGame(Apart), games=1)
+    assert "must change the state and return nothing, found that it returned" in report.message
+
+
+def test_a_game_without_end_is_not_shown_in_full() -> None:
+    report = pyengine.check_game(ToyGame(ToyState), games=1)
+    assert len(report.moves) == 10_000
+    assert "after 10,000 actions (all in `moves`): [" in str(report)
+    assert len(str(report)) < 500
