@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 import operator
 from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -252,6 +254,7 @@ def _wrapped(game: Any, text: str | None) -> Game:
     """A game as a :class:`Game`; the text that named it, where one did."""
     if isinstance(game, Game):
         return game
+    _refuse_class(game)
     name = _name_of(game)
     _require_members(name, "it", game, ("num_distinct_actions", "new_initial_state"))
     _refuse_by_type(name, game)
@@ -338,6 +341,15 @@ def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) 
             f'game "{name}": {owner} ({type(value).__name__}) needs {", ".join(members)}; '
             f"found no {', '.join(missing)}"
         )
+
+
+def _refuse_class(game: Any) -> None:
+    """Refuse a class whose objects are games; one whose methods need no object is a game."""
+    if not isinstance(game, type):
+        return
+    if isinstance(inspect.getattr_static(game, "new_initial_state", None), FunctionType):
+        name = game.__name__
+        raise ConfigError(f"expected a game, found the class {name}; make one with {name}(...)")
 
 
 def _refuse_by_type(name: str, game: Any) -> None:

@@ -117,7 +117,8 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
-        raise ConfigError(f"pyspiel does not load {text} with {dict(params)}: {error}") from error
+        given = f" with {dict(params)}" if params else ""
+        raise ConfigError(f"pyspiel does not load {text}{given}: {error}") from error
 
 
 def _module(place: str, text: str) -> ModuleType:

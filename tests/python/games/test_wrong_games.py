@@ -142,3 +142,23 @@ def test_a_game_of_wrong_attributes_is_refused_by_their_name(
         pyengine.as_game(game)
 
     check_refused(wrap, values, "players" if attribute == "num_players" else attribute)
+
+
+@pytest.mark.parametrize("use", [pyengine.as_game, lambda game: pyengine.Engine(game, "uniform")])
+def test_a_class_of_games_is_called_so(use: Any) -> None:
+    said = r"expected a game, found the class ToyGame; make one with ToyGame\(\.\.\.\)"
+    with pytest.raises(pyengine.ConfigError, match=said):
+        use(ToyGame)
+
+
+def test_a_class_whose_methods_need_no_object_is_a_game() -> None:
+    class Static:
+        @staticmethod
+        def num_distinct_actions() -> int:
+            return 3
+
+        @classmethod
+        def new_initial_state(cls) -> Any:
+            return ToyState()
+
+    assert pyengine.as_game(Static).num_distinct_actions() == 3
