@@ -10,7 +10,8 @@ import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
-from pyengine.games import load_game, registered_games
+from pyengine.games import Game, load_game, registered_games
+from pyengine.named_games import names_foreign_game
 
 __all__ = ["games"]
 
@@ -23,20 +24,31 @@ def games(
 ) -> None:
     """List the games with their parameters: types, ranges, defaults."""
     known = registered_games()
-    if name is not None and name not in known:
-        common.game_from(name, None)  # says what was perhaps meant
-    chosen = known if name is None else (name,)
+    if name is None:
+        chosen = {each: load_game(each) for each in known}
+    else:
+        chosen = {name: common.game_from(name, None)}  # says what was perhaps meant
     if as_json:
-        common.print_json({each: load_game(each).params for each in chosen})
+        common.print_json({each: game.params for each, game in chosen.items()})
         return
     told = _descriptions()
     out = common.console()
-    for each in chosen:
-        out.print(Text.assemble((each, "bold"), told[each]))
+    for each, game in chosen.items():
+        ours = not names_foreign_game(each)
+        title, text = (game.name, told[game.name]) if ours else (each, _parameters(game))
+        out.print(Text.assemble((title, "bold"), text))
     if name is None:
         out.print()
         out.print(Text("for example 'go(board_size=9,komi=7)', or go -p board_size=9 -p komi=7"))
         out.print(Text("your own: FILE.py:NAME, see docs/guides/own-game.md"))
+
+
+def _parameters(game: Game) -> str:
+    """What a game of other people's code says of itself: its parameters."""
+    params = game.params
+    if not params:
+        return f": {game.num_distinct_actions()} actions, no named parameters"
+    return ":" + "".join(f"\n    {key} (here {value!r})" for key, value in params.items())
 
 
 def _descriptions() -> dict[str, str]:

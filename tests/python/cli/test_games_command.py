@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import pyengine
+import toy_games
 from pyengine.bundled import bundled_runs
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
@@ -41,6 +42,28 @@ def test_a_game_as_json_has_its_defaults() -> None:
     found = json.loads(run("games", "go", "--json"))
     assert found == {"go": pyengine.load_game("go").params}
     assert set(json.loads(run("games", "--json"))) == set(pyengine.registered_games())
+
+
+def test_a_game_with_parameters_is_told_as_without() -> None:
+    assert run("games", "go(board_size=9)") == run("games", "go")
+
+
+OWN_GAME = f"""
+import sys
+sys.path.insert(0, {str(Path(toy_games.__file__).parent)!r})
+from toy_games import Matches, ToyGame
+mine = ToyGame(Matches)
+"""
+
+
+def test_a_game_of_other_peoples_code_is_told_by_its_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN_GAME)
+    assert run("games", f"{file}:mine").endswith(":mine: 3 actions, no named parameters\n")
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    text = run("games", "pyspiel:hex(board_size=7)")
+    assert text.startswith("pyspiel:hex(board_size=7):")
+    assert "\n    board_size (here 7)\n" in text
 
 
 def test_a_game_that_is_none_comes_with_a_likely_name() -> None:
