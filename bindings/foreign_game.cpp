@@ -83,6 +83,10 @@ bool append_ints(const py::object& answer, std::vector<long long>& numbers) {
   return true;
 }
 
+bool is_open_spiels(const py::object& game) {
+  return py::type::of(game).attr("__module__").cast<std::string>() == "pyspiel";
+}
+
 /// OpenSpiel's own playouts: its search in C++ with a budget of one simulation evaluates the root
 /// by one random game. Nothing else in its wheel calls its evaluator.
 ///
@@ -94,7 +98,7 @@ class OpenSpielPlayouts {
  public:
   /// nullptr for a game that is none of OpenSpiel's in C++, or that its search refuses.
   static std::unique_ptr<OpenSpielPlayouts> of(const py::object& game) {
-    if (py::type::of(game).attr("__module__").cast<std::string>() != "pyspiel") return nullptr;
+    if (!is_open_spiels(game)) return nullptr;
     const py::module_ pyspiel = py::module_::import("pyspiel");
     for (const char* name : {"MCTSBot", "RandomRolloutEvaluator"}) {
       if (!py::hasattr(pyspiel, name)) return nullptr;
@@ -200,6 +204,7 @@ class PythonRules final : public ForeignRules {
     // A class with __eq__ alone has __hash__ = None.
     has_hash_ = has_equality_ && overrides(state, "__hash__") &&
         !py::type::of(state).attr("__hash__").is_none();
+    has_slow_moves_ = !is_open_spiels(game_);
     playouts_ = OpenSpielPlayouts::of(game_);
   }
   ~PythonRules() override {
@@ -209,6 +214,7 @@ class PythonRules final : public ForeignRules {
 
   [[nodiscard]] std::unique_ptr<ForeignState> initial_state() const override;
   [[nodiscard]] bool same_as(const ForeignRules& other) const override;
+  [[nodiscard]] bool has_slow_moves() const noexcept override { return has_slow_moves_; }
   [[nodiscard]] int enter() const noexcept override { return take_gil(); }
   void leave(int token) const noexcept override { give_gil(token); }
 
@@ -231,6 +237,7 @@ class PythonRules final : public ForeignRules {
   bool has_equality_ = false;  ///< states have an __eq__ of their own
   bool has_hash_ = false;      ///< and a __hash__
   bool has_text_ = false;      ///< states have a __str__ of their own
+  bool has_slow_moves_ = true;
   std::unique_ptr<OpenSpielPlayouts> playouts_;
 };
 

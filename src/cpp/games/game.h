@@ -136,15 +136,22 @@ concept HasForeignPlayout = requires(const G position, class Rng& rng) {
   { position.play_out(rng) } -> std::same_as<Playout>;
 };
 
-/// Optional: play() to a position of which the caller knows all that it would ask.
-template <class G>
-concept HasPlayThrough = requires(G position, Action action) { position.play_through(action); };
-
 /// Optional: a position whose code can fail, such as a game written in Python. play(), outcome()
 /// and legal_actions() store what was thrown; the search asks and stops.
 template <class G>
 concept CanFail = requires(const G position) {
   { position.rethrow_if_failed() } -> std::same_as<void>;
 };
+
+/// Optional: a position that can fail, and that the search can make from any position above it.
+template <class G>
+concept CanReplay = Game<G> && CanFail<G> &&
+    requires(G position, const G root, Action action, std::span<const ActionId> moves) {
+      /// play() to a position of which the caller knows all that it would ask.
+      position.play_through(action);
+      { root.is_reached(root, moves) } noexcept -> std::same_as<bool>;
+      /// Whether a copy of a position costs less than the moves to it: the search keeps some.
+      { root.has_slow_moves() } noexcept -> std::same_as<bool>;
+    };
 
 }  // namespace pyengine

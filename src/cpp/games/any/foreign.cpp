@@ -254,6 +254,16 @@ void ForeignPosition::play(Action action) noexcept {
 
 void ForeignPosition::play_through(Action action) noexcept { apply(action); }
 
+bool ForeignPosition::is_reached(const ForeignPosition& root,
+                                 std::span<const ActionId> moves) const noexcept {
+  const std::size_t before = root.played_.size();
+  if (state_ == nullptr || failure_ != nullptr || origin_ != root.origin_) return false;
+  if (played_.size() != before + moves.size()) return false;
+  const auto middle = played_.begin() + static_cast<std::ptrdiff_t>(before);
+  return std::equal(played_.begin(), middle, root.played_.begin()) &&
+      std::equal(middle, played_.end(), moves.begin());
+}
+
 Playout ForeignPosition::play_out(Rng& rng) const {
   rethrow_if_failed();
   if (outcome_) return {*outcome_};

@@ -79,6 +79,8 @@ class ForeignRules {
   [[nodiscard]] const ForeignInfo& info() const noexcept { return info_; }
   [[nodiscard]] virtual std::unique_ptr<ForeignState> initial_state() const = 0;
   [[nodiscard]] virtual bool same_as(const ForeignRules& other) const { return this == &other; }
+  /// Whether a copy of a state costs less than the moves to it.
+  [[nodiscard]] virtual bool has_slow_moves() const noexcept { return true; }
 
   /// Around a series of verbs on one thread: takes what they all need once (a lock). The token that
   /// enter() returns goes to the matching leave().
@@ -125,6 +127,10 @@ class ForeignPosition {
   /// play() to a position of which the caller knows all that it would ask: until the next play(),
   /// to_move() and outcome() are those of an earlier position.
   void play_through(Action action) noexcept;
+  /// Whether this is `root` after `moves`, and no failure is kept.
+  [[nodiscard]] bool is_reached(const ForeignPosition& root,
+                                std::span<const ActionId> moves) const noexcept;
+  [[nodiscard]] bool has_slow_moves() const noexcept { return params_.rules->has_slow_moves(); }
   /// A random game from here, in which current_player() is not asked. Throws what the game's code
   /// threw.
   [[nodiscard]] Playout play_out(Rng& rng) const;

@@ -49,7 +49,12 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   team_.end_run(pass);
   searches_.end();
   watch_.reset();
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  const std::exception_ptr error = std::exchange(error_, nullptr);
+  pass.unlock();
+  const AnyPosition& root = searches.front()->root().position();
+  for (int i = 0; i < workers; ++i)
+    hands_[static_cast<std::size_t>(i)]->worker.walker->forget(root);
+  if (error) std::rethrow_exception(error);
   return end_;
 }
 

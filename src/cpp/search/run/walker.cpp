@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "games/list.h"
+#include "search/run/descent.h"
 
 namespace pyengine {
 namespace {
@@ -26,14 +27,13 @@ struct WalkScopeOf<G> {
 template <Game G>
 class WalkerOf final : public Walker {
  public:
-  explicit WalkerOf(const AnyPosition& root) : scratch_(typed(root)) {}
+  explicit WalkerOf(const AnyPosition& root) : descent_(typed(root)) {}
 
   Walk walk(Tree& tree, const AnyPosition& root, const RootSearch& search, Rule& rule,
             Allocator& allocator, Path& path) override {
     const G& start = typed(root);
     [[maybe_unused]] const WalkScopeOf<G> scope(start);
-    G& position = scratch_.value;
-    position = start;
+    descent_.begin(start);
     path.clear();
     Node* node = &tree.root();
     path.push_back(node);
@@ -58,7 +58,7 @@ class WalkerOf final : public Walker {
             : tree.create_child<Sharing::exclusive>(allocator, *node, at_cap);
         if (child != nullptr) {
           path.back() = child;
-          return end(arrive(tree, *child, position));
+          return end(arrive(tree, *child));
         }
         path.pop_back();
         if (!at_cap) return {};
@@ -68,14 +68,22 @@ class WalkerOf final : public Walker {
       node = chosen.child;
       path.push_back(node);
       at_root = false;
-      const NodeState state = enter(position, *node);
+      descent_.pass(*node);
+      const NodeState state = node->state.load(std::memory_order_acquire);
       if (state != NodeState::expanded) return end(stop_at(*node, state));
       const Proof proof = node->proof.load(std::memory_order_relaxed);
       if (search.config.solver && proof != Proof::none) return end(known(value_of(proof)));
     }
   }
 
-  [[nodiscard]] const AnyPosition& position() const noexcept override { return scratch_; }
+  [[nodiscard]] const AnyPosition& position() const noexcept override {
+    return descent_.position();
+  }
+
+  void forget(const AnyPosition& root) noexcept override {
+    [[maybe_unused]] const WalkScopeOf<G> scope(typed(root));
+    descent_.forget();
+  }
 
  private:
   [[nodiscard]] static const G& typed(const AnyPosition& position) noexcept {
@@ -84,27 +92,8 @@ class WalkerOf final : public Walker {
 
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
 
-  /// Plays the move to a node that is there. A user's position is asked nothing where the tree has
-  /// the answers.
-  static NodeState enter(G& position, const Node& node) {
-    if constexpr (HasPlayThrough<G>) {
-      const NodeState state = node.state.load(std::memory_order_acquire);
-      if (state == NodeState::expanded) {
-        position.play_through(node.action);
-      } else {
-        position.play(node.action);
-      }
-      position.rethrow_if_failed();
-      return state;
-    } else {
-      position.play(node.action);
-      if constexpr (CanFail<G>) position.rethrow_if_failed();
-      return node.state.load(std::memory_order_acquire);
-    }
-  }
-
   /// The end of a walk at a node that is there and not expanded.
-  static Walk stop_at(Node& node, NodeState state) noexcept {
+  Walk stop_at(Node& node, NodeState state) {
     if (state == NodeState::terminal) {
       Walk walk = known(node.value);  // an earlier search, without the solver, left no proof
       walk.newly_over = node.proof.load(std::memory_order_relaxed) == Proof::none;
@@ -113,21 +102,21 @@ class WalkerOf final : public Walker {
     NodeState expected = NodeState::fresh;
     const bool mine =
         node.state.compare_exchange_strong(expected, NodeState::claimed, std::memory_order_acquire);
-    return mine ? Walk{WalkEnd::leaf} : Walk{};
+    if (!mine) return {};
+    reach(node);
+    return {WalkEnd::leaf};
   }
 
-  /// The end of a walk at a new node. Where the game's code throws, the node is fresh again.
-  static Walk arrive(Tree& tree, Node& child, G& position) {
-    std::optional<Outcome> outcome;
+  /// The end of a walk at a new node.
+  Walk arrive(Tree& tree, Node& child) {
     try {
-      position.play(child.action);
-      outcome = position.outcome();
-      if constexpr (CanFail<G>) position.rethrow_if_failed();
+      descent_.pass(child);
+      reach(child);
     } catch (...) {
-      child.state.store(NodeState::fresh, std::memory_order_release);
       tree.add_nodes(1);
       throw;
     }
+    const std::optional<Outcome> outcome = descent_.position().outcome();
     if (!outcome) return {WalkEnd::leaf, 0.0F, false, 1};
     child.value = outcome->first;
     child.state.store(NodeState::terminal, std::memory_order_release);
@@ -139,7 +128,17 @@ class WalkerOf final : public Walker {
     return known(node.mover == 0 ? node.value : -node.value);
   }
 
-  PositionOf<G> scratch_;
+  /// To a claimed node. Where the game's code throws, the node is fresh again.
+  void reach(Node& node) {
+    try {
+      descent_.reach();
+    } catch (...) {
+      node.state.store(NodeState::fresh, std::memory_order_release);
+      throw;
+    }
+  }
+
+  Descent<G> descent_;
 };
 
 template <class G>

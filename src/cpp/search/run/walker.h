@@ -1,5 +1,5 @@
-/// One walk from the root to a leaf: it copies the root's position and plays the moves that a rule
-/// chooses (rules/rule.h). No other part of the search knows the type of the game.
+/// One walk from the root to a leaf: a rule chooses the moves (rules/rule.h), a descent plays them
+/// (run/descent.h). No other part of the search knows the type of the game.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,9 @@ class Walker {
                     Allocator& allocator, Path& path) = 0;
   /// Where the last walk ended.
   [[nodiscard]] virtual const AnyPosition& position() const noexcept = 0;
+  /// Drops what it keeps of one walk for the next; `root` is of the same game. This destroys states
+  /// of a user's game: the caller holds no lock.
+  virtual void forget(const AnyPosition& root) noexcept = 0;
 };
 
 /// A walker for positions of the same type as `root`.
