@@ -27,20 +27,20 @@ _PATIENCE = 60  # seconds
 
 
 class Terminal:
-    """Runs ``pyengine`` with arguments; ``text`` is what it has written so far."""
+    """Runs ``pyengine`` with arguments and variables; ``text`` is what it has written so far."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, **environment: str) -> None:
         self.master, self.slave = pty.openpty()
         fcntl.ioctl(self.slave, termios.TIOCSWINSZ, b"\x28\x00\x78\x00\x00\x00\x00\x00")  # 40 x 120
         self.before = termios.tcgetattr(self.slave)
         self.text = ""
         self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        environment = {**os.environ, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
-        environment.pop("NO_COLOR", None)
+        inherited = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+        own = {"TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
         self.process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, *arguments],
             stdin=self.slave, stdout=self.slave, stderr=self.slave,
-            start_new_session=True, env=environment,
+            start_new_session=True, env={**inherited, **own, **environment},
         )  # fmt: skip
 
     def __enter__(self) -> Self:

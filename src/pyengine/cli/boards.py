@@ -22,7 +22,7 @@ _PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
 
 
 def board_text(state: State, console: Console, *, status: Text | None = None) -> Text:
-    """Return the board: ASCII where the console is no terminal, else stones with colours.
+    """Return the board: ASCII where the console has no colours, else stones.
 
     A terminal shows the stone played last inverted; ``status`` stands in the place of the last
     line, who is to move.
@@ -59,8 +59,10 @@ def _points(state: State, look: Look) -> Iterator[Text]:
 
 
 def can_draw(console: Console) -> bool:
-    """Return whether stones can be shown as such."""
-    return console.is_terminal and console.encoding.lower().replace("-", "") == "utf8"
+    """Return whether stones can be shown as such: discs that differ by their colours alone."""
+    in_colours = console.color_system is not None and not console.no_color  # NO_COLOR, TERM=dumb
+    utf8 = console.encoding.lower().replace("-", "") == "utf8"
+    return console.is_terminal and in_colours and utf8
 
 
 def moves_table(result: SearchResult, limit: int = 10) -> Table:

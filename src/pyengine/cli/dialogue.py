@@ -19,7 +19,7 @@ from pyengine.cli import common
 from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
 from pyengine.cli.clock import Clock
 from pyengine.cli.looks import look_of
-from pyengine.cli.outcomes import outcome_text, why_taken
+from pyengine.cli.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.cli.play_record import load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.engine import Engine
@@ -66,7 +66,7 @@ class Dialogue:
     over: bool = field(default=False, init=False)  #: the person left
     left_by_ctrl_c: bool = field(default=False, init=False)
     waits: bool = field(default=False, init=False)  #: the engine was stopped: a person is asked
-    lost: tuple[int, str] | None = field(default=None, init=False)  #: who lost without a last move
+    lost: Lost | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         """Begin at the start."""
@@ -143,7 +143,7 @@ class Dialogue:
 
     def _spend(self, player: int, seconds: float) -> None:
         if self.clock is not None and not self.clock.spend(player, seconds):
-            self.lost = (player, "loses on time")
+            self.lost = (player, Loss.on_time)
 
     def _engine_moves(self) -> None:
         result = self._think()
@@ -258,7 +258,7 @@ class Dialogue:
             return
         try:
             self.record.parent.mkdir(parents=True, exist_ok=True)
-            save(self.record, self.start, self._played(), self.result())
+            save(self.record, self.start, self._played(), self.lost)
         except (EngineError, OSError) as error:
             self._say(f"no record of the game: {error}")
             return
@@ -296,7 +296,7 @@ class Dialogue:
             self._say("expected save FILE")
             return
         try:
-            save(Path(rest).expanduser(), self.start, self._played(), self.result())
+            save(Path(rest).expanduser(), self.start, self._played(), self.lost)
         except EngineError as error:
             self._say(str(error))
             return
@@ -351,7 +351,7 @@ class Dialogue:
         if self._ended():
             self._say("the game is over")
             return
-        self.lost = (self.state.current_player(), "resigns")
+        self.lost = (self.state.current_player(), Loss.resigns)
         self._board()
 
     def _new(self, _rest: str = "") -> None:

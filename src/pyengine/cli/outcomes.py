@@ -3,21 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 
 from pyengine.board_layout import point_of
 from pyengine.games import State
 from pyengine.go_area import area, score_text
 
-__all__ = ["outcome_text", "why_taken"]
+__all__ = ["Loss", "Lost", "outcome_text", "sgf_result", "why_taken"]
 
 
-def outcome_text(state: State, named: Callable[[int], str], lost: tuple[int, str] | None) -> str:
+class Loss(StrEnum):
+    """How a player loses without a last move."""
+
+    resigns = "resigns"
+    on_time = "loses on time"
+
+
+#: The player, 0 or 1, who lost without a last move, and how.
+Lost = tuple[int, Loss]
+
+_SGF_LOSS = {Loss.resigns: "R", Loss.on_time: "T"}
+
+
+def sgf_result(state: State, lost: Lost | None) -> str:
+    """Return the result as SGF has it (``B+7.5``, ``W+R``, ``0``), empty while the game goes on."""
+    if lost is not None:
+        player, how = lost
+        return f"{'WB'[player]}+{_SGF_LOSS[how]}"
+    if not state.is_terminal():
+        return ""
+    first = state.returns()[0]
+    if not first:
+        return "0"
+    margin = _margin(state)
+    return f"{'B' if first > 0 else 'W'}+{'' if margin is None else format(margin, 'g')}"
+
+
+def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -> str:
     """Return how the game ended, empty while it goes on.
 
     Args:
         state: the last position.
         named: the name of a player, 0 or 1.
-        lost: who lost without a last move, and how: ``(0, "resigns")``.
+        lost: who lost without a last move, and how.
 
     """
     if lost is not None:
@@ -30,11 +58,18 @@ def outcome_text(state: State, named: Callable[[int], str], lost: tuple[int, str
     return result + _score(state)
 
 
-def _score(state: State) -> str:
+def _margin(state: State) -> float | None:
+    """Points between the players at the end of a game of Go; None in other games."""
     if state.game.name != "go" or not state.game.has_board:
-        return ""
+        return None
     first, second = area(state.board_rows())
-    margin = abs(first - second - float(state.game.params["komi"]))
+    return float(abs(first - second - float(state.game.params["komi"])))
+
+
+def _score(state: State) -> str:
+    margin = _margin(state)
+    if margin is None:
+        return ""
     by = f" by {margin:g}" if margin else ""
     return f"{by} ({score_text(state)})"
 

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pyengine.cli.looks import look_of
+from pyengine.cli.outcomes import Lost, outcome_text, sgf_result
 from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import check_output, write_durably
@@ -26,14 +28,16 @@ def record_path(game: Game, now: datetime.datetime) -> Path:
     return Path(state) / "pyengine" / "games" / name
 
 
-def save(path: Path, start: State, actions: list[int], result: str) -> None:
+def save(path: Path, start: State, actions: list[int], lost: Lost | None) -> None:
     """Write the game: SGF where the name ends so, else a list of moves.
+
+    ``lost`` says who lost without a last move.
 
     Raises ConfigError where there can be no such file or the game has no SGF, DataError where it
     cannot be written.
     """
     check_output(path)
-    text = _sgf(start, actions, result) if _is_sgf(path) else _moves(start, actions, result)
+    text = _sgf(start, actions, lost) if _is_sgf(path) else _moves(start, actions, lost)
     try:
         write_durably(path, [text])
     except OSError as error:
@@ -59,11 +63,13 @@ def _is_sgf(path: Path) -> bool:
     return path.suffix.lower() == ".sgf"
 
 
-def _moves(start: State, actions: list[int], result: str) -> bytes:
+def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
     names, state = [], start.clone()
     for action in actions:
         names.append(state.action_to_string(action))
         state.apply_action(action)
+    look = look_of(start.game)
+    result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
     lines = [_HEAD, f"game: {start.game}", f"moves: {' '.join(names)}", f"result: {result}"]
     if str(start) != str(start.game.new_initial_state()):
         lines.insert(2, f"start: {start.serialize()}")
@@ -84,7 +90,7 @@ def _of_moves(text: str, game: Game) -> State:
     return state
 
 
-def _sgf(start: State, actions: list[int], result: str) -> bytes:
+def _sgf(start: State, actions: list[int], lost: Lost | None) -> bytes:
     rules = SgfRules.of(start.game)
     if str(start) != str(start.game.new_initial_state()):
         raise ConfigError("SGF: expected a game from the empty board; save it as a .txt file")
@@ -94,13 +100,13 @@ def _sgf(start: State, actions: list[int], result: str) -> bytes:
     if "komi" in start.game.params:
         root.set("KM", start.game.params["komi"])
     root.set("RU", str(start.game))
-    if result:
-        root.set("RE", result)
     state = start.clone()
     for action in actions:
         node = record.extend_main_sequence()
         node.set_move("bw"[state.current_player()], rules.move(action))
         state.apply_action(action)
+    if result := sgf_result(state, lost):
+        root.set("RE", result)
     return bytes(record.serialise())
 
 
@@ -109,8 +115,18 @@ def _of_sgf(content: bytes, game: Game) -> State:
     record: Any = sgfmill("sgf").Sgf_game.from_bytes(content)
     if record.get_size() != rules.size:
         raise ValueError(f"a board of {record.get_size()}x{record.get_size()}")
+    nodes = record.get_main_sequence()
+    root = nodes[0]
+    number = root.get("GM") if root.has_property("GM") else 1
+    if number != rules.number:
+        raise ValueError(f"one of another game, GM[{number}]")
+    if any(node.has_setup_stones() for node in nodes):
+        raise ValueError("stones that no move placed (AB, AW)")
+    komi = game.params.get("komi")
+    if komi is not None and root.has_property("KM") and root.get("KM") != komi:
+        raise ValueError(f"a komi of {root.get('KM'):g}")
     state = game.new_initial_state()
-    for node in record.get_main_sequence():
+    for node in nodes:
         colour, move = node.get_move()
         if colour is None:
             continue

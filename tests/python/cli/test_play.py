@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import pyengine
 from pyengine.cli.clock import Clock
+from pyengine.data import import_sgf
 from terminal import Terminal
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
@@ -215,6 +217,45 @@ def test_a_game_is_saved_as_sgf_and_loaded(game: str, tmp_path: Path) -> None:
     assert "3 . . X" in text
 
 
+@pytest.mark.parametrize(
+    ("game", "typed", "result"),
+    [
+        ("go(board_size=5)", "c3;pass;pass", "B+17.5"),
+        ("go(board_size=5)", "pass;pass", "W+7.5"),
+        ("go(board_size=5)", "c3;resign", "B+R"),
+        ("gomoku(board_size=9)", "a1;b1;a2;b2;a3;b3;a4;b4;a5", "B+"),
+    ],
+)
+def test_a_saved_result_is_sgfs_and_makes_training_data(
+    game: str, typed: str, result: str, tmp_path: Path
+) -> None:
+    sgf = pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
+    file = tmp_path / "game.sgf"
+    play(game, *TWO_PERSONS, typed=f"{typed};save {file};quit")
+    assert sgf.Sgf_game.from_bytes(file.read_bytes()).get_root().get("RE") == result
+    loaded = pyengine.load_game(game)
+    report = import_sgf(file, tmp_path / "data", loaded, pyengine.ModelSpec.alphago_zero(loaded))
+    assert (report.games, report.skipped) == (1, {})
+
+
+@pytest.mark.parametrize(
+    ("properties", "words"),
+    [
+        ("GM[4]SZ[5]", "found one of another game, GM[4]"),
+        ("SZ[5]AB[aa]AW[bb]", "found stones that no move placed (AB, AW)"),
+        ("SZ[5]KM[6.5]", "found a komi of 6.5"),
+        ("SZ[9]", "found a board of 9x9"),
+        ("GM[x]SZ[5]", "expected a game of go"),
+    ],
+)
+def test_an_sgf_game_of_other_rules_is_refused(properties: str, words: str, tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
+    file = tmp_path / "game.sgf"
+    file.write_text(f"(;FF[4]{properties};B[cc])")
+    text = play("go(board_size=5)", *TWO_PERSONS, typed=f"load {file};quit")
+    assert words in " ".join(text.split())
+
+
 def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> None:
     board, file = tmp_path / "board.txt", tmp_path / "game.txt"
     board.write_text("...\n.X.\n..O\n")
@@ -352,6 +393,17 @@ def test_ctrl_d_leaves_with_0() -> None:
         terminal.send("\x04")
         assert terminal.end() == 0
         assert terminal.is_clean()
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_without_colours_sees_letters(environment: dict[str, str]) -> None:
+    with Terminal("play", "gomoku", *TWO_PERSONS, "--moves", "e5 d4", **environment) as terminal:
+        terminal.wait_for("move: ")
+        terminal.send("quit\n")
+        assert terminal.end() == 0
+        assert "O . ." in terminal.text
+        assert ". X ." in terminal.text
+        assert "●" not in terminal.text
 
 
 def test_a_terminal_sees_stones_and_the_last_move() -> None:

@@ -92,7 +92,8 @@ class WalkerOf final : public Walker {
 
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
 
-  /// The end of a walk at a node that is there and not expanded.
+  /// The end of a walk at a node that is there and not expanded. Where the game's code throws, the
+  /// node is fresh again.
   Walk stop_at(Node& node, NodeState state) {
     if (state == NodeState::terminal) {
       Walk walk = known(node.value);  // an earlier search, without the solver, left no proof
@@ -103,16 +104,22 @@ class WalkerOf final : public Walker {
     const bool mine =
         node.state.compare_exchange_strong(expected, NodeState::claimed, std::memory_order_acquire);
     if (!mine) return {};
-    reach(node);
+    try {
+      descent_.reach();
+    } catch (...) {
+      node.state.store(NodeState::fresh, std::memory_order_release);
+      throw;
+    }
     return {WalkEnd::leaf};
   }
 
-  /// The end of a walk at a new node.
+  /// The end of a walk at a new node, which is fresh where the game's code throws.
   Walk arrive(Tree& tree, Node& child) {
     try {
       descent_.pass(child);
-      reach(child);
+      descent_.reach();
     } catch (...) {
+      child.state.store(NodeState::fresh, std::memory_order_release);
       tree.add_nodes(1);
       throw;
     }
@@ -126,16 +133,6 @@ class WalkerOf final : public Walker {
   /// The rule chose nothing, as at the memory cap: the node's own evaluation counts once more.
   static Walk own_evaluation(const Node& node) noexcept {
     return known(node.mover == 0 ? node.value : -node.value);
-  }
-
-  /// To a claimed node. Where the game's code throws, the node is fresh again.
-  void reach(Node& node) {
-    try {
-      descent_.reach();
-    } catch (...) {
-      node.state.store(NodeState::fresh, std::memory_order_release);
-      throw;
-    }
   }
 
   Descent<G> descent_;
