@@ -8,6 +8,7 @@
 
 #include "search_fixtures.h"
 #include "selfplay/self_play.h"
+#include "twice_game.h"
 
 namespace pyengine {
 namespace {
@@ -104,6 +105,14 @@ TEST_CASE("self-play: as many games as asked for, each played and recorded to it
   check_all("connect_four", {}, config, 9);
   config.search.reuse_tree = false;
   check_all("connect_four", {}, config, 3);
+}
+
+TEST_CASE("self-play: positions kept of a user's game outlive the last search of a run") {
+  SelfPlay play(search_test::twice_game(), std::make_shared<UniformEvaluator>(), small_config(),
+                {.planes = {"observation"}});
+  Patient host;
+  CHECK(play.run(9, host) == RunEnd::completed);
+  CHECK(play.take_finished().size() == 9);
 }
 
 TEST_CASE("self-play: fewer games than tables leave tables empty") {

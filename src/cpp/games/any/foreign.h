@@ -154,8 +154,9 @@ class ForeignPosition {
   /// Held by a search while it walks down from a position: one lock for the whole walk.
   class WalkScope {
    public:
-    explicit WalkScope(const ForeignPosition& position) noexcept
-        : rules_(position.params_.rules.get()), token_(rules_ != nullptr ? rules_->enter() : 0) {}
+    explicit WalkScope(const Params& params) noexcept
+        : rules_(params.rules.get()), token_(rules_ != nullptr ? rules_->enter() : 0) {}
+    explicit WalkScope(const ForeignPosition& position) noexcept : WalkScope(position.params_) {}
     WalkScope(const WalkScope&) = delete;
     WalkScope& operator=(const WalkScope&) = delete;
     ~WalkScope() {

@@ -51,9 +51,7 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   watch_.reset();
   const std::exception_ptr error = std::exchange(error_, nullptr);
   pass.unlock();
-  const AnyPosition& root = searches.front()->root().position();
-  for (int i = 0; i < workers; ++i)
-    hands_[static_cast<std::size_t>(i)]->worker.walker->forget(root);
+  for (int i = 0; i < workers; ++i) hands_[static_cast<std::size_t>(i)]->worker.walker->forget();
   if (error) std::rethrow_exception(error);
   return end_;
 }

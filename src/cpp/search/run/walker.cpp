@@ -15,24 +15,25 @@ namespace {
 /// Holds what a user's game needs during a walk (the interpreter's lock); nothing for other games.
 template <class G>
 struct WalkScopeOf {
-  explicit WalkScopeOf(const G&) {}
+  explicit WalkScopeOf(const typename G::Params&) {}
 };
 template <class G>
   requires requires { typename G::WalkScope; }
 struct WalkScopeOf<G> {
-  explicit WalkScopeOf(const G& root) : scope(root) {}
+  explicit WalkScopeOf(const typename G::Params& params) : scope(params) {}
   typename G::WalkScope scope;
 };
 
 template <Game G>
 class WalkerOf final : public Walker {
  public:
-  explicit WalkerOf(const AnyPosition& root) : descent_(typed(root)) {}
+  explicit WalkerOf(const AnyPosition& root)
+      : params_(typed(root).params()), descent_(typed(root)) {}
 
   Walk walk(Tree& tree, const AnyPosition& root, const RootSearch& search, Rule& rule,
             Allocator& allocator, Path& path) override {
     const G& start = typed(root);
-    [[maybe_unused]] const WalkScopeOf<G> scope(start);
+    [[maybe_unused]] const WalkScopeOf<G> scope(start.params());
     descent_.begin(start);
     path.clear();
     Node* node = &tree.root();
@@ -80,8 +81,8 @@ class WalkerOf final : public Walker {
     return descent_.position();
   }
 
-  void forget(const AnyPosition& root) noexcept override {
-    [[maybe_unused]] const WalkScopeOf<G> scope(typed(root));
+  void forget() noexcept override {
+    [[maybe_unused]] const WalkScopeOf<G> scope(params_);
     descent_.forget();
   }
 
@@ -135,6 +136,7 @@ class WalkerOf final : public Walker {
     return known(node.mover == 0 ? node.value : -node.value);
   }
 
+  typename G::Params params_;  ///< of the first root; searches of one engine have one game
   Descent<G> descent_;
 };
 

@@ -42,9 +42,9 @@ class Walker {
                     Allocator& allocator, Path& path) = 0;
   /// Where the last walk ended.
   [[nodiscard]] virtual const AnyPosition& position() const noexcept = 0;
-  /// Drops what it keeps of one walk for the next; `root` is of the same game. This destroys states
-  /// of a user's game: the caller holds no lock.
-  virtual void forget(const AnyPosition& root) noexcept = 0;
+  /// Drops what it keeps of one walk for the next. This destroys states of a user's game: the
+  /// caller holds no lock.
+  virtual void forget() noexcept = 0;
 };
 
 /// A walker for positions of the same type as `root`.
