@@ -89,6 +89,7 @@ class TwiceRules final : public ForeignRules {
     info.text = "twice";
     info.shape.num_actions = 12;
     info.shape.max_game_length = 12;
+    info.observation_shape = {1, 3, 4};
     return info;
   }
   int fail_at_;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "eval/simple.h"
 #include "search_fixtures.h"
 #include "selfplay/self_play.h"
 #include "twice_game.h"
@@ -108,8 +109,10 @@ TEST_CASE("self-play: as many games as asked for, each played and recorded to it
 }
 
 TEST_CASE("self-play: positions kept of a user's game outlive the last search of a run") {
+  ModelSpec spec;
+  spec.planes = {"observation"};
   SelfPlay play(search_test::twice_game(), std::make_shared<UniformEvaluator>(), small_config(),
-                {.planes = {"observation"}});
+                spec);
   Patient host;
   CHECK(play.run(9, host) == RunEnd::completed);
   CHECK(play.take_finished().size() == 9);
