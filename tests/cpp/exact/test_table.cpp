@@ -64,6 +64,20 @@ TEST_CASE("a table that grows keeps what it has") {
   CHECK(kept > kStored * 99 / 100);
 }
 
+TEST_CASE("a table takes room for what one search stores, not for many small ones") {
+  constexpr std::uint64_t kSmall = 10000;
+  Table table(64U << 20);
+  const std::uint64_t before = table.bytes_in_use();
+  for (int search = 0; search < 1000; ++search) {
+    table.begin_search();
+    table.expect(kSmall);
+  }
+  CHECK(table.bytes_in_use() == before);
+  for (int part = 0; part < 1000; ++part) table.expect(kSmall);
+  CHECK(table.bytes_in_use() > before);
+  CHECK(table.bytes_in_use() <= table.bytes());
+}
+
 TEST_CASE("a full bucket gives up what cost least, and what an earlier search has left first") {
   Table table(64);  // one bucket of four
   table.begin_search();

@@ -70,12 +70,12 @@ class Search {
   }
 
   [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
-  /// Tells the table how much was searched since it was last told; of one thread, for all.
+  /// Tells the table how much was stored since it was last told; of one thread, for all.
   void tell_table() noexcept {
     const auto threads =
         static_cast<std::uint64_t>(shared_.threads.load(std::memory_order_relaxed));
-    shared_.table.expect(threads * (nodes_ - told_));
-    told_ = nodes_;
+    shared_.table.expect(threads * (stores_ - told_));
+    told_ = stores_;
   }
   /// The best move of the root in the last search that found one.
   [[nodiscard]] Action root_action() const noexcept { return root_action_; }
@@ -246,6 +246,7 @@ class Search {
     const int depth = whole ? kWholeGame : question.depth;
     const Action kept = bound == Bound::upper ? before : best.action;
     const Action action = kept == kNoAction ? kNoAction : position.in_key(kept);
+    ++stores_;
     shared_.table.store(key, {best.score, bound, static_cast<std::uint8_t>(depth), action}, nodes);
   }
 
@@ -271,7 +272,8 @@ class Search {
   std::uint64_t nodes_ = 0;
   std::uint64_t horizon_ = 0;
   std::uint64_t next_poll_ = 0;
-  std::uint64_t told_ = 0;  ///< nodes that the table knows of
+  std::uint64_t stores_ = 0;
+  std::uint64_t told_ = 0;  ///< stores that the table knows of
   Action root_action_ = kNoAction;
   bool root_action_is_shown_ = false;
 };

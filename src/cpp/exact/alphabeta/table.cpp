@@ -18,7 +18,10 @@ namespace {
 // From the lowest bit: score 24, bound 2, depth 8, action 16, effort 6, generation 8.
 constexpr int kScoreBits = 24;
 constexpr std::uint64_t kFirstBuckets = std::uint64_t{1} << 13;  ///< 512 KiB
-constexpr std::uint64_t kGrowth = 8;
+constexpr std::uint64_t kGrowth = 2;
+/// A search has stored so many times what is in use before that grows: many entries are of one key,
+/// those that are replaced cost least, and a table in the processor's cache is worth more.
+constexpr std::uint64_t kStoresPerEntry = 2;
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::uint64_t kNoActionBits = 0xFFFF;
 
@@ -102,10 +105,10 @@ void Table::store(std::uint64_t key, const Found& found, std::uint64_t nodes) no
   target->check.store(key ^ data, std::memory_order_relaxed);
 }
 
-void Table::expect(std::uint64_t nodes) noexcept {
-  expected_ += nodes;
+void Table::expect(std::uint64_t stores) noexcept {
+  expected_ += stores;
   while (used_.load(std::memory_order_relaxed) < buckets_ &&
-         expected_ > used_.load(std::memory_order_relaxed) * kWays / 2) {
+         expected_ > kStoresPerEntry * kWays * used_.load(std::memory_order_relaxed)) {
     grow();
   }
 }

@@ -43,13 +43,19 @@ class Table {
 #endif
   }
 
-  /// `nodes` more have been searched: makes room where that many entries would fill what is in use.
-  /// One thread calls it, while others may search.
-  void expect(std::uint64_t nodes) noexcept;
-  /// A new search begins: entries of those before may be replaced by anything.
-  void begin_search() noexcept { generation_ = (generation_ + 1) & 0xFFU; }
+  /// This search has stored `stores` times more: makes room where what is in use has become too
+  /// small for it. One thread calls it, while others may search.
+  void expect(std::uint64_t stores) noexcept;
+  /// A new search begins: entries of those before may be replaced by anything, and ask for no room.
+  void begin_search() noexcept {
+    generation_ = (generation_ + 1) & 0xFFU;
+    expected_ = 0;
+  }
   void clear() noexcept;
   [[nodiscard]] std::uint64_t bytes() const noexcept { return buckets_ * sizeof(Bucket); }
+  [[nodiscard]] std::uint64_t bytes_in_use() const noexcept {
+    return used_.load(std::memory_order_relaxed) * sizeof(Bucket);
+  }
 
  private:
   struct Entry {
@@ -75,7 +81,7 @@ class Table {
   std::uint64_t buckets_;
   /// Buckets in use: a small search stays in the processor's cache and needs few pages.
   std::atomic<std::uint64_t> used_;
-  std::uint64_t expected_ = 0;          ///< entries, since the table was cleared
+  std::uint64_t expected_ = 0;          ///< stores of this search
   std::unique_ptr<void, Free> memory_;  ///< zero pages of the system until they are written
   Bucket* first_ = nullptr;
   unsigned generation_ = 0;  ///< of entries; only while no search runs
