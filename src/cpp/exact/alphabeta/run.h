@@ -122,15 +122,17 @@ class Run {
     return by_aspiration(search, root, depth, before);
   }
 
-  /// Halves what the score may be, beginning near a draw [Pons, "Solving Connect Four", 2015].
+  /// Halves what the score may be [Pons, "Solving Connect Four", 2015]. Scores far from a draw are
+  /// asked for first, since they cost the least to exclude.
   int by_null_windows(Search<P>& search, const P& root, int depth) {
+    constexpr int kNear = 6;
     Bounds left = root.range();
     while (left.low < left.high && !search.stopped()) {
       int middle = left.low + (left.high - left.low) / 2;
-      if (middle <= 0 && left.low / 2 < middle) {
-        middle = left.low / 2;
-      } else if (middle >= 0 && left.high / 2 > middle) {
-        middle = left.high / 2;
+      if (left.low < -kNear && middle <= 0) {
+        middle = std::min(middle, left.low / 2);
+      } else if (left.high > kNear && middle >= 0) {
+        middle = std::max(middle, left.high / 2);
       }
       const int score = search.search(root, {middle, middle + 1, depth});
       if (score <= middle) {
