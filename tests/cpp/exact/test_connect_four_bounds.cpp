@@ -7,11 +7,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "ascii_boards.h"
 #include "base/rng.h"
 #include "exact/alphabeta/connect_four_bounds.h"
+#include "exact/alphabeta/connect_four_position.h"
 #include "exact/alphabeta/solver.h"
 #include "games/any/registry.h"
 #include "games/connect_four.h"
@@ -76,6 +79,7 @@ void for_random_positions(Verb&& verb) {
       {{.rows = 4, .columns = 4}, 4},  {{.rows = 4, .columns = 5}, 7},
       {{.rows = 4, .columns = 5}, 8},  {{.rows = 2, .columns = 8}, 3},
       {{.rows = 6, .columns = 4}, 11}, {{.rows = 6, .columns = 4}, 12},
+      {{.rows = 4, .columns = 4}, 12}, {{.rows = 4, .columns = 4}, 13},
       {{.rows = 5, .columns = 4}, 8},  {{.rows = 6, .columns = 7}, 30},
       {{.rows = 6, .columns = 7}, 31}};
   Rng rng(12);
@@ -93,6 +97,39 @@ void for_random_positions(Verb&& verb) {
   }
 }
 
+using Bounds = alphabeta::ConnectFourBounds<alphabeta::AnyBoard>;
+using Position = alphabeta::ConnectFourPosition<alphabeta::AnyBoard>;
+
+/// A position as the bounds see it; "own" is the player to move.
+struct Stones {
+  explicit Stones(const ConnectFour& position)
+      : board(alphabeta::AnyBoard{position.params().rows, position.params().columns}) {
+    BoardBits stones[2];
+    position.stones(0, stones[0], stones[1]);
+    for (int point = 0; point < board.points(); ++point) {
+      const int height = board.rows() - 1 - point / board.columns();
+      const std::uint64_t bit = std::uint64_t{1}
+          << (board.stride() * (point % board.columns()) + height);
+      if (stones[0].test(point) || stones[1].test(point)) all |= bit;
+      if (stones[position.to_move()].test(point)) own |= bit;
+    }
+  }
+  /// Points that complete a four of the other.
+  [[nodiscard]] std::uint64_t threats() const { return board.completing(own ^ all, all); }
+  [[nodiscard]] bool wins_at_once() const {
+    return (board.completing(own, all) & board.playable(all)) != 0;
+  }
+  [[nodiscard]] Bounds bounds() const { return {board, own, all, threats()}; }
+
+  alphabeta::ConnectFourBoard<alphabeta::AnyBoard> board;
+  std::uint64_t own = 0;
+  std::uint64_t all = 0;
+};
+
+Position position_of(const ConnectFour& position) {
+  return {position, alphabeta::AnyBoard{position.params().rows, position.params().columns}};
+}
+
 TEST_CASE("the scores of Connect Four on boards of any size are those of plain negamax") {
   for_random_positions(
       [](const ConnectFour& position, const std::vector<Action>& played, int score) {
@@ -105,26 +142,11 @@ TEST_CASE("the scores of Connect Four on boards of any size are those of plain n
 }
 
 TEST_CASE("a bound of Connect Four never contradicts the score") {
-  using alphabeta::AnyBoard;
-  using alphabeta::ConnectFourBoard;
   int answers = 0;
   for_random_positions([&](const ConnectFour& position, const std::vector<Action>&, int score) {
-    const auto [rows, columns] = position.params();
-    const ConnectFourBoard<AnyBoard> board(AnyBoard{rows, columns});
-    BoardBits first;
-    BoardBits second;
-    position.stones(0, first, second);
-    std::uint64_t own = 0;
-    std::uint64_t all = 0;
-    for (int point = 0; point < rows * columns; ++point) {
-      const int height = rows - 1 - point / columns;
-      const std::uint64_t bit = std::uint64_t{1} << (board.stride() * (point % columns) + height);
-      if (first.test(point) || second.test(point)) all |= bit;
-      if ((position.to_move() == 0 ? first : second).test(point)) own |= bit;
-    }
-    if ((board.completing(own, all) & board.playable(all)) != 0) return;  // he wins at once
-    const alphabeta::ConnectFourBounds<AnyBoard> bounds(board, own, all,
-                                                        board.completing(own ^ all, all));
+    const Stones stones(position);
+    if (stones.wins_at_once()) return;
+    const Bounds bounds = stones.bounds();
     const int empties = Plain::empties_of(position);
     for (int alpha = -empties / 2; alpha < (empties - 1) / 2; ++alpha) {
       const int upper = bounds.upper(empties, alpha, (empties - 1) / 2);
@@ -137,6 +159,93 @@ TEST_CASE("a bound of Connect Four never contradicts the score") {
     }
   });
   CHECK(answers > 100);
+}
+
+TEST_CASE("where no bound may answer after a move, none does") {
+  int refused = 0;
+  for_random_positions([&](const ConnectFour& position, const std::vector<Action>&, int) {
+    const Stones before(position);
+    if (before.wins_at_once()) return;
+    std::uint64_t moves = 0;
+    std::uint64_t threats = 0;
+    std::vector<Stones> after;
+    for (std::uint64_t rest = before.board.playable(before.all); rest != 0; rest &= rest - 1) {
+      Stones next = before;
+      const std::uint64_t move = rest & (~rest + 1);
+      next.own = before.own ^ before.all;
+      next.all |= move;
+      if (next.wins_at_once()) continue;
+      moves |= move;
+      threats |= next.threats();
+      after.push_back(next);
+    }
+    const Bounds all(before.board, before.own ^ before.all, before.all, threats);
+    const int empties = Plain::empties_of(position) - 1;
+    for (int alpha = -empties / 2; alpha < (empties - 1) / 2; ++alpha) {
+      if (all.may_answer(empties, alpha, moves)) continue;
+      ++refused;
+      CAPTURE(alpha);
+      for (const Stones& next : after) CHECK(next.bounds().upper(empties, alpha, 99) > alpha);
+    }
+  });
+  CHECK(refused > 100);
+}
+
+TEST_CASE("what is known without a search is true, and a win or loss by a second stone is known") {
+  int answers = 0;
+  for_random_positions([&](const ConnectFour& position, const std::vector<Action>&, int score) {
+    const Position here = position_of(position);
+    const auto [low, high] = here.bounds({});
+    const auto check = [&](int alpha, int beta) {
+      Position::Children children;
+      std::uint64_t nodes = 0;
+      const auto known = here.known({alpha, beta}, children, nodes);
+      if (!known) return;
+      ++answers;
+      CAPTURE(alpha);
+      CAPTURE(beta);
+      if (*known > alpha) CHECK(score >= std::min(*known, beta));
+      if (*known < beta) CHECK(score <= std::max(*known, alpha));
+    };
+    const int before = answers;
+    check(-1, 1);
+    check(low, low + 1);
+    check(high - 1, high);
+    CHECK(answers >= before + 2);
+  });
+  CHECK(answers > 1000);
+}
+
+/// The order of a move of the first player.
+int order_of(std::string_view drawing, Action move) {
+  const Position here = position_of(ConnectFour::from_setup({}, test::board(drawing)));
+  Position::Children children;
+  std::uint64_t nodes = 0;
+  here.list({}, children, nodes);
+  for (int i = 0; i < children.size(); ++i) {
+    if (children.action(i) == move) return children.order(i);
+  }
+  FAIL("the move is not listed");
+  return 0;
+}
+
+TEST_CASE("a threat counts nothing in the order of moves where the other has one below it") {
+  constexpr std::string_view kAlone = R"(
+    . . . . . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . X X .
+    . . . . X O O
+    . . . . O X O)";
+  constexpr std::string_view kAbove = R"(
+    . . . . . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . X X .
+    . . . . O O O
+    X X . . O X O)";
+  CHECK(order_of(kAlone, 6) > order_of(kAlone, 0));
+  CHECK(order_of(kAbove, 6) <= order_of(kAbove, 0));
 }
 
 }  // namespace

@@ -37,6 +37,15 @@ class ConnectFourBounds {
     return empties % 2 == 0 ? answered(empties, alpha, high) : in_zugzwang(alpha, high);
   }
 
+  /// False only where upper() is above `alpha` after each of these moves of the other, whose
+  /// threats after any of them are `threats`; `empties` are those after the move.
+  [[nodiscard]] bool may_answer(int empties, int alpha, Bits moves) const noexcept {
+    if (board_.rows() % 2 != 0) return false;
+    if (empties % 2 == 0) return alpha >= 0 || wins_for_certain(other_ | moves, alpha);
+    if (alpha >= 0 && !board_.has_four(own_ | (empty_ & ~moves))) return true;
+    return zugzwangs(alpha) != 0;
+  }
+
  private:
   /// The other answers every move as above.
   [[nodiscard]] int answered(int empties, int alpha, int high) const noexcept {
@@ -49,11 +58,15 @@ class ConnectFourBounds {
       return alpha >= 0 && !reaches(mine, most) ? alpha : high;
     }
     if (alpha >= 0) return 0;
-    // The other wins at the latest when he has to play below the last point that is missing.
-    const int top = board_.rows() + 1 + 2 * alpha;
-    if (top < 1) return 0;
-    const Bits certain = empty_ & board_.odd_rows() & ~open_ & rows_up_to(top);
-    return board_.has_four(other_ | certain) ? alpha : 0;
+    return wins_for_certain(other_, alpha) ? alpha : 0;
+  }
+
+  /// Whether the other, with stones on `his`, completes a four by answering alone, and so early
+  /// that the score is at most `alpha` < 0: at the latest he does when his opponent has to play
+  /// below the last point that is missing.
+  [[nodiscard]] bool wins_for_certain(Bits his, int alpha) const noexcept {
+    const Bits certain = empty_ & board_.odd_rows() & ~open_ & rows_up_to(last_row(alpha));
+    return certain != 0 && board_.has_four(his | certain);
   }
 
   /// The other has a threat on an even row. He never plays below it, and the rest of the board has
@@ -62,16 +75,24 @@ class ConnectFourBounds {
     if (alpha >= 0 && !board_.has_four(own_ | empty_)) return 0;
     const Bits even = (empty_ & board_.even_rows()) | (open_ & board_.odd_rows());
     const Bits odd = (empty_ & board_.odd_rows()) | (open_ & board_.even_rows());
-    for (Bits rest = threats_ & board_.even_rows(); rest != 0; rest &= rest - 1) {
+    for (Bits rest = zugzwangs(alpha); rest != 0; rest &= rest - 1) {
       const Bits threat = rest & (~rest + 1);
       const int score = -(board_.rows() + 1 - board_.row_of(threat)) / 2;
-      if (score > alpha) continue;
       const Bits column = board_.column_bits(board_.column_of(threat));
       const Bits mine = own_ | (even & ~column) | (odd & column & (threat - 1));
       if (!board_.has_four(mine)) return score;
     }
     return high;
   }
+
+  /// Threats of the other that win by zugzwang with a score of at most `alpha`.
+  [[nodiscard]] Bits zugzwangs(int alpha) const noexcept {
+    return threats_ & board_.even_rows() &
+        (alpha >= 0 ? board_.all() : rows_up_to(last_row(alpha)));
+  }
+  /// Highest row in which a four that is completed last of all leaves a score of at most `alpha` <
+  /// 0.
+  [[nodiscard]] int last_row(int alpha) const noexcept { return board_.rows() + 1 + 2 * alpha; }
 
   /// Does `mine` have a four that he completes with at most `most` stones, while the other answers?
   [[nodiscard]] bool reaches(Bits mine, int most) const noexcept {
@@ -93,7 +114,7 @@ class ConnectFourBounds {
     return count_bits(down & board_.even_rows()) + (count_bits(down & board_.odd_rows()) + 1) / 2;
   }
   [[nodiscard]] Bits rows_up_to(int row) const noexcept {
-    return board_.bottom() * ((Bits{2} << row) - 1);
+    return row < 0 ? 0 : board_.bottom() * ((Bits{2} << row) - 1);
   }
 
   ConnectFourBoard<Size> board_;

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -82,8 +84,7 @@ class ConnectFourPosition {
     return std::nullopt;
   }
 
-  /// What needs no search below the children, which it lists.
-  [[nodiscard]] std::optional<int> known(const Question& question, Children& children,
+  [[nodiscard]] std::optional<int> known(const Question& question, Children&,
                                          std::uint64_t&) const noexcept {
     const Bits open = board_.playable(all_);
     if ((own_threats_ & open) != 0) return (empties_ + 1) / 2;
@@ -95,12 +96,14 @@ class ConnectFourPosition {
     if (low >= question.beta) return low;
     if (high <= question.alpha) return high;
     if (high == question.alpha + 1) return wins_with_second(open, moves) ? high : question.alpha;
+    if (low < 0 && low + 1 == question.beta) {
+      return loses_to_second(open, moves) ? low : question.beta;
+    }
     if (question.alpha != not_below_) {
       const int bound = upper(question.alpha, high);
       if (bound <= question.alpha) return bound;
     }
-    list_of(moves, children);
-    return known_by_child(question.beta, children);
+    return std::nullopt;
   }
   /// Neither wins with his next stone.
   [[nodiscard]] Bounds bounds(const Question&) const noexcept {
@@ -108,8 +111,30 @@ class ConnectFourPosition {
   }
   [[nodiscard]] Bounds range() const noexcept { return {-(empties_ / 2), (empties_ + 1) / 2}; }
 
-  /// known() has listed the moves.
-  void list(const Question&, Children&, std::uint64_t&) const noexcept {}
+  void list(const Question&, Children& children, std::uint64_t&) const noexcept {
+    list_of(safe(board_.playable(all_), other_threats_), children);
+  }
+  /// The score by which some child is at least beta.
+  [[nodiscard]] std::optional<int> known_by_children(const Question& question,
+                                                     Children& children) const noexcept {
+    const int beta = question.beta;
+    children.not_below_ = -beta;
+    Bits moves = 0;
+    Bits threats = 0;
+    for (int i = 0; i < children.size(); ++i) {
+      moves |= children.at(i).move;
+      threats |= children.at(i).threats;
+    }
+    const ConnectFourBounds<Size> before(board_, own_ ^ all_, all_, threats);
+    if (!before.may_answer(empties_ - 1, -beta, moves)) return std::nullopt;
+    ConnectFourPosition next;
+    for (int i = 0; i < children.size(); ++i) {
+      play(children, i, next);
+      const int bound = next.upper(-beta, 1 - beta);
+      if (bound <= -beta) return -bound;
+    }
+    return std::nullopt;
+  }
   void list_all(Children& children, std::uint64_t&) const noexcept {
     list_of(board_.playable(all_), children);
   }
@@ -137,7 +162,10 @@ class ConnectFourPosition {
   }
   [[nodiscard]] Action from_key(Action column) const noexcept { return in_key(column); }
   [[nodiscard]] bool is_large(const Question&) const noexcept { return empties_ > 14; }
-  [[nodiscard]] bool is_kept() const noexcept { return empties_ > 10; }
+  /// Where a move is forced, the position after it is kept.
+  [[nodiscard]] bool is_kept() const noexcept {
+    return empties_ > 8 && (board_.playable(all_) & other_threats_) == 0;
+  }
 
  private:
   [[nodiscard]] Bits key_here() const noexcept { return own_ + all_ + board_.bottom(); }
@@ -165,34 +193,42 @@ class ConnectFourPosition {
     }
     return false;
   }
+  /// Whether the other can answer each of these moves so that none is safe next.
+  [[nodiscard]] bool loses_to_second(Bits open, Bits moves) const noexcept {
+    ConnectFourPosition next{};
+    next.board_ = board_;
+    next.own_ = own_ ^ all_;
+    for (; moves != 0; moves &= moves - 1) {
+      const Bits move = moves & (~moves + 1);
+      const Bits left = (open ^ move) | (move << 1 & board_.all());
+      next.all_ = all_ | move;
+      if (!next.wins_with_second(left, safe(left, threats_after(move)))) return false;
+    }
+    return true;
+  }
   /// As ConnectFourBounds::upper().
   [[nodiscard]] int upper(int alpha, int high) const noexcept {
     return ConnectFourBounds<Size>(board_, own_, all_, other_threats_).upper(empties_, alpha, high);
   }
-  /// The score by which some child is at least `beta`.
-  [[nodiscard]] std::optional<int> known_by_child(int beta, Children& children) const noexcept {
-    children.not_below_ = -beta;
-    ConnectFourPosition next;
-    for (int i = 0; i < children.size(); ++i) {
-      play(children, i, next);
-      const int bound = next.upper(-beta, 1 - beta);
-      if (bound <= -beta) return -bound;
-    }
-    return std::nullopt;
-  }
 
   /// Moves that make more threats first; of equal ones those nearer to the middle.
   void list_of(Bits moves, Children& children) const noexcept {
-    children.size_ = 0;
-    children.not_below_ = kNoScore;
+    std::array<Bits, Size::kMostColumns> list;
+    std::array<Bits, Size::kMostColumns> threats;
+    std::size_t count = 0;
+    for (; moves != 0; moves &= moves - 1) list[count++] = moves & (~moves + 1);
+    // In a loop of its own, for which compilers take vectors.
+    for (std::size_t i = 0; i < count; ++i) threats[i] = threats_after(list[i]);
+    // Nobody plays above a point that completes a four of the other.
+    const Bits dead = board_.upward(other_threats_ << 1 & board_.all());
     const int middle = board_.columns() - 1;
-    for (; moves != 0; moves &= moves - 1) {
-      const Bits move = moves & (~moves + 1);
-      const int column = board_.column_of(move);
-      const int off = 2 * column > middle ? 2 * column - middle : middle - 2 * column;
-      const Bits threats = threats_after(move);
-      children.at(children.size_++) = {move, threats, column, 256 * count_bits(threats) - off};
+    for (std::size_t i = 0; i < count; ++i) {
+      const int column = board_.column_of(list[i]);
+      const int order = 256 * count_bits(threats[i] & ~dead) - std::abs(2 * column - middle);
+      children.list_[i] = {list[i], threats[i], column, order};
     }
+    children.size_ = static_cast<int>(count);
+    children.not_below_ = kNoScore;
   }
 
   Bits own_ = 0;  ///< stones of the player to move

@@ -83,6 +83,9 @@ class GamePosition {
     check();
     children.adopt();
   }
+  [[nodiscard]] std::optional<int> known_by_children(const Question&, Children&) const noexcept {
+    return std::nullopt;
+  }
   void list_all(Children& children, std::uint64_t& nodes) const { list({}, children, nodes); }
   void play(const Children& children, int i, GamePosition& next) const {
     next.game_ = game_;

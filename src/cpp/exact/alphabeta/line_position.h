@@ -83,6 +83,9 @@ class LinePosition {
     const Points forced = other_threats_ & empty();
     list_of(forced.any() ? forced : empty(), children);
   }
+  [[nodiscard]] std::optional<int> known_by_children(const Question&, Children&) const noexcept {
+    return std::nullopt;
+  }
   void list_all(Children& children, std::uint64_t&) const noexcept { list_of(empty(), children); }
   void play(const Children& children, int i, LinePosition& next) const noexcept {
     const auto& child = children.list_[at(i)];

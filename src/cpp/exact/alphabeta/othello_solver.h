@@ -77,6 +77,9 @@ class OthelloPosition {
     const int depth = othello::probe_depth(empties_, !question.is_null_window());
     children.list(board_, std::min(depth, question.depth - 1), nodes);
   }
+  [[nodiscard]] std::optional<int> known_by_children(const Question&, Children&) const noexcept {
+    return std::nullopt;
+  }
   void list_all(Children& children, std::uint64_t& nodes) const noexcept {
     children.list(board_, 0, nodes);
   }

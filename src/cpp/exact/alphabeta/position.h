@@ -47,7 +47,9 @@ concept SolverPosition = std::copyable<P> &&
       { position.play(children, place, next) };
       /// Lists the moves; none where the game is over.
       { position.list(question, children, nodes) };
-      /// Likewise, also those that list() leaves out because others are as good.
+      /// Asked once they are listed: a score that answers the question, by bounds of the children.
+      { position.known_by_children(question, children) } -> std::same_as<std::optional<int>>;
+      /// Lists the moves, also those that list() leaves out because others are as good.
       { position.list_all(children, nodes) };
       /// Whether the same player moves at `next`, which a move led to.
       { position.same_mover(next) } -> std::convertible_to<bool>;

@@ -136,6 +136,7 @@ class Search {
     Frame& frame = frame_at(ply);
     position.list(question, frame.children, nodes_);
     if (frame.children.size() == 0) return position.over().value_or(bounds.low);
+    if (const auto score = position.known_by_children(question, frame.children)) return *score;
     rank(frame.children, first, ply);
     const bool large = position.is_large(question);
     if (P::kLooksUpChildren && large && question.is_null_window()) {
