@@ -16,7 +16,7 @@ __all__ = ["main"]
 _EXTRA = frozenset(("typer", "rich"))
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of the standard output
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-_TERMINATED = 143  # 128 + SIGTERM
+_SIGNALLED = 128  # and the number of the signal
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -25,6 +25,7 @@ def main(args: Sequence[str] | None = None) -> int:
     0: done; 1: an error of the engine, one line on stderr, or a self-test that failed; 2: wrong
     use; 130: Ctrl-C.
     """
+    _open_closed_streams()
     try:
         return _run(args)
     except KeyboardInterrupt:
@@ -52,7 +53,7 @@ def _run(args: Sequence[str] | None) -> int:
             file=sys.stderr,
         )
         return 1
-    signal.signal(signal.SIGTERM, _terminate)
+    _end_by_signals()
     try:
         status = _status(app, args)
         sys.stdout.flush()
@@ -88,9 +89,27 @@ def _leave_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _terminate(_number: int, _frame: FrameType | None) -> None:
+def _open_closed_streams() -> None:
+    """Let streams that were closed (``pyengine ... >&-``) lead nowhere.
+
+    Without that a file that is opened later gets the number of a stream, and what is meant for it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
+def _end_by_signals() -> None:
+    """Let SIGTERM and the end of the terminal (SIGHUP, unless it is ignored) end as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, _terminate)
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is not None and signal.getsignal(hang_up) is signal.SIG_DFL:  # not under nohup
+        signal.signal(hang_up, _terminate)
+
+
+def _terminate(number: int, _frame: FrameType | None) -> None:
     """End as Ctrl-C does: what hid the cursor shows it again."""
-    raise SystemExit(_TERMINATED)
+    raise SystemExit(_SIGNALLED + number)
 
 
 def _show_cursor() -> None:

@@ -89,13 +89,21 @@ class Dialogue:
         }
 
     def run(self) -> None:
-        """Play until the person leaves, or the engine has ended a game with itself."""
-        self._board()
-        while not self.over:
-            try:
-                self._turn()
-            except KeyboardInterrupt:
-                self._interrupted()
+        """Play until the person leaves, or the engine has ended a game with itself.
+
+        A game that a signal ends (SIGTERM, a terminal that is closed) is kept.
+        """
+        try:
+            self._board()
+            while not self.over:
+                try:
+                    self._turn()
+                except KeyboardInterrupt:
+                    self._interrupted()
+        except SystemExit:
+            with contextlib.suppress(OSError):  # of a terminal that is gone
+                self._quit()
+            raise
 
     def _turn(self) -> None:
         if self._ended():
@@ -315,7 +323,9 @@ class Dialogue:
 
     def load(self, file: Path) -> None:
         """Go on with a game in a file. Raises DataError for what is none."""
-        self.state = load(file, self.state.game)
+        loaded = load(file, self.state.game)
+        self._keep_unfinished()
+        self.state = loaded
         self.start = self.state.clone()
         while self.start.history():
             self.start.undo_action()
@@ -355,6 +365,7 @@ class Dialogue:
         self._board()
 
     def _new(self, _rest: str = "") -> None:
+        self._keep_unfinished()
         self.state = self.start.clone()
         self._restart()
         self._board()
@@ -368,5 +379,9 @@ class Dialogue:
 
     def _quit(self, _rest: str = "") -> None:
         self.over = True
+        self._keep_unfinished()
+
+    def _keep_unfinished(self) -> None:
+        """Write the record of a game that is left; that of one that has ended is written."""
         if not self._ended():
             self._keep()

@@ -31,7 +31,8 @@ def record_path(game: Game, now: datetime.datetime) -> Path:
 def save(path: Path, start: State, actions: list[int], lost: Lost | None) -> None:
     """Write the game: SGF where the name ends so, else a list of moves.
 
-    ``lost`` says who lost without a last move.
+    ``lost`` says who lost without a last move. Where names of moves cannot be read back one by one,
+    since they have spaces or several moves have the same, the list of moves has their numbers too.
 
     Raises ConfigError where there can be no such file or the game has no SGF, DataError where it
     cannot be written.
@@ -64,16 +65,30 @@ def _is_sgf(path: Path) -> bool:
 
 
 def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
-    names, state = [], start.clone()
+    names, state, readable = [], start.clone(), True
     for action in actions:
-        names.append(state.action_to_string(action))
+        name = state.action_to_string(action)
+        readable = readable and _names_alone(state, name, action)
+        names.append(" ".join(name.split()))
         state.apply_action(action)
     look = look_of(start.game)
     result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
     lines = [_HEAD, f"game: {start.game}", f"moves: {' '.join(names)}", f"result: {result}"]
-    if str(start) != str(start.game.new_initial_state()):
+    if not readable:
+        lines.insert(3, f"actions: {' '.join(map(str, actions))}")
+    if start.serialize() != start.game.new_initial_state().serialize():
         lines.insert(2, f"start: {start.serialize()}")
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _names_alone(state: State, name: str, action: int) -> bool:
+    """Return whether a name among others in a line is read back as the action."""
+    if name.split() != [name]:
+        return False
+    try:
+        return int(state.string_to_action(name)) == action
+    except ValueError:  # IllegalActionError
+        return False
 
 
 def _of_moves(text: str, game: Game) -> State:
@@ -85,6 +100,10 @@ def _of_moves(text: str, game: Game) -> State:
         raise ValueError(f"one of {entries['game'].strip()}")
     start = entries.get("start")
     state = game.new_initial_state() if start is None else game.deserialize_state(start.strip())
+    if "actions" in entries:
+        for number in entries["actions"].split():
+            state.apply_action(int(number))
+        return state
     for name in entries["moves"].split():
         state.apply_action(state.string_to_action(name))
     return state

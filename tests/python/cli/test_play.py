@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -333,6 +336,108 @@ def test_the_engine_moves_for_a_person_who_says_go() -> None:
     assert text.count("engine plays") == 1
 
 
+HEAPS = """
+class Heap:
+    names = "take 1", "take 2", "take 3"
+
+    def __init__(self, moves=()):
+        self.moves = list(moves)
+
+    def left(self):
+        return 10 - sum(self.moves) - len(self.moves)
+
+    def current_player(self):
+        return len(self.moves) % 2
+
+    def legal_actions(self):
+        return list(range(min(3, self.left())))
+
+    def apply_action(self, action):
+        self.moves.append(action)
+
+    def is_terminal(self):
+        return self.left() == 0
+
+    def returns(self):
+        return [1.0, -1.0] if len(self.moves) % 2 else [-1.0, 1.0]
+
+    def clone(self):
+        return type(self)(self.moves)
+
+    def history(self):
+        return self.moves
+
+    def __str__(self):
+        return f"{self.left()} left"
+
+    def action_to_string(self, action):
+        return self.names[action]
+
+class Vague(Heap):
+    names = "take", "take", "take"
+
+    def __str__(self):
+        return "a heap"
+
+class Game:
+    def __init__(self, state):
+        self.new_initial_state = state
+
+    def num_distinct_actions(self):
+        return 3
+
+def heap():
+    return Game(Heap)
+
+def vague():
+    return Game(Vague)
+"""
+
+
+@pytest.fixture
+def heaps(tmp_path: Path) -> Path:
+    """A file with games whose moves have names of two words, and one name for all."""
+    file = tmp_path / "heaps.py"
+    file.write_text(HEAPS)
+    return file
+
+
+def test_a_game_whose_moves_have_names_of_two_words_is_loaded_again(
+    heaps: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "game.txt"
+    typed = f"take 2;take 3;save {file};new;load {file}"
+    text = play(f"{heaps}:heap", *TWO_PERSONS, typed=typed)
+    assert "moves: take 2 take 3\n" in file.read_text()
+    assert text.rpartition("load ")[2].splitlines()[1:3] == ["5 left", "X move: "]
+
+
+def test_a_game_whose_moves_share_a_name_is_loaded_as_it_was(heaps: Path, tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    play(f"{heaps}:vague", *TWO_PERSONS, "--moves", "2", typed=f"1;save {file}")
+    assert "actions: 1\n" in file.read_text()
+    play(f"{heaps}:vague", *TWO_PERSONS, "--load", str(file), typed=f"0;save {file}")
+    assert "actions: 2 1 0\n" in file.read_text()
+
+
+@pytest.mark.parametrize("left", ["new", "load"])
+def test_a_game_that_another_replaces_is_kept(left: str, tmp_path: Path, state_home: Path) -> None:
+    other = tmp_path / "other.txt"
+    play("connect_four", *TWO_PERSONS, typed=f"1;2;save {other}")
+    before = set(state_home.rglob("*.txt"))
+    typed = "4;4;new" if left == "new" else f"4;4;load {other}"
+    play("connect_four", *TWO_PERSONS, typed=typed)
+    written = [path.read_text() for path in set(state_home.rglob("*.txt")) - before]
+    assert any("moves: 4 4\n" in text for text in written)
+
+
+def test_a_file_that_cannot_be_loaded_replaces_nothing(tmp_path: Path, state_home: Path) -> None:
+    text = play("connect_four", *TWO_PERSONS, typed=f"4;load {tmp_path}/none;4")
+    assert "cannot be read" in text
+    (written,) = state_home.rglob("*.txt")
+    assert "moves: 4 4\n" in written.read_text()
+
+
 # --- in a terminal -------------------------------------------------------------------------------
 
 
@@ -415,3 +520,43 @@ def test_a_terminal_sees_stones_and_the_last_move() -> None:
         assert terminal.end() == 0
         assert "White to move" in terminal.text
         assert "\x1b[1;7;30;48" in terminal.text  # the last move: a black stone, inverted
+
+
+@pytest.mark.parametrize("thinks", [False, True], ids=["at the prompt", "while it thinks"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_ends_the_game_keeps_it(name: str, thinks: bool, state_home: Path) -> None:
+    budget = ("-m", "rollout", "--seconds", "100") if thinks else QUICK
+    with Terminal("play", "connect_four", *budget) as terminal:
+        terminal.wait_for("move: ")
+        terminal.send("4\n")
+        after = terminal.wait_for("simulations,") if thinks else terminal.wait_for("engine plays")
+        if not thinks:
+            terminal.wait_for("move: ", after)
+        terminal.process.send_signal(getattr(signal, name))
+        assert terminal.end() == 128 + getattr(signal, name)
+        assert terminal.is_clean()
+    (written,) = state_home.rglob("*.txt")
+    assert "moves: 4" in written.read_text()
+
+
+def test_a_terminal_that_is_closed_leaves_the_game(state_home: Path) -> None:
+    terminal = Terminal("play", "connect_four", *TWO_PERSONS)
+    terminal.wait_for("move: ")
+    terminal.send("4\n")
+    terminal.wait_for("Yellow move: ")
+    os.close(terminal.slave)
+    os.close(terminal.master)
+    terminal.process.wait(60)
+    (written,) = state_home.rglob("*.txt")
+    assert "moves: 4\n" in written.read_text()
+
+
+def test_what_a_shell_told_to_ignore_stays_ignored() -> None:
+    command = "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+    command += "from pyengine.cli import main; sys.exit(main())"
+    arguments = [sys.executable, "-c", command, "solve", "connect_four", "--seconds", "3"]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGHUP)
+    assert "value" in process.communicate(timeout=60)[0]
+    assert process.returncode == 0
