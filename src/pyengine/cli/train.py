@@ -195,9 +195,10 @@ def _show(run: Path | None) -> None:
         common.console().print(Text(words))
         return
     try:
-        sys.stdout.write(run.read_text("utf-8"))
+        text = run.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise common.usage(f"{run} cannot be read: {error}") from error
+    sys.stdout.write(text)
 
 
 def _settings(

@@ -215,3 +215,26 @@ def test_data_is_converted_again_only_where_the_command_is_told_to() -> None:
     assert main(command) == 0
     assert main(command) == 1
     assert main([*command, "--overwrite"]) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_not_blamed_on_the_run_file_that_is_shown() -> None:
+    with Path("/dev/full").open("w") as output:
+        done = subprocess.run(
+            [sys.executable, "-m", "pyengine", "train", "--show", "connect4"],
+            stdout=output, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert "the output cannot be written" in done.stderr
+    assert "connect4" not in done.stderr
+
+
+@LINUX
+@pytest.mark.parametrize("closed", [">&-", "<&-", "2>&-", ">&- <&- 2>&-"])
+def test_a_command_runs_where_streams_are_closed(closed: str) -> None:
+    command = f"'{sys.executable}' -m pyengine search tic_tac_toe --simulations 4 {closed}"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("best" in done.stdout) == (">&-" not in closed.replace("2>&-", ""))
