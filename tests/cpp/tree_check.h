@@ -44,7 +44,7 @@ class TreeCheck {
     const NodeState state = node.state.load();
     expect(node.in_flight.load() == 0, node, "a mark is left");
     expect(state != NodeState::claimed, node, "a node is claimed");
-    expect(!node.creating.load(), node, "a creation lock is held");
+    expect(!node.locked.load(), node, "a lock is held");
     const double sum = std::abs(static_cast<double>(node.value_sum.load())) * kValueUnit;
     expect(sum <= static_cast<double>(visits), node, "|W| > N");
     if (parent != nullptr) expect(node.chooser == parent->mover, node, "another player moved here");

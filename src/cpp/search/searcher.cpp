@@ -20,7 +20,7 @@ std::uint64_t budget_of(const SearchConfig& config) {
 /// Nodes of a result's tree: to copy them is not to cost much more than the search has.
 std::size_t kept_nodes(const TreeSearch& search) {
   constexpr std::uint64_t kLeast = 256;
-  const std::uint64_t done = search.completed.load(std::memory_order_relaxed);
+  const std::uint64_t done = search.tally.completed.load(std::memory_order_relaxed);
   return static_cast<std::size_t>(std::min<std::uint64_t>(kLeast + 4 * done, kTreeNodes));
 }
 
@@ -72,8 +72,8 @@ class Searcher::Running {
   }
 
   static void add_to(SearchStats& stats, const TreeSearch& search) noexcept {
-    stats.simulations += search.completed.load(std::memory_order_relaxed);
-    stats.evaluations += search.evaluations.load(std::memory_order_relaxed);
+    stats.simulations += search.tally.completed.load(std::memory_order_relaxed);
+    stats.evaluations += search.tally.evaluations.load(std::memory_order_relaxed);
     stats.collisions += search.collisions.load(std::memory_order_relaxed);
   }
 
@@ -213,8 +213,8 @@ SearchResult Searcher::result_of(const TreeSearch& search, Clock::time_point beg
                                   choice_stream(search.config(), search.stream()),
                                   keep_tree ? kept_nodes(search) : 0, search.plan());
   result.reused = search.reused();
-  result.simulations = search.completed.load(std::memory_order_relaxed);
-  result.evaluations = search.evaluations.load(std::memory_order_relaxed);
+  result.simulations = search.tally.completed.load(std::memory_order_relaxed);
+  result.evaluations = search.tally.evaluations.load(std::memory_order_relaxed);
   result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
   return result;
 }
@@ -223,7 +223,7 @@ namespace {
 
 StopReason reason_of(const TreeSearch& search, RunEnd end) {
   if (search.proven()) return StopReason::proven;
-  if (search.completed.load(std::memory_order_relaxed) >= search.budget()) {
+  if (search.tally.completed.load(std::memory_order_relaxed) >= search.budget()) {
     const bool cut = search.budget() < budget_of(search.config());
     return cut ? StopReason::visits : StopReason::simulations;
   }

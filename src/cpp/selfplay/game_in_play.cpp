@@ -113,7 +113,7 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
 void GameInPlay::continue_search(BoundEvaluator& evaluator) {
   if (!searching_ || !search_) return begin_search(evaluator);
   const SearchConfig& settings = search_->config();
-  const std::uint64_t done = search_->completed.load(std::memory_order_relaxed);
+  const std::uint64_t done = search_->tally.completed.load(std::memory_order_relaxed);
   const std::uint64_t left = search_->budget() - std::min(done, search_->budget());
   search_.emplace(tree_, *state_, settings, left, context_.searches++, evaluator);
 }

@@ -124,7 +124,7 @@ bool SelfPlay::begin_another(GameInPlay& game) noexcept {
 
 bool SelfPlay::ended(TreeSearch& search) {
   GameInPlay& game = *game_of_.at(&search);
-  const std::uint64_t simulations = search.completed.load(std::memory_order_relaxed);
+  const std::uint64_t simulations = search.tally.completed.load(std::memory_order_relaxed);
   const bool goes_on = game.move();
   {
     const std::lock_guard lock(mutex_);

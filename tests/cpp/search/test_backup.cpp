@@ -5,28 +5,14 @@
 #include <thread>
 #include <vector>
 
+#include "chain.h"
 #include "search/tree/backup.h"
 #include "search_fixtures.h"
 
 namespace pyengine {
 namespace {
 
-/// A chain of nodes; `movers[i]` is to move at node i, and moved to node i + 1.
-struct Chain {
-  std::vector<std::unique_ptr<Node>> nodes;
-  Path path;
-  explicit Chain(const std::vector<int>& movers) {
-    int chooser = 1 - movers[0];
-    for (const int mover : movers) {
-      nodes.push_back(std::make_unique<Node>());
-      nodes.back()->chooser = chooser & 1;
-      nodes.back()->mover = mover & 1;
-      chooser = mover;
-      path.push_back(nodes.back().get());
-    }
-  }
-  [[nodiscard]] double mean(std::size_t i) const { return nodes[i]->mean_for_chooser(); }
-};
+using search_test::Chain;
 
 TEST_CASE("a value counts for whoever moved to the node, though a player moves twice running") {
   Chain chain({0, 0, 1, 1, 0});

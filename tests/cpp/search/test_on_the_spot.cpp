@@ -88,23 +88,12 @@ TEST_CASE("on the spot: each simulation of one thread is an evaluation, and none
   CHECK(visits(serial) == result.visits);
 }
 
-TEST_CASE("on the spot: one worker searches a tree where the playouts are brief") {
+TEST_CASE("on the spot: playouts are brief by the time that they take") {
   const auto is_brief = [](const char* game, int rollouts) {
     return RolloutEvaluator(rollouts).bind(load_game(game), {})->traits().brief;
   };
-  CHECK(is_brief("tic_tac_toe", 1));
-  CHECK(is_brief("connect_four", 1));
-  CHECK_FALSE(is_brief("tic_tac_toe", 10));
-  CHECK_FALSE(is_brief("othello", 1));
-
-  const State state(load_game("connect_four"));
-  const auto searched = [&](int threads) {
-    const SearchConfig config = config_of(threads, false);
-    Searcher searcher(state.game(), std::make_shared<RolloutEvaluator>(), config);
-    Patient host;
-    return searcher.search(state, config, host).visits;
-  };
-  CHECK(searched(1) == searched(4));
+  CHECK_FALSE(is_brief("tic_tac_toe", 1000));
+  CHECK_FALSE(is_brief("go", 1));
 }
 
 TEST_CASE("on the spot: a deterministic search has its rounds at any number of threads") {

@@ -68,6 +68,32 @@ TEST_CASE("a tree is one worker's alone only where nobody else can meet it") {
   CHECK(plan_turns(immediate(), {}, size_of(8, 1, 4)).sharing == Sharing::shared);
 }
 
+TEST_CASE("workers divide one tree by leases where every leaf is answered at once") {
+  const RunSize four = size_of(8, 1, 4);
+  CHECK(divides_tree(immediate(), {}, four));
+  CHECK(plan_turns(immediate(), {}, four).most_gatherers == 4);
+  CHECK_FALSE(divides_tree(kWorkersEvaluate, {}, four));
+  CHECK_FALSE(divides_tree(device(), {}, four));
+  CHECK_FALSE(divides_tree(immediate(), {}, size_of(8, 64, 4)));
+  CHECK_FALSE(divides_tree(immediate(), {}, size_of(8, 1, 1)));
+}
+
+TEST_CASE("where leaves are answered at once and leases do not fit, one worker searches") {
+  RunSize succession = size_of(8, 1, 4);
+  succession.follows = true;
+  CHECK(workers_of(immediate(), {}, succession) == 1);
+  SearchConfig config;
+  config.deterministic = true;
+  CHECK(workers_of(immediate(), config, size_of(8, 1, 4)) == 1);
+  for (const Algorithm algorithm : {Algorithm::gumbel, Algorithm::flat_ucb}) {
+    SearchConfig other;
+    other.algorithm = algorithm;
+    CHECK(workers_of(immediate(), other, size_of(8, 1, 4)) == 1);
+  }
+  CHECK(workers_of(immediate(), {}, size_of(8, 1, 4)) == 4);
+  CHECK(workers_of(kWorkersEvaluate, config, size_of(8, 1, 4)) == 4);
+}
+
 TEST_CASE("under a deadline no tree is finished before the others have their share") {
   RunSize size = size_of(8, 64, 4);
   CHECK(plan_turns(immediate(), {}, size).finishes_trees);

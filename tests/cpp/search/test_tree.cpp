@@ -168,7 +168,7 @@ TEST_CASE("at the memory cap nothing is created, and what there is stays usable"
   bool full = false;
   CHECK(tree.create_child(allocator, tree.root(), full) == nullptr);
   CHECK(full);
-  CHECK_FALSE(tree.root().creating.load());
+  CHECK_FALSE(tree.root().locked.load());
   Node node;
   node.state.store(NodeState::claimed);
   CHECK_FALSE(tree.expand(allocator, node, leaf_with(300, 2)));

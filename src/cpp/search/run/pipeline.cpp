@@ -35,9 +35,7 @@ void Pipeline::prepare(const SearchConfig& config, std::size_t searches) {
 }
 
 RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
-  const bool brief = traits_.immediate || traits_.brief;
-  const bool single_worker = options.foreign || (brief && searches.size() == 1);
-  const int workers = single_worker ? 1 : options.workers;
+  const int workers = plan_run(searches, options);
   hire(workers);
   for (int i = 0; i < workers; ++i) {
     hands_[static_cast<std::size_t>(i)]->prepare(*searches.front());
@@ -54,6 +52,23 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   for (int i = 0; i < workers; ++i) hands_[static_cast<std::size_t>(i)]->worker.walker->forget();
   if (error) std::rethrow_exception(error);
   return end_;
+}
+
+/// Returns the workers of the run.
+int Pipeline::plan_run(std::span<TreeSearch* const> searches, const RunOptions& options) {
+  TreeSearch& first = *searches.front();
+  RunSize size;
+  size.batch_rows = batch_rows_;
+  size.leaf_rows = first.rows_per_leaf(false);
+  size.searches = static_cast<int>(searches.size());
+  size.workers = options.workers;
+  size.foreign = options.foreign;
+  size.deadline = options.deadline.has_value();
+  size.follows = options.succession != nullptr;
+  size.workers = workers_of(traits_, first.config(), size);
+  plan_ = plan_turns(traits_, first.config(), size);
+  if (plan_.divides_tree) first.divide_among(size.workers);
+  return size.workers;
 }
 
 void Pipeline::add_hand(bool caller) {
@@ -80,15 +95,6 @@ void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions
                          int workers) {
   const Pass pass = team_.pass();
   options_ = options;
-  const SearchConfig& config = searches.front()->config();
-  RunSize size;
-  size.batch_rows = batch_rows_;
-  size.leaf_rows = searches.front()->rows_per_leaf(false);
-  size.searches = static_cast<int>(searches.size());
-  size.workers = workers;
-  size.foreign = options.foreign;
-  size.deadline = options.deadline.has_value();
-  plan_ = plan_turns(traits_, config, size);
   slots_.begin(plan_.use_cache, plan_.many);
   ending_.store(false, std::memory_order_relaxed);
   end_ = RunEnd::completed;

@@ -112,6 +112,7 @@ class Pipeline {
   using Pass = Team::Pass;
 
   // --- the run (pipeline.cpp)
+  [[nodiscard]] int plan_run(std::span<TreeSearch* const> searches, const RunOptions& options);
   void hire(int workers);
   void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options, int workers);
   void work(std::size_t index);

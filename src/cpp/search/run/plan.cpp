@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "search/rules/rule.h"
 #include "search/setup.h"
 
 namespace pyengine {
@@ -32,6 +33,11 @@ bool workers_evaluate(const EvaluatorTraits& traits) noexcept {
 int gatherers_of_tree(const EvaluatorTraits& traits, int rows, int workers) noexcept {
   if (workers_evaluate(traits)) return std::min(workers, std::max(2, workers / 4));
   return std::min(workers, rows < kRowsForTwoGatherers ? 1 : 2);
+}
+
+/// A second worker of one tree costs more than it brings, unless it has a part of its own.
+bool answers_at_once(const EvaluatorTraits& traits) noexcept {
+  return traits.immediate || traits.brief;
 }
 
 /// Leaves with which a batch is evaluated. Where workers evaluate, small batches for all of them
@@ -84,6 +90,22 @@ SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config, i
   return {std::clamp(wanted, 1, fitting), per_round};
 }
 
+bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
+                  const RunSize& size) noexcept {
+  // Below the top of a lease nobody knows the moves from the root, which such an answer may need.
+  const bool needs_moves = traits.reads_positions && !traits.on_the_spot;
+  const bool fits = answers_at_once(traits) && !needs_moves && !size.foreign && !size.follows;
+  const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
+  return fits && grows && !config.deterministic && size.searches == 1 && size.workers > 1;
+}
+
+int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
+               const RunSize& size) noexcept {
+  if (size.foreign) return 1;
+  const bool alone = size.searches == 1 && answers_at_once(traits);
+  return alone && !divides_tree(traits, config, size) ? 1 : size.workers;
+}
+
 TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
                     const RunSize& size) noexcept {
   TurnPlan plan;
@@ -92,7 +114,10 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   // A plan of the root knows what was begun, not what other workers are about to begin.
   const bool has_plan = config.algorithm == Algorithm::gumbel;
   const bool by_one = worker_for_each || config.deterministic || has_plan;
-  plan.most_gatherers = by_one ? 1 : gatherers_of_tree(traits, size.batch_rows, size.workers);
+  plan.divides_tree = divides_tree(traits, config, size);
+  plan.most_gatherers = plan.divides_tree ? size.workers
+      : by_one                            ? 1
+               : gatherers_of_tree(traits, size.batch_rows, size.workers);
   // With an evaluator that answers every request at once a tree passes from worker to worker whole.
   const bool passes_whole = traits.immediate && plan.most_gatherers == 1;
   plan.sharing = size.workers == 1 || passes_whole ? Sharing::exclusive : Sharing::shared;

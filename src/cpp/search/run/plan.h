@@ -46,12 +46,22 @@ struct RunSize {
   int workers = 1;
   bool foreign = false;   ///< a user's game
   bool deadline = false;  ///< the run has one
+  bool follows = false;   ///< other searches may follow those that are finished
 };
+
+/// Whether the workers search one tree by leases (lease.h): where all leaves are answered in less
+/// time than it takes to meet, and the rule does not plan the root as a whole.
+[[nodiscard]] bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
+                                const RunSize& size) noexcept;
+/// Of the workers that a run may have, those that it uses.
+[[nodiscard]] int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
+                             const RunSize& size) noexcept;
 
 /// Who gathers how much from which search.
 struct TurnPlan {
   int most_gatherers = 1;  ///< of one search at once
   Sharing sharing = Sharing::shared;
+  bool divides_tree = false;    ///< see divides_tree()
   bool finishes_trees = false;  ///< a worker goes on with its tree as long as it can
   bool many = false;            ///< searches: enough for two batches with a leaf of each
   bool use_cache = false;

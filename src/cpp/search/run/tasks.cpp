@@ -170,7 +170,7 @@ void Pipeline::evaluate(Slot& slot) noexcept {
   const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
   for (std::size_t i = 0; i < leaves; ++i) {
     const auto rows = static_cast<std::uint64_t>(slot.batch->leaves[i].rows);
-    slot.flights[i].place->search->evaluations.fetch_add(rows, std::memory_order_relaxed);
+    slot.flights[i].place->search->tally.evaluations.fetch_add(rows, std::memory_order_relaxed);
   }
   try {
     evaluator_.evaluate(*slot.batch);

@@ -76,8 +76,8 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       traits_(evaluator.traits()),
       budget_(std::min(budget, room_for_visits(tree.root()))),
       stream_(stream),
-      symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1),
-      numbers_(first_number(config.seed, stream)) {
+      symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1) {
+  tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The solver of endings has made an end of a position from which the game goes on.
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::terminal) tree.clear();
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
@@ -95,7 +95,7 @@ bool TreeSearch::may_gather() const noexcept {
   if (!root_ready_.load(std::memory_order_acquire)) {
     return !root_asked_.load(std::memory_order_relaxed);
   }
-  if (proven() || reserved_.load(std::memory_order_relaxed) >= budget_) return false;
+  if (!may_begin()) return false;
   const std::uint32_t flying = in_flight_.load(std::memory_order_acquire);
   if (config_.deterministic && flying != 0) return false;
   // Without a leaf in flight nobody would lift the block, and nothing is blocked.
@@ -106,14 +106,17 @@ bool TreeSearch::finished() const noexcept {
   if (in_flight_.load(std::memory_order_acquire) != 0) return false;
   if (closed_.load(std::memory_order_relaxed)) return true;
   if (!root_ready_.load(std::memory_order_acquire)) return false;
-  return proven() || reserved_.load(std::memory_order_relaxed) >= budget_;
+  return !may_begin();
 }
 
 std::uint32_t TreeSearch::flight_cap() const noexcept {
   const std::uint32_t visits = tree_.root().visits.load(std::memory_order_relaxed);
   const auto most = static_cast<std::uint32_t>(max_in_flight(config_));
+  if (divided()) {
+    return dividable_.load(std::memory_order_relaxed) ? std::min(most, most_leases(visits)) : 1;
+  }
   if (plan_) {
-    const auto planned = plan_->most_in_flight(completed.load(std::memory_order_relaxed));
+    const auto planned = plan_->most_in_flight(tally.completed.load(std::memory_order_relaxed));
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, planned));
   }
   return std::min(most, kFirstInFlight + visits / kVisitsPerLeafInFlight);
@@ -190,7 +193,7 @@ void TreeSearch::ready_root() {
 /// What may fail comes first: a leaf that cannot be finished is as if it had not been visited.
 template <Sharing S>
 void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn,
-                             const EvalLeaf& leaf, bool is_root) {
+                             const EvalLeaf& leaf, bool is_root, Tally& counts) {
   Node& node = *path.back();
   const bool stored = (is_root || grows_a_tree(config_.algorithm)) &&
       tree_.store_evaluation(allocator_of(worker), node, leaf);
@@ -200,26 +203,27 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
   if (is_root) {
     ready_root();
   } else {
-    add<S>(completed, std::uint64_t{1});
+    add<S>(counts.completed, std::uint64_t{1});
   }
 }
 
 /// Whether the leaf waits in the batch; else it was answered at once and is complete.
 template <Sharing S>
-bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root) {
+bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
+                       Tally& counts) {
   EvalBatch& batch = *slot.batch;
   EvalLeaf& leaf = batch.next();
   leaf.has_legal_bits = traits_.equal_priors && position.legal_bits(leaf.legal_bits);
   if (!leaf.has_legal_bits) position.legal_actions(leaf.legal);
   position.rethrow_if_failed();
   leaf.to_move = position.to_move();
-  leaf.number = add<S>(numbers_, std::uint64_t{1});
+  leaf.number = add<S>(counts.numbers, std::uint64_t{1});
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
   if (S == Sharing::exclusive && traits_.on_the_spot && !config_.deterministic) {
     evaluator_.answer(batch, position);
-    add<S>(evaluations, std::uint64_t{1});
-    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root);
+    add<S>(counts.evaluations, std::uint64_t{1});
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
     return false;
   }
   if (traits_.reads_positions) {
@@ -232,7 +236,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   }
   const int rows = evaluator_.request(batch, position);
   if (rows == kAnswered) {
-    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root);
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
     return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(batch.num_leaves)];
@@ -255,7 +259,7 @@ bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
   in_flight_.fetch_add(1, std::memory_order_relaxed);
   bool waits = false;
   try {
-    waits = place_claimed<S>(worker, slot, root_.position(), true);
+    waits = place_claimed<S>(worker, slot, root_.position(), true, tally);
   } catch (...) {
     in_flight_.fetch_sub(1, std::memory_order_release);
     throw;
@@ -267,9 +271,9 @@ bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
 /// Places the leaf at the end of the worker's path; gives it up where that fails.
 template <Sharing S>
 bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& position,
-                               bool is_root) {
+                               bool is_root, Tally& counts) {
   try {
-    return place<S>(worker, slot, position, is_root);
+    return place<S>(worker, slot, position, is_root, counts);
   } catch (...) {
     give_up(*worker.path.back());
     throw;
@@ -291,19 +295,6 @@ bool TreeSearch::take_seat() noexcept {
     return true;
   }
 }
-
-/// What a turn has taken and done so far.
-struct TreeSearch::Progress {
-  std::uint64_t tickets = 0;  ///< simulations that it may do
-  std::uint64_t used = 0;
-  int known = 0;     ///< of those, without a row
-  int answered = 0;  ///< leaves that did not wait in the batch
-  std::uint64_t created = 0;
-  std::size_t collided = 0;
-  bool met = false;    ///< a leaf that was really in flight: its completion will lift a block
-  bool waits = false;  ///< for a leaf in flight, likewise
-  bool seat = false;
-};
 
 /// Another walk? Takes what it needs.
 template <Sharing S>
@@ -341,8 +332,9 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) cons
 }
 
 template <Sharing S>
-void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now) {
-  Walk walk = worker.walker->walk(tree_, root_.position(), {config_, plan_.get(), S},
+void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
+                           Progress& now) {
+  Walk walk = worker.walker->walk(tree_, part.start, {config_, plan_.get(), S},
                                   worker.selector.rule(), allocator_of(worker), worker.path);
   now.created += walk.created;
   if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0 && !closed()) {
@@ -361,10 +353,10 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, Progres
   if (walk.end == WalkEnd::known) {
     back_up<S>(worker.path, walk.value, walk.drawn);
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
-    add<S>(completed, std::uint64_t{1});
+    add<S>(part.counts.completed, std::uint64_t{1});
     ++now.known;
   } else {
-    now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false);
+    now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false, part.counts);
     now.answered += static_cast<int>(now.seat);
   }
   if (plan_) plan_->began(root_child(worker.path));
@@ -388,13 +380,15 @@ int TreeSearch::leaves_of(const Progress& now, const Slot& slot) const noexcept 
 template <Sharing S>
 bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   if (!root_ready()) return gather_root<S>(worker, slot);
+  if (divided()) return gather_by_leases(worker, slot, turn);
+  const Part whole{{tree_.root(), root_.position()}, tally};
   const int most_leaves = slot.batch->num_leaves + turn.leaves;
   const std::size_t most_collisions = collision_budget(turn);
   const int most_known = std::max(kKnownPerTurn, turn.leaves);
   Progress now;
   try {
     while (leaves_of(now, slot) < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
-      walk_once<S>(worker, slot, turn, now);
+      walk_once<S>(worker, slot, turn, whole, now);
       if (now.waits || now.collided >= most_collisions) break;
       // Visits that need no row could go on for ever while what the leaves have to say is awaited.
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;
@@ -414,7 +408,7 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
 template <Sharing S>
 void TreeSearch::complete(Worker& worker, Flight& flight, const EvalLeaf& leaf) {
   unmark<S>(flight.path);
-  finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root);
+  finish_leaf<S>(worker, flight.path, flight.drawn, leaf, flight.is_root, tally);
   blocked_.store(false, std::memory_order_relaxed);
   in_flight_.fetch_sub(1, std::memory_order_release);
 }
@@ -433,6 +427,10 @@ void TreeSearch::cancel(Flight& flight) noexcept {
   in_flight_.fetch_sub(1, std::memory_order_release);
 }
 
+template bool TreeSearch::take_seat<Sharing::shared>() noexcept;
+template void TreeSearch::walk_once<Sharing::exclusive>(Worker&, Slot&, const Turn&, const Part&,
+                                                        Progress&);
+template void TreeSearch::end_turn<Sharing::shared>(const Progress&) noexcept;
 template bool TreeSearch::gather<Sharing::exclusive>(Worker&, Slot&, const Turn&);
 template bool TreeSearch::gather<Sharing::shared>(Worker&, Slot&, const Turn&);
 template void TreeSearch::complete<Sharing::exclusive>(Worker&, Flight&, const EvalLeaf&);

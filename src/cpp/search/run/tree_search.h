@@ -22,14 +22,24 @@
 
 namespace pyengine {
 
+/// What is counted of a search as it goes on. During a lease a worker counts for itself.
+struct Tally {
+  std::atomic<std::uint64_t> completed{0};    ///< simulations
+  std::atomic<std::uint64_t> evaluations{0};  ///< rows evaluated
+  std::atomic<std::uint64_t> numbers{0};      ///< of leaves: name their random streams
+};
+
 /// What a thread needs to walk and to write to trees.
 struct Worker {
   std::unique_ptr<Walker> walker;
   Selector selector;
   Allocator allocator;
   Path path;
-  std::uint32_t drawn = 0;                 ///< of the walk along `path`; see Walk
-  std::unique_ptr<EndgameSolver> endings;  ///< where the configuration asks for it
+  Path lease_path;                              ///< from the root to the top of the lease
+  std::unique_ptr<AnyPosition> lease_position;  ///< of that top
+  Tally tally;                                  ///< of the lease
+  std::uint32_t drawn = 0;                      ///< of the walk along `path`; see Walk
+  std::unique_ptr<EndgameSolver> endings;       ///< where the configuration asks for it
 };
 
 /// Limits of one turn of gathering.
@@ -78,6 +88,10 @@ class alignas(kCacheLine) TreeSearch {
   /// cap is then the same at any number of threads. For searches whose rounds follow each other.
   void use_own_allocator() { own_.emplace(tree_.shared_arena()); }
 
+  /// Before the search: so many workers are to search the tree by leases (lease.h). Every leaf is
+  /// then answered where it is found.
+  void divide_among(int workers) noexcept { sharers_ = workers; }
+
   /// Walks and fills rows of `slot` until the turn, the batch, the budget or the cap on leaves in
   /// flight ends it. Returns whether anything was done.
   template <Sharing S>
@@ -99,33 +113,59 @@ class alignas(kCacheLine) TreeSearch {
   template <Sharing S>
   void cancel(Flight& flight) noexcept;
 
-  std::atomic<std::uint64_t> completed{0};    ///< simulations
-  std::atomic<std::uint64_t> evaluations{0};  ///< rows evaluated
+  Tally tally;
   std::atomic<std::uint64_t> collisions{0};
 
  private:
   template <Sharing S>
   bool gather_root(Worker& worker, Slot& slot);
-  struct Progress;
+  /// What a turn has taken and done so far.
+  struct Progress {
+    std::uint64_t tickets = 0;  ///< simulations that it may do
+    std::uint64_t used = 0;
+    int known = 0;     ///< of those, without a row
+    int answered = 0;  ///< leaves that did not wait in the batch
+    std::uint64_t created = 0;
+    std::size_t collided = 0;
+    bool met = false;    ///< a leaf that was really in flight: its completion will lift a block
+    bool waits = false;  ///< for a leaf in flight, likewise
+    bool seat = false;
+  };
+  /// What walks go through.
+  struct Part {
+    Start start;
+    Tally& counts;
+  };
   template <Sharing S>
   bool take_seat() noexcept;
   template <Sharing S>
   bool may_walk(Progress& now, const Turn& turn) noexcept;
   template <Sharing S>
-  void walk_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
+  void walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part, Progress& now);
+  [[nodiscard]] bool divided() const noexcept { return sharers_ > 1; }
+  bool gather_by_leases(Worker& worker, Slot& slot, const Turn& turn);
+  bool lease_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
+  void search_part(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
+  void begin_tally(Tally& counts, std::uint64_t simulations) noexcept;
+  void add_tally(const Tally& counts) noexcept;
   [[nodiscard]] int leaves_of(const Progress& now, const Slot& slot) const noexcept;
   void solve_ending(Worker& worker, Walk& walk, const Turn& turn) const;
   template <Sharing S>
   void end_turn(const Progress& now) noexcept;
   template <Sharing S>
-  bool place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
+  bool place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root, Tally& counts);
   template <Sharing S>
-  bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root);
+  bool place_claimed(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
+                     Tally& counts);
   template <Sharing S>
   void finish_leaf(Worker& worker, const Path& path, std::uint32_t drawn, const EvalLeaf& leaf,
-                   bool is_root);
+                   bool is_root, Tally& counts);
   [[nodiscard]] Allocator& allocator_of(Worker& worker) noexcept {
     return own_ ? *own_ : worker.allocator;
+  }
+  /// The result is open and the budget not handed out.
+  [[nodiscard]] bool may_begin() const noexcept {
+    return !proven() && reserved_.load(std::memory_order_relaxed) < budget_;
   }
   std::uint64_t reserve(std::uint64_t wanted) noexcept;
   [[nodiscard]] std::uint32_t flight_cap() const noexcept;
@@ -143,14 +183,15 @@ class alignas(kCacheLine) TreeSearch {
   std::uint64_t reused_ = 0;
   std::uint64_t stream_;
   int symmetries_;
+  int sharers_ = 1;  ///< workers that search by leases, or 1
   std::optional<Allocator> own_;
   std::unique_ptr<RootPlan> plan_;  ///< written before root_ready_
 
   std::atomic<std::uint64_t> reserved_{0};   ///< simulations handed out, completed ones included
-  std::atomic<std::uint64_t> numbers_;       ///< of leaves: name their random streams
   std::atomic<std::uint32_t> in_flight_{0};  ///< seats: leaves not completed, walks towards one
   std::atomic<bool> closed_{false};
-  std::atomic<bool> blocked_{false};  ///< every way leads to a leaf in flight: wait for one
+  std::atomic<bool> dividable_{false};  ///< the part leased last has left enough to others
+  std::atomic<bool> blocked_{false};    ///< every way leads to a leaf in flight: wait for one
   std::atomic<bool> root_asked_{false};
   std::atomic<bool> root_ready_{false};  ///< release: edges and noise are in place
 };

@@ -1,5 +1,6 @@
 #include "search/run/walker.h"
 
+#include <cstdint>
 #include <optional>
 #include <tuple>
 
@@ -30,15 +31,15 @@ class WalkerOf final : public Walker {
   explicit WalkerOf(const AnyPosition& root)
       : params_(typed(root).params()), descent_(typed(root)) {}
 
-  Walk walk(Tree& tree, const AnyPosition& root, const RootSearch& search, Rule& rule,
+  Walk walk(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
             Allocator& allocator, Path& path) override {
-    const G& start = typed(root);
-    [[maybe_unused]] const WalkScopeOf<G> scope(start.params());
-    descent_.begin(start);
+    const G& position = typed(start.position);
+    [[maybe_unused]] const WalkScopeOf<G> scope(position.params());
+    descent_.begin(position);
     path.clear();
-    Node* node = &tree.root();
+    Node* node = &start.node;
     path.push_back(node);
-    bool at_root = true;
+    bool at_root = node == &tree.root();
     bool may_create = true;
     std::uint32_t drawn = 0;
     const auto end = [&](Walk walk) {
@@ -77,6 +78,27 @@ class WalkerOf final : public Walker {
     }
   }
 
+  WayToPart find_part(const Tree& tree, const Start& root, const RootSearch& search, Rule& rule,
+                      const LeaseTerms& terms, Path& path) override {
+    const G& position = typed(root.position);
+    [[maybe_unused]] const WalkScopeOf<G> scope(position.params());
+    descent_.begin(position);
+    path.assign(1, &root.node);
+    WayToPart way;
+    for (;;) {
+      Node& node = *path.back();
+      if (is_leased(node)) return way;
+      const Selection chosen = choose_unleased(tree, node, search, rule);
+      if (chosen.passes_draw) way.drawn = static_cast<std::uint32_t>(path.size());
+      if (chosen.outcome != Selection::Outcome::child) break;
+      if (!may_enter(node, *chosen.child, search, terms)) break;
+      path.emplace_back(chosen.child);
+      descent_.pass(*chosen.child);
+    }
+    way.is_free = true;
+    return way;
+  }
+
   [[nodiscard]] const AnyPosition& position() const noexcept override {
     return descent_.position();
   }
@@ -92,6 +114,33 @@ class WalkerOf final : public Walker {
   }
 
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
+
+  /// The rule's choice. A leased child is passed over once, as if it had twice as many leaves in
+  /// flight.
+  static Selection choose_unleased(const Tree& tree, const Node& node, const RootSearch& search,
+                                   Rule& rule) {
+    const auto choose = [&] {
+      return &node == &tree.root() ? rule.choose_at_root(tree, search, true)
+                                   : rule.choose(tree, node, true);
+    };
+    const Selection first = choose();
+    if (first.outcome != Selection::Outcome::child || !is_leased(*first.child)) return first;
+    const std::uint32_t more = first.child->in_flight.load(std::memory_order_relaxed);
+    first.child->in_flight.fetch_add(more, std::memory_order_relaxed);
+    const Selection second = choose();
+    first.child->in_flight.fetch_sub(more, std::memory_order_relaxed);
+    return second;
+  }
+
+  [[nodiscard]] static bool may_enter(const Node& node, const Node& child, const RootSearch& search,
+                                      const LeaseTerms& terms) noexcept {
+    if (child.state.load(std::memory_order_acquire) != NodeState::expanded) return false;
+    const Proof proof = child.proof.load(std::memory_order_relaxed);
+    if (search.config.solver && proof != Proof::none) return false;
+    const bool shared = node.in_flight.load(std::memory_order_relaxed) != 0;
+    return leads_on(node.visits.load(std::memory_order_relaxed), shared,
+                    child.visits.load(std::memory_order_relaxed), terms);
+  }
 
   /// The end of a walk at a node that is there and not expanded. Where the game's code throws, the
   /// node is fresh again.

@@ -1,5 +1,6 @@
-/// One walk from the root to a leaf: a rule chooses the moves (rules/rule.h), a descent plays them
-/// (run/descent.h). No other part of the search knows the type of the game.
+/// One walk from the root, or from the top of a lease, to a leaf: a rule chooses the moves
+/// (rules/rule.h), a descent plays them (run/descent.h). No other part of the search knows the type
+/// of the game.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 #include "games/any/any_game.h"
 #include "search/rules/rule.h"
+#include "search/run/lease.h"
 #include "search/tree/path.h"
 #include "search/tree/tree.h"
 
@@ -29,6 +31,18 @@ struct Walk {
   std::uint32_t drawn = 0;
 };
 
+/// Where walks begin: at the root of the tree or at the top of a lease, which is expanded.
+struct Start {
+  Node& node;
+  const AnyPosition& position;
+};
+
+/// The way to the top of a part of the tree that a worker may lease: see lease.h.
+struct WayToPart {
+  bool is_free = false;     ///< as far as was seen; Lease makes sure
+  std::uint32_t drawn = 0;  ///< see Walk
+};
+
 class Walker {
  public:
   Walker() = default;
@@ -36,10 +50,14 @@ class Walker {
   Walker& operator=(const Walker&) = delete;
   virtual ~Walker() = default;
 
-  /// Walks down `tree`, whose root is the position `root` (expanded, not over). `search`: the
-  /// tree's. Throws what the code of a user's game threw.
-  virtual Walk walk(Tree& tree, const AnyPosition& root, const RootSearch& search, Rule& rule,
+  /// Walks down `tree` from `start`, which is expanded and not over, and which `path` begins with.
+  /// `search`: the tree's. Throws what the code of a user's game threw.
+  virtual Walk walk(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
                     Allocator& allocator, Path& path) = 0;
+  /// Walks down from the root to the top of a part to lease, and leaves all as it was. `path`: from
+  /// the root to the top. Not in a user's game.
+  virtual WayToPart find_part(const Tree& tree, const Start& root, const RootSearch& search,
+                              Rule& rule, const LeaseTerms& terms, Path& path) = 0;
   /// Where the last walk ended.
   [[nodiscard]] virtual const AnyPosition& position() const noexcept = 0;
   /// Drops what it keeps of one walk for the next. This destroys states of a user's game: the

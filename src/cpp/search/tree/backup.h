@@ -19,10 +19,10 @@ class LeafLock {
   LeafLock(const LeafLock&) = delete;
   LeafLock& operator=(const LeafLock&) = delete;
   [[nodiscard]] bool try_lock() noexcept {
-    return S == Sharing::exclusive || !leaf_.creating.exchange(true, std::memory_order_acquire);
+    return S == Sharing::exclusive || !leaf_.locked.exchange(true, std::memory_order_acquire);
   }
   void unlock() noexcept {
-    if constexpr (S == Sharing::shared) leaf_.creating.store(false, std::memory_order_release);
+    if constexpr (S == Sharing::shared) leaf_.locked.store(false, std::memory_order_release);
   }
 
  private:

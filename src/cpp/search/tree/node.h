@@ -74,7 +74,7 @@ struct Node {
   std::atomic<std::uint32_t> visits{0};
   /// Leaves below that are gathered and not yet backed up. Any worker, relaxed.
   std::atomic<std::uint32_t> in_flight{0};
-  /// First block of children. The worker that holds the creation lock, before num_children.
+  /// First block of children. The worker that holds the lock, before num_children.
   BlockIndex children = 0;
   /// See edges.h. The worker that claimed the node, before state becomes expanded (release).
   BlockIndex edges = 0;
@@ -82,16 +82,18 @@ struct Node {
   /// player.
   float value = 0.0F;
   std::uint16_t num_edges = 0;  ///< at most kMaxActions
-  /// Children that can be read. The holder of the creation lock, release.
+  /// Children that can be read. The holder of the lock, release.
   std::atomic<std::uint16_t> num_children{0};
   ActionId action = 0;    ///< that leads here; constant
   PackedPrior prior = 0;  ///< of that action; root noise changes it between searches
   std::atomic<NodeState> state{NodeState::fresh};  ///< acquire / release
   std::atomic<Proof> proof{Proof::none};           ///< from none to a value; see prove()
-  std::atomic<bool> creating{false};               ///< creation lock: acquire / release
-  std::uint8_t chooser : 1 = 0;                    ///< player who moved here; constant
-  std::uint8_t mover : 1 = 0;                      ///< player to move; written with edges
-  std::uint8_t edges_are_bits : 1 = 0;             ///< a set of actions of one prior, not a list
+  /// Held while a child is created, while a leaf in flight is marked, and during a lease
+  /// (run/lease.h): acquire / release.
+  std::atomic<bool> locked{false};
+  std::uint8_t chooser : 1 = 0;         ///< player who moved here; constant
+  std::uint8_t mover : 1 = 0;           ///< player to move; written with edges
+  std::uint8_t edges_are_bits : 1 = 0;  ///< a set of actions of one prior, not a list
 
   /// W / N for the player who moved here.
   [[nodiscard]] double mean_for_chooser() const noexcept {

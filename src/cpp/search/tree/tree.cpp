@@ -149,7 +149,7 @@ void Tree::order_root() {
 template <Sharing S>
 Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) noexcept {
   constexpr bool kLocks = S == Sharing::shared;
-  if (kLocks && parent.creating.exchange(true, std::memory_order_acquire)) return nullptr;
+  if (kLocks && parent.locked.exchange(true, std::memory_order_acquire)) return nullptr;
   const int place = parent.num_children.load(std::memory_order_relaxed);
   Node* child = nullptr;
   if (place < parent.num_edges) child = make_place(allocator, parent, place);
@@ -164,7 +164,7 @@ Node* Tree::create_child(Allocator& allocator, Node& parent, bool& full) noexcep
     child->state.store(NodeState::claimed, std::memory_order_relaxed);
     parent.num_children.store(static_cast<std::uint16_t>(place + 1), std::memory_order_release);
   }
-  if (kLocks) parent.creating.store(false, std::memory_order_release);
+  if (kLocks) parent.locked.store(false, std::memory_order_release);
   return child;
 }
 

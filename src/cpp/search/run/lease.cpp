@@ -1,0 +1,85 @@
+#include "search/run/lease.h"
+
+namespace pyengine {
+namespace {
+
+/// Visits of a top for each simulation of its lease.
+constexpr std::uint32_t kVisitsPerSimulation = 16;
+/// More save little, and keep others waiting.
+constexpr std::uint32_t kMost = 512;
+/// A tree has a lease for another worker each time it has grown by so many visits: to wake one
+/// costs as much as some hundred simulations.
+constexpr std::uint32_t kVisitsPerLease = 2048;
+
+}  // namespace
+
+LeaseTerms lease_terms(std::uint32_t visits, int workers, std::uint32_t worthwhile) noexcept {
+  if (visits < kVisitsPerLease) {
+    const std::uint32_t simulations = std::min(kVisitsPerLease - visits, kMost);
+    return {true, simulations, simulations, worthwhile, visits};
+  }
+  const auto count = static_cast<std::uint32_t>(std::max(1, workers));
+  const std::uint32_t most = visits / (4 * count * kVisitsPerSimulation);
+  return {false, 1, std::clamp(most, 1U, kMost), worthwhile, visits / (2 * count)};
+}
+
+std::uint32_t lease_simulations(std::uint32_t visits, const LeaseTerms& terms) noexcept {
+  return std::clamp(visits / kVisitsPerSimulation, terms.fewest, terms.most);
+}
+
+bool leads_on(std::uint32_t visits, bool shared, std::uint32_t child_visits,
+              const LeaseTerms& terms) noexcept {
+  if (terms.whole) return false;
+  const std::uint32_t simulations = child_visits / kVisitsPerSimulation;
+  if (simulations >= terms.most) return true;
+  return (shared || visits > terms.largest) && simulations >= terms.worthwhile;
+}
+
+std::uint32_t most_leases(std::uint32_t visits) noexcept { return 1 + visits / kVisitsPerLease; }
+
+Lease::Lease(const Path& path, std::uint32_t simulations, std::uint32_t drawn) noexcept
+    : path_(path), marks_(path.size() == 1 ? 0 : simulations), drawn_(drawn) {
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    path[i]->in_flight.fetch_add(marks_, std::memory_order_seq_cst);
+    if (i + 1 == path.size() ? path[i]->locked.exchange(true, std::memory_order_seq_cst)
+                             : is_leased(*path[i])) {
+      unmark(i + 1);
+      return;
+    }
+  }
+  Node& top = *path.back();
+  if (top.in_flight.load(std::memory_order_seq_cst) != marks_) {
+    top.locked.store(false, std::memory_order_release);
+    unmark(path.size());
+    return;
+  }
+  taken_ = true;
+  visits_ = top.visits.load(std::memory_order_relaxed);
+  value_sum_ = top.value_sum.load(std::memory_order_relaxed);
+}
+
+Lease::~Lease() {
+  if (!taken_) return;
+  Node& top = *path_.back();
+  const std::uint32_t visits = top.visits.load(std::memory_order_relaxed) - visits_;
+  const std::int64_t value = top.value_sum.load(std::memory_order_relaxed) - value_sum_;
+  for (std::size_t i = 0; i + 1 < path_.size(); ++i) {
+    Node& node = *path_[i];
+    if (i >= drawn_) {
+      node.value_sum.fetch_add(node.chooser == top.chooser ? value : -value,
+                               std::memory_order_relaxed);
+    }
+    node.visits.fetch_add(visits, std::memory_order_relaxed);
+  }
+  top.locked.store(false, std::memory_order_release);
+  unmark(path_.size());
+}
+
+/// Release: who finds a node without other marks also sees what was written below it.
+void Lease::unmark(std::size_t nodes) const noexcept {
+  for (std::size_t i = nodes; i-- > 0;) {
+    path_[i]->in_flight.fetch_sub(marks_, std::memory_order_release);
+  }
+}
+
+}  // namespace pyengine

@@ -1,0 +1,200 @@
+/// Leases: how a tree is divided among workers, and what others see of it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "chain.h"
+#include "eval/simple.h"
+#include "search/run/lease.h"
+#include "search_fixtures.h"
+#include "tree_check.h"
+
+namespace pyengine {
+namespace {
+
+using namespace search_test;
+
+SearchConfig config_of(int threads, std::uint64_t simulations) {
+  SearchConfig config;
+  config.threads = threads;
+  config.simulations = simulations;
+  config.memory_limit = 64U << 20;
+  return config;
+}
+
+/// Stops a search at the n-th poll.
+class Impatient final : public Host {
+ public:
+  explicit Impatient(int polls) : polls_(polls) {}
+  bool poll() override { return --polls_ > 0; }
+
+ private:
+  int polls_;
+};
+
+/// Of a new search from the start of the game.
+SearchResult searched(const std::string& game, const std::shared_ptr<Evaluator>& evaluator,
+                      const SearchConfig& config) {
+  Searcher searcher(load_game(game), evaluator, config);
+  Patient host;
+  const SearchResult result = searcher.search(State(searcher.game()), config, host);
+  const TreeCount count = check_tree(*searcher.tree(), !config.solver);
+  CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
+  return result;
+}
+
+TEST_CASE(
+    "a lease has a sixteenth of the visits of its top, and all leases a share of the root's") {
+  for (const std::uint32_t visits : {3000U, 50000U, 4000000000U}) {
+    for (const int workers : {2, 16, 128}) {
+      const LeaseTerms terms = lease_terms(visits, workers, 8);
+      CHECK(terms.most >= 1);
+      CHECK(terms.most <= std::max(1U, visits / static_cast<std::uint32_t>(64 * workers)));
+      CHECK(lease_simulations(160, terms) <= 10);
+      CHECK(lease_simulations(visits, terms) == terms.most);
+    }
+  }
+}
+
+TEST_CASE("the way to a part goes on to a child with enough visits") {
+  const LeaseTerms terms = lease_terms(64000, 2, 8);  // at most 500 simulations
+  CHECK(leads_on(10000, false, 8000, terms));
+  CHECK_FALSE(leads_on(10000, false, 7000, terms));  // the node leaves enough to the other
+  CHECK(leads_on(10000, true, 7000, terms));         // somebody is below it
+  CHECK(leads_on(60000, false, 128, terms));         // nobody could work beside it
+  CHECK_FALSE(leads_on(60000, false, 127, terms));   // not worth the way
+}
+
+TEST_CASE("in a young tree the root is leased, whatever its children have") {
+  for (const std::uint32_t visits : {1U, 100U, 2000U}) {
+    const LeaseTerms terms = lease_terms(visits, 4, 8);
+    CHECK_FALSE(leads_on(visits, false, visits - 1, terms));
+    CHECK(most_leases(visits) == 1);
+  }
+  CHECK(most_leases(1U << 20) > 100);
+}
+
+TEST_CASE("a leased part counts on the path above it when the lease ends, and not before") {
+  Chain chain({0, 1, 1, 0});
+  const Path below(chain.path.begin() + 2, chain.path.end());
+  {
+    const Path to_top(chain.path.begin(), chain.path.begin() + 3);
+    const Lease lease(to_top, 10, 1);
+    REQUIRE(lease.taken());
+    CHECK(chain.nodes[0]->in_flight.load() == 10);
+    CHECK(chain.nodes[2]->in_flight.load() == 10);
+    CHECK(chain.nodes[3]->in_flight.load() == 0);
+    back_up<Sharing::exclusive>(below, 0.5F);
+    back_up<Sharing::exclusive>(below, 1.0F);
+    CHECK(chain.nodes[0]->visits.load() == 0);
+  }
+  for (const auto& node : chain.nodes) {
+    CHECK(node->visits.load() == 2);
+    CHECK(node->in_flight.load() == 0);
+    CHECK_FALSE(node->locked.load());
+  }
+  CHECK(chain.mean(0) == 0.0);  // the rule passed a known draw there
+  CHECK(chain.mean(1) == 0.75);
+  CHECK(chain.mean(2) == -0.75);
+}
+
+TEST_CASE("a part is not leased twice, nor below a leased one, nor above one") {
+  Chain chain({0, 1, 0});
+  const Path to_root(chain.path.begin(), chain.path.begin() + 1);
+  const Path to_child(chain.path.begin(), chain.path.begin() + 2);
+  for (const Path& first : {to_root, to_child, chain.path}) {
+    const Lease taken(first, 5, 0);
+    REQUIRE(taken.taken());
+    for (const Path& second : {to_root, to_child, chain.path})
+      CHECK_FALSE(Lease(second, 7, 0).taken());
+    CHECK(chain.nodes[0]->in_flight.load() == (first.size() == 1 ? 0 : 5));
+  }
+  CHECK(Lease(to_root, 7, 0).taken());
+}
+
+TEST_CASE("a young tree is searched as by one thread") {
+  for (const char* game : {"tic_tac_toe", "connect_four", "gomoku"}) {
+    const auto visits = [&](int threads) {
+      return searched(game, std::make_shared<UniformEvaluator>(), config_of(threads, 1000)).visits;
+    };
+    CHECK(visits(4) == visits(1));
+  }
+}
+
+TEST_SUITE("concurrent") {
+  TEST_CASE("two workers never have parts of which one contains the other") {
+    Chain chain({0, 1, 0, 1});
+    const auto work = [&](std::size_t nodes) {
+      const Path path(chain.path.begin(), chain.path.begin() + static_cast<std::ptrdiff_t>(nodes));
+      const Path top(1, path.back());
+      for (int i = 0; i < 3000; ++i) {
+        const Lease lease(path, 3, 0);
+        if (lease.taken())
+          back_up<Sharing::exclusive>(top, 1.0F);  // without a lock: TSan sees two at once
+      }
+    };
+    std::vector<std::thread> threads;
+    for (const std::size_t nodes : {2U, 3U, 4U}) threads.emplace_back(work, nodes);
+    for (std::thread& thread : threads) thread.join();
+    CHECK(chain.nodes[0]->visits.load() == chain.nodes[1]->visits.load());
+    for (const auto& node : chain.nodes) CHECK(node->in_flight.load() == 0);
+  }
+
+  TEST_CASE("workers with parts of their own do all simulations, whatever the rule and the game") {
+    for (const char* game : {"connect_four", "gomoku", "othello"}) {
+      for (const Algorithm algorithm : {Algorithm::puct, Algorithm::uct}) {
+        for (const bool solver : {false, true}) {
+          CAPTURE(game);
+          SearchConfig config = config_of(4, 12000);
+          config.algorithm = algorithm;
+          config.solver = solver;
+          const auto result = searched(game, std::make_shared<UniformEvaluator>(), config);
+          CHECK(result.simulations == 12000);
+          CHECK(total(result.visits) == 12000);
+        }
+      }
+    }
+  }
+
+  TEST_CASE("a small game is proven by workers with parts of their own") {
+    SearchConfig config = config_of(4, 1U << 20);
+    config.memory_limit = 256U << 20;
+    const auto result = searched("tic_tac_toe", std::make_shared<RolloutEvaluator>(), config);
+    CHECK(result.proven == 0);
+  }
+
+  TEST_CASE("workers with parts of their own are stopped and go on in the same tree") {
+    const SearchConfig config = config_of(4, 20000);
+    Searcher searcher(load_game("othello"), std::make_shared<UniformEvaluator>(), config);
+    State state(searcher.game());
+    for (int polls = 1; polls < 12; ++polls) {
+      Impatient host(polls);
+      const SearchResult result = searcher.search(state, config, host);
+      CHECK(result.simulations <= 20000);
+      const TreeCount count = check_tree(*searcher.tree(), true);
+      CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
+      state.apply_action(result.action);
+      searcher.advance(result.action);
+    }
+  }
+
+  TEST_CASE("parts of workers stay within the memory limit") {
+    SearchConfig config = config_of(3, 60000);
+    config.memory_limit = 8U << 20;
+    config.solver = false;
+    Searcher searcher(load_game("gomoku"), std::make_shared<UniformEvaluator>(), config);
+    Patient host;
+    const auto result = searcher.search(State(searcher.game()), config, host);
+    CHECK(total(result.visits) == 60000);
+    CHECK(check_tree(*searcher.tree(), false).wrong == 0);
+    CHECK(searcher.stats().bytes <= config.memory_limit);
+  }
+}
+
+}  // namespace
+}  // namespace pyengine
