@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyengine
 from pyengine import machine
@@ -43,6 +43,7 @@ class Subject:
         trees: searched at once.
         rate: simulations a second of one thread, about: how long a search has to be.
         asked: the ratio that is wanted; None = for comparison.
+        algorithm: of the search.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Subject:
     trees: int
     rate: float
     asked: float | None
+    algorithm: Literal["puct", "uct"] = "puct"
 
 
 def subjects(report: Report, options: Options) -> list[Subject]:
@@ -68,8 +70,15 @@ def subjects(report: Report, options: Options) -> list[Subject]:
         found.append(Subject(name, network.game, network.evaluator, 1, 10_000, asked))
     go9 = "go(board_size=9)"
     found.append(Subject("go9/rollout", go9, "rollout", 1, 60_000, 1.85))
+    playouts = [
+        ("connect_four", "connect_four", 3_000_000),
+        ("othello", "othello", 700_000),
+        ("gomoku15", "gomoku", 700_000),
+        ("go9", go9, 190_000),
+    ]
+    found += [Subject(f"{n}/uct", g, "rollout", 1, r, 1.9, "uct") for n, g, r in playouts]
     uniform = [("connect_four", "connect_four"), ("go9", go9), ("gomoku15", "gomoku")]
-    found += [Subject(f"{n}/uniform", g, "uniform", 1, 1_500_000, 1.0) for n, g in uniform]
+    found += [Subject(f"{n}/uniform", g, "uniform", 1, 1_500_000, 1.9) for n, g in uniform]
     many = [*uniform, ("othello", "othello")]
     found += [Subject(f"{n}/uniform", g, "uniform", TREES, 1_500_000, 1.95) for n, g in many]
     return found
@@ -86,7 +95,9 @@ class Timed:
 @contextmanager
 def warm_engine(subject: Subject, threads: int) -> Iterator[pyengine.Engine]:
     """A new engine whose threads have run once."""
-    config = pyengine.SearchConfig(threads=threads, memory_limit=4 << 30)
+    config = pyengine.SearchConfig(
+        threads=threads, algorithm=subject.algorithm, memory_limit=4 << 30
+    )
     with pyengine.Engine(subject.game, subject.evaluator, config=config) as engine:
         engine.search(engine.game.new_initial_state(), simulations=1, reuse_tree=False)
         engine.clear()

@@ -49,7 +49,9 @@ struct EvaluatorTraits {
   bool equal_priors = false;      ///< every answer says EvalLeaf::equal_priors
   bool immediate = false;         ///< request() always answers: there are no rows to evaluate
   bool on_the_spot = false;       ///< has answer()
-  bool brief = false;           ///< answers take less time than workers of one tree cost each other
+  /// Answers on the spot take about as long as two workers of one tree cost each other when they
+  /// meet.
+  bool brief = false;
   bool calling_thread = false;  ///< evaluate() only on the thread that called the search (Python)
   /// Batches worth evaluating at once. 0 = as many as there are workers, which evaluate. Else
   /// evaluate() waits for a device: threads of their own call it, one more than this number, while

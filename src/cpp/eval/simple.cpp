@@ -1,6 +1,7 @@
 #include "eval/simple.h"
 
-#include <cstdint>
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -37,22 +38,24 @@ class UniformPlayouts {
   PlayoutSpace space_;
 };
 
-/// Workers of one tree write to the same cache lines, which costs about a microsecond a simulation.
-/// Two workers are 0.5 times as fast as one in tic-tac-toe (8 plies a playout), 0.3 times in
-/// Connect Four (21), 1.2 times in Othello (60) and 1.3 times in Gomoku 15x15 (110).
-constexpr int kBriefPlies = 40;
+/// Workers of one tree that meet at each simulation cost each other about a microsecond. Playouts
+/// of Othello and of Gomoku 15x15 take about one, of Go 9x9 five.
+constexpr std::chrono::nanoseconds kBrief{2500};
 
-/// Whether playouts from the start of the game have fewer plies than that. A user's game takes its
-/// time whatever its length.
+/// Whether the playouts of a leaf take less time than that here. A user's game takes its time.
 bool are_brief(const AnyGame& game, int rollouts) {
   if (dynamic_cast<const ForeignGame*>(&game) != nullptr) return false;
   const std::unique_ptr<AnyPosition> start = game.initial_position();
   constexpr int kPlayouts = 16;
   PlayoutSpace space;
   Rng rng(0, 0);
-  std::int64_t plies = 0;
-  for (int i = 0; i < kPlayouts; ++i) plies += start->play_out(rng, space).plies;
-  return plies * rollouts < std::int64_t{kBriefPlies} * kPlayouts;
+  auto least = std::chrono::nanoseconds::max();
+  for (int i = 0; i < kPlayouts; ++i) {
+    const auto begun = std::chrono::steady_clock::now();
+    static_cast<void>(start->play_out(rng, space));
+    least = std::min<std::chrono::nanoseconds>(least, std::chrono::steady_clock::now() - begun);
+  }
+  return least < kBrief / rollouts;
 }
 
 }  // namespace
