@@ -17,13 +17,13 @@ if TYPE_CHECKING or __package__:
     from .common import Options, Report, check
     from .intervals import median, median_columns
     from .modelled import ModelledDevice
-    from .pairs import pace, samples
+    from .pairs import Rate, in_turns, pace, ratios, samples
 else:  # run as a file
     import common
     from common import Options, Report, check
     from intervals import median, median_columns
     from modelled import ModelledDevice
-    from pairs import pace, samples
+    from pairs import Rate, in_turns, pace, ratios, samples
 
 NAME = "device"
 DESCRIPTION = "share of a modelled accelerator's rows that a search fills with leaves"
@@ -111,6 +111,45 @@ def busy_workers(game: str, options: Options) -> dict[str, Any]:
         "fill": stats["evaluations"] / stats["batches"],
         "collisions/row": stats["collisions"] / stats["evaluations"],
         "threads": WORKERS,
+    }
+
+
+#: Two devices beside one: trees enough for both.
+DEVICES = 2
+DEVICES_ASKED = 1.9
+TREES_OF_DEVICES = Subject("connect_four", "connect_four", DEVICES * TREES, None)
+
+
+def two_devices(options: Options) -> dict[str, Any]:
+    """Return rows a second of two devices over those of one, measured in turns."""
+    game = pyengine.load_game(TREES_OF_DEVICES.game)
+    in_flight = MANY_TREES // TREES
+    config = config_for(TREES_OF_DEVICES).replace(in_flight=in_flight)
+    seconds = 0.1 if options.quick else options.seconds / 2
+    simulations = int(seconds * ModelledDevice().capacity(BATCH) / TREES_OF_DEVICES.trees)
+
+    def once(devices: int) -> Rate:
+        device = ModelledDevice(devices=devices)
+        states = [game.new_initial_state()] * TREES_OF_DEVICES.trees
+        with pyengine.Engine(game, device, config=config) as engine:
+            begun, used = time.perf_counter(), time.process_time()
+            results = engine.search_many(states, simulations=devices * simulations)
+            seconds, used = time.perf_counter() - begun, time.process_time() - used
+        rows = sum(result.evaluations for result in results)
+        check(
+            "the devices evaluated the rows that the search counts",
+            device.counters()["rows"] == rows,
+            rows,
+        )
+        return Rate(rows / seconds, rows / used)
+
+    found = in_turns(pace(options, least=REPEATS), lambda: once(1), lambda: once(DEVICES))
+    one, two = [each[0] for each in found], [each[1] for each in found]
+    return {
+        "asked": DEVICES_ASKED,
+        **ratios(two, one),
+        "cpu us/row": median([1e6 / rate.cpu for rate in two]),
+        "threads": config.threads,
     }
 
 
@@ -206,6 +245,10 @@ def run(report: Report, options: Options) -> None:
     for subject in SUBJECTS:
         with report.row(f"device/{subject.name}/modelled/{subject.knobs}") as row:
             row.update(measure(subject, options))
+    with report.row(
+        f"device/connect_four/modelled/devices=2,trees={TREES_OF_DEVICES.trees}"
+    ) as row:
+        row.update(two_devices(options))
     for game in WORKER_GAMES:
         with report.row(f"device/{game}/1ms_a_row_on_the_cpu/trees=1,threads={WORKERS}") as row:
             row.update(busy_workers(game, options))

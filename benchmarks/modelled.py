@@ -20,6 +20,7 @@ class ModelledDevice(pyengine.Evaluator):
         streams: batches in service at once. The search serves them with one thread more, so that
             the device has its next batch before it is done. 0 = no device: a worker evaluates its
             batch itself, in that time.
+        devices: like this one, which share the batches.
         uniform: see above.
         buckets: whether batches are padded to the sizes that a GPU's are.
         spec: how it reads a position; None = ``ModelSpec()``.
@@ -33,20 +34,24 @@ class ModelledDevice(pyengine.Evaluator):
         per_row: float = 5e-6,
         *,
         streams: int = 2,
+        devices: int = 1,
         uniform: bool = False,
         buckets: bool = True,
         spec: ModelSpec | None = None,
     ) -> None:
-        self._device = _core.ModelledDevice(
-            latency=latency,
-            per_row=per_row,
-            streams=streams,
-            buckets=buckets,
-            uniform=uniform,
-        )
+        self._devices = [
+            _core.ModelledDevice(
+                latency=latency,
+                per_row=per_row,
+                streams=streams,
+                buckets=buckets,
+                uniform=uniform,
+            )
+            for _ in range(devices)
+        ]
         given = ModelSpec() if spec is None else spec
-        super().__init__(_core.modelled_device_evaluator(self._device, given), given)
-        self.latency, self.per_row, self.streams = latency, per_row, streams
+        super().__init__(_core.modelled_device_evaluator(self._devices, given), given)
+        self.latency, self.per_row, self.streams = latency, per_row, devices * streams
 
     def capacity(self, batch: int) -> float:
         """Return the most rows a second in batches of ``batch``."""
@@ -55,7 +60,8 @@ class ModelledDevice(pyengine.Evaluator):
     def counters(self) -> dict[str, Any]:
         """Return ``batches``, ``rows``, ``padding``; seconds ``busy`` and ``late`` so far.
 
-        ``busy`` is the time in service, summed over streams; ``late`` is that between the ends of
-        batches and their feeders' awakening.
+        Of all devices together. ``busy`` is the time in service, summed over streams; ``late`` is
+        that between the ends of batches and their feeders' awakening.
         """
-        return dict(self._device.counters())
+        each = [device.counters() for device in self._devices]
+        return {name: sum(counters[name] for counters in each) for name in each[0]}

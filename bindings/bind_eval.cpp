@@ -14,6 +14,7 @@
 #include "eval/evaluate_states.h"
 #include "eval/mixed.h"
 #include "eval/modelled_device.h"
+#include "eval/network/several.h"
 #include "eval/ort/runtime.h"
 #include "eval/simple.h"
 #include "games/any/state.h"
@@ -153,6 +154,18 @@ void bind_model(py::module_& m) {
       "as_device calls the CPU as a GPU is called, one_session as TensorRT is.");
 }
 
+/// A network on one device or on several.
+template <typename Source>
+std::shared_ptr<Evaluator> evaluator_on(const std::vector<std::shared_ptr<Source>>& devices,
+                                        ModelSpec spec) {
+  if (devices.size() == 1) {
+    return std::make_shared<NetworkEvaluator>(devices.front(), std::move(spec));
+  }
+  auto all = std::make_shared<SeveralDevices>(
+      std::vector<std::shared_ptr<NetworkSource>>(devices.begin(), devices.end()));
+  return std::make_shared<NetworkEvaluator>(std::move(all), std::move(spec));
+}
+
 void bind_spec(py::module_& m) {
   m.def(
       "plane_names", [](const py::object& spec) { return plane_names(spec_from(spec)); },
@@ -189,10 +202,10 @@ void bind_evaluators(py::module_& m) {
       py::arg("network"), py::arg("rollout"), py::arg("mix"));
   m.def(
       "onnx_evaluator",
-      [](const std::shared_ptr<OrtModel>& model, const py::object& spec) {
-        return Pointer(std::make_shared<NetworkEvaluator>(model, spec_from(spec)));
+      [](const std::vector<std::shared_ptr<OrtModel>>& models, const py::object& spec) {
+        return evaluator_on(models, spec_from(spec));
       },
-      py::arg("model"), py::arg("spec"));
+      py::arg("models"), py::arg("spec"), "The same file, opened on each device.");
   m.def(
       "callback_evaluator",
       [](const py::object& fn, const py::object& spec) {
@@ -242,11 +255,10 @@ void bind_modelled_device(py::module_& m) {
       "from the end of a batch until its thread wakes up (late), summed.");
   m.def(
       "modelled_device_evaluator",
-      [](const std::shared_ptr<ModelledDevice>& device, const py::object& spec) {
-        return std::shared_ptr<Evaluator>(
-            std::make_shared<NetworkEvaluator>(device, spec_from(spec)));
+      [](const std::vector<std::shared_ptr<ModelledDevice>>& devices, const py::object& spec) {
+        return evaluator_on(devices, spec_from(spec));
       },
-      py::arg("device"), py::arg("spec"));
+      py::arg("devices"), py::arg("spec"));
 }
 
 void bind_runtime(py::module_& m) {

@@ -534,8 +534,14 @@ def load_game(name: str, /, **kwargs) -> Game:
 def mixed_evaluator(
     network: Evaluator, rollout: Evaluator, mix: typing.SupportsFloat | typing.SupportsIndex
 ) -> Evaluator: ...
-def modelled_device_evaluator(device: ModelledDevice, spec: typing.Any) -> Evaluator: ...
-def onnx_evaluator(model: OnnxModel, spec: typing.Any) -> Evaluator: ...
+def modelled_device_evaluator(
+    devices: collections.abc.Sequence[ModelledDevice], spec: typing.Any
+) -> Evaluator: ...
+def onnx_evaluator(models: collections.abc.Sequence[OnnxModel], spec: typing.Any) -> Evaluator:
+    """
+    The same file, opened on each device.
+    """
+
 def open_onnx(
     path: os.PathLike | str | bytes,
     *,

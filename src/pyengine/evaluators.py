@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core, engine_cache, runtime
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, ModelError
 from pyengine.files import path_of
 from pyengine.games import State, as_game
 from pyengine.integers import integer
@@ -270,6 +270,9 @@ class OnnxEvaluator(Evaluator):
         max_batch: most rows of one call of the network; None = the whole batch of the search.
         threads: threads within one call on the CPU; None = 1, since every thread of a search
             makes calls of its own.
+        devices: GPUs that share the batches, which go to whichever has the fewest in service:
+            ``[0, 1]``. None = the one of ``device_id``. It is an error where they are not GPUs
+            that work.
 
     Raises:
         ModelError: the file is missing, damaged, no ONNX, cannot be read without a spec or names
@@ -299,13 +302,14 @@ class OnnxEvaluator(Evaluator):
         device_id: int = 0,
         max_batch: int | None = None,
         threads: int | None = None,
+        devices: Sequence[int] | None = None,
     ) -> None:
         """Open the file; see the class."""
         file = path_of("path", path)
         if str(path) in bundled_models() and not file.exists():
             file = bundled_models()[str(path)]
         wanted = _provider_list(providers)
-        device_id = _natural("device_id", device_id, 0)
+        chosen = _devices(device_id, devices)
         max_batch = 0 if max_batch is None else _natural("max_batch", max_batch, 1)
         threads = 0 if threads is None else _natural("threads", threads, 1)
         external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
@@ -313,19 +317,25 @@ class OnnxEvaluator(Evaluator):
             runtime.preload_cuda()
         library = runtime.find_library()
         engines = _engine_folder(file, library, wanted)
-        model = _core.open_onnx(
-            file,
-            library=library,
-            providers=wanted,
-            device_id=device_id,
-            max_batch=max_batch,
-            threads=threads,
-            engine_cache=engines,
-        )
+        models = [
+            _core.open_onnx(
+                file,
+                library=library,
+                providers=wanted,
+                device_id=device,
+                max_batch=max_batch,
+                threads=threads,
+                engine_cache=engines,
+            )
+            for device in chosen
+        ]
+        model = models[0]
         if engines is not None:
             engine_cache.keep(engines)
+        if devices is not None:
+            _check_on_gpu(model, chosen)
         found = spec_of_model(model, file, spec)
-        super().__init__(_core.onnx_evaluator(model, found), found)
+        super().__init__(_core.onnx_evaluator(models, found), found)
         self.path = file
         self.written = file.stat().st_mtime_ns
         self.provider: str = model.provider
@@ -342,6 +352,27 @@ def _engine_folder(model: Path, library: Path, providers: list[tuple[str, Any]])
     if not any("tensorrt" in name.lower() for name, _ in providers):
         return None
     return engine_cache.engine_folder(model, _core.ort_report(library)[0])
+
+
+def _devices(device_id: Any, devices: Any) -> list[int]:
+    """Return the numbers of the GPUs."""
+    if devices is None:
+        return [_natural("device_id", device_id, 0)]
+    if isinstance(devices, str) or not isinstance(devices, Sequence) or not devices:
+        raise ConfigError(f"devices must be None or name at least one GPU, found {devices!r}")
+    chosen = [_natural("devices", one, 0) for one in devices]
+    if len(set(chosen)) != len(chosen):
+        raise ConfigError(f"devices must differ, found {devices!r}")
+    if device_id != 0:
+        raise ConfigError(f"expected device_id or devices, found {device_id!r} and {devices!r}")
+    return chosen
+
+
+def _check_on_gpu(model: _core.OnnxModel, devices: list[int]) -> None:
+    if model.provider == "CPUExecutionProvider":
+        raise ModelError(
+            f"devices: expected the GPUs {devices}, found the CPU ({model.provider_reason})"
+        )
 
 
 def _natural(name: str, value: Any, least: int) -> int:

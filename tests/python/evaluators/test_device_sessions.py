@@ -37,8 +37,8 @@ def open_model(path: Path, *, one_session: bool = False, max_batch: int = 0) -> 
     )  # fmt: skip
 
 
-def evaluator_of(model: _core.OnnxModel) -> Evaluator:
-    return Evaluator(_core.onnx_evaluator(model, SPEC), SPEC)
+def evaluator_of(*models: _core.OnnxModel) -> Evaluator:
+    return Evaluator(_core.onnx_evaluator(models, SPEC), SPEC)
 
 
 def on_device(path: Path, max_batch: int = 0) -> Evaluator:
@@ -59,6 +59,36 @@ def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
             got = device.evaluate(states[:rows], batch_size=batch)
             for found, expected in zip(got, cpu.evaluate(states[:rows]), strict=True):
                 np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_several_devices_evaluate_as_one_does(path: Path) -> None:
+    models = [open_model(path), open_model(path)]
+    states = random_states(GAME, 100)
+    settings = {"batch_size": 8, "cache_entries": 0, "solver": False}
+    with Engine(GAME, evaluator_of(*models), **settings) as engine:
+        found = engine.search_many(states, simulations=20)
+    with Engine(GAME, on_device(path), **settings) as engine:
+        expected = engine.search_many(states, simulations=20)
+    assert [one.simulations for one in found] == [20] * 100
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.priors, other.priors, atol=1e-6)
+    assert models[0].sessions == models[1].sessions == 1  # of 8 rows, opened before the search
+
+
+def test_several_devices_are_gpus_and_differ(path: Path) -> None:
+    with pytest.raises(pyengine.ModelError, match=r"expected the GPUs \[0, 1\], found the CPU"):
+        OnnxEvaluator(path, SPEC, providers=["cpu"], devices=[0, 1])
+    for wrong, message in [
+        ([], "at least one GPU, found \\[\\]"),
+        ("01", "at least one GPU, found '01'"),
+        ([1, 1], "must differ"),
+        ([-1], "at least 0, found -1"),
+        (0, "at least one GPU, found 0"),
+    ]:
+        with pytest.raises(pyengine.ConfigError, match=message):
+            OnnxEvaluator(path, SPEC, devices=wrong)  # type: ignore[arg-type]
+    with pytest.raises(pyengine.ConfigError, match="device_id or devices"):
+        OnnxEvaluator(path, SPEC, device_id=1, devices=[0])
 
 
 def test_batches_are_padded_to_few_sizes(path: Path) -> None:

@@ -59,6 +59,8 @@ class RawNetwork {
   [[nodiscard]] virtual std::string provider() const = 0;
   /// Memory for at most `capacity` rows.
   [[nodiscard]] virtual std::unique_ptr<RawMemory> make_memory(int capacity) = 0;
+  /// Prepares to run on memory that the same network on another device has made.
+  virtual void adopt(RawMemory& memory) { static_cast<void>(memory); }
   /// Evaluates the first `rows` rows, at least one. Returns the rows computed, padding included.
   /// Throws EvaluationError.
   virtual int run(RawMemory& memory, int rows) = 0;

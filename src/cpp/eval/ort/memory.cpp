@@ -63,9 +63,7 @@ OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const P
   planes = input_.data();
   RawMemory::policy = policy_.floats();
   RawMemory::value = value_.floats();
-  if (model_->on_device()) {
-    for (const int size : calls_.sizes()) call(0, size);
-  }
+  prepare(*model_);
 }
 
 OrtMemory::~OrtMemory() {
@@ -78,13 +76,18 @@ OrtMemory::~OrtMemory() {
   }
 }
 
-int OrtMemory::run(int rows) {
+void OrtMemory::prepare(LoadedModel& model) {
+  if (!model.on_device()) return;
+  for (const int size : calls_.sizes()) call(model, 0, size);
+}
+
+int OrtMemory::run(LoadedModel& model, int rows) {
   int computed = 0;
   for (int start = 0; start < rows; start += calls_.limit) {
     const int padded = calls_.padded(std::min(calls_.limit, rows - start));
-    Call& made = call(start, padded);
+    Call& made = call(model, start, padded);
     std::shared_lock shared(device_lock(), std::defer_lock);
-    if (model_->on_device()) shared.lock();
+    if (model.on_device()) shared.lock();
     run(made.session, made);
     computed += padded;
   }
@@ -98,8 +101,8 @@ std::size_t OrtMemory::rows_of(int capacity) const noexcept {
   return static_cast<std::size_t>(calls * calls_.limit);
 }
 
-OrtMemory::Call& OrtMemory::call(int start, int rows) {
-  const auto [at, added] = made_.try_emplace({start, rows});
+OrtMemory::Call& OrtMemory::call(LoadedModel& model, int start, int rows) {
+  const auto [at, added] = made_.try_emplace({&model, start, rows});
   Call& made = at->second;
   if (!added && made.session != nullptr) return made;
   const auto tensor = [&](std::byte* data, const auto& shape, ElementType type) {
@@ -110,9 +113,9 @@ OrtMemory::Call& OrtMemory::call(int start, int rows) {
                       plan_->input_shape, plan_->input_type);
   made.policy = tensor(policy_.row(start), plan_->policy.shape, plan_->policy.type);
   made.value = tensor(value_.row(start), plan_->value.shape, plan_->value.type);
-  if (model_->on_device()) {
-    made.session = model_->session_for({plan_->input, plan_->input_shape, rows, calls_.limit},
-                                       [&](OrtSession* opened) { run(opened, made); });
+  if (model.on_device()) {
+    made.session = model.session_for({plan_->input, plan_->input_shape, rows, calls_.limit},
+                                     [&](OrtSession* opened) { run(opened, made); });
   } else {
     made.binding = bind(made);
     made.session = session_.get();

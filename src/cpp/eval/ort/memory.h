@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,18 +66,20 @@ class Output {
   std::vector<float> floats_;
 };
 
-/// Buffers of a batch with the calls over each part of it that was run.
+/// Buffers of a batch with the calls over each part of it that was run, on each device.
 class OrtMemory final : public RawMemory {
  public:
-  /// On a device the sessions of all sizes are opened and run once here, not in the search.
   OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan, CallPlan calls,
             int capacity);
   OrtMemory(const OrtMemory&) = delete;
   OrtMemory& operator=(const OrtMemory&) = delete;
   ~OrtMemory() override;
 
-  /// Runs the first `rows` rows; returns the rows computed.
-  int run(int rows);
+  /// On a device: opens the sessions of all sizes and runs them once, now and not in the search.
+  /// `model`: the one of the constructor, or the same file on another device.
+  void prepare(LoadedModel& model);
+  /// Runs the first `rows` rows on that model; returns the rows computed.
+  int run(LoadedModel& model, int rows);
 
  private:
   struct GiveBack {
@@ -92,7 +95,7 @@ class OrtMemory final : public RawMemory {
   };
 
   [[nodiscard]] std::size_t rows_of(int capacity) const noexcept;
-  Call& call(int start, int rows);
+  Call& call(LoadedModel& model, int start, int rows);
   void run(OrtSession* session, Call& call) const;
   Handle<OrtIoBinding> bind(const Call& call) const;
 
@@ -105,7 +108,7 @@ class OrtMemory final : public RawMemory {
   Buffer input_;
   Output policy_;
   Output value_;
-  std::map<std::pair<int, int>, Call> made_;  ///< by first row and rows
+  std::map<std::tuple<const LoadedModel*, int, int>, Call> made_;  ///< by first row and rows
 };
 
 }  // namespace pyengine::ort

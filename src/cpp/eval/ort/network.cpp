@@ -187,8 +187,9 @@ class OrtNetwork final : public RawNetwork {
     }
     return std::make_unique<OrtMemory>(model_, plan_, calls, capacity);
   }
+  void adopt(RawMemory& memory) override { static_cast<OrtMemory&>(memory).prepare(*model_); }
   int run(RawMemory& memory, int rows) override {
-    return static_cast<OrtMemory&>(memory).run(rows);
+    return static_cast<OrtMemory&>(memory).run(*model_, rows);
   }
   void check_usable() const override {
     if (!model_->forked()) return;

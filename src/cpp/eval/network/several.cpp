@@ -1,0 +1,91 @@
+#include "eval/network/several.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace pyengine {
+namespace {
+
+class SeveralNetworks final : public RawNetwork {
+ public:
+  explicit SeveralNetworks(std::vector<std::shared_ptr<RawNetwork>> networks)
+      : networks_(std::move(networks)), in_service_(networks_.size()) {}
+
+  [[nodiscard]] ElementType input_type() const noexcept override {
+    return networks_.front()->input_type();
+  }
+  [[nodiscard]] int device_batches() const noexcept override {
+    return std::accumulate(networks_.begin(), networks_.end(), 0, [](int sum, const auto& network) {
+      return sum + network->device_batches();
+    });
+  }
+  [[nodiscard]] std::string provider() const override { return networks_.front()->provider(); }
+  [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
+    auto memory = networks_.front()->make_memory(capacity);
+    for (std::size_t i = 1; i < networks_.size(); ++i) networks_[i]->adopt(*memory);
+    return memory;
+  }
+  int run(RawMemory& memory, int rows) override {
+    const InService device(*this);
+    return networks_[device.index]->run(memory, rows);
+  }
+  void check_usable() const override {
+    for (const auto& network : networks_) network->check_usable();
+  }
+
+ private:
+  /// A batch on the device that has the fewest.
+  struct InService {
+    explicit InService(SeveralNetworks& all) : networks(all) {
+      const std::lock_guard lock(networks.mutex_);
+      auto& counts = networks.in_service_;
+      const auto fewest = std::min_element(counts.begin(), counts.end());
+      index = static_cast<std::size_t>(fewest - counts.begin());
+      ++*fewest;
+    }
+    InService(const InService&) = delete;
+    InService& operator=(const InService&) = delete;
+    ~InService() {
+      const std::lock_guard lock(networks.mutex_);
+      --networks.in_service_[index];
+    }
+
+    SeveralNetworks& networks;
+    std::size_t index = 0;
+  };
+
+  std::vector<std::shared_ptr<RawNetwork>> networks_;
+  std::mutex mutex_;
+  std::vector<int> in_service_;  ///< batches of each device; guarded by mutex_
+};
+
+}  // namespace
+
+SeveralDevices::SeveralDevices(std::vector<std::shared_ptr<NetworkSource>> devices)
+    : devices_(std::move(devices)) {
+  if (devices_.empty()) throw ConfigError("devices: expected at least one, found none");
+  for (const auto& device : devices_) {
+    if (device->device_batches() > 0) continue;
+    throw ModelError("devices: expected a network on a device, found one on the processor");
+  }
+}
+
+int SeveralDevices::device_batches() const noexcept {
+  return std::accumulate(devices_.begin(), devices_.end(), 0, [](int sum, const auto& device) {
+    return sum + device->device_batches();
+  });
+}
+
+std::shared_ptr<RawNetwork> SeveralDevices::fit(const ModelSpec& spec, const NetworkShape& shape) {
+  std::vector<std::shared_ptr<RawNetwork>> networks;
+  for (const auto& device : devices_) networks.push_back(device->fit(spec, shape));
+  return std::make_shared<SeveralNetworks>(std::move(networks));
+}
+
+}  // namespace pyengine
