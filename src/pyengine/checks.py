@@ -69,8 +69,9 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     """Play random games and report the first promise that the game breaks.
 
     Looked at in every position: that an action changes the state itself, the legal list (in range,
-    unique, not empty; sorted in a game of the engine), that clones are independent and play alike,
-    ``history``, ``==`` and ``hash`` where there are any, ``observation_tensor``, that a
+    unique, not empty; sorted in a game of the engine), that clones and starts are independent and
+    clones play alike, ``history``, ``==``, ``hash``, ``__str__`` and ``action_to_string`` (another
+    text for each legal action) where there are any, ``observation_tensor``, that a
     mirrored game has mirrored legal actions and the same result (``num_symmetries``; of a user's
     game only under the symmetries that its start has, and the message names the others); that there
     is an end within ``max_game_length`` (10,000 plies where the game has none), that its returns
@@ -108,6 +109,9 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     except _BrokenError as broken:
         moves = tuple(checker.moves)
         return GameReport(wrapped.name, False, str(broken), moves, finished, checker.plies)
+    except Exception as error:  # the user's code may raise anything, anywhere
+        moves, reason = tuple(checker.moves), _raised("the game", error)
+        return GameReport(wrapped.name, False, reason, moves, finished, checker.plies)
     message = "no broken promise"
     if checker.unchecked:
         shown = ", ".join(map(str, sorted(checker.unchecked)))
@@ -146,6 +150,11 @@ class _BrokenError(Exception):
     """A promise was broken; the message says which."""
 
 
+_ANOTHER_START = (
+    "new_initial_state() must make another state each time, found states that share their moves"
+)
+
+
 def _raised(verb: str, error: BaseException) -> str:
     return f"{verb} raised {type(error).__name__}: {error}"
 
@@ -161,11 +170,23 @@ def _own(state: Any, method: str) -> bool:
 
 
 def _ask(state: Any, verb: str, *arguments: Any) -> Any:
+    shown = ", ".join(map(repr, arguments))
+    return _call(f"{verb}({shown})", lambda: getattr(state, verb)(*arguments))
+
+
+def _call(named: str, function: Callable[[], Any]) -> Any:
     try:
-        return getattr(state, verb)(*arguments)
+        return function()
     except Exception as error:
-        shown = ", ".join(map(repr, arguments))
-        raise _BrokenError(_raised(f"{verb}({shown})", error)) from error
+        raise _BrokenError(_raised(named, error)) from error
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(_call("==", lambda: bool(one == other)))
+
+
+def _text(state: Any) -> str:
+    return str(_call("__str__()", lambda: str(state)))
 
 
 def _whole_numbers(verb: str, answer: Any) -> list[int]:
@@ -201,7 +222,7 @@ def _picture(state: Any) -> tuple[Any, ...]:
     legal = None
     if not terminal:
         legal = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
-    text = str(state) if _own(state, "__str__") else None
+    text = _text(state) if _own(state, "__str__") else None
     past = None
     if hasattr(state, "history"):
         past = _whole_numbers("history", _ask(state, "history"))
@@ -234,7 +255,9 @@ class _Checker:
     def play(self) -> None:
         """Play one game to its end."""
         self.moves = []
-        state = _ask(self.game, "new_initial_state")
+        state, other = (_ask(self.game, "new_initial_state") for _ in range(2))
+        _expect(state is not other, _ANOTHER_START)
+        untouched = _picture(other)
         mirrored = self._mirrored_starts(state)
         while not _ask(state, "is_terminal"):
             self._check_length()
@@ -244,6 +267,8 @@ class _Checker:
                 check(state)
             self._check_mirrored(state, legal, mirrored)
             self._step(state, self.rng.choice(legal), mirrored)
+            if len(self.moves) == 1:
+                _expect(_picture(other) == untouched, _ANOTHER_START)
         self._check_end(state, mirrored)
 
     def _mirrored_starts(self, start: Any) -> list[tuple[int, Any]]:
@@ -252,7 +277,7 @@ class _Checker:
         if isinstance(self.game, Game) and self.game.has_board:
             return [(k, _mirrored_state(self.game, start, k)) for k in symmetries]
         starts = []
-        legal = sorted(_ask(start, "legal_actions"))
+        legal = sorted(_whole_numbers("legal_actions", _ask(start, "legal_actions")))
         for k in symmetries:
             if sorted(self.wrapped.symmetry_action(k, a) for a in legal) == legal:
                 starts.append((k, _ask(self.game, "new_initial_state")))
@@ -310,6 +335,11 @@ class _Checker:
         if planes is not None or before[3:] != (None, None):
             changed = _picture(state) != before or self._planes(state) != planes
             _expect(changed, f"apply_action({action}) left the state as it was")
+        if _own(state, "__eq__"):
+            _expect(
+                not _equal(kept, state),
+                f"the states before and after apply_action({action}) are == to each other",
+            )
         _expect(_picture(kept) == before, f"apply_action({action}) changed a clone made before")
         _expect(_picture(ahead) == _picture(state), f"a clone played {action} otherwise")
         if hasattr(state, "history"):
@@ -323,9 +353,10 @@ class _Checker:
         if not _own(state, "__eq__"):
             return
         copy = _ask(state, "clone")
-        _expect(bool(copy == state), "clone() is not == to the state it was made of")
+        _expect(_equal(copy, state), "clone() is not == to the state it was made of")
         if type(state).__hash__ is not None:
-            _expect(hash(copy) == hash(state), "clone() is == to the state but hashes otherwise")
+            hashes = _call("__hash__()", lambda: (hash(copy), hash(state)))
+            _expect(hashes[0] == hashes[1], "clone() is == to the state but hashes otherwise")
 
     def _check_observation(self, state: Any) -> None:
         size = math.prod(self.wrapped.observation_shape)
@@ -346,7 +377,7 @@ class _Checker:
         """What only states of the engine promise."""
         if not isinstance(self.game, Game):
             if hasattr(state, "action_to_string"):
-                _ask(state, "action_to_string", next(iter(_ask(state, "legal_actions"))))
+                self._check_names(state)
             return
         text = state.serialize()
         again = self.game.deserialize_state(text)
@@ -365,6 +396,23 @@ class _Checker:
         tried = self.rng.sample(illegal, min(_ILLEGAL_TRIES, len(illegal)))
         for action in [*tried, -1, len(everything)]:
             self._check_refused(state, action)
+
+    @staticmethod
+    def _check_names(state: Any) -> None:
+        """Each legal action has a text of its own, by which a person plays it."""
+        actions: dict[str, int] = {}
+        for action in _whole_numbers("legal_actions", _ask(state, "legal_actions")):
+            name = _ask(state, "action_to_string", action)
+            _expect(
+                isinstance(name, str),
+                f"action_to_string({action}) must return a str, found {found(name)}",
+            )
+            same = actions.setdefault(name, action)
+            _expect(
+                same == action,
+                f"action_to_string() must tell actions apart, found {name!r} of {same} and "
+                f"of {action}",
+            )
 
     @staticmethod
     def _check_refused(state: Any, action: int) -> None:
@@ -386,7 +434,7 @@ class _Checker:
                 f"symmetry {k}: another player moves in the mirrored game",
             )
             expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
-            others = sorted(_ask(other, "legal_actions"))
+            others = sorted(_whole_numbers("legal_actions", _ask(other, "legal_actions")))
             _expect(
                 expected == others,
                 f"symmetry {k}: legal_actions() of the mirrored game: expected {expected}, "

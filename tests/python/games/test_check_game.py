@@ -265,6 +265,74 @@ def test_a_search_without_progress_is_an_error(kind: Any, message: str, algorith
         engine.search(kind())
 
 
+class FivePlies(ToyState):
+    """Five plies."""
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 5
+
+
+def fails(*_: Any) -> Any:
+    raise ZeroDivisionError("out of ink")
+
+
+@pytest.mark.parametrize(
+    ("members", "said"),
+    [
+        ({"__str__": fails}, "__str__() raised ZeroDivisionError: out of ink"),
+        ({"__str__": lambda _: None}, "__str__() raised TypeError"),
+        ({"__eq__": fails}, "== raised ZeroDivisionError: out of ink"),
+        ({"__eq__": lambda *_: np.ones(2)}, "== raised ValueError"),
+        ({"__eq__": lambda *_: True}, "the states before and after apply_action("),
+        (
+            {"__eq__": lambda one, other: one.moves == other.moves, "__hash__": fails},
+            "__hash__() raised ZeroDivisionError: out of ink",
+        ),
+        ({"is_terminal": lambda _: np.ones(2)}, "the game raised ValueError"),
+        ({"action_to_string": lambda *_: "x"}, "found 'x' of 0 and of 1"),
+        ({"action_to_string": lambda _, action: action}, "must return a str, found 0 (int)"),
+        ({"action_to_string": lambda *_: None}, "must return a str, found None (NoneType)"),
+    ],
+)
+def test_texts_and_comparisons_are_looked_at(members: dict[str, Any], said: str) -> None:
+    report = pyengine.check_game(ToyGame(type("Five", (FivePlies,), members)), games=2)
+    assert not report.ok
+    assert said in report.message
+
+
+def test_each_start_is_another_state() -> None:
+    class Same(ToyGame):
+        def new_initial_state(self) -> ToyState:
+            self.start = getattr(self, "start", None) or super().new_initial_state()
+            return self.start
+
+    report = pyengine.check_game(Same(FivePlies))
+    assert "new_initial_state() must make another state each time" in report.message
+    assert report.moves == ()
+
+
+def test_starts_that_share_their_moves_are_reported() -> None:
+    class Sharing(FivePlies):
+        def __init__(self, moves: list[int]) -> None:
+            self.moves = moves
+
+        def clone(self) -> Any:
+            return Sharing(list(self.moves))
+
+        def apply_action(self, action: int) -> None:
+            self.moves.append(action)
+
+    class Shared(ToyGame):
+        moves: ClassVar[list[int]] = []
+
+        def new_initial_state(self) -> Any:
+            return Sharing(self.moves)
+
+    report = pyengine.check_game(Shared(Sharing))
+    assert "new_initial_state() must make another state each time" in report.message
+    assert len(report.moves) == 1
+
+
 def test_what_a_game_does_without_is_listed_with_its_cost() -> None:
     report = pyengine.check_game(ToyGame(Pairs), games=1)
     assert report.ok
