@@ -14,7 +14,7 @@ import numpy as np
 
 from pyengine import _core, named_games
 from pyengine._core import Game, State
-from pyengine.arguments import number
+from pyengine.arguments import found, number
 from pyengine.errors import ConfigError
 
 __all__ = [
@@ -261,6 +261,7 @@ def _wrapped(game: Any, text: str | None) -> Game:
     _refuse_by_players(name, game)
     state = game.new_initial_state()
     _require_members(name, "its state", state, _STATE_MEMBERS)
+    _refuse_history(name, state)
     observation_shape = _observation_shape(name, game, state)
     actions = _integer(name, game, "num_distinct_actions", None)
     wrapped = _core.wrap_game(
@@ -341,6 +342,19 @@ def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) 
             f'game "{name}": {owner} ({type(value).__name__}) needs {", ".join(members)}; '
             f"found no {', '.join(missing)}"
         )
+
+
+def _refuse_history(name: str, state: Any) -> None:
+    """Refuse a state whose past is no list of actions."""
+    if not hasattr(state, "history"):
+        return
+    past = state.history()
+    try:
+        list(map(operator.index, past))
+    except TypeError:
+        raise ConfigError(
+            f'game "{name}": history() must be a list of ints, found {found(past)}'
+        ) from None
 
 
 def _refuse_class(game: Any) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyengine import _core, machine
 from pyengine.errors import ConfigError
+from pyengine.evaluators import RolloutEvaluator
 from pyengine.games import as_game, game_of, load_game
 from pyengine.integers import integer
 
@@ -100,13 +102,23 @@ class Solver:
 
         Raises:
             ConfigError: a terminal state, one of another game, a limit out of range, ``score`` for
-                a game without a margin.
+                a game without a margin; without a limit, a user's game that does not end within its
+                ``max_game_length``.
             EngineError: another call of this solver is running.
             KeyboardInterrupt: after Ctrl-C, within 0.1 s.
         """
         limits = None if depth is None else min(integer("depth", depth, 1), 2**31 - 1)
-        solved = self._solver.solve(state, limits, _seconds(seconds), self._threads, bool(score))
+        time = _seconds(seconds)
+        if limits is None and time is None:
+            self._refuse_endless(state)
+        solved = self._solver.solve(state, limits, time, self._threads, bool(score))
         return SolveResult(**solved, state=state.clone())
+
+    def _refuse_endless(self, state: Any) -> None:
+        """Play a user's game once at random: without an end it would be searched for ever."""
+        goes_on = callable(getattr(state, "is_terminal", None)) and not state.is_terminal()
+        if goes_on and _core.unwrap_game(self._game) is not None:
+            RolloutEvaluator().evaluate([state], game=self._game)
 
     def clear(self) -> None:
         """Forget everything. Raises EngineError while a call is running."""
@@ -161,7 +173,7 @@ def minimax(state: Any) -> tuple[float, int]:
         state: a :class:`~pyengine.State` or a user's state, not over.
 
     Raises:
-        ConfigError: a terminal state.
+        ConfigError: a terminal state, a game that is too long for Python's recursion.
 
     Example:
         >>> import pyengine
@@ -174,6 +186,16 @@ def minimax(state: Any) -> tuple[float, int]:
         raise ConfigError(
             "minimax: expected a state in which the game goes on, found a terminal one"
         )
+    try:
+        return _minimax(state)
+    except RecursionError as error:
+        raise ConfigError(
+            f"minimax: expected an end within about {sys.getrecursionlimit() // 2} plies, found "
+            "none; apply_action() must change the state itself"
+        ) from error
+
+
+def _minimax(state: Any) -> tuple[float, int]:
     player = state.current_player()
     best = -math.inf
     chosen = -1
@@ -189,7 +211,7 @@ def minimax(state: Any) -> tuple[float, int]:
 def _value_for(state: Any, player: int) -> float:
     if state.is_terminal():
         return float(state.returns()[player])
-    value, _ = minimax(state)
+    value, _ = _minimax(state)
     return value if state.current_player() == player else -value
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pyengine import _core
+from pyengine.arguments import found
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games import Game, State
@@ -47,7 +49,7 @@ def player_of(given: Any, role: str) -> Player:
     """Return what plays as a player. Raises ConfigError."""
     if isinstance(given, Engine):
         return Player(
-            choose=lambda states: _actions_of(given, states),
+            choose=lambda states: _actions_of(given, states, role),
             given=given,
             game=given.game,
             batch_size=given.config.batch_size,
@@ -56,14 +58,14 @@ def player_of(given: Any, role: str) -> Player:
         )
     if callable(getattr(given, "search_many", None)):
         return Player(
-            choose=lambda states: _actions_of(given, states),
+            choose=lambda states: _actions_of(given, states, role),
             given=given,
             game=getattr(given, "game", None),
             role=role,
         )
     if callable(given):
         return Player(
-            choose=lambda states: [int(given(_seen_by_users(state))) for state in states],
+            choose=lambda states: [_action(given(_seen_by_users(one)), role) for one in states],
             given=given,
             role=role,
         )
@@ -73,8 +75,29 @@ def player_of(given: Any, role: str) -> Player:
     )
 
 
-def _actions_of(searcher: Any, states: Sequence[State]) -> list[int]:
-    return [int(result.action) for result in searcher.search_many(states)]
+def _actions_of(searcher: Any, states: Sequence[State], role: str) -> list[int]:
+    """What a searcher chose for each state. Raises ConfigError for an answer of another kind."""
+    answer = searcher.search_many(states)
+    try:
+        pairs = zip(states, answer, strict=True)
+        return [_action(result.action, role) for _, result in pairs]
+    except (AttributeError, TypeError, ValueError) as error:
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(
+            f"player {role}: search_many() must return a list of {len(states)} results that have "
+            f"an action, found {found(answer)}"
+        ) from error
+
+
+def _action(answer: Any, role: str) -> int:
+    """The int that a player answers. Raises ConfigError, as State.apply_action."""
+    try:
+        return operator.index(answer)
+    except TypeError:
+        raise ConfigError(
+            f"player {role}: expected an action, an int, found {found(answer)}"
+        ) from None
 
 
 def _seen_by_users(state: State) -> Any:

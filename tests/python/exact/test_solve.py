@@ -12,7 +12,7 @@ import pytest
 import pyengine
 from interrupted import output_of
 from pyengine import ConfigError
-from toy_games import Pairs, ToyGame
+from toy_games import Pairs, ToyGame, ToyState
 
 ORACLES = Path(__file__).resolve().parents[4] / "shared" / "oracles"
 
@@ -197,3 +197,42 @@ def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
     assert (record["value"], record["exact"], len(record["line"])) == (0.0, True, 9)
     assert main(["solve", "gomoku", "--depth", "1"]) == 0
     assert "no, 1 plies" in capfd.readouterr().out
+
+
+class Still:
+    """Its actions do nothing, and nothing tells so."""
+
+    def clone(self) -> Still:
+        return Still()
+
+    def current_player(self) -> int:
+        return 0
+
+    def legal_actions(self) -> list[int]:
+        return [0, 1, 2]
+
+    def apply_action(self, action: int) -> None:
+        pass
+
+    def is_terminal(self) -> bool:
+        return False
+
+    def returns(self) -> list[float]:
+        return [0.0, 0.0]
+
+
+ENDLESS = ToyGame(ToyState)
+STILL = ToyGame(ToyState)
+STILL.new_initial_state = Still  # type: ignore[method-assign,assignment]
+
+
+@pytest.mark.parametrize("game", [ENDLESS, STILL], ids=["endless", "still"])
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_game_without_an_end_is_an_error(game: Any, wrapped: bool) -> None:
+    state = (pyengine.as_game(game) if wrapped else game).new_initial_state()
+    said = "expected an end within max_game_length, 10000 plies, found none"
+    with pytest.raises(ConfigError, match=said):
+        pyengine.solve(state, game=game)
+    assert not pyengine.solve(state, depth=3, game=game).exact
+    with pytest.raises(ConfigError, match="minimax: expected an end within about"):
+        pyengine.minimax(game.new_initial_state())

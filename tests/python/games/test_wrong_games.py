@@ -93,6 +93,8 @@ class Answers(ToyState):
         ("legal_actions", [0.5], "legal_actions() must return a sequence of ints"),
         ("current_player", "x", "current_player() must return an int, found 'x'"),
         ("history", 3, "history() must be a list of ints, found 3"),
+        ("history", None, "history() must be a list of ints, found None"),
+        ("history", "a", "history() must be a list of ints, found 'a'"),
         ("clone", 3, "clone() must return a state, found 3"),
         ("clone", None, "clone() must return a state, found None"),
     ],
@@ -102,6 +104,22 @@ def test_check_game_reports_answers_of_a_wrong_type(verb: str, answer: Any, said
     report = pyengine.check_game(ToyGame(kind), games=1)
     assert not report.ok
     assert said in report.message
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        pyengine.as_game,
+        lambda game: pyengine.solve(game.new_initial_state(), game=game),
+        lambda game: pyengine.search(game.new_initial_state(), game=game, evaluator="rollout"),
+    ],
+)
+def test_a_past_that_is_no_list_is_refused(use: Any) -> None:
+    kind = type("Wrong", (Answers,), {"verb": "history", "answer": None})
+    with pytest.raises(
+        pyengine.ConfigError, match=r"history\(\) must be a list of ints, found None"
+    ):
+        use(ToyGame(kind))
 
 
 @pytest.mark.parametrize("answer", [None, 3, "state"])

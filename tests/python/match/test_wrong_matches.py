@@ -44,6 +44,45 @@ def test_a_match_refuses(call: Any, values: dict[str, Any], said: str) -> None:
     check_refused(call, values, said)
 
 
+class Searcher:
+    """Answers always the same, or what a function of the states returns."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def search_many(self, states: Any) -> Any:
+        return self.answer(states) if callable(self.answer) else self.answer
+
+
+@pytest.mark.parametrize("role", ["a", "b"])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "expected an action, an int, found None (NoneType)"),
+        (1.7, "expected an action, an int, found 1.7 (float)"),
+        ("3", "expected an action, an int, found '3' (str)"),
+        ([3], "expected an action, an int, found [3] (list)"),
+    ],
+)
+def test_a_player_answers_an_int(role: str, answer: Any, said: str) -> None:
+    def plays(players: dict[str, Any]) -> pyengine.MatchResult:
+        both = {"a": pyengine.RandomPlayer(), "b": pyengine.RandomPlayer(), **players}
+        return pyengine.match(both["a"], both["b"], game="tic_tac_toe", games=2)
+
+    choice = type("Choice", (), {"action": answer})
+    for player in (lambda state: answer, Searcher(lambda states: [choice] * len(states))):
+        with pytest.raises(pyengine.ConfigError) as refused:
+            plays({role: player})
+        assert str(refused.value) == f"player {role}: {said}"
+
+
+@pytest.mark.parametrize("answer", [None, 3, [], [None], [1.7]])
+def test_a_searcher_answers_a_result_for_each_state(answer: Any) -> None:
+    said = r"player a: search_many\(\) must return a list of 1 results that have an action, found"
+    with pytest.raises(pyengine.ConfigError, match=said):
+        pyengine.match(Searcher(answer), pyengine.RandomPlayer(), game="tic_tac_toe", games=2)
+
+
 @pytest.mark.parametrize(
     "wrong_argument",
     [{"sprt": (0, 10)}, {"on_progress": 3}, {"confidence": "x"}, {"openings": 3}, {"names": 1}],
