@@ -11,7 +11,10 @@ from types import FrameType
 
 from pyengine.errors import EngineError
 
-__all__ = ["main"]
+__all__ = ["LEAST_WIDTH", "main"]
+
+#: Columns that every table has room in.
+LEAST_WIDTH = 60
 
 _EXTRA = frozenset(("typer", "rich"))
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of the standard output
@@ -26,6 +29,7 @@ def main(args: Sequence[str] | None = None) -> int:
     use; 130: Ctrl-C.
     """
     _open_closed_streams()
+    _widen()
     try:
         return _run(args)
     except KeyboardInterrupt:
@@ -97,6 +101,13 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
+def _widen() -> None:
+    """Correct a COLUMNS that is too small for a table: none of it would be shown."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) < LEAST_WIDTH:
+        os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(told) else ""  # "": the terminal's own
 
 
 def _end_by_signals() -> None:

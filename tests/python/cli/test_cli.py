@@ -20,6 +20,8 @@ from tiny_models import TinyModel
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
 
+from pyengine.cli import main
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -48,6 +50,42 @@ def test_every_command_has_help(run: Run, command: str) -> None:
 
 def test_the_version_is_the_packages(run: Run) -> None:
     assert run("--version").stdout == f"pyengine {pyengine.__version__}\n"
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "12"])
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("search connect_four -m uniform -n 4", "move visits share prior value wins"),
+        ("solve tic_tac_toe", "exact yes"),
+        ("games tic_tac_toe", "tic_tac_toe: three in a row on a board of 3x3."),
+        ("match tic_tac_toe random random -g 2 --plies 0", "random (a) - random (b): 2 games"),
+        ("play tic_tac_toe -m uniform -n 4 --human none", "engine plays"),
+        ("play --help", "Usage: pyengine play [OPTIONS]"),
+        ("search chess", 'Invalid value: unknown game "chess"'),
+    ],
+)
+def test_a_narrow_terminal_is_shown_whole_lines(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    arguments: str,
+    line: str,
+    columns: str,
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))  # of the record of a game
+    assert main(arguments.split()) in (0, 2)
+    told = capsys.readouterr()
+    assert line in " ".join((told.out + told.err).split())
+
+
+def test_a_narrow_terminal_shows_progress_and_keeps_it_not() -> None:
+    with Terminal("search", "connect_four", "-m", "rollout", "-s", "0.6", COLUMNS="12") as terminal:
+        terminal.wait_for("simulations,")
+        assert terminal.end() == 0
+        assert terminal.is_clean()
+    assert "prior" in terminal.text
 
 
 @pytest.mark.parametrize(
