@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from types import UnionType
 from typing import Any
 
 from pyengine.errors import ConfigError
 
-__all__ = ["check_callback", "check_type", "elements", "found", "number"]
+__all__ = ["check_callback", "check_type", "did_you_mean", "elements", "found", "number"]
 
 
 def found(value: Any) -> str:
     """Return a value with its type for a message, in one line and shortened."""
     return f"{' '.join(reprlib.repr(value).split())} ({type(value).__name__})"
+
+
+def did_you_mean(wrong: str, known: Iterable[str]) -> str:
+    """Return the end of a message, the known name that was perhaps meant; "" where none is near."""
+    likely = difflib.get_close_matches(wrong, list(known), n=1)
+    return f"; did you mean {likely[0]}?" if likely else ""
 
 
 def number(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core, engine_cache, runtime
+from pyengine.arguments import did_you_mean
 from pyengine.errors import ConfigError, ModelError
 from pyengine.files import path_of
 from pyengine.games import State, as_game
@@ -518,5 +519,8 @@ def _by_name(name: str) -> Evaluator:
     # pathlib raises where no file can have such a name.
     if name.endswith((".onnx", ".npz")) or os.sep in name or os.path.exists(name):  # noqa: PTH110
         return _of_file(name)
-    known = ", ".join(["uniform", "rollout", *bundled])
-    raise ConfigError(f"evaluator {name!r} is neither a file nor one of: {known}")
+    known = ["uniform", "rollout", *bundled]
+    raise ConfigError(
+        f"evaluator {name!r} is neither a file nor one of: {', '.join(known)}"
+        f"{did_you_mean(name, known)}"
+    )

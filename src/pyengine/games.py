@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 import operator
@@ -14,7 +13,7 @@ import numpy as np
 
 from pyengine import _core, named_games
 from pyengine._core import Game, State
-from pyengine.arguments import found, number
+from pyengine.arguments import did_you_mean, found, number
 from pyengine.errors import ConfigError
 
 __all__ = [
@@ -171,8 +170,8 @@ def _with_likely_name(
         wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
         if wrong in known:
             return error
-    likely = difflib.get_close_matches(wrong, known, n=1)
-    return ConfigError(f"{error}; did you mean {likely[0]}?") if likely else error
+    meant = did_you_mean(wrong, known)
+    return ConfigError(f"{error}{meant}") if meant else error
 
 
 #: Games of other people's code by the text that named them.

@@ -9,10 +9,13 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pyengine.arguments import did_you_mean
 from pyengine.errors import ConfigError
 
 __all__ = ["canonical", "find_game", "names_foreign_game", "runs_code"]
@@ -54,11 +57,16 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
     bare = _without_parameters(text)
     place, _, name = bare.rpartition(":")
     is_file = Path(place).suffix == ".py" or Path(bare).suffix == ".py"
+    if is_file and not place:
+        raise ConfigError(f"expected FILE.py:NAME, found {bare!r} without a NAME")
     module = _file(place, bare) if is_file else _module(place, bare)
     found = getattr(module, name, None)
     if found is None:
-        known = ", ".join(key for key in vars(module) if not key.startswith("_"))
-        raise ConfigError(f"{place}: expected one of {known or 'its names'}, found {name!r}")
+        known = [key for key in vars(module) if not key.startswith("_")]
+        raise ConfigError(
+            f"{place}: expected one of {', '.join(known) or 'its names'}, found {name!r}"
+            f"{did_you_mean(name, known)}"
+        )
     return _made(bare, found, given)
 
 
@@ -70,7 +78,8 @@ def canonical(text: str, params: Mapping[str, Any]) -> str:
     bare = _without_parameters(text)
     place, _, name = bare.rpartition(":")
     if Path(place).suffix == ".py":
-        bare = f"{Path(place).resolve()}:{name}"
+        with suppress(OSError, RuntimeError, ValueError):  # reading the file says what is wrong
+            bare = f"{Path(place).resolve()}:{name}"
     told = ",".join(f"{key}={value!r}" for key, value in sorted(given.items()))
     return f"{bare}({told})" if told else bare
 
@@ -113,7 +122,8 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
             f"{_PYSPIEL}{name} needs OpenSpiel: pip install open_spiel ({error})"
         ) from error
     if name not in pyspiel.registered_names():
-        raise ConfigError(f"expected a game that pyspiel registers, found {name!r}")
+        meant = did_you_mean(name, pyspiel.registered_names())
+        raise ConfigError(f"expected a game that pyspiel registers, found {name!r}{meant}")
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
@@ -135,22 +145,37 @@ def _module(place: str, text: str) -> ModuleType:
         raise ConfigError(
             f"expected package.module:NAME or FILE.py:NAME, found {text!r}: {error}"
         ) from error
+    except SyntaxError as error:
+        raise ConfigError(f"{place} is no Python: {error}") from error
 
 
 def _file(place: str, text: str) -> ModuleType:
     """Run the file, which imports from its own folder as when it is run by Python."""
     file = Path(place)
-    if not file.is_file():
-        raise ConfigError(f"expected FILE.py:NAME with the file of a game, found {text!r}")
-    sys.path.insert(0, str(file.resolve().parent))
     name = f"own_game_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
-    assert spec.loader is not None
+    assert isinstance(spec.loader, SourceFileLoader)
+    _check_python(spec.loader, place, text)
+    sys.path.insert(0, str(file.resolve().parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
+
+
+def _check_python(file: SourceFileLoader, place: str, text: str) -> None:
+    """Raise ConfigError where there is no file, or one that cannot be read or is no Python."""
+    try:
+        file.get_code(file.name)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ConfigError(
+            f"expected FILE.py:NAME with the file of a game, found {text!r}"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"{place} cannot be read: {error}") from error
+    except (SyntaxError, ValueError) as error:  # or bytes that are no text
+        raise ConfigError(f"{place} is no Python: {error}") from error
 
 
 def _made(text: str, found: Any, params: Mapping[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeAlias
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
+from pyengine.arguments import did_you_mean
 from pyengine.cli import common
 from pyengine.cli.tune import tune_model
 from pyengine.errors import ConfigError
@@ -184,17 +185,22 @@ def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:
         raise ConfigError("no benchmark suites are installed with this build")
     if not asked:
         raise common.usage(f"name a suite: {', '.join(known)}, or all; or --tune MODEL")
-    unknown = [name for name in asked if name not in (*known, "all")]
-    if unknown:
-        raise common.usage(f"no suite {', '.join(unknown)}; known: {', '.join(known)}, all")
-    unknown = [name for name in skipped if name not in known]
-    if unknown:
-        raise common.usage(f"--skip: no suite {', '.join(unknown)}; known: {', '.join(known)}")
+    _refuse_unknown("", asked, (*known, "all"))
+    _refuse_unknown("--skip: ", skipped, known)
     named = known if "all" in asked else tuple(dict.fromkeys(asked))
     chosen = tuple(name for name in named if name not in skipped)
     if not chosen:
         raise common.usage(f"--skip leaves no suite of {', '.join(named)}")
     return chosen
+
+
+def _refuse_unknown(option: str, names: list[str], known: tuple[str, ...]) -> None:
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        meant = did_you_mean(unknown[0], known)
+        raise common.usage(
+            f"{option}no suite {', '.join(unknown)}; known: {', '.join(known)}{meant}"
+        )
 
 
 def _run_suite(name: str, report: Any, options: Any) -> None:

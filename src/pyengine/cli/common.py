@@ -9,7 +9,7 @@ import math
 import signal
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -19,7 +19,9 @@ from rich.console import Console  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import machine
+from pyengine.arguments import did_you_mean
 from pyengine.bundled import model_of_game, strength_of_model, trained_for
+from pyengine.cli import LEAST_WIDTH
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.evaluators import (
@@ -145,8 +147,14 @@ class Setup:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console; plain text where the stream is no terminal."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+    """Return a console; plain text where the stream is no terminal.
+
+    What is printed for good is not squeezed into a narrow terminal, whose lines go on below.
+    """
+    made = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    if not stderr and made.width < LEAST_WIDTH:
+        made.width = LEAST_WIDTH
+    return made
 
 
 def complain(message: str) -> None:
@@ -224,20 +232,32 @@ def needs_network(model: str) -> bool:
 
 
 def evaluator_for(
-    game: Game, model: str | None, spec: Path | None, provider: str | None, device: int
+    game: Game,
+    model: str | None,
+    spec: Path | None,
+    provider: str | None,
+    device: int,
+    *,
+    named: str | None = None,
+    others: Sequence[str] = (),
 ) -> Setup:
-    """Return the evaluator that was asked for, else the game's bundled network, else playouts."""
+    """Return the evaluator that was asked for, else the game's bundled network, else playouts.
+
+    Messages call it what it is ``named``, and tell the ``others`` that may stand there.
+    """
     if model is None:
         return _default_evaluator(game, spec, provider, device)
-    name = model
+    name, called = model, named or f"--model {model}"
     if not needs_network(name):
         if spec is not None or provider is not None:
-            raise usage(f"--spec and --provider are for networks, found --model {name}")
+            raise usage(f"--spec and --provider are for networks, found {called}")
         return Setup(name, as_evaluator(name))
     path = bundled_models().get(name, Path(name))
     if path == Path(name) and not path.exists():
-        known = ", ".join(("uniform", "rollout", *bundled_models()))
-        raise usage(f"--model {name} is neither a file nor one of: {known}")
+        known = ("uniform", "rollout", *bundled_models(), *others)
+        raise usage(
+            f"{called} is neither a file nor one of: {', '.join(known)}{did_you_mean(name, known)}"
+        )
     found = read_spec(spec)
     providers = None if provider is None else [provider]
     return Setup(name, OnnxEvaluator(path, found, providers, device_id=device))
@@ -302,9 +322,12 @@ def start_state(game: Game, moves: str, board: Path | None, to_move: int) -> Sta
 
 def find_action(state: State, text: str) -> int:
     """Return the action of a name, whatever its capitals. Raises IllegalActionError."""
-    by_name = {state.action_to_string(a).lower(): a for a in state.legal_actions()}
-    found = by_name.get(text.lower())
-    return state.string_to_action(text) if found is None else found
+    names = {state.action_to_string(action): action for action in state.legal_actions()}
+    exact = names.get(text)
+    if exact is not None:  # names may differ by capitals alone: bxc3 and Bxc3
+        return exact
+    alike = [action for name, action in names.items() if name.lower() == text.lower()]
+    return alike[0] if len(alike) == 1 else state.string_to_action(text)
 
 
 def config_from(file: Path | None, **settings: Any) -> SearchConfig:

@@ -178,10 +178,14 @@ def _side(
             raise common.usage("--spec-a, --spec-b are for networks, found random")
         return RandomPlayer(seed)
     if model.startswith(_VALUE):
-        setup = common.evaluator_for(game, model.removeprefix(_VALUE), spec, *where)
+        valued = model.removeprefix(_VALUE)
+        setup = common.evaluator_for(game, valued, spec, *where, named=f"player {model}")
         return ValuePlayer(setup.evaluator)
     provider, device = where if common.needs_network(model) else (None, 0)
-    setup = common.evaluator_for(game, model, spec, provider, device)
+    others = ("random", f"{_VALUE}MODEL")
+    setup = common.evaluator_for(
+        game, model, spec, provider, device, named=f"player {model}", others=others
+    )
     own: dict[str, Any] = {}
     for setting in settings or []:
         name, separator, value = setting.partition("=")
@@ -220,11 +224,16 @@ def _openings(
         return Openings(
             plies=plies,
             moves="policy" if policy else "random",
-            evaluator=evaluator and common.evaluator_for(game, evaluator, None, None, 0).evaluator,
+            evaluator=evaluator and _evaluator_of_openings(game, evaluator),
             max_value=max_value,
         )
     except ConfigError as error:
         raise common.usage(str(error)) from error
+
+
+def _evaluator_of_openings(game: Game, name: str) -> Evaluator:
+    named = f"--openings-evaluator {name}"
+    return common.evaluator_for(game, name, None, None, 0, named=named).evaluator
 
 
 def _sprt(text: str) -> Sprt:

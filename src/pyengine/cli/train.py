@@ -17,6 +17,7 @@ from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import distributed
+from pyengine.arguments import did_you_mean
 from pyengine.bundled import bundled_runs
 from pyengine.cli import common
 from pyengine.cli.train_rollout_policy import EPOCHS, train_rollout_policy
@@ -183,7 +184,8 @@ def _run_file(run: Path) -> Path:
     known = bundled_runs()
     if run.exists() or str(run) not in known:
         if not run.exists() and not run.suffix:
-            raise common.usage(f"{run} is neither a file nor one of: {', '.join(known)}")
+            meant = did_you_mean(str(run), known)
+            raise common.usage(f"{run} is neither a file nor one of: {', '.join(known)}{meant}")
         return run
     return known[str(run)]
 

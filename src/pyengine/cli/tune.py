@@ -28,7 +28,7 @@ def tune_model(
         raise common.usage("--tune MODEL needs --game, unless the network is a bundled one")
     if to_json is not None and str(to_json) != "-":
         common.output_file(to_json)
-    setup = common.evaluator_for(known, model, spec, None, 0)
+    setup = common.evaluator_for(known, model, spec, None, 0, named=f"--tune {model}")
     with Engine(known, setup.evaluator) as engine, _progress() as show:
         result = tune(engine, seconds, on_progress=show)
     _print(result, to_json)

@@ -118,6 +118,11 @@ GAMES: dict[str, Case] = {
         ConfigError,
         'unknown parameter "bord_size"; did you mean board_size?',
     ),
+    "an evaluator's typing error": (
+        lambda: Engine("connect_four", "conect4"),
+        ConfigError,
+        "is neither a file nor one of.*did you mean connect4?",
+    ),
     "a wrong value": (
         lambda: api.load_game("go", board_size="nine"),
         ConfigError,

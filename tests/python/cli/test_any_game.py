@@ -201,7 +201,7 @@ def test_a_name_of_no_game_says_what_is_expected(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("pyspiel:chess2", "expected a game that pyspiel registers, found 'chess2'"),
+        ("pyspiel:chess2", "pyspiel registers, found 'chess2'; did you mean chess?"),
         ("pyspiel:hex(size=3)", r"pyspiel does not load hex\(size=3\): .*size"),
         ("pyspiel:kuhn_poker", "games with chance are not supported"),
     ],

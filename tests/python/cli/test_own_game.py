@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import pyengine
+from toy_games import ToyGame, ToyState
 
 common = pytest.importorskip("pyengine.cli.common", reason="the extra cli is not installed")
 
@@ -103,7 +106,8 @@ def test_it_is_solved_and_played_and_two_players_meet_in_it(file: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "params", "words"),
     [
-        ("", [], "found 'NAME'"),
+        ("", [], "found 'NAME' without a"),
+        (":Nims", [], "found 'Nims'; did you mean Nim?"),
         (":Chess", [], "expected one of dataclass, Heap, Nim, SMALL, NUMBER, found 'Chess'"),
         (":SMALL", ["stones=3"], "expected no --param"),
         (":Nim", ["heaps=3"], "unexpected keyword argument 'heaps'"),
@@ -119,6 +123,62 @@ def test_what_is_no_game_is_wrong_use(file: Path, name: str, params: list[str], 
 def test_a_file_that_is_not_there_is_named() -> None:
     with pytest.raises(Exception, match=r"expected FILE\.py:NAME .* found 'no/such\.py:Nim'"):
         common.game_from("no/such.py:Nim", None)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"def game(:", "is no Python: invalid syntax"),
+        (b"a\0b", "is no Python"),
+        (b"text = '\xff\xfe'", "is no Python"),
+        (b"# -*- coding: junk -*-", "is no Python: unknown encoding"),
+        (None, "cannot be read: .*Is a directory"),
+    ],
+)
+@pytest.mark.parametrize("use", [pyengine.load_game, lambda text: common.game_from(text, None)])
+def test_a_file_that_is_no_python_is_one_message(
+    tmp_path: Path, content: bytes | None, words: str, use: Callable[[str], object]
+) -> None:
+    path = tmp_path / "wrong.py"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(Exception, match=f"wrong.py {words}") as caught:
+        use(f"{path}:Nim")
+    assert type(caught.value).__name__ in ("BadParameter", "ConfigError")
+
+
+def test_a_file_that_leads_to_itself_is_one_message(tmp_path: Path) -> None:
+    path = tmp_path / "loop.py"
+    path.symlink_to(path)
+    with pytest.raises(pyengine.ConfigError, match=r"loop\.py cannot be read"):
+        pyengine.load_game(f"{path}:Nim")
+
+
+def test_a_file_that_may_not_be_read_is_one_message(file: Path) -> None:
+    file.chmod(0)
+    if os.access(file, os.R_OK):
+        pytest.skip("this user may read every file")
+    with pytest.raises(pyengine.ConfigError, match=r"nim\.py cannot be read: .*Permission denied"):
+        pyengine.load_game(f"{file}:Nim")
+
+
+def test_a_module_that_is_no_python_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "no_python_here.py").write_text("game = (")
+    with pytest.raises(pyengine.ConfigError, match=r"no_python_here is no Python: .*line 1"):
+        pyengine.load_game("no_python_here:Nim")
+
+
+def test_a_name_may_differ_from_another_by_capitals_alone() -> None:
+    class Capitals(ToyState):
+        def action_to_string(self, action: int) -> str:
+            return ("bxc3", "Bxc3", "d4")[action]
+
+    state = pyengine.as_game(ToyGame(Capitals)).new_initial_state()
+    assert [common.find_action(state, text) for text in ("bxc3", "Bxc3", "D4")] == [0, 1, 2]
+    with pytest.raises(pyengine.IllegalActionError):
+        common.find_action(state, "BXC3")
 
 
 def test_what_the_file_raises_passes_unchanged(tmp_path: Path) -> None:
