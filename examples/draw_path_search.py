@@ -1,4 +1,4 @@
-"""Draw what searches for one path have seen. Run: python draw_path_search.py FILE.svg"""
+"""Draw what searches for one path have seen. Run: python draw_path_search.py [FILE.svg]"""
 
 import sys
 from itertools import groupby
@@ -16,13 +16,12 @@ COLOURS = {"blocked": "#444", 1: "#f4a261", 2: "#a8d5e2"}  # frontier, closed
 def panel(title, free, found):
     """Return the picture of one search: a path of rectangles for each kind of cell."""
     cells = np.where(free, found.status.astype(object), "blocked")
-    shapes = dict.fromkeys(COLOURS, "")
+    shapes = dict.fromkeys((*COLOURS, 0), "")  # 0: unseen, not drawn
     for row in range(ROWS):
         x = 0
         for kind, run in groupby(cells[row]):
             width = CELL * len(list(run))
-            if kind in shapes:
-                shapes[kind] += f"M{x} {row * CELL}h{width}v{CELL}h-{width}z"
+            shapes[kind] += f"M{x} {row * CELL}h{width}v{CELL}h-{width}z"
             x += width
     line = " ".join(f"{(c + 0.5) * CELL:g},{(r + 0.5) * CELL:g}" for r, c in found.path)
     return [
@@ -55,4 +54,6 @@ for number, (title, how) in enumerate(SEARCHES.items()):
     print(f"| {title} | {found.expanded:,} | {found.reopened} | {found.cost:g} | {found.bound:g} |")
     left, top = 10 + number % 2 * (COLUMNS * CELL + 10), 20 + number // 2 * (ROWS * CELL + 30)
     picture += [f'<g transform="translate({left} {top})">', *panel(title, free, found), "</g>"]
-Path(sys.argv[1]).write_text("\n".join([*picture, "</svg>\n"]))
+file = Path(sys.argv[1] if len(sys.argv) > 1 else "path-search.svg")
+file.write_text("\n".join([*picture, "</svg>\n"]))
+print(f"drawn: {file}")

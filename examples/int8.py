@@ -8,6 +8,8 @@ import sys
 
 from pyengine import conversion
 
+if len(sys.argv) < 4:
+    sys.exit(__doc__)
 network, game, output = sys.argv[1:4]
 positions = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
 games = int(sys.argv[5]) if len(sys.argv) > 5 else 800

@@ -143,7 +143,7 @@ def tune(
 
     Returns:
         the best configuration and the table of what was tried. Ctrl-C ends it with the best so
-        far; only before the first round has ended it raises KeyboardInterrupt.
+        far; only before the first measurement has ended it raises KeyboardInterrupt.
 
     Raises:
         ConfigError: ``seconds`` is out of range.
@@ -245,13 +245,23 @@ class _Halving:
         total = passes * len(left)
         for turn in range(passes):
             for place, setting in enumerate(left if turn % 2 == 0 else reversed(left)):
-                found[setting].append(self.measure(setting, span))
+                try:
+                    found[setting].append(self.measure(setting, span))
+                except KeyboardInterrupt:
+                    if not self.rates:  # nothing better is known
+                        self._keep(found)
+                    raise
                 self.counts[setting] = self.counts.get(setting, 0) + 1
                 if self.on_progress is not None:
                     part = (turn * len(left) + place + 1) / total
                     self.on_progress(begun + share * part, self.best() if self.rates else None)
-        self.rates.update(found)
-        for setting in left:
+        self._keep(found)
+
+    def _keep(self, found: dict[Setting, list[float]]) -> None:
+        """Take what a round has measured."""
+        measured = {setting: rates for setting, rates in found.items() if rates}
+        self.rates.update(measured)
+        for setting in measured:
             self.rounds[setting] = self.rounds.get(setting, 0) + 1
 
     def rate(self, setting: Setting) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.table import Table  # noqa: TID253
@@ -15,6 +15,8 @@ from pyengine.games import State
 from pyengine.solve import Solver, SolveResult
 
 __all__ = ["solve"]
+
+_SECONDS_AT_THE_END = 0.5  # in which what was stored is searched again, ply by ply
 
 
 def solve(
@@ -36,13 +38,16 @@ def solve(
     threads: common.ThreadsOption = None,
     as_json: common.JsonOption = False,
 ) -> None:
-    """Solve a position exactly by alpha-beta: value, best move, best play."""
+    """Solve a position exactly by alpha-beta: value, best move, best play.
+
+    Ctrl-C ends it with the best so far.
+    """
     played = common.game_from(game, param)
     state = common.start_state(played, moves, board, to_move)
     try:
         solver = Solver(played, table_mb=table_mb, threads=threads or 0)
         with common.console(stderr=True).status(Text(f"Solving {played}. Ctrl-C stops.")):
-            result = solver.solve(state, depth=depth, seconds=seconds, score=score)
+            result, stopped = _until_stopped(solver, state, seconds, depth=depth, score=score)
     except ConfigError as error:
         if state.is_terminal():  # no option is wrong, as in a search
             raise
@@ -51,6 +56,18 @@ def solve(
         common.print_json(_record(state, result))
     else:
         _show(state, result, score)
+    if stopped:
+        raise KeyboardInterrupt
+
+
+def _until_stopped(
+    solver: Solver, state: State, seconds: float | None, **options: Any
+) -> tuple[SolveResult, bool]:
+    """Solve; also return whether Ctrl-C stopped it. Then the table tells the best so far."""
+    try:
+        return solver.solve(state, seconds=seconds, **options), False
+    except KeyboardInterrupt:
+        return solver.solve(state, seconds=_SECONDS_AT_THE_END, **options), True
 
 
 def _names(state: State, actions: list[int]) -> list[str]:

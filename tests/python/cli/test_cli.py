@@ -312,6 +312,27 @@ def test_ctrl_c_ends_a_search_and_leaves_a_clean_terminal() -> None:
         assert "\x1b[?25l" in terminal.text, "the progress hides the cursor while it runs"
 
 
+def test_ctrl_c_ends_solve_with_the_best_so_far() -> None:
+    with Terminal("solve", "connect_four", "--threads", "1") as terminal:
+        terminal.wait_for("Ctrl-C stops")
+        time.sleep(0.5)
+        terminal.send("\x03")
+        assert terminal.end() == 130
+        assert terminal.is_clean()
+    for words in ("exact  no, ", "best   4", "line   4"):
+        assert words in terminal.text
+
+
+def test_ctrl_c_ends_tune_with_the_best_so_far() -> None:
+    with Terminal("bench", "--tune", "tic_tac_toe", "--seconds", "100") as terminal:
+        terminal.wait_for("m0:0")  # the time that is left, after two measurements
+        terminal.send("\x03")
+        assert terminal.end() == 130
+        assert terminal.is_clean()
+    assert "<- chosen" in terminal.text
+    assert "(interrupted)" in terminal.text
+
+
 def test_sigterm_shows_the_cursor_again() -> None:
     with Terminal("search", "connect_four", "-m", "rollout", "--seconds", "100") as terminal:
         terminal.wait_for("simulations,")

@@ -99,7 +99,7 @@ def test_progress_grows_to_one_and_knows_the_best_after_the_first_round() -> Non
     assert told[-1][1].rate > 0
 
 
-def test_ctrl_c_after_a_round_keeps_the_best_so_far_and_in_the_first_is_raised() -> None:
+def test_ctrl_c_keeps_the_best_so_far_and_before_the_first_measurement_is_raised() -> None:
     grid = settings_for(CORES, False)
 
     def interrupted_after(count: int) -> _Halving:
@@ -115,8 +115,13 @@ def test_ctrl_c_after_a_round_keeps_the_best_so_far_and_in_the_first_is_raised()
     search = interrupted_after(len(grid) + 3)
     assert not search.run(grid, 60.0)
     assert true_rate(search.best().setting) >= 0.95 * max(map(true_rate, grid))
+    search = interrupted_after(3)
+    assert not search.run(grid, 60.0)
+    tried = [trial.setting for trial in search.table()]
+    assert len(tried) == 3
+    assert search.best().rate == max(map(true_rate, tried))
     with pytest.raises(KeyboardInterrupt):
-        interrupted_after(3).run(grid, 60.0)
+        interrupted_after(0).run(grid, 60.0)
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 6, 64])

@@ -54,6 +54,22 @@ def test_an_example_runs(run: Run, tmp_path: Path) -> None:
     assert re.search(run.prints, done.stdout), done.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "words"),
+    [("draw_path_search", 0, "drawn: path-search.svg"), ("int8", 1, "Run: python int8.py NETWORK")],
+)
+def test_an_example_without_arguments_runs_or_says_what_it_needs(
+    tmp_path: Path, name: str, status: int, words: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{name}.py")],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == status, done.stderr
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_every_example_is_run_listed_and_short() -> None:
     programs = {path.stem: path for path in EXAMPLES.glob("*.py")}
     assert set(programs) == {run.name for run in RUNS}
