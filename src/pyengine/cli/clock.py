@@ -24,6 +24,7 @@ class Clock:
     left: list[float]
     increment: float
     start: tuple[float, float] = field(init=False)
+    before: dict[int, tuple[float, float]] = field(default_factory=dict, init=False)  #: of plies
 
     def __post_init__(self) -> None:
         """Keep the beginning, for a new game."""
@@ -47,6 +48,14 @@ class Clock:
         """Add the increment of a move."""
         self.left[player] += self.increment
 
+    def keep(self, ply: int) -> None:
+        """Remember what is left before a ply."""
+        self.before[ply] = (self.left[0], self.left[1])
+
+    def go_back(self, ply: int) -> None:
+        """Show what was left before a ply."""
+        self.left[:] = self.before.get(ply, self.start)
+
     def budget(self, player: int) -> float:
         """Return the seconds that a search of the player's may take."""
         share = self.left[player] / _MOVES_AHEAD + 0.8 * self.increment
@@ -55,6 +64,7 @@ class Clock:
     def reset(self) -> None:
         """Begin anew."""
         self.left[:] = self.start
+        self.before.clear()
 
     def __str__(self) -> str:
         """Return both times, as in ``"4:58 - 5:00"``."""

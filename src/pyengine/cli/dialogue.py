@@ -77,7 +77,7 @@ class Dialogue:
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             "help": (self._help, "this list"),
             "hint": (self._hint, "what the engine would play"),
-            "undo": (self._undo, "take back your last move"),
+            "undo": (self._undo, "take back your last move, and its time"),
             "moves": (self._moves, "the legal moves"),
             "board": (self._board, "show the board again"),
             "go": (self._go, "let the engine move for you"),
@@ -179,6 +179,7 @@ class Dialogue:
         self.state.apply_action(action)
         if self.clock is not None:
             self.clock.press(player)
+            self.clock.keep(len(self.state.history()))
         self.waits = False
         with contextlib.suppress(EngineError):  # nothing searched yet, or from elsewhere
             self.engine.advance(action)
@@ -332,8 +333,11 @@ class Dialogue:
         self._restart()
 
     def _undo(self, _rest: str = "") -> None:
-        """Take moves back until a person is to move again, one move at least."""
-        if self.lost is not None:
+        """Take moves back until a person is to move again, one move at least, and their time.
+
+        Who resigned goes on from there; who lost on time has no time there.
+        """
+        if self.lost is not None and self.lost[1] is Loss.resigns:
             self.lost = None
             self._board()
             return
@@ -343,11 +347,14 @@ class Dialogue:
             for ply in range(least, len(self.state.history()))
             if self.human.plays(self._player_at(ply))
         ]
-        if not plies:
+        if not plies and self.lost is None:
             self._say("there is no move of yours to take back")
             return
-        while len(self.state.history()) > plies[-1]:
+        self.lost = None
+        while plies and len(self.state.history()) > plies[-1]:
             self.state.undo_action()
+        if self.clock is not None:
+            self.clock.go_back(len(self.state.history()))
         self._board()
 
     def _player_at(self, ply: int) -> int:

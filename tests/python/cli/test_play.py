@@ -492,6 +492,39 @@ def test_a_line_can_be_edited_and_an_earlier_one_fetched() -> None:
         assert terminal.is_clean()
 
 
+def test_undo_after_a_loss_on_time_gives_the_time_back() -> None:
+    with Terminal("play", "tic_tac_toe", *TWO_PERSONS, "--clock", "0.1") as terminal:  # 6 s
+        after = terminal.wait_for("0:06 - 0:06 X move: ")
+        terminal.send("a1\n")
+        after = terminal.wait_for("O move: ", after)
+        time.sleep(6.1)
+        terminal.send("b1\n")
+        after = terminal.wait_for("loses on time", after)
+        after = terminal.wait_for("undo, save or quit? ", after)
+        terminal.send("undo\n")
+        after = terminal.wait_for("0:06 - 0:06 X move: ", after)
+        terminal.send("c3\n")
+        after = terminal.wait_for("O move: ", after)
+        terminal.send("quit\n")
+        assert terminal.end() == 0
+    assert terminal.text.count("loses on time") == 1
+
+
+def test_a_clock_goes_back_to_what_was_left_before_a_ply() -> None:
+    clock = Clock.parse("1")
+    for ply in range(3):
+        clock.spend(ply % 2, 10.0)
+        clock.keep(ply + 1)
+    clock.spend(1, 90.0)
+    clock.go_back(2)
+    assert clock.left == [50.0, 50.0]
+    clock.go_back(0)
+    assert clock.left == [60.0, 60.0]
+    clock.reset()
+    clock.go_back(2)
+    assert clock.left == [60.0, 60.0]
+
+
 def test_ctrl_d_leaves_with_0() -> None:
     with Terminal("play", "connect_four", *QUICK) as terminal:
         terminal.wait_for("move: ")
