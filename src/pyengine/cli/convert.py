@@ -43,33 +43,50 @@ _STAGES = ("games", "calibration", "comparison", "match")
 _Model: TypeAlias = Annotated[
     str | None,
     typer.Argument(
-        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 a network; with --to "
-        "a directory of training data, or SGF files."
+        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 an ONNX file or a "
+        "bundled network; with --to npz, parquet or sgf a directory of training data; with --to "
+        "shards an SGF file or a directory of them."
     ),
 ]
 _Output: TypeAlias = Annotated[
-    Path | None, typer.Option("--output", "-o", help="The file to write. Default: beside MODEL.")
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="The file to write, with --to the directory. Default: beside MODEL."
+    ),
 ]
 _Int8: TypeAlias = Annotated[
-    bool, typer.Option("--int8", help="Convert to int8, if the network stands it.")
+    bool,
+    typer.Option(
+        "--int8", help="Convert a network to int8 and compare both; needs the extra convert."
+    ),
 ]
 _To: TypeAlias = Annotated[
     str | None,
-    typer.Option("--to", metavar="|".join(FORMATS), help="What data becomes; shards: of SGF."),
+    typer.Option(
+        "--to",
+        metavar="|".join(FORMATS),
+        help="Convert training data: to NumPy's arrays (npz), Parquet or SGF; or SGF to training "
+        "data (shards), with --game and --output.",
+    ),
 ]
 _GameName: TypeAlias = Annotated[
-    str | None, typer.Option("--game", "-g", help="The game of --int8, or of SGF files.")
+    str | None,
+    typer.Option("--game", "-g", help="The game of --int8, or of SGF files: 'go(board_size=9)'."),
 ]
 _Positions: TypeAlias = Annotated[
-    int, typer.Option("--positions", min=32, help="To calibrate on, and as many to compare.")
+    int,
+    typer.Option(
+        "--positions", min=32, help="With --int8: to calibrate on, and as many to compare."
+    ),
 ]
 _Games: TypeAlias = Annotated[
-    int, typer.Option("--games", min=0, help="Of the match, at most; 0 = none.")
+    int, typer.Option("--games", min=0, help="With --int8: of the match, at most; 0 = none.")
 ]
 _Margin: TypeAlias = Annotated[
     float,
     typer.Option(
-        "--margin", help="Elo; the match must show that int8 costs less (95 %, one-sided)."
+        "--margin",
+        help="With --int8: the Elo below which the match must show the loss to be (95 %).",
     ),
 ]
 _Overwrite: TypeAlias = Annotated[
@@ -78,24 +95,27 @@ _Overwrite: TypeAlias = Annotated[
 ]
 _Undecided: TypeAlias = Annotated[
     bool,
-    typer.Option("--write-undecided", help="Write int8 too where the match has not decided."),
+    typer.Option(
+        "--write-undecided", help="With --int8: write it where the match has not decided, too."
+    ),
 ]
 _Simulations: TypeAlias = Annotated[
-    int, typer.Option("--simulations", "-n", min=1, help="A move in the match.")
+    int, typer.Option("--simulations", "-n", min=1, help="With --int8: a move in the match.")
 ]
 _MatchSeconds: TypeAlias = Annotated[
-    float, typer.Option("--match-seconds", help="The match ends with the games it has then.")
+    float,
+    typer.Option("--match-seconds", help="With --int8: the match ends with the games it has then."),
 ]
 _Random: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--random",
         metavar="BLOCKSxCHANNELS",
-        help="Make Leela Zero weights of random numbers, for example 6x96.",
+        help="Make Leela Zero weights of random numbers, for example 6x96; ONNX with -o FILE.onnx.",
     ),
 ]
 _BoardSize: TypeAlias = Annotated[
-    int, typer.Option("--board-size", min=2, max=19, help="Of --random.")
+    int, typer.Option("--board-size", min=2, max=19, help="Of the network of --random.")
 ]
 _Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of --random and --int8.")]
 
@@ -121,6 +141,8 @@ def convert(
     as_json: common.JsonOption = False,
 ) -> None:
     """Convert a network, or training data.
+
+    Without --int8, --to and --random: Leela Zero's weights to ONNX.
 
     Exit status 1 when int8 would lose too much, or when the games of the match do not tell; then
     nothing is written.

@@ -162,6 +162,10 @@ def test_damaged_weights_end_with_1_and_one_line(tmp_path: Path, capsys: Output)
 
 def test_the_command_has_help(capsys: Output) -> None:
     assert main(["convert", "--help"]) == 0
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "--int8" in said
     assert "--random" in said
+    for format_ in ("ONNX", "NumPy's arrays (npz)", "Parquet", "SGF", "training data (shards)"):
+        assert format_ in said
+    for option in ("--positions", "--games", "--simulations", "--match-seconds", "--margin"):
+        assert "With --int8" in said.partition(option)[2].partition("[default")[0]

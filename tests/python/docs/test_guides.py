@@ -118,12 +118,18 @@ def options_of(command: str) -> set[str]:
 @pytest.mark.parametrize("page", with_blocks("sh"))
 def test_pyengine_has_the_commands_and_options_that_a_page_names(page: Path) -> None:
     for block in blocks(page, "sh"):
-        for line in block.code.splitlines():
+        for line in block.code.replace("\\\n", " ").splitlines():
             program, *arguments = [*shlex.split(line, comments=True), ""]
             if program != "pyengine":
                 continue
             given = {one for one in arguments[1:] if re.match(r"--?[a-z]", one)}
             assert given - {"-h", "--help"} <= options_of(arguments[0]), line
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
+def test_code_on_a_page_fits_a_terminal(page: Path) -> None:
+    found = re.findall(r"^```.*?^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert [line for block in found for line in block.splitlines() if len(line) > 100] == []
 
 
 @pytest.mark.parametrize(
