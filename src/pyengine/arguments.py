@@ -10,14 +10,30 @@ from numbers import Real
 from types import UnionType
 from typing import Any
 
+import numpy as np
+
 from pyengine.errors import ConfigError
 
-__all__ = ["check_callback", "check_type", "did_you_mean", "elements", "found", "number"]
+__all__ = [
+    "check_callback",
+    "check_flag",
+    "check_type",
+    "did_you_mean",
+    "elements",
+    "found",
+    "in_one_line",
+    "number",
+]
 
 
 def found(value: Any) -> str:
     """Return a value with its type for a message, in one line and shortened."""
-    return f"{' '.join(reprlib.repr(value).split())} ({type(value).__name__})"
+    return f"{in_one_line(value)} ({type(value).__name__})"
+
+
+def in_one_line(value: Any) -> str:
+    """Return a value for a message, in one line and shortened."""
+    return " ".join(reprlib.repr(value).split())
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
@@ -57,6 +73,11 @@ def check_type(name: str, value: Any, kind: type | UnionType, expected: str) -> 
     """Raise ConfigError where an argument is of another type."""
     if not isinstance(value, kind):
         raise ConfigError(f"{name}: expected {expected}, found {found(value)}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise ConfigError where an argument is neither True nor False."""
+    check_type(name, value, bool | np.bool_, "a bool")
 
 
 def check_callback(name: str, value: Any) -> None:

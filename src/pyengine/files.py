@@ -31,9 +31,18 @@ TEMPORARY = ".tmp"
 def path_of(name: str, value: Any) -> Path:
     """Return a path that a caller gives. Raises ConfigError for what is none; names it."""
     given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(given, str) or "\0" in given:
+    if not (isinstance(given, str) and given and "\0" not in given and _can_be_encoded(given)):
         raise ConfigError(f"{name}: expected a path, found {found(value)}")
     return Path(given)
+
+
+def _can_be_encoded(text: str) -> bool:
+    """Whether the file system can have a text as a name, which it cannot with half a pair."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_output(path: Path) -> None:
@@ -55,9 +64,11 @@ def temporary_beside(path: Path) -> Path:
     """Make an empty file in a file's folder, under a name that no file had; return its path.
 
     It begins with the file's name and ends with :data:`TEMPORARY`. Its permissions are those of any
-    new file. Raises OSError, also where the name is that of a device or a pipe: whoever renames a
-    file to it would remove the device.
+    new file. Raises OSError, also where the path has no file's name, or that of a device or a pipe:
+    whoever renames a file to it would remove the device.
     """
+    if path.name in ("", ".."):
+        raise OSError(errno.EISDIR, "expected a file's name, found a folder", str(path))
     if _is_special(path):
         raise OSError(errno.EEXIST, "expected a regular file, found a device or a pipe", str(path))
     while True:
