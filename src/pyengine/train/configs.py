@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
+from pyengine.arguments import check_type
 from pyengine.settings import Settings
 from pyengine.train.section import (
     MOST_SEED,
@@ -25,6 +26,8 @@ __all__ = [
     "TrainConfig",
 ]
 
+_MOST_BLOCKS, _MOST_WIDTH = 10_000, 1 << 16  # more is a slip, and no memory has room for it
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkConfig(Section):
@@ -37,26 +40,27 @@ class NetworkConfig(Section):
     Attributes:
         kind ("alphago_zero", "convolutional" or "value", default "alphago_zero"): which heads the
             network has.
-        blocks (int >= 0, default 4): residual blocks; AlphaGo Zero: 19 or 39.
-        filters (int >= 1, default 64): of each convolution in the tower; AlphaGo Zero: 256.
+        blocks (int in [0, 10000], default 4): residual blocks; AlphaGo Zero: 19 or 39.
+        filters (int in [1, 65536], default 64): of each convolution in the tower; AlphaGo Zero:
+            256.
         value ("scalar" or "wdl", default "scalar"): a value by tanh, or logits of win, draw, loss.
-        policy_filters (int >= 1, default 2): of the policy head's 1x1 convolution [AlphaGo Zero].
-            A run file has 16 where ``kind`` is not ``"alphago_zero"``.
-        value_filters (int >= 1, default 1): of the value head's 1x1 convolution [AlphaGo Zero];
-            likewise 16.
-        value_hidden (int >= 1, default 256): units of the value head's hidden layer [AlphaGo
-            Zero]; likewise 64.
+        policy_filters (int in [1, 65536], default 2): of the policy head's 1x1 convolution [AlphaGo
+            Zero]. A run file has 16 where ``kind`` is not ``"alphago_zero"``.
+        value_filters (int in [1, 65536], default 1): of the value head's 1x1 convolution [AlphaGo
+            Zero]; likewise 16.
+        value_hidden (int in [1, 65536], default 256): units of the value head's hidden layer
+            [AlphaGo Zero]; likewise 64.
     """
 
     section: ClassVar[str] = "network"
 
     kind: str = choice("alphago_zero", "alphago_zero", "convolutional", "value")
-    blocks: int = integer(4, 0)
-    filters: int = integer(64, 1)
+    blocks: int = integer(4, most=_MOST_BLOCKS)
+    filters: int = integer(64, 1, most=_MOST_WIDTH)
     value: str = choice("scalar", "scalar", "wdl")
-    policy_filters: int = integer(2, 1)
-    value_filters: int = integer(1, 1)
-    value_hidden: int = integer(256, 1)
+    policy_filters: int = integer(2, 1, most=_MOST_WIDTH)
+    value_filters: int = integer(1, 1, most=_MOST_WIDTH)
+    value_hidden: int = integer(256, 1, most=_MOST_WIDTH)
 
     @classmethod
     def convolutional(cls, **settings: object) -> NetworkConfig:
@@ -176,8 +180,8 @@ class LearnerConfig(Section):
         processes (int >= 1, default 1): of a run's learner on this machine, each with a GPU where
             there are some.
         device ("auto", "cpu" or "cuda", default "auto"): where PyTorch computes.
-        threads (int >= 1 or None, default None): of PyTorch on the CPU, in each process; None =
-            PyTorch's own choice.
+        threads (int in [1, 65535] or None, default None): of PyTorch on the CPU, in each
+            process; None = PyTorch's own choice.
         channels_last (bool, default True): memory format of the activations.
         precision ("float32" or "bfloat16", default "float32"): of the tower's activations.
         checkpoint_steps (int >= 1, default 1000): steps between two checkpoints.
@@ -192,7 +196,7 @@ class LearnerConfig(Section):
     seed: int = integer(0, most=MOST_SEED)
     processes: int = integer(1, 1)
     device: str = choice("auto", "auto", "cpu", "cuda")
-    threads: int | None = integer(None, 1, none=True)
+    threads: int | None = integer(None, 1, most=65_535, none=True)
     channels_last: bool = flag(True)
     precision: str = choice("float32", "float32", "bfloat16")
     checkpoint_steps: int = integer(1000, 1)
@@ -236,6 +240,13 @@ class TrainConfig(Settings):
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
     average: AverageConfig = field(default_factory=AverageConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
+
+    def __post_init__(self) -> None:
+        """Check that each part is one."""
+        for part in fields(self):
+            kind = part.default_factory
+            assert isinstance(kind, type)
+            check_type(part.name, getattr(self, part.name), kind, f"a value of {kind.__name__}")
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return all fields as plain values, a table for each part."""

@@ -6,7 +6,7 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
-from pyengine.arguments import check_type, elements, found
+from pyengine.arguments import check_type, elements, found, in_one_line
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
 from pyengine.train.configs import NetworkConfig, TrainConfig
@@ -24,6 +24,8 @@ __all__ = [
 
 #: Board side for which :func:`board_scale` is 0 and the step by which it grows [KataGo].
 SCALE_MIDDLE, SCALE_STEP = 14.0, 0.1
+
+_MOST = 1 << 16  # planes, points of a side, actions
 
 
 def _conv(inputs: int, outputs: int, size: int) -> nn.Sequential:
@@ -148,7 +150,8 @@ class Network(nn.Module):
         actions: A, of that board.
 
     Raises:
-        ConfigError: a convolutional network for a game without an action for each point.
+        ConfigError: a convolutional network for a game without an action for each point; a size
+            that memory has no room for.
     """
 
     def __init__(
@@ -157,18 +160,30 @@ class Network(nn.Module):
         """Random weights come from PyTorch's generator."""
         super().__init__()
         check_type("config", config, NetworkConfig, "a NetworkConfig")
-        planes, actions = integer("planes", planes, 1), integer("actions", actions, 1)
+        planes, actions = integer("planes", planes, 1, _MOST), integer("actions", actions, 1, _MOST)
         sides = elements("board", board, "two ints, H and W")
         if len(sides) != 2:
             raise ConfigError(f"board: expected two ints, H and W, found {found(board)}")
-        height, width = board = integer("board", sides[0], 1), integer("board", sides[1], 1)
+        board = integer("board", sides[0], 1, _MOST), integer("board", sides[1], 1, _MOST)
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
         self.half = False  #: while training, the tower computes in bfloat16, the heads in float32
-        self.stem = _conv(planes, config.filters, 3)
+        try:
+            self._make_layers()
+        except (MemoryError, RuntimeError) as error:  # PyTorch raises the second
+            raise ConfigError(
+                f"network: expected one that memory has room for, found {config.blocks} blocks of "
+                f"{config.filters} filters for {planes} planes of {board[0]}x{board[1]}: "
+                f"{in_one_line(str(error))}"
+            ) from error
+
+    def _make_layers(self) -> None:
+        """Make tower and heads with random weights."""
+        config, (height, width), actions = self.config, self.board, self.actions
+        self.stem = _conv(self.planes, config.filters, 3)
         self.blocks = nn.ModuleList(Block(config.filters) for _ in range(config.blocks))
         self.heads: nn.Module
         if config.kind == "alphago_zero":
-            self.heads = PublishedHeads(config, board, actions)
+            self.heads = PublishedHeads(config, self.board, actions)
         elif actions - height * width in (0, 1):
             heads = ValueHead if config.kind == "value" else ConvolutionalHeads
             self.heads = heads(config, has_pass=actions > height * width)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bisect
 import math
 
+from pyengine.arguments import check_type
+from pyengine.integers import integer
 from pyengine.train.configs import OptimiserConfig
 
 __all__ = ["ALPHAGO_ZERO", "ALPHAGO_ZERO_SUPERVISED", "learning_rate"]
@@ -26,8 +28,10 @@ _TABLES = {"alphago_zero": ALPHAGO_ZERO, "alphago_zero_supervised": ALPHAGO_ZERO
 
 
 def learning_rate(config: OptimiserConfig, step: int) -> float:
-    """Return the rate of step ``step`` (from 0)."""
-    rise = min(1.0, (step + 1) / (config.warm_up + 1))
+    """Return the rate of step ``step`` (from 0). Raises ConfigError for what is none."""
+    check_type("config", config, OptimiserConfig, "an OptimiserConfig")
+    step = integer("step", step, 0)
+    rise = min(step + 1, config.warm_up + 1) / (config.warm_up + 1)
     return rise * _rate(config, step)
 
 
@@ -44,7 +48,7 @@ def _rate(config: OptimiserConfig, step: int) -> float:
 
 def _cosine(config: OptimiserConfig, step: int) -> float:
     """Half a cosine from 1 after the warm-up to ``final_fraction`` at the end."""
-    total = (config.total_steps or 1) - config.warm_up
-    done = min(1.0, max(0, step - config.warm_up) / max(1, total))
+    total = max(1, (config.total_steps or 1) - config.warm_up)
+    done = min(total, max(0, step - config.warm_up)) / total
     low = config.final_fraction
     return low + (1 - low) * 0.5 * (1 + math.cos(math.pi * done))

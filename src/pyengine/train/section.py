@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
+from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError
 from pyengine.settings import Settings
 
@@ -62,11 +63,13 @@ class Section(Settings):
     @classmethod
     def refuse(cls, name: str, expected: str, found: Any) -> None:
         """Raise the error of a field."""
-        raise ConfigError(f"{cls.section}.{name}: expected {expected}, found {found!r}")
+        raise ConfigError(f"{cls.section}.{name}: expected {expected}, found {_shown(found)}")
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
         """Return the settings of a table; those left out have their defaults."""
+        check_type(cls.section, table, Mapping, "a table")
+        cls.check_names(table)
         return cls(**table)
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +120,7 @@ def number(
         if none and value is None:
             return None
         fits = not isinstance(value, bool) and isinstance(value, int | float)
-        if fits and math.isfinite(value) and least <= value <= most:
+        if fits and _is_finite(value) and least <= value <= most:
             fits = not (above and value == least) and not (below and value == most)
         else:
             fits = False
@@ -163,12 +166,28 @@ def numbers(default: tuple[float, ...], kind: type = float) -> Any:
     def check(value: Any) -> str | None:
         kinds = int if kind is int else (int, float)
         fits = isinstance(value, tuple) and all(
-            isinstance(entry, kinds) and not isinstance(entry, bool) and 0 < entry < math.inf
+            isinstance(entry, kinds)
+            and not isinstance(entry, bool)
+            and entry > 0
+            and _is_finite(entry)
             for entry in value
         )
         return None if fits else f"a list of positive {'ints' if kind is int else 'numbers'}"
 
     return _field(default, check)
+
+
+def _is_finite(value: float) -> bool:
+    """Whether a number is one that a float can hold."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _shown(value: Any) -> str:
+    """A text as a whole, since names of games are long; other values shortened."""
+    return repr(value) if isinstance(value, str) else in_one_line(value)
 
 
 def _plain(value: Any) -> Any:

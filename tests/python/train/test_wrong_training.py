@@ -9,7 +9,7 @@ import pytest
 
 import pyengine
 from pyengine import train
-from wrong_values import all_but, cases, check_refused
+from wrong_values import all_but, cases, check_refused, no_paths, wrong
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
@@ -88,13 +88,19 @@ SIZE = train.NetworkConfig(blocks=1, filters=4)
 @cases(
     [
         ("config", lambda v: train.Network(v, 3, (3, 3), 9), all_but(), "config"),
-        ("planes", lambda v: train.Network(SIZE, v, (3, 3), 9), all_but("huge"), "planes"),
+        ("planes", lambda v: train.Network(SIZE, v, (3, 3), 9), all_but(), "planes"),
+        ("side", lambda v: train.Network(SIZE, 3, (3, v), 9), all_but(), "board"),
         ("board", lambda v: train.Network(SIZE, 3, v, 9), all_but(), "board"),
-        ("actions", lambda v: train.Network(SIZE, 3, (3, 3), v), all_but("huge"), "actions"),
+        ("actions", lambda v: train.Network(SIZE, 3, (3, 3), v), all_but(), "actions"),
+        ("memory", lambda v: train.Network(SIZE, 1, (v, v), v), {"most": 1 << 16},
+         "network: expected one that memory has room for"),
+        ("rate of", lambda v: train.learning_rate(v, 0), all_but(), "config"),
+        ("rate at", lambda v: train.learning_rate(train.OptimiserConfig(), v), all_but("huge"),
+         "step"),
         ("from_toml", train.RunFile.from_toml, all_but("text", "NUL"), "expected TOML text"),
         ("train_run", lambda v: train.train_run(v, "run"), all_but("None", "text", "NUL"), "TOML"),
-        ("train_run, out", lambda v: train.train_run(None, v), all_but("text"), "directory"),
-        ("plot_curve", lambda v: train.plot_curve(v, "x.png"), all_but("text"), "directory"),
+        ("train_run, out", lambda v: train.train_run(None, v), no_paths(), "directory"),
+        ("plot_curve", lambda v: train.plot_curve(v, "x.png"), no_paths(), "directory"),
         ("out", lambda v: train.rollout_policy([], v), all_but("None", "text"), "out"),
         ("held_out", lambda v: train.rollout_policy([], held_out=v), all_but(), "held_out"),
         ("prior", lambda v: train.rollout_policy([], prior=v), all_but("fraction", "huge"),
@@ -107,6 +113,55 @@ def test_training_refuses(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     check_refused(call, values, said)
+
+
+VAST = 10**400  # too large for a float
+
+SECTIONS = (
+    train.NetworkConfig,
+    train.LossConfig,
+    train.OptimiserConfig,
+    train.AverageConfig,
+    train.LearnerConfig,
+    train.GateConfig,
+)
+
+
+@pytest.mark.parametrize("kind", SECTIONS)
+def test_settings_are_of_their_types(kind: Any) -> None:
+    check_refused(kind.from_dict, all_but("dict"), f"{kind.section}: expected a table")
+    for name in kind.names():
+        values = all_but("None", "fraction", "huge", "list", "tuple", "negative", "dict")
+        check_refused(lambda v, name=name: kind(**{name: v}), values, name)  # type: ignore[misc]
+
+
+@cases(
+    [
+        *((name, lambda v, name=name: train.TrainConfig(**{name: v}), {**all_but()}, name)
+          for name in train.TrainConfig.names()),
+        *((name, lambda v, name=name: train.OptimiserConfig(**{name: v}),
+           {"vast": VAST, "infinity": float("inf"), **wrong("negative")}, name)
+          for name in ("learning_rate", "weight_decay", "clip_norm", "step_scale", "momentum")),
+        ("rates", lambda v: train.OptimiserConfig(schedule="steps", rates=v),
+         {**all_but("tuple"), "two": (0.1, 0.01), "vast": [VAST], "text": ["x"]}, "rates"),
+        ("boundaries",
+         lambda v: train.OptimiserConfig(schedule="steps", rates=(1, 1), boundaries=v),
+         {**all_but("tuple", "list"), "falling": [2, 1], "fraction": [1.5]}, "boundaries"),
+        ("blocks", lambda v: train.NetworkConfig(blocks=v), wrong("huge", "negative"), "blocks"),
+        ("filters", lambda v: train.NetworkConfig(filters=v), wrong("huge", "negative"), "filters"),
+        ("threads", lambda v: train.LearnerConfig(threads=v), wrong("huge", "negative"), "threads"),
+    ]
+)  # fmt: skip
+def test_settings_refuse(call: Any, values: dict[str, Any], said: str) -> None:
+    check_refused(call, values, said)
+
+
+@pytest.mark.parametrize("schedule", ["alphago_zero", "cosine", "constant", "steps"])
+def test_any_step_has_a_rate(schedule: str) -> None:
+    given = {"rates": (0.1, 0.01), "boundaries": (5,)} if schedule == "steps" else {}
+    config = train.OptimiserConfig(schedule=schedule, warm_up=3, total_steps=10, **given)
+    for step in (0, 3, 10, 2**70, VAST):
+        assert 0 <= train.learning_rate(config, step) <= 0.1
 
 
 def test_metadata_that_is_no_json_is_told(network: train.Network, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pyengine.arguments import check_type
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.games import Game
@@ -217,6 +218,7 @@ class SelfplaySection(Section):
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> SelfplaySection:
         """Return the section; names that are not its own are a SelfPlayConfig's."""
+        check_type(cls.section, table, Mapping, "a table")
         own = {field.name for field in dataclasses.fields(cls)} - {"settings"}
         mine = {name: value for name, value in table.items() if name in own}
         others = {name: value for name, value in table.items() if name not in own}
