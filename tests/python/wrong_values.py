@@ -42,6 +42,11 @@ def all_but(*names: str) -> dict[str, Any]:
     return {name: value for name, value in WRONG.items() if name not in names}
 
 
+def no_paths() -> dict[str, Any]:
+    """Return all values that name no file and no folder."""
+    return {**all_but("text"), "empty": "", "half a pair": "\ud800"}
+
+
 def check_refused(
     call: Callable[[Any], object],
     values: dict[str, Any],

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import elements, in_one_line, number
 from pyengine.data.view import Window
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
@@ -66,10 +67,12 @@ def symmetry_numbers(symmetries: Any, rows: int, count: int) -> npt.NDArray[np.u
 
 def checked_window(window: Window, directories: int) -> Window:
     """Return a window of ints. Raises ConfigError."""
-    if not isinstance(window, Sequence) or isinstance(window, str):
+    if not isinstance(window, Sequence) or isinstance(window, str | bytes):
         return None if window is None else integer("window", window, 1)
     if len(window) != directories:
-        raise ConfigError(f"window must be one number or {directories} of them, found {window}")
+        raise ConfigError(
+            f"window must be one number or {directories} of them, found {in_one_line(window)}"
+        )
     return tuple(None if one is None else integer("window", one, 1) for one in window)
 
 
@@ -77,12 +80,9 @@ def checked_weights(weights: Sequence[float] | None, directories: int) -> list[f
     """Return weights of the directories; None = none. Raises ConfigError."""
     if weights is None:
         return None
-    try:
-        found = [float(weight) for weight in weights]
-    except (TypeError, ValueError):
-        found = []
-    if len(found) != directories or not all(0 <= w < np.inf for w in found) or sum(found) <= 0:
-        raise ConfigError(
-            f"weights must be {directories} numbers of at least 0, one above it, found {weights}"
-        )
+    wanted = f"{directories} numbers of at least 0, one above it"
+    each = elements("weights", weights, wanted)
+    found = [number("weights", one, wanted, lambda weight: weight >= 0) for one in each]
+    if len(found) != directories or sum(found) <= 0:
+        raise ConfigError(f"weights: expected {wanted}, found {in_one_line(weights)}")
     return found

@@ -43,7 +43,8 @@ def check(values: Any, kinds: Mapping[str, Kind], where: str = "") -> None:
 
     """
     if not isinstance(values, Mapping):
-        raise ValueError(f"{where or 'expected '}an object, found {reprlib.repr(values)}")
+        name = f"{where.removesuffix('.')}: " if where else ""
+        raise ValueError(f"{name}expected an object, found {reprlib.repr(values)}")
     for name, kind in kinds.items():
         if name not in values:
             raise ValueError(f"{where}{name}: expected {kind.what}, found none")

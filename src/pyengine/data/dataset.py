@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_callback
+from pyengine.arguments import check_callback, check_flag, found
 from pyengine.data.arguments import (
     checked_weights,
     checked_window,
@@ -32,6 +32,8 @@ from pyengine.spec import ModelSpec
 __all__ = ["Dataset"]
 
 _Directory: TypeAlias = str | os.PathLike[str]
+
+_MOST_ROWS = (1 << 31) - 1  # of a batch
 
 
 class Dataset:
@@ -111,6 +113,8 @@ class Dataset:
         self.layout = _common_layout(self._sources)
         self._window = checked_window(window, len(paths))
         self._weights = checked_weights(weights, len(paths))
+        for name, flag in (("full_only", full_only), ("augment", augment), ("verify", verify)):
+            check_flag(name, flag)
         self._full_only = full_only
         self._augment = augment
         self._seed = integer("seed", seed, 0)
@@ -221,6 +225,8 @@ class Dataset:
 
         """
         size = integer("size", size, 1)
+        for name, flag in (("shuffle", shuffle), ("augment", augment), ("drop_last", drop_last)):
+            check_flag(name, flag)
         rng = np.random.default_rng(integer("seed", seed, 0))
         view = self._view
         if not shuffle or len(view) == 0:
@@ -237,15 +243,16 @@ class Dataset:
         """Return random rows, drawn with replacement.
 
         Args:
-            size: rows of the batch, at least 0.
+            size: rows of the batch, 0 to 2^31 - 1.
             rng: the only source of randomness.
             augment: each row under a random symmetry of the board.
 
         Raises ConfigError when there are none to draw from, or ``size`` is out of range.
         """
-        size = integer("size", size, 0)
+        size = integer("size", size, 0, _MOST_ROWS)
+        check_flag("augment", augment)
         if not isinstance(rng, np.random.Generator):
-            raise ConfigError(f"rng: expected a numpy.random.Generator, found {rng!r}")
+            raise ConfigError(f"rng: expected a numpy.random.Generator, found {found(rng)}")
         view = self._view
         records = view.records(view.draw(size, rng, self._weights), self.layout, self._maps)
         return self._unpacker.batch(records, self._drawn(size, rng if augment else None))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.arguments import check_callback
+from pyengine.arguments import check_callback, check_flag, found
 from pyengine.data.layout import Layout
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.progress import OnProgress, tracked
@@ -64,8 +64,11 @@ def convert(
     """
     writers = {"npz": _write_npz, "parquet": _write_parquet}
     check_callback("on_progress", on_progress)
+    check_flag("overwrite", overwrite)
     if not isinstance(to, str) or to not in writers:
-        raise ConfigError(f"expected the format {' or '.join(map(repr, writers))}, found {to!r}")
+        raise ConfigError(
+            f"expected the format {' or '.join(map(repr, writers))}, found {found(to)}"
+        )
     if to == "parquet":
         need("pyarrow.parquet", "parquet")
     source = path_of("directory", directory)

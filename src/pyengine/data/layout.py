@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
+from pyengine.arguments import check_type
 from pyengine.data.checked import OBJECT, TEXT, check, list_of, one_of, optional, whole, wholes
 from pyengine.errors import ConfigError
 from pyengine.games import Game, load_recorded_game
@@ -109,7 +110,12 @@ class Layout:
 
     @classmethod
     def of(cls, game: Game, spec: ModelSpec) -> Layout:
-        """Return the layout of a game under a spec. Raises ModelError when they do not fit."""
+        """Return the layout of a game under a spec.
+
+        Raises ModelError when they do not fit, ConfigError when they are none.
+        """
+        check_type("game", game, Game, "a Game")
+        check_type("spec", spec, ModelSpec, "a ModelSpec")
         shape = list(_core.check_fit(spec, game))
         height, width = shape[:2] if spec.layout == "NHWC" else shape[1:]
         board = game.board_shape
@@ -187,6 +193,7 @@ class Layout:
 
     def difference(self, found: Layout) -> str | None:
         """Return what differs, expected and found; None where nothing does."""
+        check_type("found", found, Layout, "a Layout")
         expected, other = self.to_dict(), found.to_dict()
         for name, value in expected.items():
             if value != other[name]:

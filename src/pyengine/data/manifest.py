@@ -12,7 +12,7 @@ from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, 
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import write_durably
+from pyengine.files import path_of, write_durably
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_games", "shard_name"]
 
@@ -137,7 +137,7 @@ class Manifest:
             DataError: it is damaged, or of another version; says which file.
 
         """
-        path = directory / MANIFEST
+        path = path_of("directory", directory) / MANIFEST
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
             return cls._from_dict(path, values)

@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import check_flag, check_type, found, number
 from pyengine.data.checked import BOOLEAN, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Layout, Rows
 from pyengine.errors import ConfigError
+from pyengine.integers import integer
 
 __all__ = ["FinishedGame", "GameLine"]
 
 #: Columns with a number a position.
 _NUMBERS = ("root_value", "network_value", "ply", "action", "to_move", "full")
+
+#: The largest number of the columns that hold whole numbers of at least 0.
+_WHOLE = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 1}
 
 #: What the line of a game must say.
 _LINE_FIELDS = {
@@ -75,6 +80,7 @@ class FinishedGame:
 
     def records(self, layout: Layout) -> Rows:
         """Return the positions as records. Raises ConfigError naming what does not fit."""
+        check_type("layout", layout, Layout, "a Layout")
         self._check(layout)
         rows = np.zeros(len(self.visits), layout.dtype)
         for name, shape in layout.column_shapes.items():
@@ -89,7 +95,7 @@ class FinishedGame:
         return rows
 
     def line(self) -> GameLine:
-        """Return what the list of games says of it."""
+        """Return what the list of games says of it; of a game that :meth:`records` takes."""
         return GameLine(
             number=int(self.number),
             positions=len(self.visits),
@@ -101,23 +107,52 @@ class FinishedGame:
         )
 
     def _check(self, layout: Layout) -> None:
-        n = len(self.visits)
+        self._check_game(layout)
+        n = len(self._column("visits"))
         expected = {name: (n, *shape) for name, shape in layout.column_shapes.items()}
         expected["visits"] = (n, layout.actions)
         expected |= dict.fromkeys(_NUMBERS, (n,))
         for name, shape in expected.items():
-            found = np.shape(getattr(self, name))
+            own = self._column(name).shape
             # A column without planes may have any length but the first.
-            if found != shape and not (math.prod(shape) == math.prod(found) == 0):
-                raise ConfigError(f"{name} of a game must have the shape {shape}, found {found}")
-        if not (len(self.returns) == 2 and all(-1 <= r <= 1 for r in self.returns)):
-            raise ConfigError(f"returns must be two numbers in [-1, 1], found {self.returns}")
-        if not 0 <= self.number < 2**32:
-            raise ConfigError(f"number must be in 0..2^32-1, found {self.number}")
-        if n > 0 and not (np.all(np.asarray(self.to_move) <= 1)):
-            raise ConfigError(f"to_move must be 0 or 1, found {np.max(self.to_move)}")
+            if own != shape and not (math.prod(shape) == math.prod(own) == 0):
+                raise ConfigError(f"{name} of a game must have the shape {shape}, found {own}")
+        for name, most in {**_WHOLE, "action": layout.actions - 1}.items():
+            self._check_whole(name, most)
         if not np.all(np.isfinite(self.root_value)):
             raise ConfigError("root_value must be finite, found NaN or infinity")
+
+    def _check_game(self, layout: Layout) -> None:
+        """What holds for the game as a whole."""
+        integer("number", self.number, 0, 2**32 - 1)
+        integer("resigned", self.resigned, -1, 1)
+        check_flag("resignation_off", self.resignation_off)
+        check_type("returns", self.returns, tuple | list | np.ndarray, "two numbers in [-1, 1]")
+        if len(self.returns) != 2:
+            raise ConfigError(f"returns must be two numbers in [-1, 1], found {self.returns}")
+        for one in self.returns:
+            number("returns", one, "two numbers in [-1, 1]", lambda value: -1 <= value <= 1)
+        if self._column("moves").ndim != 1:
+            raise ConfigError(f"moves must be in one dimension, found {found(self.moves)}")
+        self._check_whole("moves", layout.actions - 1)
+
+    def _column(self, name: str) -> npt.NDArray[Any]:
+        """A column as an array of numbers."""
+        given = getattr(self, name)
+        try:
+            column = np.asarray(given)
+        except (TypeError, ValueError):  # rows of different lengths
+            column = np.asarray(None)
+        if column.ndim == 0 or (column.size > 0 and column.dtype.kind not in "biuf"):
+            raise ConfigError(f"{name}: expected an array of numbers, found {found(given)}")
+        return column
+
+    def _check_whole(self, name: str, most: int) -> None:
+        column = self._column(name)
+        if column.size == 0 or (column.dtype.kind == "u" and int(column.max()) <= most):
+            return
+        if not (column.min() >= 0 and column.max() <= most and np.all(column == np.floor(column))):
+            raise ConfigError(f"{name} must be whole numbers in 0..{most}, found {found(column)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pyengine import _core
-from pyengine.arguments import check_callback, check_type
+from pyengine.arguments import check_callback, check_type, elements
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import FinishedGame
 from pyengine.data.sgf import SgfRules, sgfmill
@@ -49,6 +50,12 @@ class SgfReport:
         return "\n".join(lines)
 
 
+_SCORE = re.compile(r"[.,]?\d")  # what a winner's score begins with
+_NOTHING = re.compile(r"0+([.,]0*)?")  # a score of a draw
+_RESIGNED = re.compile("R|RES.*")
+_LATE = re.compile("T|TIME.*|F|FORF.*")
+
+
 class _Skip(Exception):  # noqa: N818  # it is no error
     """A record that is no training data: the reason, and what was found."""
 
@@ -69,9 +76,19 @@ def import_sgf(
     komi and rules, or what the board says where a Gomoku game is over. Moves after the end
     by the game's rules (after two passes, beyond ``max_game_length``) are left out.
 
+    RE is read as SGF FF[4] has it, in capitals or not:
+
+    =========================================  ==================================================
+    ``B+``, ``B+3.5``, ``W+64``                the winner
+    ``B+R``, ``B+Resign``                      the winner; the game counts as resigned
+    ``0``, ``Draw``, ``Jigo``, ``B+0``         a draw
+    ``B+T``, ``B+Time``, ``W+F``, ``Forfeit``  skipped: the position does not say who won
+    ``Void``, ``?``, other text, none          skipped: no result
+    =========================================  ==================================================
+
     Skipped, with a counted reason: files and games that cannot be read; other games and board
     sizes; handicap and setup stones; games that White begins or in which somebody moves twice;
-    illegal moves; games without moves or without a result.
+    illegal moves; games without moves or without a result; games won by time or forfeit.
 
     Args:
         paths: files, or directories that are searched for ``*.sgf``; a file may hold many games.
@@ -95,7 +112,8 @@ def import_sgf(
     sgfmill("sgf")
     files = _files(paths)
     report = SgfReport()
-    with ShardWriter(out, game, spec, configuration=configuration or {"source": "SGF"}) as writer:
+    told = {"source": "SGF"} if configuration is None else configuration
+    with ShardWriter(out, game, spec, configuration=told) as writer:
         for path in tracked(files, len(files), "SGF files", on_progress):
             for one in _games_of(path, game, rules, spec, writer, report):
                 writer.add(one)
@@ -105,7 +123,8 @@ def import_sgf(
 
 
 def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
-    given = list(paths) if isinstance(paths, Iterable) and not isinstance(paths, str) else [paths]
+    single = isinstance(paths, str | os.PathLike)
+    given = [paths] if single else elements("paths", paths, "a path or several")
     files: list[Path] = []
     for path in (path_of("paths", each) for each in given):
         if not path.exists():
@@ -154,7 +173,7 @@ def _read(tree: Any, game: Game, rules: SgfRules) -> tuple[list[State], list[int
         played = [node.get_move() for node in nodes]
         result = _text(root, "RE")
     except ValueError as error:
-        raise _Skip("unreadable", error) from error
+        raise _Skip("unreadable", str(error) or "a value that SGF does not have") from error
     if number != str(rules.number):
         raise _Skip("another game", f"GM[{number}]")
     if record.get_size() != rules.size:
@@ -200,15 +219,20 @@ def _replay(
 def _outcome(result: str, rules: SgfRules, end: State) -> tuple[float, int]:
     """What Black got, and who resigned (-1 = nobody)."""
     text = result.strip().upper()
-    if text[:2] in ("B+", "W+"):
-        resigned = text[2:3] == "R"
-        black = text[0] == "B"
-        return (1.0 if black else -1.0), (int(black) if resigned else -1)
+    black, margin = text[:2] == "B+", text[2:].strip()
     if text in ("0", "DRAW", "JIGO"):
         return 0.0, -1
+    won = text[:2] in ("B+", "W+")
+    if won and _NOTHING.fullmatch(margin):
+        return 0.0, -1
+    if won and _RESIGNED.fullmatch(margin):
+        return (1.0 if black else -1.0), int(black)
+    if won and (not margin or _SCORE.match(margin)):
+        return (1.0 if black else -1.0), -1
     if rules.pass_action is None and end.is_terminal():
         return end.returns()[0], -1
-    raise _Skip("no result", f"RE[{result}]")
+    late = won and _LATE.fullmatch(margin)
+    raise _Skip("won by time or forfeit" if late else "no result", f"RE[{result}]")
 
 
 def _finished(

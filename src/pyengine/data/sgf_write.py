@@ -6,11 +6,13 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pyengine.arguments import check_callback, check_flag, elements, found, in_one_line
 from pyengine.data.export import fresh_directory
 from pyengine.data.layout import FULL_SEARCH, Rows
 from pyengine.data.progress import OnProgress, tracked
@@ -21,6 +23,7 @@ from pyengine.data.source import Piece, Source, newest
 from pyengine.errors import ConfigError
 from pyengine.files import path_of, replacing
 from pyengine.games import Game, State
+from pyengine.integers import integer
 
 __all__ = ["export_sgf"]
 
@@ -56,11 +59,15 @@ def export_sgf(
         EngineError: sgfmill is missing; names the extra ``sgf``.
 
     """
+    check_callback("on_progress", on_progress)
+    check_flag("comments", comments)
+    check_flag("overwrite", overwrite)
+    wanted = _numbers(games)
     source = Source(path_of("directory", directory))
     game = source.manifest.layout.load_game()
     rules = SgfRules.of(game)
     sgfmill("sgf")
-    chosen = _chosen(source, games)
+    chosen = _chosen(source, wanted)
     target = fresh_directory(out, source.directory, "sgf", overwrite)
     maps = ShardMaps()
     files = []
@@ -84,15 +91,29 @@ class _Place:
     line: GameLine
 
 
-def _chosen(source: Source, games: int | Sequence[int] | None) -> list[_Place]:
+def _numbers(games: Any) -> int | list[int] | None:
+    """Checked. Raises ConfigError."""
+    if games is None:
+        return None
+    expected = "how many games, or the numbers of some"
+    if isinstance(games, Sequence | np.ndarray) and not isinstance(games, str | bytes):
+        return [integer("games", number, 0) for number in elements("games", games, expected)]
+    if isinstance(games, Integral):
+        return integer("games", games, 0)
+    raise ConfigError(f"games: expected {expected}, found {found(games)}")
+
+
+def _chosen(source: Source, games: int | list[int] | None) -> list[_Place]:
     limit = games if isinstance(games, int) else None
-    found = [place for piece in newest(source.pieces(0), limit) for place in _places(piece)]
+    places = [place for piece in newest(source.pieces(0), limit) for place in _places(piece)]
     if games is None or isinstance(games, int):
-        return found
-    by_number = {place.line.number: place for place in found}
+        return places
+    by_number = {place.line.number: place for place in places}
     for number in games:
         if number not in by_number:
-            raise ConfigError(f"{source.directory} has no game {number}; found {len(found)} games")
+            raise ConfigError(
+                f"{source.directory} has no game {in_one_line(number)}; found {len(places)} games"
+            )
     return [by_number[number] for number in games]
 
 

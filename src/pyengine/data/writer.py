@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pyengine.arguments import check_type, found, in_one_line, number
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, shard_name
 from pyengine.data.record import FinishedGame, GameLine
@@ -17,6 +19,7 @@ from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import TEMPORARY, path_of, write_durably
 from pyengine.games import Game, as_game
+from pyengine.integers import integer
 from pyengine.locks import lock
 from pyengine.spec import ModelSpec
 
@@ -48,11 +51,12 @@ class ShardWriter:
         game, spec: of all games of the directory.
         configuration: plain values for the manifest; those of the last writer stay there.
         model_sha256: of the network that plays from now on.
-        positions, seconds: when a shard closes.
+        positions, seconds: when a shard closes: at so many positions, at least 1; so long after
+            its first game, at least 0.
 
     Raises:
-        ConfigError: the directory has another game or spec, which the message tells, or another
-            writer is at work there.
+        ConfigError: an argument does not fit, the directory has another game or spec, which the
+            message tells, or another writer is at work there.
         DataError: the directory is damaged, or cannot be written; says which file.
 
     """
@@ -70,8 +74,14 @@ class ShardWriter:
     ) -> None:
         """Open the directory."""
         self.directory = path_of("directory", directory)
+        check_type("model_sha256", model_sha256, str | None, "a str or None")
+        if configuration is not None:
+            _check_plain("configuration", configuration)
+        self._limits = (
+            integer("positions", positions, 1),
+            number("seconds", seconds, "a number of at least 0", lambda s: s >= 0),
+        )
         self.layout = Layout.of(as_game(game), spec)
-        self._limits = (positions, seconds)
         self._games: list[tuple[Rows, GameLine]] = []
         self._waiting = 0  # positions in the open shard
         self._begun = 0.0  # when its first game came, by time.monotonic()
@@ -121,11 +131,12 @@ class ShardWriter:
         """Take a game in; what it is worth is on disk 10 s later at the latest.
 
         Raises:
-            ConfigError: a column of the game does not fit; the game is not taken.
+            ConfigError: no FinishedGame, or a column does not fit; the game is not taken.
             DataError: a shard cannot be written (a full disk); says which. This game and all
                 before it are kept, and the next call tries again.
 
         """
+        check_type("game", game, FinishedGame, "a FinishedGame")
         self.add_records(game.records(self.layout), game.line())
 
     def add_records(self, rows: Rows, line: GameLine) -> None:
@@ -138,6 +149,11 @@ class ShardWriter:
         """
         if self._closed:
             raise ConfigError("the writer is closed")
+        if not isinstance(rows, np.ndarray) or rows.dtype != self.layout.dtype or rows.ndim != 1:
+            raise ConfigError(f"rows: expected records of the writer's layout, found {found(rows)}")
+        check_type("line", line, GameLine, "a GameLine")
+        if line.positions != len(rows):
+            raise ConfigError(f"rows: expected {line.positions} records, found {len(rows)}")
         full = self._games and self._waiting + len(rows) > self._limits[0]
         try:
             if full:
@@ -158,7 +174,8 @@ class ShardWriter:
             self.flush()
 
     def set_model(self, sha256: str) -> None:
-        """Say which network plays from now on. Raises DataError."""
+        """Say which network plays from now on. Raises DataError; ConfigError for no text."""
+        check_type("sha256", sha256, str, "a str")
         if self._manifest.model_sha256[-1:] != [sha256]:
             self._manifest.model_sha256.append(sha256)
             self._stale = True
@@ -267,3 +284,14 @@ class ShardWriter:
             if path.name not in listed:
                 manifest = self.directory / MANIFEST
                 raise DataError(f"{path} is not in {manifest}: expected {known} shards there")
+
+
+def _check_plain(name: str, value: Any) -> None:
+    """Raise ConfigError unless an argument is a dict that a file of JSON can hold."""
+    check_type(name, value, dict, "a dict of plain values")
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{name}: expected plain values, found {in_one_line(value)}: {error}"
+        ) from error

@@ -297,6 +297,7 @@ BROKEN = {
     "illegal move": "(;SZ[5]RE[B+];B[aa];W[aa])",
     "no moves": "(;SZ[5]RE[B+])",
     "no result": "(;SZ[5]RE[Void];B[aa];W[bb])",
+    "won by time or forfeit": "(;SZ[5]RE[B+T];B[aa];W[bb])",
 }
 
 
@@ -322,6 +323,83 @@ def test_records_that_are_no_training_data_are_counted_by_reason(tmp_path: Path)
     again = import_sgf(folder / "many.SGF", tmp_path / "data", GO5, PLAIN)
     assert again.games == 2
     assert Dataset(tmp_path / "data", verify=True).games == 4
+
+
+#: What Black gets and who resigned, by the result of a file (RE) as SGF FF[4] has it.
+RESULTS: dict[str, tuple[float, int] | str] = {
+    "B+": (1.0, -1),
+    "W+": (-1.0, -1),
+    "B+3.5": (1.0, -1),
+    "W+64": (-1.0, -1),
+    " b+0.5 ": (1.0, -1),
+    "B+1/2": (1.0, -1),
+    "B+R": (1.0, 1),
+    "W+Resign": (-1.0, 0),
+    "0": (0.0, -1),
+    "Draw": (0.0, -1),
+    "jigo": (0.0, -1),
+    "B+0": (0.0, -1),
+    "W+0.0": (0.0, -1),
+    "B+T": "won by time or forfeit",
+    "W+Time": "won by time or forfeit",
+    "W+F": "won by time or forfeit",
+    "B+Forfeit": "won by time or forfeit",
+    "Void": "no result",
+    "?": "no result",
+    "": "no result",
+    "B": "no result",
+    "B+anything": "no result",
+}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_a_result_of_a_file_is_read_as_sgf_has_it(result: str, tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    file = tmp_path / "one.sgf"
+    file.write_text(f"(;SZ[5]RE[{result}];B[aa];W[bb])")
+    report = import_sgf(file, tmp_path / "data", GO5, PLAIN)
+    expected = RESULTS[result]
+    if isinstance(expected, str):
+        assert (report.games, dict(report.skipped)) == (0, {expected: 1})
+        return
+    line = json.loads((tmp_path / "data" / "shard-000000.games.jsonl").read_text())
+    assert (line["returns"][0], line["resigned"]) == expected
+
+
+#: Texts that break in the middle of something.
+BROKEN_TEXTS = (
+    "", "(", "()", ")", "(;", "(;SZ[5", "(;SZ[x])", "(;SZ[]RE[B+];B[aa])", "(;SZ[-1];B[aa])",
+    "(;SZ[5:7];B[aa])", f"(;SZ[{'9' * 400}])", "(;SZ[5]RE[B+];B[zz])", "(;SZ[5]RE[B+];B[a])",
+    "(;SZ[5]RE[B+];AB[aa:zz])", "(" * 100_000, "(;" * 100_000, "(;SZ[5]RE[0]" * 9_999 + ")" * 9_999,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(BROKEN_TEXTS)))
+def test_a_broken_text_is_skipped_with_a_reason(number: int, tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    file = tmp_path / "one.sgf"
+    file.write_text(BROKEN_TEXTS[number])
+    report = import_sgf(file, tmp_path / "data", GO5, PLAIN)
+    assert (report.games, report.skipped.total()) == (0, 1)
+    assert str(file) in str(report)
+
+
+def test_damage_anywhere_in_a_record_raises_nothing(
+    tmp_path: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sgfmill")
+    monkeypatch.setattr(os, "fsync", lambda _number: None)
+    whole = b"(;GM[1]SZ[5]KM[7.5]RE[B+3.5]C[a\\]b];B[aa];W[bb](;B[];W[tt])(;AB[aa:bb][cc];W[dd]))"
+    files = []
+    for number in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[number] ^= 1 << rng.randrange(8)
+        for name, content in (("cut", whole[:number]), ("flipped", flipped)):
+            files.append(tmp_path / f"{name}-{number}.sgf")
+            files[-1].write_bytes(content)
+    report = import_sgf(files, tmp_path / "data", GO5, PLAIN)
+    assert report.games + report.skipped.total() >= len(files)  # a file may have two
+    assert Dataset(tmp_path / "data", verify=True).games == report.games
 
 
 def test_a_finished_gomoku_game_needs_no_result(tmp_path: Path) -> None:
@@ -353,7 +431,7 @@ def test_games_of_people_become_shards(
             continue
         moves = case["moves"].split()
         alternate = [move[0] for move in moves] == (["B", "W"] * len(moves))[: len(moves)]
-        if not (moves and alternate and case["result_in_file"][:2] in ("B+", "W+")):
+        if not (moves and alternate and re.fullmatch(r"[BW]\+(R|[\d.]+)?", case["result_in_file"])):
             continue
         if case["first_illegal_move_index"]["simple"] is not None or case["ends_with_passes"]:
             continue

@@ -249,7 +249,7 @@ def test_weights_say_how_often_a_directory_is_sampled(rng: random.Random, tmp_pa
     with pytest.raises(ConfigError, match=r"found none"):
         Dataset(paths, weights=[0, 0, 1]).sample(1, np.random.default_rng(0))
     for weights in ([1, 1], [1, -1, 1], [0, 0, 0], [1, 1, float("nan")]):
-        with pytest.raises(ConfigError, match="weights must be 3 numbers"):
+        with pytest.raises(ConfigError, match="weights: expected 3 numbers"):
             Dataset(paths, weights=weights)
 
 

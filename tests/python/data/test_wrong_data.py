@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,10 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine.data import ShardWriter, export_sgf, import_sgf
+from data_games import finished
+from pyengine.data import Layout, Manifest, ShardWriter, export_sgf, import_sgf
 from pyengine.files import check_output, replacing, write_durably
-from wrong_values import all_but, cases, check_refused
+from wrong_values import all_but, cases, check_refused, no_paths
 
 CONFIG = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
 
@@ -50,14 +53,92 @@ def test_random_rows_need_a_generator(data: Path) -> None:
     [
         ("size", lambda d, v: d.batches(v), all_but("huge"), "size"),
         ("seed", lambda d, v: d.batches(4, seed=v), all_but("huge"), "seed"),
-        ("sample", lambda d, v: d.sample(v, np.random.default_rng(0)), all_but("huge", "list"),
-         "size"),
+        ("sample", lambda d, v: d.sample(v, np.random.default_rng(0)), all_but(), "size"),
+        ("sample, augment", lambda d, v: d.sample(1, np.random.default_rng(0), v), all_but(),
+         "augment: expected a bool"),
+        ("shuffle", lambda d, v: d.batches(4, shuffle=v), all_but(), "shuffle"),
+        ("augment", lambda d, v: d.batches(4, augment=v), all_but(), "augment"),
+        ("drop_last", lambda d, v: d.batches(4, drop_last=v), all_but(), "drop_last"),
+        ("on_progress", lambda d, v: d.verify(v), all_but("None", "function"), "on_progress"),
+        ("symmetries", lambda d, v: d.rows([0], v), all_but("None", "tuple"), "symmetries"),
         ("set_epoch", lambda d, v: d.set_epoch(v), all_but("huge"), "epoch"),
     ]
 )  # fmt: skip
 def test_a_dataset_refuses(call: Any, values: dict[str, Any], said: str, data: Path) -> None:
     dataset = pyengine.Dataset(data)
     check_refused(lambda value: call(dataset, value), values, said)
+
+
+@pytest.mark.parametrize("name", ["window", "weights", "full_only", "augment", "seed", "verify"])
+def test_a_dataset_is_not_opened_with(name: str, data: Path) -> None:
+    fits = {"window": ("None", "huge", "tuple"), "weights": ("None", "tuple", "array")}
+    values = all_but(*fits.get(name, ("huge",) if name == "seed" else ()))
+    check_refused(lambda value: pyengine.Dataset(data, **{name: value}), values, name)
+
+
+#: A game's fields, and which of the wrong values each may have.
+FIELDS: dict[str, tuple[str, ...]] = {
+    "number": (),
+    "returns": (),
+    "moves": ("list", "tuple"),
+    "resigned": ("negative",),
+    "resignation_off": (),
+    "bits": (),
+    "fill": (),
+    "dense": ("list",),
+    "visits": ("list", "tuple", "array"),
+    "root_value": (),
+    "network_value": (),
+    "ply": (),
+    "action": (),
+    "to_move": (),
+    "full": (),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_writer_takes_no_game_with(name: str, tmp_path: Path) -> None:
+    game = finished(GAME, SPEC, 0, random.Random(0))
+    with ShardWriter(tmp_path, GAME, SPEC) as writer:
+
+        def add(value: Any) -> None:
+            writer.add(dataclasses.replace(game, **{name: value}))
+
+        check_refused(add, all_but(*FIELDS[name]), name)
+        with pytest.raises(pyengine.ConfigError, match="game: expected a FinishedGame"):
+            writer.add(game.line())  # type: ignore[arg-type]
+        assert writer.games == 0
+
+
+@pytest.mark.parametrize("name", ["moves", "visits", "ply", "action", "to_move", "full"])
+@pytest.mark.parametrize("value", [-1, 0.5, float("nan"), 2**16])
+def test_a_column_of_whole_numbers_has_no_other(name: str, value: float) -> None:
+    game = finished(GAME, SPEC, 0, random.Random(0))
+    column = np.array(getattr(game, name), np.float64)
+    column.flat[0] = value
+    with pytest.raises(pyengine.ConfigError, match=rf"^{name} must be whole numbers in 0\.\."):
+        dataclasses.replace(game, **{name: column}).records(Layout.of(GAME, SPEC))
+
+
+def test_a_writer_takes_records_of_its_layout_alone(tmp_path: Path) -> None:
+    game = finished(GAME, SPEC, 0, random.Random(0))
+    with ShardWriter(tmp_path, GAME, SPEC) as writer:
+        rows = game.records(writer.layout)
+        check_refused(lambda v: writer.add_records(v, game.line()), all_but(), "rows")
+        check_refused(lambda v: writer.add_records(rows, v), all_but(), "line")
+        check_refused(writer.set_model, all_but("text", "NUL"), "sha256")
+        with pytest.raises(pyengine.ConfigError, match=r"rows: expected \d+ records, found"):
+            writer.add_records(rows[1:], game.line())
+        assert writer.games == 0
+    check_refused(game.records, all_but(), "layout: expected a Layout")
+
+
+@pytest.mark.parametrize("path", ["", ".", "/", ".."])
+def test_a_folder_is_no_file_to_write(path: str) -> None:
+    with pytest.raises(OSError, match="expected a file's name, found a folder"):
+        write_durably(Path(path), [b"new"])
+    with pytest.raises(pyengine.DataError, match="expected a file's name"), replacing(Path(path)):
+        pass
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -80,29 +161,64 @@ def test_no_file_takes_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
         ("selfplay, game", lambda v: play(game=v), all_but(), ""),
         ("selfplay, evaluator", lambda v: play(evaluator=v), all_but("function"), ""),
         ("selfplay, games", lambda v: play(games=v), all_but(), "games"),
-        ("selfplay, out", lambda v: play(out=v), all_but("text"), "out: expected a path"),
+        ("selfplay, out", lambda v: play(out=v), no_paths(), "out: expected a path"),
         ("selfplay, config", lambda v: play(config=v), all_but("None"), "config"),
         ("selfplay, spec", lambda v: play(spec=v), all_but("None"), "spec"),
         ("selfplay, on_progress", lambda v: play(on_progress=v),
          all_but("None", "function"), "on_progress"),
-        ("Dataset", pyengine.Dataset, all_but("text", "list"), "directories"),
-        ("convert", lambda v: pyengine.convert(v, "npz"), all_but("text"), "directory"),
+        ("Dataset", pyengine.Dataset, {k: v for k, v in no_paths().items() if k != "list"},
+         "directories"),
+        ("convert", lambda v: pyengine.convert(v, "npz"), no_paths(), "directory"),
         ("convert, to", lambda v: pyengine.convert("none", v), all_but(), "format"),
         ("convert, on_progress", lambda v: pyengine.convert("none", "npz", on_progress=v),
          all_but("None", "function"), "on_progress"),
-        ("export_sgf", export_sgf, all_but("text"), "directory"),
+        ("convert, overwrite", lambda v: pyengine.convert("none", "npz", overwrite=v),
+         all_but(), "overwrite: expected a bool"),
+        ("export_sgf", export_sgf, no_paths(), "directory"),
+        ("export_sgf, games", lambda v: export_sgf("none", games=v),
+         all_but("None", "huge", "list", "tuple"), "games"),
+        ("export_sgf, number", lambda v: export_sgf("none", games=[v]), all_but("huge"), "games"),
+        ("export_sgf, comments", lambda v: export_sgf("none", comments=v), all_but(), "comments"),
+        ("export_sgf, overwrite", lambda v: export_sgf("none", overwrite=v), all_but(),
+         "overwrite"),
+        ("export_sgf, on_progress", lambda v: export_sgf("none", on_progress=v),
+         all_but("None", "function"), "on_progress"),
         ("import_sgf", lambda v: import_sgf(v, "out", GO, SPEC),
-         all_but("text", "list", "dict"), "paths"),
+         {k: v for k, v in no_paths().items() if k != "list"}, "paths"),
+        ("import_sgf, one of several", lambda v: import_sgf([v], "out", GO, SPEC), no_paths(),
+         "paths"),
+        ("import_sgf, absent", lambda v: import_sgf(v, "out", GO, SPEC), {"absent": "none.sgf"},
+         "expected SGF files, found no none.sgf"),
+        ("import_sgf, out", lambda v: import_sgf([], v, GO, SPEC), no_paths(), "directory"),
+        ("import_sgf, configuration",
+         lambda v: import_sgf([], "out", GO, SPEC, configuration=v), all_but("None", "dict"),
+         "configuration"),
+        ("import_sgf, on_progress", lambda v: import_sgf([], "out", GO, SPEC, on_progress=v),
+         all_but("None", "function"), "on_progress"),
         ("import_sgf, game", lambda v: import_sgf("none", "out", v, SPEC), all_but(), "game"),
         ("import_sgf, spec", lambda v: import_sgf("none", "out", GO, v), all_but(), "spec"),
-        ("ShardWriter", lambda v: ShardWriter(v, GAME, SPEC), all_but("text"), "directory"),
+        ("ShardWriter", lambda v: ShardWriter(v, GAME, SPEC), no_paths(), "directory"),
+        ("ShardWriter, game", lambda v: ShardWriter("new", v, SPEC), all_but(), "game"),
+        ("ShardWriter, spec", lambda v: ShardWriter("new", GAME, v), all_but(), "spec"),
+        ("ShardWriter, configuration", lambda v: ShardWriter("new", GAME, SPEC, configuration=v),
+         {**all_but("None", "dict"), "an object within": {"a": object()}}, "configuration"),
+        ("ShardWriter, model_sha256", lambda v: ShardWriter("new", GAME, SPEC, model_sha256=v),
+         all_but("None", "text", "NUL"), "model_sha256"),
+        ("ShardWriter, positions", lambda v: ShardWriter("new", GAME, SPEC, positions=v),
+         {**all_but("huge"), "0": 0}, "positions"),
+        ("ShardWriter, seconds", lambda v: ShardWriter("new", GAME, SPEC, seconds=v),
+         all_but("fraction", "huge"), "seconds"),
+        ("Layout, game", lambda v: Layout.of(v, SPEC), all_but(), "game"),
+        ("Layout, spec", lambda v: Layout.of(GAME, v), all_but(), "spec"),
+        ("Layout, difference", Layout.of(GAME, SPEC).difference, all_but(), "found"),
+        ("Manifest", Manifest.read, no_paths(), "directory"),
         ("RandomPlayer", pyengine.RandomPlayer,
          {k: v for k, v in all_but().items() if k in ("text", "fraction", "negative", "object")},
          "seed"),
         ("features", lambda v: pyengine.RolloutPolicy(ZEROS, ZEROS, v),
          all_but("dict"), "features"),
-        ("load", pyengine.RolloutPolicy.load, all_but("text"), "path"),
-        ("save", pyengine.RolloutPolicy(ZEROS, ZEROS, {}).save, all_but("text"), "path"),
+        ("load", pyengine.RolloutPolicy.load, no_paths(), "path"),
+        ("save", pyengine.RolloutPolicy(ZEROS, ZEROS, {}).save, no_paths(), "path"),
         ("doctor", pyengine.doctor, all_but("huge"), "device_id"),
     ]
 )  # fmt: skip
