@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import found
+from pyengine.arguments import elements, found
 from pyengine.errors import ConfigError
 from pyengine.evaluators import EvaluatorLike, as_evaluator
 from pyengine.games import State
+from pyengine.integers import integer
 
 __all__ = ["Choice", "RandomPlayer", "ValuePlayer"]
+
+_MOST_ROWS = 4096  # of a batch
 
 
 @dataclass(frozen=True)
@@ -47,12 +50,13 @@ class RandomPlayer:
 
     def __call__(self, state: Any) -> int:
         """Return an action for a state of any game that goes on."""
-        legal = state.legal_actions()
+        legal = _legal(state)
         return int(legal[int(self._rng.integers(len(legal)))])
 
     def search_many(self, states: Sequence[Any]) -> list[Choice]:
         """Return an action for each state."""
-        return [Choice(self(state), 0.0) for state in states]
+        each = elements("states", states, "a sequence of states")
+        return [Choice(self(state), 0.0) for state in each]
 
     def __repr__(self) -> str:
         """Show the seed."""
@@ -72,18 +76,18 @@ class ValuePlayer:
         batch_size: most rows evaluated at once, 1 to 4096.
 
     Raises:
-        ConfigError: ``ends`` is neither.
+        ConfigError: ``ends`` is neither, ``batch_size`` is out of range.
 
     """
 
     def __init__(
         self, evaluator: EvaluatorLike, *, ends: str = "rules", batch_size: int = 64
     ) -> None:
-        if ends not in ("rules", "evaluator"):
-            raise ConfigError(f"ends: expected 'rules' or 'evaluator', found {ends!r}")
+        if not isinstance(ends, str) or ends not in ("rules", "evaluator"):
+            raise ConfigError(f"ends: expected 'rules' or 'evaluator', found {found(ends)}")
         self.evaluator = as_evaluator(evaluator)
         self.ends = ends
-        self.batch_size = batch_size
+        self.batch_size = integer("batch_size", batch_size, 1, _MOST_ROWS)
 
     def __call__(self, state: State) -> int:
         """Return the action for one state."""
@@ -91,7 +95,8 @@ class ValuePlayer:
 
     def search_many(self, states: Sequence[State]) -> list[Choice]:
         """Return the best action for each state; what evaluating raises passes."""
-        moves = [state.legal_actions() for state in states]
+        states = elements("states", states, "a sequence of states")
+        moves = [_legal(state) for state in states]
         after = [
             _after(state, action)
             for state, legal in zip(states, moves, strict=True)
@@ -131,6 +136,17 @@ class ValuePlayer:
     def __repr__(self) -> str:
         """Show evaluator and settings."""
         return f"ValuePlayer({self.evaluator!r}, ends={self.ends!r})"
+
+
+def _legal(state: Any) -> list[int]:
+    """The legal actions of a state. Raises ConfigError where it is none, or the game is over."""
+    ask = getattr(state, "legal_actions", None)
+    if not callable(ask):
+        raise ConfigError(f"state: expected a state of a game, found {found(state)}")
+    legal = list(ask())
+    if not legal:
+        raise ConfigError("state: expected one of a game that goes on, found one that is over")
+    return legal
 
 
 def _after(state: State, action: int) -> State:

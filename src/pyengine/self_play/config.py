@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any, Self
 
 from pyengine import _core
+from pyengine.arguments import check_type, found
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.games import as_game, load_game
+from pyengine.integers import integer
 from pyengine.settings import Settings
 
 __all__ = ["SelfPlayConfig", "as_config"]
@@ -88,9 +91,9 @@ class SelfPlayConfig(Settings):
     def __post_init__(self) -> None:
         """Fill the search in and check all fields."""
         if not isinstance(self.search, SearchConfig):
-            raise ConfigError(f"search: expected a SearchConfig, found {self.search!r}")
+            raise ConfigError(f"search: expected a SearchConfig, found {found(self.search)}")
         if not isinstance(self.noise, bool):
-            raise ConfigError(f"noise: expected a bool, found {self.noise!r}")
+            raise ConfigError(f"noise: expected a bool, found {found(self.noise)}")
         object.__setattr__(self, "search", self._filled_in())
         _core.check_selfplay_config(self.as_core())
 
@@ -101,8 +104,8 @@ class SelfPlayConfig(Settings):
         ``game``: a game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, elsewhere
         10 / legal actions.
         """
-        found = load_game(game) if isinstance(game, str) else as_game(game)
-        large = found.name == "go" and tuple(found.board_shape) == (19, 19)
+        played = load_game(game) if isinstance(game, str) else as_game(game)
+        large = played.name == "go" and tuple(played.board_shape) == (19, 19)
         search = SearchConfig(
             simulations=1600,
             c_puct_base=None,
@@ -127,10 +130,10 @@ class SelfPlayConfig(Settings):
             simulations: of a full search.
             fast_simulations: of a fast one.
         """
-        found = load_game(game) if isinstance(game, str) else as_game(game)
+        played = load_game(game) if isinstance(game, str) else as_game(game)
         return cls(
             search=SearchConfig(simulations=simulations, solver=True),
-            temperature_moves=_opening(found),
+            temperature_moves=_opening(played),
             full_search_fraction=0.25,
             fast_simulations=fast_simulations,
             forced_playouts=2.0,
@@ -150,10 +153,10 @@ class SelfPlayConfig(Settings):
             game: a game or its name; its length sets ``temperature_moves``.
             simulations: of a search.
         """
-        found = load_game(game) if isinstance(game, str) else as_game(game)
+        played = load_game(game) if isinstance(game, str) else as_game(game)
         return cls(
             search=SearchConfig(algorithm="gumbel", simulations=simulations, solver=True),
-            temperature_moves=_opening(found),
+            temperature_moves=_opening(played),
             opening_random_moves=4,
         )
 
@@ -190,6 +193,7 @@ class SelfPlayConfig(Settings):
         rows no tree has two leaves in flight.
         """
         rows, games = self.search.batch_size, self.concurrent_games
+        device_batches = integer("device_batches", device_batches, 0)
         if device_batches == 0:
             return self.replace(concurrent_games=_GAMES if games is None else games)
         under_way = 2 * device_batches + 2
@@ -210,9 +214,15 @@ class SelfPlayConfig(Settings):
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """Read what :meth:`to_dict` returned; fields left out have their defaults."""
+        """Read what :meth:`to_dict` returned; fields left out have their defaults.
+
+        Raises ConfigError for what is no dict of these fields, or does not fit them.
+        """
+        check_type("fields", fields, Mapping, "a dict of settings")
+        cls.check_names(fields)
         given = dict(fields)
         if isinstance(given.get("search"), dict):
+            SearchConfig.check_names(given["search"])
             given["search"] = SearchConfig().replace(**given["search"])
         return cls().replace(**given)
 
@@ -233,5 +243,5 @@ def as_config(config: SelfPlayConfig | None) -> SelfPlayConfig:
     if config is None:
         return SelfPlayConfig()
     if not isinstance(config, SelfPlayConfig):
-        raise ConfigError(f"config: expected a SelfPlayConfig, found {config!r}")
+        raise ConfigError(f"config: expected a SelfPlayConfig, found {found(config)}")
     return config

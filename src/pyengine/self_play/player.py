@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyengine import _core
+from pyengine.arguments import check_type, found, number
 from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import as_game, load_game
+from pyengine.integers import integer
 from pyengine.interrupts import deferred_interrupt
 from pyengine.self_play.config import SelfPlayConfig, as_config
 from pyengine.self_play.report import SelfPlayReport
 from pyengine.spec import ModelSpec
 
-__all__ = ["SelfPlayer"]
+__all__ = ["MOST_GAMES", "SelfPlayer"]
+
+MOST_GAMES = (1 << 32) - 1  #: records count so far
 
 OnGames = Callable[[Iterator[FinishedGame]], object]
 
@@ -34,7 +38,7 @@ class SelfPlayer:
         first_number: of the games, which also names their random numbers.
 
     Raises:
-        ConfigError: a setting that does not fit.
+        ConfigError: an argument or a setting that does not fit.
         ModelError: the network does not fit the game.
     """
 
@@ -51,8 +55,10 @@ class SelfPlayer:
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
         self.evaluator = as_evaluator(evaluator)
         self.config = as_config(config).sized(self.evaluator.device_batches)
+        if spec is not None:
+            check_type("spec", spec, ModelSpec, "a ModelSpec or None")
         self.spec = spec or self.evaluator.spec or ModelSpec()
-        self._first_number = first_number
+        self._first_number = first_number = integer("first_number", first_number, 0, MOST_GAMES)
         self._seconds = 0.0
         self._waiting: deque[FinishedGame] = deque()  # games that nobody has taken yet
         self._core = _core.SelfPlay(
@@ -79,8 +85,10 @@ class SelfPlayer:
             EngineError: another run is under way.
 
         """
-        if games < 0:
-            raise ConfigError(f"games: expected >= 0, found {games}")
+        games = integer("games", games, 0, MOST_GAMES)
+        if not callable(on_games):
+            raise ConfigError(f"on_games: expected a function, found {found(on_games)}")
+        every = number("every", every, "a number of seconds, at least 0", lambda s: s >= 0)
         begun = time.perf_counter()
         with deferred_interrupt(self.stop) as interrupted:
             try:
@@ -102,6 +110,10 @@ class SelfPlayer:
 
         One that an interruption kept out of the writer is not lost.
         """
+        if not callable(getattr(writer, "add", None)):
+            raise ConfigError(f"writer: expected a ShardWriter or GameSink, found {found(writer)}")
+        if games is not None and not isinstance(games, Iterable):
+            raise ConfigError(f"games: expected finished games, found {found(games)}")
         for game in self._ended() if games is None else games:
             before = writer.games
             try:
@@ -136,6 +148,9 @@ class SelfPlayer:
 
     def report(self, *, seconds: float | None = None, shards: int = 0) -> SelfPlayReport:
         """Return the counts so far; ``seconds``: of a run under way as well."""
+        if seconds is not None:
+            seconds = number("seconds", seconds, "a number of seconds or None", lambda s: s >= 0)
+        shards = integer("shards", shards, 0)
         counters = self._core.counters()
         games = counters.pop("finished")
         open_games = counters.pop("begun") - games

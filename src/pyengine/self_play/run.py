@@ -6,27 +6,24 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from pyengine.arguments import check_callback, check_type
 from pyengine.data import FinishedGame, ShardWriter
-from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.files import path_of
 from pyengine.games import as_game, load_game
+from pyengine.integers import integer
 from pyengine.interrupts import deferred_interrupt
 from pyengine.self_play.config import SelfPlayConfig, as_config
-from pyengine.self_play.player import SelfPlayer
+from pyengine.self_play.player import MOST_GAMES, SelfPlayer
 from pyengine.self_play.report import SelfPlayReport
 from pyengine.spec import ModelSpec
 
 __all__ = ["SelfPlayInterrupted", "model_sha256", "selfplay"]
 
 OnProgress = Callable[[SelfPlayReport], object]
-
-_MOST_GAMES = (1 << 32) - 1  # records count so far
 
 _PROGRESS_EVERY = 0.5  # seconds
 
@@ -85,8 +82,7 @@ def selfplay(
         >>> report.games, report.shards
         (8, 1)
     """
-    if not isinstance(games, Integral) or not 1 <= games <= _MOST_GAMES:
-        raise ConfigError(f"games: expected an int in 1..{_MOST_GAMES}, found {games!r}")
+    games = integer("games", games, 1, MOST_GAMES)
     if spec is not None:
         check_type("spec", spec, ModelSpec, "a ModelSpec or None")
     check_callback("on_progress", on_progress)
@@ -127,7 +123,7 @@ def _play(
 
     with deferred_interrupt(player.stop) as interrupted:
         try:
-            player.run(int(games), write)
+            player.run(games, write)
         finally:  # what is over counts, also when the evaluator failed
             player.write(writer)
             writer.flush()

@@ -15,6 +15,7 @@ import pyengine
 from data_games import finished
 from pyengine.data import Layout, Manifest, ShardWriter, export_sgf, import_sgf
 from pyengine.files import check_output, replacing, write_durably
+from pyengine.self_play import SelfPlayer
 from wrong_values import all_but, cases, check_refused, no_paths
 
 CONFIG = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
@@ -155,6 +156,18 @@ def test_no_file_takes_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [pipe]
 
 
+def player(**given: Any) -> SelfPlayer:
+    """A player of few games."""
+    return SelfPlayer(**{"game": GAME, "evaluator": "uniform", "config": CONFIG, **given})
+
+
+def nothing(_games: object) -> None:
+    """Take no game."""
+
+
+NO_SECONDS = {**all_but("fraction", "huge"), "infinity": float("inf")}
+
+
 @pytest.mark.usefixtures("in_empty_folder")
 @cases(
     [
@@ -166,6 +179,25 @@ def test_no_file_takes_the_place_of_a_device_or_a_pipe(tmp_path: Path) -> None:
         ("selfplay, spec", lambda v: play(spec=v), all_but("None"), "spec"),
         ("selfplay, on_progress", lambda v: play(on_progress=v),
          all_but("None", "function"), "on_progress"),
+        ("player, game", lambda v: player(game=v), all_but(), ""),
+        ("player, config", lambda v: player(config=v), all_but("None"), "config"),
+        ("player, spec", lambda v: player(spec=v), all_but("None"), "spec"),
+        ("player, first_number", lambda v: player(first_number=v), all_but(), "first_number"),
+        ("player, games", lambda v: player().run(v, nothing), all_but(), "games"),
+        ("player, on_games", lambda v: player().run(1, v), all_but("function"), "on_games"),
+        ("player, every", lambda v: player().run(1, nothing, every=v), NO_SECONDS, "every"),
+        ("player, writer", lambda v: player().write(v), all_but(), "writer"),
+        ("player, report", lambda v: player().report(seconds=v),
+         {k: v for k, v in NO_SECONDS.items() if k != "None"}, "seconds"),
+        ("player, shards", lambda v: player().report(shards=v), all_but("huge"), "shards"),
+        ("player, evaluator", lambda v: player().replace_evaluator(v),
+         all_but("function"), "evaluator"),
+        ("settings", pyengine.SelfPlayConfig.from_dict, all_but("dict"), "fields"),
+        ("settings, search", lambda v: pyengine.SelfPlayConfig.from_dict({"search": v}),
+         all_but("dict"), ""),
+        ("settings, names", pyengine.SelfPlayConfig.from_dict, {"1": {1: 2}, "new": {"new": 1}},
+         "no field of SelfPlayConfig"),
+        ("settings, sized", pyengine.SelfPlayConfig().sized, all_but("huge"), "device_batches"),
         ("Dataset", pyengine.Dataset, {k: v for k, v in no_paths().items() if k != "list"},
          "directories"),
         ("convert", lambda v: pyengine.convert(v, "npz"), no_paths(), "directory"),

@@ -19,6 +19,11 @@ def play(**arguments: Any) -> pyengine.MatchResult:
     return pyengine.match(pyengine.RandomPlayer(1), pyengine.RandomPlayer(2), **given)
 
 
+GAME = pyengine.load_game("tic_tac_toe")
+OVER = GAME.new_initial_state([0, 3, 1, 4, 2])
+NO_STATES = {**all_but("list"), "a state": OVER, "one that is over": [OVER], "others": [1]}
+
+
 @cases(
     [
         ("games", lambda v: play(games=v), all_but("huge"), "games"),
@@ -33,6 +38,13 @@ def play(**arguments: Any) -> pyengine.MatchResult:
         ("on_progress", lambda v: play(on_progress=v), all_but("None", "function"), "on_progress"),
         ("a", lambda v: pyengine.match(v, pyengine.RandomPlayer(), game="tic_tac_toe"),
          all_but("function"), "a"),
+        ("batch_size", lambda v: pyengine.ValuePlayer("uniform", batch_size=v),
+         {**all_but(), "0": 0, "many": 4097}, "batch_size: expected an int in 1..4096"),
+        ("ends", lambda v: pyengine.ValuePlayer("uniform", ends=v), all_but(), "ends"),
+        ("value, state", pyengine.ValuePlayer("uniform"), {**all_but(), "over": OVER}, "state"),
+        ("value, states", pyengine.ValuePlayer("uniform").search_many, NO_STATES, "state"),
+        ("random, state", pyengine.RandomPlayer(), {**all_but(), "over": OVER}, "state"),
+        ("random, states", pyengine.RandomPlayer().search_many, NO_STATES, "state"),
         ("elo1", lambda v: pyengine.Sprt(elo1=v), NO_NUMBER, "sprt: elo1"),
         ("alpha", lambda v: pyengine.Sprt(alpha=v), all_but(), "sprt: alpha"),
         ("temperature", lambda v: pyengine.Openings(temperature=v), NO_NUMBER, "temperature"),
