@@ -108,9 +108,10 @@ class RolloutPolicy:
         try:
             return cls._of(_members(file))
         except Exception as error:  # of damaged files zipfile and NumPy raise nearly anything
-            known = isinstance(error, _DamagedError | ModelError)
-            found = str(error) if known else repr(error)
-            raise ModelError(f"{file}: expected a rollout policy, found {found:.400}") from error
+            raise ModelError(
+                f"{file}: expected a rollout policy, found {_what_is_wrong(error)}; "
+                "pyengine.train.rollout_policy() and pyengine train --rollout-policy make one"
+            ) from error
 
     @classmethod
     def _of(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:
@@ -199,6 +200,22 @@ class RolloutPolicy:
 
 class _DamagedError(ValueError):
     """What was found in a file; not for users."""
+
+
+def _what_is_wrong(error: Exception) -> str:
+    """What was found in the place of a file of a policy."""
+    match error:
+        case FileNotFoundError() | NotADirectoryError():
+            return "no file of that name"
+        case IsADirectoryError():
+            return "a folder"
+        case OSError():
+            return f"one that cannot be read ({error.strerror or error})"
+        case zipfile.BadZipFile():
+            return f"a file of another format, or a damaged one ({error})"
+        case _DamagedError() | ModelError():
+            return f"{error!s:.400}"
+    return f"a damaged file ({error!r:.400})"
 
 
 def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:

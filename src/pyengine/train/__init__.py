@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyengine import extras
-from pyengine.arguments import check_type
+from pyengine.arguments import found
+from pyengine.errors import ConfigError
 from pyengine.renamed import warn_renamed
 from pyengine.train.configs import (
     AverageConfig,
@@ -83,7 +84,8 @@ _RENAMED = {"Judgement": "GateResult", "judge": "play_gate"}
 
 def need(module: str) -> Any:
     """Return a module that needs the extra ``train``. Raises EngineError that names the extra."""
-    check_type("module", module, str, "the name of a module")
+    if not (isinstance(module, str) and module):
+        raise ConfigError(f"module: expected the name of a module, found {found(module)}")
     return extras.need(module, "train")
 
 

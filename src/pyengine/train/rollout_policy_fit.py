@@ -23,6 +23,7 @@ from pyengine.train.rollout_policy_games import GamesLike, PlayedGame, played_ga
 __all__ = ["RolloutFit", "RolloutFitProgress", "RolloutScores", "rollout_policy"]
 
 _BATCH = 256  # positions of a step
+_MOST_EPOCHS = 1_000_000
 _RATE, _LAST_RATE = 0.05, 0.002  # of Adam, first and last; the loss is convex
 _FEATURES = len(RolloutPolicy.FEATURES)
 _RESPONSE = np.uint16(1 << _FEATURES)  # the bit after the features: the response's weight counts
@@ -121,7 +122,7 @@ def rollout_policy(
         out: the file to write; see :meth:`RolloutPolicy.save`. None: none.
         game: needed for SGF files and lists of actions. SGF games that it does not allow, and those
             without a result, are left out: see :func:`pyengine.data.import_sgf`.
-        epochs: how often each position is seen.
+        epochs: how often each position is seen, 1 to 1,000,000.
         held_out: share of the games that are only asked in the end, in (0, 1); one at least.
         prior: standard deviation of the weights before anything is known of them, > 0: patterns
             that are rare stay close to 0.
@@ -149,7 +150,7 @@ def rollout_policy(
     if out is not None:
         check_output(path_of("out", out))
     check_callback("on_progress", on_progress)
-    epochs, seed = integer("epochs", epochs, 1), integer("seed", seed, 0)
+    epochs, seed = integer("epochs", epochs, 1, _MOST_EPOCHS), integer("seed", seed, 0)
     number("held_out", held_out, "a number in (0, 1)", lambda share: 0 < share < 1)
     number("prior", prior, "a number > 0", lambda strength: strength > 0)
     learnt_from, asked = _split(played_games(games, game), held_out, seed)

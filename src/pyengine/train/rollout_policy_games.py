@@ -94,7 +94,10 @@ def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:
     with TemporaryDirectory() as shards:
         report = import_sgf(path, shards, game, ModelSpec(planes=("ones",)))
         if report.games == 0:
-            raise ConfigError(f"{path}: expected SGF files with games of {game}, found {report}")
+            lines = str(report).splitlines()
+            raise ConfigError(
+                f"{path}: expected SGF files with games of {game}, found {'; '.join(lines)}"
+            )
         yield from _of_dataset(Dataset(shards))
 
 

@@ -271,6 +271,28 @@ def test_an_archive_that_cannot_be_unpacked_is_refused(tmp_path: Path, at: int, 
         RolloutPolicy.load(file)
 
 
+@pytest.mark.parametrize("load", [RolloutPolicy.load, PolicyEvaluator, as_evaluator])
+def test_what_is_no_policy_is_told_and_how_to_make_one(load: Any, tmp_path: Path) -> None:
+    (tmp_path / "folder.npz").mkdir()
+    (tmp_path / "text.npz").write_text("text")
+    (tmp_path / "empty.npz").touch()
+    np.savez(tmp_path / "other.npz", planes=np.zeros(3))
+    wrong = {
+        "absent": "no file of that name",
+        "text.npz/inner": "no file of that name",
+        "folder": "a folder",
+        "text": "a file of another format, or a damaged one",
+        "empty": "a file of another format, or a damaged one",
+        "other": "a file without format, version",
+    }
+    for name, found in wrong.items():
+        file = tmp_path / f"{name}.npz"
+        with pytest.raises(ModelError) as error:
+            load(file)
+        assert f"{name}.npz: expected a rollout policy, found {found}" in str(error.value)
+        assert "train.rollout_policy()" in str(error.value)
+
+
 def test_files_that_are_no_archive_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "policy.npz"
     with pytest.raises(ModelError, match="expected a rollout policy"):
