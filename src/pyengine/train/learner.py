@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.arguments import check_callback, check_type, elements, found, number
+from pyengine.arguments import check_callback, check_flag, check_type, elements, found, number
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import path_of
+from pyengine.integers import integer
 from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
 from pyengine.train.configs import TrainConfig
@@ -94,6 +95,7 @@ class Learner:
     ) -> None:
         check_type("config", config, TrainConfig, "a TrainConfig")
         check_callback("on_progress", on_progress)
+        check_flag("resume", resume)
         self.config = config
         self.directory = path_of("directory", directory)
         self.ranks = Ranks(config.learner.device)
@@ -134,7 +136,11 @@ class Learner:
         each = elements("weights", weights, f"{len(self.data)} numbers")
         if len(each) != len(self.data):
             raise ConfigError(f"weights: expected {len(self.data)}, found {len(each)}")
-        return [number("weights", one, "numbers of at least 0", lambda w: w >= 0) for one in each]
+        wanted = "numbers of at least 0, one above it"
+        checked = [number("weights", one, wanted, lambda w: w >= 0) for one in each]
+        if sum(checked) == 0:
+            raise ConfigError(f"weights: expected {wanted}, found {found(weights)}")
+        return checked
 
     def _make(self) -> None:
         """Make network and optimiser; the shapes are the data's."""
@@ -206,6 +212,9 @@ class Learner:
             TrainingError: a loss that is not finite; the checkpoints so far stay.
 
         """
+        steps = integer("steps", steps, 0)
+        check_callback("stop", stop)
+        check_flag("save", save)
         self._wrapped.train()
         sums, since, begun = torch.zeros(3), 0, time.perf_counter()
         wanted = self.step + steps

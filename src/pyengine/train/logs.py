@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pyengine.arguments import found
+from pyengine.errors import ConfigError
 from pyengine.train.json_files import append_line, writing
 
 __all__ = ["TrainLog"]
@@ -19,11 +21,16 @@ class TrainLog:
 
     def __init__(self, directory: Path) -> None:
         """Open it; earlier lines stay."""
+        board = importlib.util.find_spec("tensorboard") is not None
+        if board and not _is_text(directory):
+            raise ConfigError(
+                f"directory: expected a name that TensorBoard can write, found {found(directory)}"
+            )
         with writing(directory):
             directory.mkdir(parents=True, exist_ok=True)
         self._path = directory / "log.jsonl"
         self._board: Any = None
-        if importlib.util.find_spec("tensorboard") is not None:
+        if board:
             module = importlib.import_module("torch.utils.tensorboard")
             self._board = module.SummaryWriter(str(directory / "tensorboard"))
 
@@ -39,3 +46,12 @@ class TrainLog:
         """Close the files."""
         if self._board is not None:
             self._board.close()
+
+
+def _is_text(path: Path) -> bool:
+    """Whether a path is text in UTF-8, which on POSIX it need not be."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

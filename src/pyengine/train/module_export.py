@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,13 +11,21 @@ from typing import Any
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
+from pyengine.arguments import check_type, found
 from pyengine.errors import ConfigError, EvaluationError
 from pyengine.evaluators import CallbackEvaluator, OnnxEvaluator
 from pyengine.files import path_of
 from pyengine.games import Game, as_game, load_game
 from pyengine.spec import METADATA_KEY, ModelSpec
 from pyengine.train.errors import TrainingError
-from pyengine.train.onnx_export import MANIFEST_KEY, ExportReport, positions_of, write_checked
+from pyengine.train.onnx_export import (
+    MANIFEST_KEY,
+    ExportReport,
+    plain_text,
+    positions_of,
+    write_checked,
+)
+from pyengine.train.quiet import quiet_torch
 
 __all__ = ["export_module"]
 
@@ -57,10 +64,10 @@ def export_module(
         >>> engine = pyengine.Engine("tic_tac_toe", "net.onnx")  # doctest: +SKIP
     """
     if not isinstance(module, torch.nn.Module):
-        raise ConfigError(f"module: expected a torch.nn.Module, found {module!r:.200}")
-    if not isinstance(spec, ModelSpec):
-        raise ConfigError(f"spec: expected a ModelSpec, found {spec!r}")
+        raise ConfigError(f"module: expected a torch.nn.Module, found {found(module)}")
+    check_type("spec", spec, ModelSpec, "a ModelSpec")
     target = path_of("path", path)
+    manifest = None if metadata is None else plain_text(metadata)
     played = load_game(game) if isinstance(game, str) else as_game(game)
     frozen = copy.deepcopy(module).to("cpu").eval()
     states = positions_of(played)
@@ -69,11 +76,11 @@ def export_module(
     except EvaluationError as error:
         raise ConfigError(f"module: {error}") from error
     planes = np.stack([state.observation_tensor(spec) for state in states[:2]])
-    content = _onnx(frozen, torch.from_numpy(planes), spec, metadata)
+    content = _onnx(frozen, torch.from_numpy(planes), spec, manifest)
 
     def difference(evaluator: OnnxEvaluator) -> float:
-        found = evaluator.evaluate(states, game=played)
-        return float(max(np.abs(f - e).max() for f, e in zip(found, expected, strict=True)))
+        own = evaluator.evaluate(states, game=played)
+        return float(max(np.abs(o - e).max() for o, e in zip(own, expected, strict=True)))
 
     return write_checked(target, content, difference, len(states))
 
@@ -93,27 +100,31 @@ def _onnx(
     module: torch.nn.Module,
     planes: torch.Tensor,
     spec: ModelSpec,
-    metadata: Mapping[str, Any] | None,
+    manifest: str | None,
 ) -> bytes:
     """The file's content; any number of positions fits."""
     try:
-        program = torch.onnx.export(
-            module,
-            (planes,),
-            input_names=list(_NAMES[:1]),
-            output_names=list(_NAMES[1:]),
-            dynamic_shapes=({0: torch.export.Dim("batch", min=1)},),
-            dynamo=True,
-            verbose=False,
-        )
+        with quiet_torch():
+            program = torch.onnx.export(
+                module,
+                (planes,),
+                input_names=list(_NAMES[:1]),
+                output_names=list(_NAMES[1:]),
+                dynamic_shapes=({0: torch.export.Dim("batch", min=1)},),
+                dynamo=True,
+                verbose=False,
+            )
         assert program is not None
         model = program.model_proto
     except Exception as error:  # the exporter raises nearly anything
-        raise TrainingError(f"PyTorch cannot export {type(module).__name__}: {error}") from error
+        reason = " ".join(str(error.__cause__ or error).split())
+        raise TrainingError(
+            f"PyTorch cannot export {type(module).__name__}: {reason:.200}"
+        ) from error
     told = replace(spec, input="planes", policy_output="policy", value_output="value")
     texts = {METADATA_KEY: told.to_json()}
-    if metadata is not None:
-        texts[MANIFEST_KEY] = json.dumps(metadata)
+    if manifest is not None:
+        texts[MANIFEST_KEY] = manifest
     for key, text in texts.items():
         model.metadata_props.add(key=key, value=text)
     return bytes(model.SerializeToString())

@@ -32,6 +32,7 @@ __all__ = [
     "TOLERANCE",
     "ExportReport",
     "export",
+    "plain_text",
     "positions_of",
     "write_checked",
 ]
@@ -101,10 +102,7 @@ def export(
     told = _told(spec, network, value_for)
     texts = {METADATA_KEY: told.to_json()}
     if metadata is not None:
-        try:
-            texts[MANIFEST_KEY] = json.dumps(metadata)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"metadata: expected plain values, found {error}") from error
+        texts[MANIFEST_KEY] = plain_text(metadata)
     frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
     board = boards.pop() if len(boards) == 1 else None
     content = model_of(frozen, texts, board).SerializeToString()
@@ -138,6 +136,15 @@ def _checked(
         return float(np.max(each))  # NaN where one of them is
 
     return write_checked(path, content, difference, sum(map(len, states)))
+
+
+def plain_text(metadata: Mapping[str, Any]) -> str:
+    """Return metadata as JSON. Raises ConfigError where they are no table of plain values."""
+    check_type("metadata", metadata, Mapping, "a table of plain values")
+    try:
+        return json.dumps(dict(metadata))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"metadata: expected plain values, found {error}") from error
 
 
 def write_checked(

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +15,7 @@ import pytest
 import pyengine
 from pyengine import ConfigError, DataError, ModelSpec
 from toy_games import Matches, ToyGame
+from wrong_values import all_but, check_refused
 
 torch = pytest.importorskip("torch", reason="torch is absent (extra `train`)")
 pytest.importorskip("onnxscript", reason="onnxscript is absent (extra `train`)")
@@ -115,6 +120,51 @@ def test_a_module_that_does_not_fit_is_refused(
 ) -> None:
     with pytest.raises(error, match=message):
         train.export_module(module, "tic_tac_toe", SPEC, tmp_path / "net.onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
+class Branching(Net):
+    def forward(self, planes: Any) -> Any:
+        policy, value = super().forward(planes)
+        return (policy, value) if float(value.sum()) < 1e9 else (value, policy)
+
+
+SILENT = """
+import sys
+from test_module_export import *
+
+train.export_module(Net(), "tic_tac_toe", SPEC, sys.argv[1])
+try:
+    train.export_module(Branching(), "tic_tac_toe", SPEC, sys.argv[1])
+except train.TrainingError as error:
+    print(error, file=sys.stderr)
+"""
+
+
+def test_an_export_says_nothing_but_its_error_in_one_line(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-W", "default", "-c", SILENT, str(tmp_path / "net.onnx")],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert run.stdout == ""
+    assert re.fullmatch(r"PyTorch cannot export Branching: .{20,200}\n", run.stderr)
+
+
+@pytest.mark.parametrize("name", ["module", "game", "spec", "path", "metadata"])
+def test_an_export_of_a_module_refuses(name: str, tmp_path: Path) -> None:
+    given: dict[str, Any] = {
+        "module": Net(),
+        "game": "tic_tac_toe",
+        "spec": SPEC,
+        "path": tmp_path / "net.onnx",
+    }
+    fits = {"path": ("text",), "metadata": ("None", "dict")}
+    said = "" if name == "game" else f"{name}: expected"
+    values = all_but(*fits.get(name, ()))
+    check_refused(lambda value: train.export_module(**{**given, name: value}), values, said)
     assert list(tmp_path.iterdir()) == []
 
 

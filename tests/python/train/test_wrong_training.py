@@ -59,7 +59,7 @@ def test_a_game_of_a_user_is_a_game_to_export_for(network: train.Network, tmp_pa
     assert result.visits.sum() == 4
 
 
-@pytest.mark.parametrize("name", ["network", "games", "spec", "path"])
+@pytest.mark.parametrize("name", ["network", "games", "spec", "path", "metadata"])
 def test_an_export_refuses(name: str, network: train.Network, tmp_path: Path) -> None:
     given: dict[str, Any] = {
         "network": network,
@@ -67,7 +67,8 @@ def test_an_export_refuses(name: str, network: train.Network, tmp_path: Path) ->
         "spec": SPEC,
         "path": tmp_path / "net.onnx",
     }
-    values = all_but("text", "NUL") if name == "path" else all_but()
+    fits = {"path": ("text", "NUL"), "metadata": ("None", "dict")}
+    values = all_but(*fits.get(name, ()))
     said = "" if name == "games" else f"{name}: expected"
     check_refused(lambda value: train.export(**{**given, name: value}), values, said)
     assert list(tmp_path.iterdir()) == []
@@ -105,7 +106,9 @@ SIZE = train.NetworkConfig(blocks=1, filters=4)
         ("held_out", lambda v: train.rollout_policy([], held_out=v), all_but(), "held_out"),
         ("prior", lambda v: train.rollout_policy([], prior=v), all_but("fraction", "huge"),
          "prior"),
-        ("need", train.need, all_but("text", "NUL"), "module"),
+        ("epochs", lambda v: train.rollout_policy([], epochs=v), all_but(), "epochs"),
+        ("seed", lambda v: train.rollout_policy([], seed=v), all_but("huge"), "seed"),
+        ("need", train.need, {**all_but("text", "NUL"), "empty": ""}, "module"),
     ]
 )  # fmt: skip
 def test_training_refuses(
