@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from pyengine.arguments import found
 from pyengine.errors import ConfigError, DataError
+from pyengine.leftovers import TEMPORARY, sweep_once, temporary_name
 
 __all__ = [
     "TEMPORARY",
@@ -23,9 +23,6 @@ __all__ = [
     "temporary_beside",
     "write_durably",
 ]
-
-#: What a file's name ends with while it is written, after a number that no other file has.
-TEMPORARY = ".tmp"
 
 
 def path_of(name: str, value: Any) -> Path:
@@ -64,15 +61,17 @@ def temporary_beside(path: Path) -> Path:
     """Make an empty file in a file's folder, under a name that no file had; return its path.
 
     It begins with the file's name and ends with :data:`TEMPORARY`. Its permissions are those of any
-    new file. Raises OSError, also where the path has no file's name, or that of a device or a pipe:
-    whoever renames a file to it would remove the device.
+    new file. What a process that was killed left in the folder is removed (``leftovers.py``).
+    Raises OSError, also where the path has no file's name, or that of a device or a pipe: whoever
+    renames a file to it would remove the device.
     """
     if path.name in ("", ".."):
         raise OSError(errno.EISDIR, "expected a file's name, found a folder", str(path))
     if _is_special(path):
         raise OSError(errno.EEXIST, "expected a regular file, found a device or a pipe", str(path))
+    sweep_once(path.parent)
     while True:
-        temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+        temporary = path.with_name(temporary_name(path.name))
         try:
             temporary.open("xb").close()
         except FileExistsError:

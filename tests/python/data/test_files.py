@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,3 +67,33 @@ def test_two_writers_have_two_names(tmp_path: Path) -> None:
 def test_a_folder_that_is_missing_is_named(tmp_path: Path, write: Callable[[Path], None]) -> None:
     with pytest.raises(DataError, match=r"absent/file cannot be written: .*No such file"):
         write(tmp_path / "absent" / "file")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pyengine.files import replacing
+
+with replacing(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+def test_what_a_killed_process_left_goes_with_the_next_file(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "first")], check=False)
+    (left,) = tmp_path.iterdir()
+    digits = left.name.split(".")[1]
+    kept = [
+        tmp_path / f"first.{digits[:8]}{os.getpid():08x}{digits[16:]}.tmp",  # lives
+        tmp_path / f"first.{'0' * 8}{digits[8:]}.tmp",  # of another machine
+        tmp_path / f"first.{digits[16:]}.tmp",  # nobody can tell
+        tmp_path / "first.tmp",
+    ]
+    for path in kept:
+        path.touch()
+    subprocess.run(
+        [sys.executable, "-c", KILLED.split("    os.kill")[0], str(tmp_path / "second")], check=True
+    )
+    assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "second"])

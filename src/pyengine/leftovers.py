@@ -1,0 +1,66 @@
+"""Names of temporary files that say whose they are, and the removal of those of dead processes."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import secrets
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["TEMPORARY", "sweep_once", "temporary_name"]
+
+#: What a file's name ends with while it is written, after the digits that no other file has.
+TEMPORARY = ".tmp"
+
+_OURS = re.compile(rf".+\.([0-9a-f]{{8}})([0-9a-f]{{8}})[0-9a-f]{{16}}{re.escape(TEMPORARY)}")
+
+_swept: set[tuple[int, Path]] = set()  # by process, since a fork has its parent's
+
+
+def temporary_name(name: str) -> str:
+    """Return a new name: that of a file, 32 digits for machine, process and chance, the ending."""
+    return f"{name}.{_machine():08x}{os.getpid():08x}{secrets.token_hex(8)}{TEMPORARY}"
+
+
+def sweep_once(folder: Path) -> None:
+    """Remove from a folder what processes of this machine left there that are no more.
+
+    A process looks into a folder once. What cannot be told or removed stays.
+    """
+    key = (os.getpid(), folder.absolute())
+    if key in _swept:
+        return
+    _swept.add(key)
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if _is_left_behind(path.name):
+                path.unlink(missing_ok=True)
+
+
+def _is_left_behind(name: str) -> bool:
+    ours = _OURS.fullmatch(name)
+    return ours is not None and int(ours[1], 16) == _machine() and not _lives(int(ours[2], 16))
+
+
+def _lives(process: int) -> bool:
+    """Whether there is a process of that number; True where the system cannot tell."""
+    if os.name == "nt":  # where a signal ends it
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _machine() -> int:
+    """A number for the machine and the container, whose processes have numbers of their own."""
+    space = ""
+    with suppress(OSError):  # Linux alone has it
+        space = os.readlink("/proc/self/ns/pid")  # noqa: PTH115
+    return zlib.crc32(f"{platform.node()} {space}".encode(errors="replace"))
