@@ -200,3 +200,35 @@ def test_a_list_of_fewer_games_than_the_shard_has_is_not_exported(
     path.write_text(path.read_text().splitlines()[1] + "\n")
     with pytest.raises(DataError, match=r"games\.jsonl is damaged: expected 2 games"):
         export_sgf(data)
+
+
+def content(data: Path) -> dict[str, bytes]:
+    """Return all that a dataset has, after a look at its files' content."""
+    dataset = Dataset(data, full_only=False, verify=True)
+    batch = next(dataset.batches(100, shuffle=False, augment=False))
+    return {name: values.tobytes() for name, values in batch.items()}
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "shard-000000.games.jsonl", "shard-000000.npy"])
+@pytest.mark.parametrize("damage", ["cut short", "a bit flipped"])
+def test_damage_at_any_byte_is_named_or_changes_nothing(
+    name: str, damage: str, rng: random.Random, tmp_path: Path
+) -> None:
+    games = [finished(TIC, PLAIN, number, rng, plies=3, full=0.5) for number in range(2)]
+    data = write(tmp_path / "data", TIC, PLAIN, games)
+    path, good = data / name, content(data)
+    whole = path.read_bytes()
+    for number in range(len(whole)):
+        damaged = bytearray(whole)
+        if damage == "cut short":
+            del damaged[number:]
+        else:
+            damaged[number] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            found = content(data)
+        except DataError as error:
+            assert str(data) in str(error), number
+            continue
+        assert name == "manifest.json", number
+        assert found == good, number
