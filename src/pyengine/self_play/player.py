@@ -22,6 +22,7 @@ from pyengine.spec import ModelSpec
 __all__ = ["MOST_GAMES", "SelfPlayer"]
 
 MOST_GAMES = (1 << 32) - 1  #: records count so far
+_ENDLESS = 1 << 62  # a run that another limit ends
 
 OnGames = Callable[[Iterator[FinishedGame]], object]
 
@@ -85,7 +86,7 @@ class SelfPlayer:
             EngineError: another run is under way.
 
         """
-        games = integer("games", games, 0, MOST_GAMES)
+        games = integer("games", games, 0, _ENDLESS)
         if not callable(on_games):
             raise ConfigError(f"on_games: expected a function, found {found(on_games)}")
         every = number("every", every, "a number of seconds, at least 0", lambda s: s >= 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{path}: expected JSON: {error}") from error
 
@@ -55,16 +57,21 @@ def append_line(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a file of JSON lines; none where it is absent. A line cut off is left."""
-    if not path.exists():
+    """Return the lines of a file of JSON lines; none where it is absent.
+
+    A line cut off, or that is no object, is left out. Raises DataError for what cannot be read.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
         return []
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
     found = []
-    for line in path.read_text("utf-8").splitlines():
-        try:
-            found.append(json.loads(line))
-        except (json.JSONDecodeError, RecursionError):
-            continue
-    return found
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            found.append(json.loads(line.decode("utf-8")))
+    return [line for line in found if isinstance(line, dict)]
 
 
 @contextmanager

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
+import random
+import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -43,6 +47,10 @@ batch_size = 64
 [train.optimiser]
 schedule = "constant"
 """
+
+
+#: A line of the curve, without its matches.
+LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'
 
 
 def test_without_pytorch_the_package_imports_and_the_error_names_the_extra() -> None:
@@ -238,6 +246,56 @@ def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path) -> None:
         file.write('{"step": 2, "ga')
     append_line(path, {"step": 3})
     assert read_lines(path) == [{"step": 1}, {"step": 3}]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("best.json", "[]"),
+        ("best.json", '{"name": "x", "sha256": null, "step": "1", "generation": 0, "elo": 0}'),
+        ("best.json", '{"name": "x", "sha256": null, "step": 1, "generation": 0, "elo": NaN}'),
+        ("best.json", '{"name": "x"}'),
+        ("clock.json", "[1]"),
+        ("clock.json", '{"seconds": null}'),
+        ("clock.json", "\\xff"),
+        ("curve.jsonl", '{"step": 1}'),
+        ("curve.jsonl", '{"step": -1, "generation": 0, "games": 0, "elo": 0, "accepted": true}'),
+        ("curve.jsonl", '{"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": 1}'),
+        ("curve.jsonl", f'{{{LINE}, "opponents": 3}}'),
+        ("curve.jsonl", f'{{{LINE}, "opponents": [3]}}'),
+        ("curve.jsonl", f'{{{LINE}, "opponents": [{{"step": 0}}]}}'),
+    ],
+)
+def test_a_damaged_file_of_a_run_is_named(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    folder = RunFolder(tmp_path)
+    with pytest.raises(pyengine.DataError, match=re.escape(name)):
+        (folder.best(), folder.seconds(), folder.evaluated())
+
+
+@pytest.mark.parametrize("name", ["best.json", "clock.json", "curve.jsonl"])
+def test_a_folder_in_the_place_of_a_file_of_a_run_is_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    folder = RunFolder(tmp_path)
+    with pytest.raises(pyengine.DataError, match=f"{name} cannot be read"):
+        (folder.best(), folder.seconds(), folder.evaluated())
+
+
+def test_damage_at_any_byte_of_a_curve_raises_no_other_error(
+    tmp_path: Path, rng: random.Random
+) -> None:
+    folder, met = RunFolder(tmp_path), {"step": 0, "wins": 3, "draws": 0, "losses": 1}
+    line = json.loads(f"{{{LINE}}}") | {"opponents": [met]}
+    for step in (1, 2):
+        append_line(folder.curve, line | {"step": step})
+    whole = folder.curve.read_bytes()
+    for number in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[number] ^= 1 << rng.randrange(8)
+        for damaged in (whole[:number], flipped):
+            folder.curve.write_bytes(damaged)
+            with suppress(pyengine.DataError):
+                assert len(folder.evaluations()) <= 2
 
 
 class Ending(Child):

@@ -10,7 +10,6 @@ from typing import Any
 
 from pyengine.errors import ConfigError
 from pyengine.files import path_of
-from pyengine.train.json_files import read_lines
 from pyengine.train.loop.rating import Pairing, Rating, ratings
 from pyengine.train.loop.state import RunFolder
 
@@ -25,7 +24,7 @@ def rated(folder: RunFolder) -> dict[int, Rating | None]:
 
     The fit is over all games of the run: see :func:`~pyengine.train.loop.rating.ratings`.
     """
-    return ratings(results(read_lines(folder.curve)))
+    return ratings(results(folder.evaluations()))
 
 
 def results(lines: Sequence[Line]) -> list[Pairing]:
@@ -50,12 +49,13 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
     Raises:
         ConfigError: matplotlib is missing, no candidate was evaluated, or the file cannot be
             written.
+        DataError: the curve is damaged.
 
     """
     folder = RunFolder(path_of("directory", directory))
     target = path_of("path", path)
     fit = rated(folder)
-    lines = [line for line in read_lines(folder.curve) if line.get("step") in fit]
+    lines = [line for line in folder.evaluations() if line.get("step") in fit]
     if not lines:
         raise ConfigError(f"expected candidates that were evaluated, found none in {directory}")
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyengine.files import sha256_of
 from pyengine.match import MatchResult
-from pyengine.train.json_files import append_line, read_lines
+from pyengine.train.json_files import append_line
 from pyengine.train.loop import curve
 from pyengine.train.loop.gate import GateResult, play_gate
 from pyengine.train.loop.part_selfplay import evaluator_of
@@ -213,7 +213,7 @@ def _counts(met: Sequence[_Met]) -> dict[str, Any]:
 def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
     """Return a new line's Elo above the first network, by all games of the run so far."""
     folder = part.folder
-    fit = ratings(curve.results([*read_lines(folder.curve), line]))
+    fit = ratings(curve.results([*folder.evaluations(), line]))
     found = fit.get(line["step"])
     if found is None:  # nothing joins it to the first one
         return {"elo_low": None, "elo_high": None}
@@ -244,4 +244,4 @@ def _records(part: Part) -> list[tuple[int, Any]]:
 
 
 def _accepted(part: Part) -> list[dict[str, Any]]:
-    return [line for line in read_lines(part.folder.curve) if line["accepted"]]
+    return [line for line in part.folder.evaluations() if line["accepted"]]

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pyengine.data.checked import BOOLEAN, TEXT, check, optional, real, whole
 from pyengine.data.manifest import MANIFEST, Manifest
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import path_of, replacing
@@ -16,6 +17,25 @@ from pyengine.train.json_files import read_json, read_lines, write_json
 from pyengine.train.loop.runfile import RunFile, data_folder_name
 
 __all__ = ["Best", "Produced", "RunFolder"]
+
+_COUNT = whole(0, 2**63 - 1)
+
+#: What the best network's file must say, a line of the curve, and each match in it.
+_BEST = {
+    "name": TEXT,
+    "sha256": optional(TEXT),
+    "step": _COUNT,
+    "generation": _COUNT,
+    "elo": real(-1e6, 1e6),
+}
+_EVALUATION = {
+    "step": _COUNT,
+    "generation": _COUNT,
+    "games": _COUNT,
+    "elo": real(-1e6, 1e6),
+    "accepted": BOOLEAN,
+}
+_MET = {"step": _COUNT, "wins": _COUNT, "draws": _COUNT, "losses": _COUNT}
 
 _CANDIDATE = re.compile(r"candidate-(\d{8})\.onnx")
 
@@ -129,8 +149,9 @@ class RunFolder:
         if values is None:
             return None
         try:
+            check(values, _BEST)
             return Best(**values)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise DataError(f"{self.path / 'best.json'} is damaged: {error}") from error
 
     def set_best(self, best: Best) -> None:
@@ -150,7 +171,19 @@ class RunFolder:
 
     def evaluated(self) -> int:
         """Return the step of the last candidate evaluated: the curve's last; 0 before the first."""
-        return max((int(line["step"]) for line in read_lines(self.curve)), default=0)
+        return max((line["step"] for line in self.evaluations()), default=0)
+
+    def evaluations(self) -> list[dict[str, Any]]:
+        """Return the lines of the curve. Raises DataError where one is damaged."""
+        lines = read_lines(self.curve)
+        try:
+            for line in lines:
+                check(line, _EVALUATION)
+                for number, met in enumerate(line.get("opponents", ())):
+                    check(met, _MET, f"opponents[{number}].")
+        except (TypeError, ValueError) as error:
+            raise DataError(f"{self.curve} is damaged: {error}") from error
+        return lines
 
     def set_status(self, part: str, values: dict[str, Any]) -> None:
         """Say what a part is doing; for readers."""
@@ -165,9 +198,15 @@ class RunFolder:
         return found if isinstance(found, dict) else {}
 
     def seconds(self) -> float:
-        """Return how long the run has run, all sittings."""
+        """Return how long the run has run, all sittings. Raises DataError."""
         found = read_json(self.path / "clock.json")
-        return float(found["seconds"]) if found else 0.0
+        if found is None:
+            return 0.0
+        try:
+            check(found, {"seconds": real(0, 1e12)})
+        except ValueError as error:
+            raise DataError(f"{self.path / 'clock.json'} is damaged: {error}") from error
+        return float(found["seconds"])
 
     def set_seconds(self, seconds: float) -> None:
         """Write how long the run has run."""
