@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,29 @@ def test_an_export_that_cannot_be_written_is_told(
 SIZE = train.NetworkConfig(blocks=1, filters=4)
 
 
+RUN = train.RunFile.from_toml('[game]\nname = "tic_tac_toe"')
+
+
+@pytest.mark.parametrize("section", [field.name for field in dataclasses.fields(RUN)])
+def test_a_run_file_has_its_sections(section: str) -> None:
+    values = all_but("text", "NUL") if section == "text" else all_but()
+    check_refused(lambda v: dataclasses.replace(RUN, **{section: v}), values, section)
+
+
+@pytest.mark.parametrize("source", [None, "", "[game]", "[[[", Path("absent.toml")])
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_run_that_cannot_be_leaves_no_folder(source: Any, resume: bool, tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError):
+        train.train_run(source, tmp_path / "run", resume=resume)
+    assert list(tmp_path.iterdir()) == []
+
+
 @cases(
     [
+        ("number", RUN.selfplay_config, {**all_but(), "1": 1}, "number"),
+        ("before", RUN.refuse_changes, all_but(), "before"),
+        ("resume", lambda v: train.train_run(RUN, "run", resume=v), all_but(), "resume"),
+        ("start", lambda v: train.train_run(RUN, "run", start=v), all_but("function"), "start"),
         ("config", lambda v: train.Network(v, 3, (3, 3), 9), all_but(), "config"),
         ("planes", lambda v: train.Network(SIZE, v, (3, 3), 9), all_but(), "planes"),
         ("side", lambda v: train.Network(SIZE, 3, (3, v), 9), all_but(), "board"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyengine.arguments import check_callback
+from pyengine.arguments import check_callback, check_flag, found
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import path_of
 from pyengine.train.errors import TrainingError
@@ -139,20 +139,28 @@ def train_run(
 
     """
     check_callback("on_progress", on_progress)
+    check_flag("resume", resume)
+    if not callable(start):
+        raise ConfigError(f"start: expected what starts a part, found {found(start)}")
     folder = RunFolder(path_of("directory", directory))
+    given = _given(source, folder, resume)  # what is wrong leaves no folder
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
-        run = _prepared(source, folder, resume)
+        run = _prepared(given, folder, resume)
         _forget_statuses(folder)
         return _Supervisor(run, folder, on_progress, start).run()
 
 
-def _prepared(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
+def _given(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
+    """Return the settings of the run; without any those that it began with."""
+    if source is not None:
+        return source if isinstance(source, RunFile) else RunFile.from_toml(source)
+    if not resume:
+        raise ConfigError("expected a run file; without one only resume is possible")
+    return folder.run()
+
+
+def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
     """Return the settings of the run, which has a folder then."""
-    if source is None:
-        if not resume:
-            raise ConfigError("expected a run file; without one only resume is possible")
-        return folder.run()
-    run = source if isinstance(source, RunFile) else RunFile.from_toml(source)
     begun = (folder.path / "run.toml").exists()
     if resume and begun:
         run.refuse_changes(folder.run())
@@ -237,13 +245,13 @@ class _Supervisor:
     def _reached(self, progress: RunProgress) -> str | None:
         limits = self._run.run
         generation = 0 if progress.best is None else progress.best.generation
-        for name, found, limit in (
+        for name, reached, limit in (
             ("minutes", progress.seconds / 60, limits.minutes),
             ("games", progress.games, limits.games),
             ("steps", progress.step, limits.steps),
             ("generations", generation, limits.generations),
         ):
-            if limit is not None and found >= limit:
+            if limit is not None and reached >= limit:
                 return name
         return None
 

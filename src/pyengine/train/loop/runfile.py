@@ -15,6 +15,7 @@ from pyengine.arguments import check_type
 from pyengine.data.layout import Layout
 from pyengine.errors import ConfigError, EngineError
 from pyengine.games import Game, load_game
+from pyengine.integers import integer
 from pyengine.self_play import SelfPlayConfig
 from pyengine.spec import ModelSpec, planes_shape
 from pyengine.train.configs import (
@@ -50,6 +51,16 @@ _SECTIONS = (
     "run",
     "distributed",
 )
+_KINDS = {
+    "game": GameConfig,
+    "train": TrainConfig,
+    "selfplay": SelfplaySection,
+    "window": WindowConfig,
+    "gate": GateConfig,
+    "run": RunConfig,
+    "distributed": DistributedConfig,
+    "text": str,
+}
 _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 
 #: May change when a run goes on: how fast a search is and how much room it has. The same of the
@@ -115,6 +126,11 @@ class RunFile:
         found._check_fit()
         return found
 
+    def __post_init__(self) -> None:
+        """Check that each section is one."""
+        for name, kind in _KINDS.items():
+            check_type(name, getattr(self, name), kind, f"a value of {kind.__name__}")
+
     @property
     def games(self) -> list[Game]:
         """The games that are played."""
@@ -130,7 +146,11 @@ class RunFile:
         return ModelSpec(planes=planes, value=("win", "draw", "loss") if wdl else "scalar")
 
     def selfplay_config(self, number: int) -> SelfPlayConfig:
-        """Return the settings of the self-play of a game, by its number."""
+        """Return the settings of the self-play of a game, by its number.
+
+        Raises ConfigError for the number of none.
+        """
+        number = integer("number", number, 0, len(self.game.name) - 1)
         seed = np.random.SeedSequence((self.run.seed, number)).generate_state(1)[0]
         return self.selfplay.config(self.games[number], int(seed))
 
@@ -156,6 +176,7 @@ class RunFile:
 
     def refuse_changes(self, before: RunFile) -> None:
         """Raise ConfigError that names the settings in which this is another run."""
+        check_type("before", before, RunFile, "a RunFile")
         changed = differences(before.fixed(), self.fixed())
         if changed:
             raise ConfigError(
