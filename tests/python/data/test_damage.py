@@ -209,6 +209,14 @@ def content(data: Path) -> dict[str, bytes]:
     return {name: values.tobytes() for name, values in batch.items()}
 
 
+def told(data: Path) -> dict[str, bytes] | str:
+    """Return the content, or what its damage is called."""
+    try:
+        return content(data)
+    except DataError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("name", ["manifest.json", "shard-000000.games.jsonl", "shard-000000.npy"])
 @pytest.mark.parametrize("damage", ["cut short", "a bit flipped"])
 def test_damage_at_any_byte_is_named_or_changes_nothing(
@@ -225,10 +233,9 @@ def test_damage_at_any_byte_is_named_or_changes_nothing(
         else:
             damaged[number] ^= 1 << rng.randrange(8)
         path.write_bytes(damaged)
-        try:
-            found = content(data)
-        except DataError as error:
-            assert str(data) in str(error), number
-            continue
-        assert name == "manifest.json", number
-        assert found == good, number
+        found = told(data)
+        if isinstance(found, str):
+            assert str(data) in found, number
+        else:
+            assert name == "manifest.json", number
+            assert found == good, number
