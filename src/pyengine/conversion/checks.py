@@ -1,4 +1,4 @@
-"""What an int8 network must keep of the original: its evaluations, its choices, its games."""
+"""What a converted network must keep of the original: its evaluations, its choices, its games."""
 
 from __future__ import annotations
 
@@ -204,6 +204,7 @@ def play_match(
     converted: Evaluator,
     limits: Limits,
     *,
+    name: str,
     games: int,
     simulations: int,
     seconds: float,
@@ -212,9 +213,10 @@ def play_match(
 ) -> tuple[MatchResult, Check]:
     """Let both play at equal simulations from varied openings, each twice with colours swapped.
 
-    A sequential test of pairs of games ends the match: it passes or fails the network. Undecided
-    is what it has not decided after ``games``, after ``seconds``, or when the game has no further
-    openings: the players are nearly deterministic, so an opening played again proves nothing.
+    ``name`` is what the converted network is called. A sequential test of pairs of
+    games ends the match: it passes or fails the network. Undecided is what it has not decided after
+    ``games``, after ``seconds``, or when the game has no further openings: the players are nearly
+    deterministic, so an opening played again proves nothing.
     """
     end = perf_counter() + seconds
 
@@ -232,7 +234,7 @@ def play_match(
             games=min(games, 2 * len(openings)),
             openings=openings,
             sprt=limits.test(),
-            names=("int8", "original"),
+            names=(name, "original"),
             on_progress=go_on,
         )
     return result, _match_check(result, limits, simulations)

@@ -2,61 +2,46 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine import machine
-from pyengine.arguments import check_callback, check_type, number
-from pyengine.conversion.checks import (
-    Check,
-    Comparison,
-    Limits,
-    Outcome,
-    compare,
-    play_match,
-    turned,
+from pyengine.conversion.checks import Comparison, Limits
+from pyengine.conversion.gate import (
+    CPU,
+    Gate,
+    GateReport,
+    OnProgress,
+    Options,
+    Samples,
+    batches,
+    convert,
+    free,
+    keep_metadata,
+    prepare,
+    quiet,
 )
-from pyengine.conversion.graph import check_input, float_nodes, name_nodes
+from pyengine.conversion.graph import float_nodes
 from pyengine.conversion.leela_onnx import save_model
-from pyengine.conversion.positions import longest_game, observe, play_positions
-from pyengine.errors import ConfigError, ModelError
-from pyengine.evaluators import OnnxEvaluator
+from pyengine.errors import ModelError
 from pyengine.extras import need
-from pyengine.files import check_output, path_of
-from pyengine.games import Game, State, as_game, load_game
-from pyengine.integers import integer
+from pyengine.games import Game
 from pyengine.match import MatchResult
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.spec import ModelSpec
 
-__all__ = ["GATE_KEY", "Int8Report", "quantise"]
+__all__ = ["Int8Report", "quantise"]
 
-#: The metadata key under which a converted network keeps what the checks measured, as JSON.
-GATE_KEY = "pyengine.int8"
-
-_CPU = "CPUExecutionProvider"
-_CALIBRATION_BATCH = 32
-_TURNED_POSITIONS = 200  # times the symmetries
 _SPEED_ROUNDS = 9
 _SPEED_CALLS = 8
 
-#: Called with a stage ("games", "calibration", "comparison", "match") and how much of it is done,
-#: 0 to 1.
-OnProgress = Callable[[str, float], object]
-
 
 @dataclass(frozen=True)
-class Int8Report:
+class Int8Report(GateReport):
     """What a conversion to int8 gave.
 
     Attributes:
@@ -72,42 +57,12 @@ class Int8Report:
             thread, median.
     """
 
-    path: Path | None
-    checks: tuple[Check, ...]
     calibrated: int
     comparison: Comparison
     match: MatchResult | None
     quantised: int
     kept: int
     speedup: float
-
-    @property
-    def outcome(self) -> Outcome:
-        """Passed: every figure is shown to be within its limit; failed: one is not."""
-        found = {check.outcome for check in self.checks}
-        if "failed" in found:
-            return "failed"
-        return "undecided" if "undecided" in found else "passed"
-
-    @property
-    def passed(self) -> bool:
-        """Whether the outcome is that the network passed."""
-        return self.outcome == "passed"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {
-            "outcome": self.outcome,
-            "passed": self.passed,
-            "path": None if self.path is None else str(self.path),
-            "checks": [check.to_dict() for check in self.checks],
-            "calibrated": self.calibrated,
-            "comparison": asdict(self.comparison),
-            "match": None if self.match is None else self.match.to_dict(),
-            "quantised": self.quantised,
-            "kept": self.kept,
-            "speedup": self.speedup,
-        }
 
 
 def quantise(
@@ -158,139 +113,33 @@ def quantise(
             convert, or is not float32.
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
-    played = load_game(game) if isinstance(game, str) else as_game(game)
-    contest = _Contest(games, simulations, match_seconds, integer("seed", seed, 0))
-    _check(positions, contest)
-    check_type("spec", spec, ModelSpec | None, "a ModelSpec or None")
-    check_type("limits", limits, Limits | None, "Limits or None")
-    check_callback("on_progress", on_progress)
-    target = path_of("out", out)
-    check_output(target)
-    need("onnx", "convert")
-    need("onnxruntime.quantization", "convert")
-    original = _open(path_of("model", model), spec)
-    tell = on_progress or (lambda _stage, _done: None)
-    job = _Job(original.path, played, original, tell)
-    samples = job.samples(positions, seed)
-    with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
-        file = Path(folder, "int8.onnx")
-        report = job.run(file, samples, limits or Limits(), contest)
-        wanted = report.passed or (write_undecided and report.outcome == "undecided")
-        return _write(file, target, report) if wanted else report
+    options = Options(
+        spec,
+        positions,
+        games,
+        simulations,
+        match_seconds,
+        seed,
+        limits,
+        write_undecided,
+        on_progress,
+    )
+    return convert("int8", _convert, model, out, game, options)
 
 
-@dataclass(frozen=True)
-class _Contest:
-    """The match that ends the checks; attributes as in :func:`quantise`."""
-
-    games: int
-    simulations: int
-    seconds: float
-    seed: int
-
-
-@dataclass(frozen=True)
-class _Samples:
-    """Positions of the network's own games.
-
-    Attributes:
-        planes: to calibrate on, [N,C,H,W].
-        comparison: others, to compare on.
-    """
-
-    planes: npt.NDArray[np.float32]
-    comparison: list[State]
-
-
-@dataclass(frozen=True)
-class _Job:
-    """A network on its way to int8.
-
-    Attributes:
-        source: its file, float32.
-        game: that it plays.
-        original: the same, opened.
-        tell: told of progress.
-    """
-
-    source: Path
-    game: Game
-    original: OnnxEvaluator
-    tell: OnProgress
-
-    @property
-    def reading(self) -> ModelSpec:
-        """How both networks read positions."""
-        return self.original.spec or ModelSpec()
-
-    def samples(self, positions: int, seed: int) -> _Samples:
-        """Let the network play; ``positions`` are kept of each kind, or as many as there are."""
-        longest = longest_game(self.game)
-        calibration, others = play_positions(
-            self.game,
-            self.original,
-            self.reading,
-            positions,
-            seed,
-            lambda ply: self.tell("games", min(1.0, ply / longest)),
-        )
-        if min(len(calibration), len(others)) < _CALIBRATION_BATCH:
-            raise ConfigError(
-                f"{self.game}: expected at least {_CALIBRATION_BATCH} distinct positions to "
-                "calibrate on and as many to compare on, found "
-                f"{len(calibration)} and {len(others)}"
-            )
-        planes = observe(calibration, self.reading, self.game.num_symmetries, seed)
-        return _Samples(planes, others)
-
-    def run(self, file: Path, samples: _Samples, limits: Limits, contest: _Contest) -> Int8Report:
-        """Convert into a file and measure what came of it; the report has no path yet."""
-        self.tell("calibration", 0.0)
-        quantised, kept = _quantise(self.source, file, samples.planes, self.reading)
-        self.tell("calibration", 1.0)
-        comparison = compare(self.original, _open(file, self.reading), samples.comparison)
-        own = turned(self.original, samples.comparison[:_TURNED_POSITIONS])
-        checks = comparison.checks(limits, own)
-        speedup = _speedup(self.source, file, samples.planes)
-        self.tell("comparison", 1.0)
-        result = None
-        if contest.games and all(check.passed for check in checks):
-            result, check = self._match(file, limits, contest)
-            checks.append(check)
-        calibrated = len(samples.planes)
-        return Int8Report(
-            None, tuple(checks), calibrated, comparison, result, quantised, kept, speedup
-        )
-
-    def _match(self, file: Path, limits: Limits, contest: _Contest) -> tuple[MatchResult, Check]:
-        paths = (self.source, file)
-        original, converted = (OnnxEvaluator(p, self.reading, providers=[_CPU]) for p in paths)
-        return play_match(
-            self.game,
-            original,
-            converted,
-            limits,
-            games=contest.games,
-            simulations=contest.simulations,
-            seconds=contest.seconds,
-            seed=contest.seed,
-            on_progress=lambda so_far: self.tell("match", so_far.games / contest.games),
-        )
-
-
-def _open(model: str | os.PathLike[str], spec: ModelSpec | None) -> OnnxEvaluator:
-    """Open a network to be asked directly: all cores work on one call."""
-    return OnnxEvaluator(model, spec, providers=[_CPU], threads=machine.cores())
-
-
-def _check(positions: int, contest: _Contest) -> None:
-    for name, value, least in (
-        ("positions", positions, _CALIBRATION_BATCH),
-        ("games", contest.games, 0),
-        ("simulations", contest.simulations, 1),
-    ):
-        integer(name, value, least)
-    number("match_seconds", contest.seconds, "seconds above 0", lambda seconds: seconds > 0)
+def _convert(gate: Gate, file: Path, samples: Samples) -> Int8Report:
+    """Convert into a file and measure what came of it; the report has no path yet."""
+    gate.tell("calibration", 0.0)
+    quantised, kept = _quantise(gate.source, file, samples.planes, gate.reading)
+    gate.tell("calibration", 1.0)
+    comparison, checks = gate.compare(file, samples)
+    speedup = _speedup(gate.source, file, samples.planes)
+    gate.tell("comparison", 1.0)
+    result, more = gate.match(file, checks)
+    calibrated = len(samples.planes)
+    return Int8Report(
+        None, (*checks, *more), calibrated, comparison, result, quantised, kept, speedup
+    )
 
 
 def _quantise(
@@ -299,28 +148,21 @@ def _quantise(
     """Write the int8 model; return how many convolutions it has in int8, and in float32."""
     onnx = need("onnx", "convert")
     tools = need("onnxruntime.quantization", "convert")
-    shapes = need("onnxruntime.quantization.shape_inference", "convert")
     prepared = target.with_name("prepared.onnx")
-    metadata = {entry.key: entry.value for entry in onnx.load(source).metadata_props}
-    with _quiet():
-        # Folds normalisations and scales into the convolutions, and infers shapes.
-        shapes.quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
-        model = onnx.load(prepared)
-        name_nodes(model)
-        onnx.save(model, prepared)
-        name, shape = check_input(model, source)
-        excluded = float_nodes(model)
-        convolutions = [node.name for node in model.graph.node if node.op_type == "Conv"]
-        quantised = [conv for conv in convolutions if conv not in excluded]
-        if not quantised:
-            raise ModelError(
-                f"{source}: expected convolutions between the first one and the heads, "
-                f"found none among {len(convolutions)}"
-            )
+    model, name, shape = prepare(source, prepared)
+    excluded = float_nodes(model)
+    convolutions = [node.name for node in model.graph.node if node.op_type == "Conv"]
+    quantised = [conv for conv in convolutions if conv not in excluded]
+    if not quantised:
+        raise ModelError(
+            f"{source}: expected convolutions between the first one and the heads, "
+            f"found none among {len(convolutions)}"
+        )
+    with quiet():
         tools.quantize_static(
             str(prepared),
             str(target),
-            _Reader(name, _batches(planes, shape)),
+            _Reader(name, batches(planes, shape)),
             quant_format=tools.QuantFormat.QDQ,
             # Relu belongs to its convolution: unsigned activations then lose no bit to a sign.
             op_types_to_quantize=["Conv", "Relu"],
@@ -331,7 +173,7 @@ def _quantise(
             calibrate_method=tools.CalibrationMethod.MinMax,
         )
     model = onnx.load(target)
-    onnx.helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
+    keep_metadata(source, model, spec)
     save_model(model, target)
     return len(quantised), len(convolutions) - len(quantised)
 
@@ -349,16 +191,6 @@ class _Reader:
         return None if batch is None else {self._name: batch}
 
 
-def _batches(
-    planes: npt.NDArray[np.float32], shape: Sequence[int | str]
-) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield whole batches as the input has them: a fixed size, flat where it has two dimensions."""
-    rows = _CALIBRATION_BATCH if _free(shape[0]) else int(shape[0])
-    for start in range(0, len(planes) - rows + 1, rows):
-        batch = planes[start : start + rows]
-        yield batch.reshape(rows, -1) if len(shape) == 2 else batch
-
-
 def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -> float:
     """Return the median ratio of speeds in bare ONNX Runtime, measured in turn."""
     runtime = need("onnxruntime", "convert")
@@ -367,10 +199,10 @@ def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -
     options.log_severity_level = 3
     seconds: dict[Path, list[float]] = {original: [], converted: []}
     sessions = {
-        path: runtime.InferenceSession(str(path), options, providers=[_CPU]) for path in seconds
+        path: runtime.InferenceSession(str(path), options, providers=[CPU]) for path in seconds
     }
     entry = sessions[original].get_inputs()[0]
-    batch = next(_batches(planes, (8, *entry.shape[1:]) if _free(entry.shape[0]) else entry.shape))
+    batch = next(batches(planes, (8, *entry.shape[1:]) if free(entry.shape[0]) else entry.shape))
     for _ in range(_SPEED_ROUNDS):
         for path, session in sessions.items():
             start = time.process_time()
@@ -379,31 +211,3 @@ def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -
             seconds[path].append(time.process_time() - start)
     pairs = zip(seconds[original], seconds[converted], strict=True)
     return float(np.median([slow / fast for slow, fast in pairs if fast > 0] or [np.nan]))
-
-
-def _free(size: object) -> bool:
-    return not (isinstance(size, int) and size > 0)
-
-
-def _write(file: Path, out: Path, report: Int8Report) -> Int8Report:
-    """Write a network that passed or may have, with what the checks measured; return its report."""
-    onnx = need("onnx", "convert")
-    model = onnx.load(file)
-    entry = model.metadata_props.add()
-    entry.key = GATE_KEY
-    found = {check.name: round(check.measured, 6) for check in report.checks}
-    positions = report.comparison.positions
-    entry.value = json.dumps({"outcome": report.outcome, "positions": positions, **found})
-    save_model(model, out)
-    return replace(report, path=out)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the quantiser's advice to itself while it works."""
-    before = logging.root.manager.disable
-    logging.disable(max(before, logging.WARNING))
-    try:
-        yield
-    finally:
-        logging.disable(before)
