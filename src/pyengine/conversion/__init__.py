@@ -1,9 +1,10 @@
-"""Making network files: from Leela Zero's text weights, and from float32 to int8.
+"""Making network files: from Leela Zero's text weights, from float32 to int8 and float16.
 
 Writing ONNX files needs the extra ``convert``; reading and writing weights files does not.
 """
 
 from pyengine.conversion.checks import Check, Comparison, Limits
+from pyengine.conversion.float16 import Float16Report, to_float16
 from pyengine.conversion.leela import LeelaWeights, Norm, read_leela, write_leela
 from pyengine.conversion.leela_onnx import leela_spec, leela_to_onnx
 from pyengine.conversion.quantise import Int8Report, quantise
@@ -12,6 +13,7 @@ from pyengine.conversion.random_weights import random_leela
 __all__ = [
     "Check",
     "Comparison",
+    "Float16Report",
     "Int8Report",
     "LeelaWeights",
     "Limits",
@@ -21,5 +23,6 @@ __all__ = [
     "quantise",
     "random_leela",
     "read_leela",
+    "to_float16",
     "write_leela",
 ]

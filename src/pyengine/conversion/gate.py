@@ -19,7 +19,7 @@ from pyengine import machine
 from pyengine.arguments import check_callback, check_type, number
 from pyengine.conversion.checks import Check, Comparison, Limits, Outcome, compare, play_match
 from pyengine.conversion.checks import turned as turned_comparison
-from pyengine.conversion.graph import check_input, name_nodes
+from pyengine.conversion.graph import check_float32, check_input, name_nodes
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError
@@ -243,6 +243,7 @@ def convert(
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
     original = open_network(path_of("model", model), options.spec)
+    check_float32(_stripped(original.path), original.path)
     gate = Gate(name, original.path, played, original, options)
     samples = gate.samples()
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
@@ -290,9 +291,13 @@ def prepare(source: Path, file: Path) -> tuple[Any, str, tuple[int | str, ...]]:
 def keep_metadata(source: Path, model: Any, spec: ModelSpec) -> None:
     """Give a model the metadata of a file, and how it reads positions."""
     onnx = need("onnx", "convert")
-    given = onnx.load(source, load_external_data=False).metadata_props
-    metadata = {entry.key: entry.value for entry in given}
+    metadata = {entry.key: entry.value for entry in _stripped(source).metadata_props}
     onnx.helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
+
+
+def _stripped(source: Path) -> Any:
+    """Load a model without the weights that other files hold."""
+    return need("onnx", "convert").load(source, load_external_data=False)
 
 
 def batches(

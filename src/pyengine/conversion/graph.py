@@ -1,4 +1,4 @@
-"""What of a network's graph stays in float32."""
+"""What a network's graph holds, and what of it stays in float32 when the rest becomes int8."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ from typing import Any
 
 from pyengine.errors import ModelError
 
-__all__ = ["check_input", "float_nodes", "name_nodes"]
+__all__ = [
+    "LAYERS",
+    "check_float32",
+    "check_input",
+    "check_no_branches",
+    "float_nodes",
+    "heads",
+    "name_nodes",
+]
 
-_LAYERS = ("Conv", "Gemm", "MatMul")
+LAYERS = ("Conv", "Gemm", "MatMul")
 _FLOAT = 1  # TensorProto.FLOAT
+_SHORT = {10: "float16", 16: "bfloat16"}  # of TensorProto
+_GRAPHS = (5, 10)  # AttributeProto.GRAPH, GRAPHS
 
 
 def name_nodes(model: Any) -> None:
@@ -20,6 +30,26 @@ def name_nodes(model: Any) -> None:
         if not node.name or node.name in names:
             node.name = f"{node.op_type}.{number}"
         names.add(node.name)
+
+
+def check_float32(model: Any, path: Path) -> None:
+    """Raise ModelError where a network is in float16 or int8 already."""
+    graph = model.graph
+    types = {entry.name: entry.type.tensor_type.elem_type for entry in graph.input}
+    types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
+    short = [(_SHORT[kind], name) for name, kind in types.items() if kind in _SHORT]
+    int8 = [("int8", node.op_type) for node in graph.node if "QuantizeLinear" in node.op_type]
+    for kind, name in (short + int8)[:1]:
+        raise ModelError(f"{path}: expected a float32 network, found {kind} already, in {name!r}")
+
+
+def check_no_branches(model: Any, path: Path) -> None:
+    """Raise ModelError where a node has graphs of its own (If, Loop, Scan)."""
+    for node in model.graph.node:
+        if any(attribute.type in _GRAPHS for attribute in node.attribute):
+            raise ModelError(
+                f"{path}: expected a network without branches and loops, found {node.op_type}"
+            )
 
 
 def check_input(model: Any, path: Path) -> tuple[str, tuple[int | str, ...]]:
@@ -44,7 +74,7 @@ def float_nodes(model: Any) -> set[str]:
     These are the layers that read the planes (few channels), and the heads: whatever leads to
     fewer outputs than the tower does.
     """
-    return _readers(model.graph) | _heads(model.graph)
+    return _readers(model.graph) | heads(model.graph)
 
 
 def _readers(graph: Any) -> set[str]:
@@ -55,14 +85,15 @@ def _readers(graph: Any) -> set[str]:
     for node in graph.node:  # in topological order
         if not fresh.issuperset(set(node.input) - constant):
             continue
-        if node.op_type in _LAYERS:
+        if node.op_type in LAYERS:
             first.add(node.name)
         else:
             fresh.update(node.output)
     return first
 
 
-def _heads(graph: Any) -> set[str]:
+def heads(graph: Any) -> set[str]:
+    """Return the names of the nodes that lead to fewer outputs than the tower does."""
     leads_to: dict[str, set[str]] = {entry.name: {entry.name} for entry in graph.output}
     ends: dict[str, set[str]] = {}
     for node in reversed(graph.node):
