@@ -1,4 +1,4 @@
-"""``pyengine convert``: networks from Leela Zero's weights and to int8; training data and SGF."""
+"""``pyengine convert``: Leela Zero's weights, int8 and float16 networks; training data and SGF."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pyengine.bundled import game_of_model
 from pyengine.cli import common
 from pyengine.cli.convert_data import FORMATS, convert_data
 from pyengine.conversion import (
+    Float16Report,
     Int8Report,
     LeelaWeights,
     Limits,
@@ -22,6 +23,7 @@ from pyengine.conversion import (
     quantise,
     random_leela,
     read_leela,
+    to_float16,
     write_leela,
 )
 from pyengine.errors import ConfigError
@@ -38,14 +40,14 @@ _VERDICTS = {
 _STAGES = ("games", "calibration", "comparison", "match")
 
 
-# --- options: of every conversion, of --int8, of --random
+# --- options: of every conversion, of --int8 and --fp16, of --random
 
 _Model: TypeAlias = Annotated[
     str | None,
     typer.Argument(
-        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 an ONNX file or a "
-        "bundled network; with --to npz, parquet or sgf a directory of training data; with --to "
-        "shards an SGF file or a directory of them."
+        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 or --fp16 an ONNX "
+        "file or a bundled network; with --to npz, parquet or sgf a directory of training data; "
+        "with --to shards an SGF file or a directory of them."
     ),
 ]
 _Output: TypeAlias = Annotated[
@@ -60,6 +62,9 @@ _Int8: TypeAlias = Annotated[
         "--int8", help="Convert a network to int8 and compare both; needs the extra convert."
     ),
 ]
+_Fp16: TypeAlias = Annotated[
+    bool, typer.Option("--fp16", help="Convert to float16, for GPUs, if the network stands it.")
+]
 _To: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -71,22 +76,26 @@ _To: TypeAlias = Annotated[
 ]
 _GameName: TypeAlias = Annotated[
     str | None,
-    typer.Option("--game", "-g", help="The game of --int8, or of SGF files: 'go(board_size=9)'."),
+    typer.Option(
+        "--game", "-g", help="The game of --int8, --fp16 or of SGF files: 'go(board_size=9)'."
+    ),
 ]
 _Positions: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--positions", min=32, help="With --int8: to calibrate on, and as many to compare."
+        "--positions", min=32, help="With --int8: to calibrate on; with both, to compare on."
     ),
 ]
 _Games: TypeAlias = Annotated[
-    int, typer.Option("--games", min=0, help="With --int8: of the match, at most; 0 = none.")
+    int,
+    typer.Option("--games", min=0, help="With --int8, --fp16: of the match, at most; 0 = none."),
 ]
 _Margin: TypeAlias = Annotated[
     float,
     typer.Option(
         "--margin",
-        help="With --int8: the Elo below which the match must show the loss to be (95 %).",
+        help="With --int8, --fp16: the Elo below which the match must show the loss to be "
+        "(95 %, one-sided).",
     ),
 ]
 _Overwrite: TypeAlias = Annotated[
@@ -96,15 +105,19 @@ _Overwrite: TypeAlias = Annotated[
 _Undecided: TypeAlias = Annotated[
     bool,
     typer.Option(
-        "--write-undecided", help="With --int8: write it where the match has not decided, too."
+        "--write-undecided",
+        help="With --int8, --fp16: write it where the match has not decided, too.",
     ),
 ]
 _Simulations: TypeAlias = Annotated[
-    int, typer.Option("--simulations", "-n", min=1, help="With --int8: a move in the match.")
+    int,
+    typer.Option("--simulations", "-n", min=1, help="With --int8, --fp16: a move in the match."),
 ]
 _MatchSeconds: TypeAlias = Annotated[
     float,
-    typer.Option("--match-seconds", help="With --int8: the match ends with the games it has then."),
+    typer.Option(
+        "--match-seconds", help="With --int8, --fp16: the match ends with the games it has then."
+    ),
 ]
 _Random: TypeAlias = Annotated[
     str | None,
@@ -117,13 +130,16 @@ _Random: TypeAlias = Annotated[
 _BoardSize: TypeAlias = Annotated[
     int, typer.Option("--board-size", min=2, max=19, help="Of the network of --random.")
 ]
-_Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of --random and --int8.")]
+_Seed: TypeAlias = Annotated[
+    int, typer.Option("--seed", min=0, help="Of --random, --int8 and --fp16.")
+]
 
 
 def convert(
     model: _Model = None,
     output: _Output = None,
     int8: _Int8 = False,
+    fp16: _Fp16 = False,
     to: _To = None,
     overwrite: _Overwrite = False,
     game: _GameName = None,
@@ -142,26 +158,29 @@ def convert(
 ) -> None:
     """Convert a network, or training data.
 
-    Without --int8, --to and --random: Leela Zero's weights to ONNX.
+    Without --int8, --fp16, --to and --random: Leela Zero's weights to ONNX.
 
-    Exit status 1 when int8 would lose too much, or when the games of the match do not tell; then
-    nothing is written.
+    Exit status 1 when int8 or float16 would lose too much, or when the games of the match do not
+    tell; then nothing is written.
     """
     if overwrite and to not in ("npz", "parquet", "sgf"):
         raise common.usage("--overwrite is for --to npz, parquet and sgf")
     if random is not None:
-        if model is not None or int8:
-            raise common.usage("--random makes a network: give neither MODEL nor --int8")
+        if model is not None or int8 or fp16:
+            raise common.usage("--random makes a network: give neither MODEL nor --int8 or --fp16")
         _random(random, output, seed, board_size, as_json)
     elif model is None:
         raise common.usage("name a MODEL, or make one with --random BLOCKSxCHANNELS")
     elif to is not None:
-        if int8:
-            raise common.usage("--to is for training data, --int8 for networks")
+        if int8 or fp16:
+            raise common.usage("--to is for training data, --int8 and --fp16 for networks")
         played = None if game is None else common.game_from(game, param)
         convert_data(Path(model), to, output, played, common.read_spec(spec), overwrite)
-    elif int8:
-        _int8(
+    elif int8 and fp16:
+        raise common.usage("give --int8 or --fp16, not both")
+    elif int8 or fp16:
+        _checked(
+            "int8" if int8 else "fp16",
             model,
             output,
             _game(model, game, param),
@@ -179,14 +198,18 @@ def convert(
         _leela(_file(Path(model)), output, as_json)
 
 
-def _int8(model: str, output: Path | None, game: Game, as_json: bool, **options: Any) -> None:
+def _checked(
+    kind: str, model: str, output: Path | None, game: Game, as_json: bool, **options: Any
+) -> None:
+    """Convert to "int8" or "fp16", with a table of the checks."""
     source = bundled_models().get(model, Path(model))
     # A bundled network's copy lies here, not in the installed package.
     beside = source if model == str(source) else Path(source.name)
     _file(source)
-    target = common.output_file(output or beside.with_suffix(".int8.onnx"))
+    target = common.output_file(output or beside.with_suffix(f".{kind}.onnx"))
+    change = quantise if kind == "int8" else to_float16
     with _progress() as on_progress:
-        report = quantise(source, target, game, on_progress=on_progress, **options)
+        report = change(source, target, game, on_progress=on_progress, **options)
     _show(report, as_json)
 
 
@@ -208,7 +231,7 @@ def _game(model: str, name: str | None, param: list[str] | None) -> Game:
         return common.game_from(name, param)
     found = game_of_model(model)
     if found is None:
-        raise common.usage("--int8 needs the game that the network plays: --game GAME")
+        raise common.usage("--int8 and --fp16 need the game that the network plays: --game GAME")
     return found
 
 
@@ -236,7 +259,9 @@ def _random(size: str, output: Path | None, seed: int, board_size: int, as_json:
 
 def _leela(source: Path, output: Path | None, as_json: bool) -> None:
     if source.suffix == ".onnx":
-        raise common.usage(f"{source} is ONNX already; --int8 makes an int8 network of it")
+        raise common.usage(
+            f"{source} is ONNX already; --int8 makes an int8 network of it, --fp16 a float16 one"
+        )
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
     target = common.output_file(output or source.with_name(f"{stem}.onnx"))
     with _busy(f"making {target}"):
@@ -269,27 +294,31 @@ def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
     )
 
 
-def _show(report: Int8Report, as_json: bool) -> None:
+def _show(report: Int8Report | Float16Report, as_json: bool) -> None:
     if as_json:
         common.print_json(report.to_dict())
     else:
         out = common.console()
         for check in report.checks:
             sign = ">=" if check.name in ("first choice", "match, evidence") else "<="
-            figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.3g}"
+            figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.5g}"
             out.print(Text.assemble(_VERDICTS[check.outcome], f"{figures} {check.detail}"))
-        out.print(
-            Text(
-                f"\n{report.quantised} convolutions in int8, {report.kept} in float32; "
-                f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
-            )
-        )
+        out.print(Text(f"\n{_made(report)}"))
         out.print(Text(f"{report.outcome}: {_written_to(report)}"))
     if report.path is None and not report.passed:
         raise typer.Exit(1)
 
 
-def _written_to(report: Int8Report) -> str:
+def _made(report: Int8Report | Float16Report) -> str:
+    if isinstance(report, Float16Report):
+        return f"{report.converted} layers in float16, {report.kept} in float32"
+    return (
+        f"{report.quantised} convolutions in int8, {report.kept} in float32; "
+        f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
+    )
+
+
+def _written_to(report: Int8Report | Float16Report) -> str:
     if report.path is not None:
         return f"written: {report.path}"
     if report.outcome != "undecided":

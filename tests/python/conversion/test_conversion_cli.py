@@ -35,6 +35,23 @@ def test_random_weights_become_onnx_and_int8(tmp_path: Path, capsys: Output) -> 
     assert {check["name"] for check in report["checks"]} >= {"policy, mean", "first choice"}
 
 
+def test_a_float16_network_is_written_here_with_a_table(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = ["--positions", "64", "--games", "0"]
+    assert main(["convert", "--fp16", "tic_tac_toe", *small]) == 0
+    said = capsys.readouterr().out
+    assert "PASS  weight, max" in said
+    assert "<= 65504  tensor" in said
+    assert "PASS  first choice" in said
+    assert "7 layers in float16, 3 in float32" in said
+    assert "passed: written: tic_tac_toe.fp16.onnx" in said
+    assert main(["convert", "--fp16", "tic_tac_toe.fp16.onnx", "-g", "tic_tac_toe", *small]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "expected a float32 network, found float16 already" in said
+
+
 def test_random_weights_may_become_onnx_at_once(tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "net.onnx"
     assert main(["convert", "--random", "1x4", "--board-size", "4", "-o", str(path), "--json"]) == 0
@@ -128,6 +145,12 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("--random 5x64x2", "BLOCKSxCHANNELS"),
         ("--random 5x0", "channels: expected"),
         ("--random 5x64 w.txt", "neither MODEL nor --int8"),
+        ("--random 5x64 --fp16", "neither MODEL nor --int8 or --fp16"),
+        ("--int8 --fp16 connect4", "--int8 or --fp16, not both"),
+        ("--fp16", "name a MODEL"),
+        ("--fp16 FILE", "--int8 and --fp16 need the game"),
+        ("--fp16 no.onnx --game go", "no.onnx is no file"),
+        ("--fp16 --to npz FOLDER", "--to is for training data"),
         ("--random 5x64 --board-size 20", "--board-size"),
         ("--int8", "name a MODEL"),
         ("--int8 connect4 --game chess", "chess"),
@@ -164,6 +187,7 @@ def test_the_command_has_help(capsys: Output) -> None:
     assert main(["convert", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "--int8" in said
+    assert "--fp16" in said
     assert "--random" in said
     for format_ in ("ONNX", "NumPy's arrays (npz)", "Parquet", "SGF", "training data (shards)"):
         assert format_ in said

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pyengine
+from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_network
 from pyengine.bundled import game_of_model
 from pyengine.conversion import Limits, leela_to_onnx, quantise, random_leela
 from pyengine.conversion.checks import Comparison, _match_check, _openings, compare, turned
@@ -27,28 +28,11 @@ from pyengine.match.statistics import score_of_elo
 onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
 pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
 
-NOTHING = Limits(
-    policy_mean=0, policy_99=0, value_mean=0, agreement=1.1, regret=-1, turned=0
-)  # that any conversion can keep
-ANYTHING = Limits(policy_mean=1, policy_99=1, value_mean=2, agreement=0, regret=1)
-QUICK: dict[str, Any] = {"positions": 64, "games": 0}
-GAME = "go(board_size=5)"
-
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a network for Go 5x5 with three blocks."""
-    path = tmp_path_factory.mktemp("int8") / "net.onnx"
-    leela_to_onnx(random_leela(3, 16, seed=4, board_size=5), path)
-    return path
-
-
-def changed(network: Path, path: Path, change: Callable[[Any], object]) -> Path:
-    """Write a copy of a model after a change."""
-    model = onnx.load(network)
-    change(model)
-    onnx.save(model, path)
-    return path
+    return write_network(tmp_path_factory.mktemp("int8") / "net.onnx")
 
 
 # --- the file ------------------------------------------------------------------------------------
@@ -115,11 +99,7 @@ def test_the_tower_is_int8_and_stem_sums_and_heads_are_not(network: Path, tmp_pa
 
 
 def test_a_network_of_a_fixed_batch_keeps_it(network: Path, tmp_path: Path) -> None:
-    def fix(model: Any) -> None:
-        for entry in (*model.graph.input, *model.graph.output):
-            entry.type.tensor_type.shape.dim[0].dim_value = 4
-
-    source = changed(network, tmp_path / "in.onnx", fix)
+    source = changed(network, tmp_path / "in.onnx", fix_batch)
     quantise(source, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
     (planes,) = onnx.load(tmp_path / "out.onnx").graph.input
     assert planes.type.tensor_type.shape.dim[0].dim_value == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +15,33 @@ from wrong_values import all_but, cases, check_refused, wrong
 WEIGHTS = conversion.random_leela(1, 2, board_size=5)
 
 
-def quantise(**given: Any) -> object:
-    """Quantise a bundled network, with one argument that is wrong."""
-    arguments = {"model": "tic_tac_toe", "out": "out.onnx", "game": "tic_tac_toe", **given}
-    return conversion.quantise(**arguments)
+def wrong_arguments(convert: Callable[..., object]) -> Iterator[tuple[str, Any, Any, str]]:
+    """Yield rows of what is wrong for an argument that both conversions have."""
+    for name, right in (
+        ("out", ("text", "object", "function")),
+        ("game", ("text", "NUL")),
+        ("spec", ("None",)),
+        ("positions", ("huge",)),
+        ("games", ("huge",)),
+        ("simulations", ("huge",)),
+        ("match_seconds", ("fraction", "huge")),
+        ("seed", ("huge",)),
+        ("limits", ("None",)),
+        ("on_progress", ("None", "function")),
+    ):
+
+        def call(value: Any, name: str = name) -> object:
+            given = {"model": "tic_tac_toe", "out": "out.onnx", "game": "tic_tac_toe", name: value}
+            return convert(**given)
+
+        said = "num_distinct_actions" if name == "game" else name
+        yield f"{convert.__name__} {name}", call, all_but(*right), said
 
 
 @cases(
     [
-        ("out", lambda v: quantise(out=v), all_but("text", "object", "function"), "out"),
-        ("game", lambda v: quantise(game=v), all_but("text", "NUL"), "num_distinct_actions"),
-        ("spec", lambda v: quantise(spec=v), all_but("None"), "spec"),
-        ("positions", lambda v: quantise(positions=v), all_but("huge"), "positions"),
-        ("games", lambda v: quantise(games=v), all_but("huge"), "games"),
-        ("simulations", lambda v: quantise(simulations=v), all_but("huge"), "simulations"),
-        (
-            "match_seconds",
-            lambda v: quantise(match_seconds=v),
-            all_but("fraction", "huge"),
-            "match_seconds",
-        ),
-        ("seed", lambda v: quantise(seed=v), all_but("huge"), "seed"),
-        ("limits", lambda v: quantise(limits=v), all_but("None"), "limits"),
-        (
-            "on_progress",
-            lambda v: quantise(on_progress=v),
-            all_but("None", "function"),
-            "on_progress",
-        ),
+        *wrong_arguments(conversion.quantise),
+        *wrong_arguments(conversion.to_float16),
         *(
             (
                 name,

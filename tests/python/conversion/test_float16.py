@@ -1,0 +1,279 @@
+"""float16: what becomes half precision, what is spared, what the checks let through."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_network
+from pyengine.bundled import game_of_model
+from pyengine.conversion import Check, Limits, leela_to_onnx, random_leela, to_float16
+from pyengine.conversion.float16_graph import float32_nodes, half_tensors, to_half
+from pyengine.conversion.float16_range import rounded
+from pyengine.conversion.graph import check_no_branches
+from pyengine.errors import EngineError, EvaluationError, ModelError
+from third_party_networks import NETWORKS
+from tiny_models import TinyModel
+
+onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
+pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
+
+FLOAT, HALF = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16
+TIGHT = Limits(
+    policy_mean=0.003, policy_99=0.01, value_mean=0.003, agreement=0.96, regret=1e-4, turned=0
+)  # about three times what was measured
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a network for Go 5x5 with three blocks."""
+    return write_network(tmp_path_factory.mktemp("float16") / "net.onnx")
+
+
+def scaled(network: Path, path: Path, factor: float) -> Path:
+    """Write a network of the same answers: the first block is larger inside by the factor."""
+
+    def scale(model: Any) -> None:
+        by = {"block0.first.conv.w": factor, "block0.first.conv.b": factor}
+        by["block0.second.conv.w"] = 1 / factor
+        for tensor in model.graph.initializer:
+            array = onnx.numpy_helper.to_array(tensor) * np.float32(by.get(tensor.name, 1))
+            tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+
+    return changed(network, path, scale)
+
+
+# --- networks that pass --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", pyengine.bundled_models())
+def test_a_bundled_network_passes(tmp_path: Path, name: str) -> None:
+    game, out = game_of_model(name), tmp_path / "out.onnx"
+    assert game is not None
+    report = to_float16(name, out, game, limits=TIGHT, positions=128, games=0)
+    assert report.passed, report.checks
+    assert out.stat().st_size < 0.65 * pyengine.bundled_models()[name].stat().st_size
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_network_of_others_passes(shared: Callable[..., Path], tmp_path: Path, name: str) -> None:
+    source, out, others = shared("nets", f"{name}.onnx"), tmp_path / "out.onnx", NETWORKS[name]
+    report = to_float16(
+        source, out, others.game, spec=others.spec, limits=TIGHT, positions=64, games=0
+    )
+    assert report.passed, report.checks
+    assert out.stat().st_size < 0.65 * source.stat().st_size
+
+
+def test_a_float16_network_is_used_as_the_original_is(network: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    report = to_float16(network, out, GAME, limits=TIGHT, **QUICK)
+    assert (report.passed, report.path) == (True, out)
+    assert json.loads(json.dumps(report.to_dict()))["converted"] == report.converted
+    before, after = (pyengine.OnnxEvaluator(file, providers=["cpu"]) for file in (network, out))
+    assert after.spec == before.spec
+    engine = pyengine.Engine(GAME, out, threads=1)
+    state = engine.game.new_initial_state()
+    for ours, theirs in zip(before.evaluate([state]), after.evaluate([state]), strict=True):
+        assert np.abs(ours - theirs).max() < 2e-3
+    assert engine.search(state, simulations=50).visits.sum() == 50
+    kept = {entry.key: entry.value for entry in onnx.load(out).metadata_props}
+    assert json.loads(kept["pyengine.float16"])["weight, max"] > 0
+
+
+# --- what becomes float16 ------------------------------------------------------------------------
+
+
+def test_the_tower_is_float16_and_matrices_and_outputs_are_not(
+    network: Path, tmp_path: Path
+) -> None:
+    report = to_float16(network, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
+    assert (report.converted, report.kept) == (9, 3)
+    model = onnx.load(tmp_path / "out.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    assert [entry.type.tensor_type.elem_type for entry in model.graph.input] == [HALF]
+    assert [entry.type.tensor_type.elem_type for entry in model.graph.output] == [FLOAT, FLOAT]
+    assert [entry.name for entry in model.graph.input] == ["planes"]
+    assert [entry.name for entry in model.graph.output] == ["policy", "value"]
+    types = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type in ("Conv", "Gemm"):
+            wanted = HALF if node.op_type == "Conv" else FLOAT
+            assert {types[name] for name in node.input if name in types} == {wanted}, node.name
+    casts = [node for node in model.graph.node if node.op_type == "Cast"]
+    assert len(casts) == 2  # one for each head
+
+
+def test_a_network_of_a_fixed_batch_keeps_it(network: Path, tmp_path: Path) -> None:
+    source = changed(network, tmp_path / "in.onnx", fix_batch)
+    to_float16(source, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
+    (planes,) = onnx.load(tmp_path / "out.onnx").graph.input
+    assert planes.type.tensor_type.shape.dim[0].dim_value == 4
+
+
+def graph_of(*nodes: tuple[str, list[str], str], outputs: tuple[str, ...]) -> Any:
+    """Return a model of nodes (operator, inputs, output), each named as its output."""
+    value = onnx.helper.make_tensor_value_info
+    made = [onnx.helper.make_node(kind, given, [out], name=out) for kind, given, out in nodes]
+    weights = [onnx.numpy_helper.from_array(np.ones((4, 4, 1, 1), np.float32), "w")]
+    graph = onnx.helper.make_graph(
+        made, "test", [value("planes", FLOAT, ["N", 4, 3, 3])],
+        [value(name, FLOAT, None) for name in outputs], weights,
+    )  # fmt: skip
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    return onnx.shape_inference.infer_shapes(model)
+
+
+def test_sums_over_the_board_and_what_lies_between_them_stay_in_float32() -> None:
+    model = graph_of(
+        ("Conv", ["planes", "w"], "stem"),
+        ("GlobalAveragePool", ["stem"], "mean"),
+        ("Add", ["mean", "w"], "epsilon"),
+        ("Sqrt", ["epsilon"], "deviation"),
+        ("Div", ["stem", "deviation"], "normal"),
+        ("Conv", ["normal", "w"], "tower"),
+        ("Conv", ["tower", "w"], "policy"),
+        ("Conv", ["tower", "w"], "value.raw"),
+        ("Tanh", ["value.raw"], "value"),
+        outputs=("policy", "value"),
+    )
+    kept = float32_nodes(model)
+    assert kept == {"mean", "epsilon", "deviation", "policy", "value.raw", "value"}
+    assert half_tensors(model, kept) == (
+        ["w"], ["planes", "stem", "deviation", "normal", "tower"]
+    )  # fmt: skip
+
+
+def test_a_weight_of_both_types_is_there_twice_and_each_tensor_is_cast_once() -> None:
+    model = graph_of(
+        ("Conv", ["planes", "w"], "tower"),
+        ("Conv", ["tower", "w"], "policy"),
+        ("Conv", ["tower", "w"], "value"),
+        outputs=("policy", "value"),
+    )
+    assert to_half(model, float32_nodes(model)) == {"planes", "tower.float16"}
+    onnx.checker.check_model(model, full_check=True)
+    kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
+    assert kinds == {"w": FLOAT, "w.float16": HALF}
+    assert [node.op_type for node in model.graph.node] == ["Conv", "Cast", "Conv", "Conv"]
+
+
+# --- the checks ----------------------------------------------------------------------------------
+
+
+def failed(report: Any) -> list[Check]:
+    """Return the checks that failed."""
+    return [check for check in report.checks if check.outcome == "failed"]
+
+
+def test_weights_beyond_float16_are_refused_with_the_figure(network: Path, tmp_path: Path) -> None:
+    source, out = scaled(network, tmp_path / "in.onnx", 1e6), tmp_path / "out.onnx"
+    out.write_text("an older file")
+    report = to_float16(source, out, GAME, limits=ANYTHING, **QUICK)
+    assert (report.outcome, report.path, report.comparison) == ("failed", None, None)
+    weight = failed(report)[0]
+    assert (weight.name, weight.limit) == ("weight, max", 65504)
+    assert 65504 < weight.measured < 1e7
+    assert "block0.first.conv" in weight.detail
+    assert out.read_text() == "an older file"
+    assert report.to_dict()["comparison"] is None
+
+
+def test_activations_beyond_float16_are_refused_with_the_figure(
+    network: Path, tmp_path: Path
+) -> None:
+    source = scaled(network, tmp_path / "in.onnx", 4e4)
+    report = to_float16(source, tmp_path / "out.onnx", GAME, limits=ANYTHING, **QUICK)
+    (activation,) = failed(report)
+    assert (activation.name, activation.limit) == ("activation, max", 32752)
+    assert activation.measured > 32752
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_what_is_compared_rounds_where_the_cpu_does_not(network: Path, tmp_path: Path) -> None:
+    source, spec = scaled(network, tmp_path / "in.onnx", 4e4), pyengine.OnnxEvaluator(network).spec
+    model = onnx.shape_inference.infer_shapes(onnx.load(source))
+    half = to_half(model, float32_nodes(model))
+    onnx.save(model, tmp_path / "half.onnx")
+    rounded(model, half)
+    onnx.checker.check_model(model, full_check=True)
+    onnx.save(model, tmp_path / "rounded.onnx")
+    state = pyengine.load_game(GAME).new_initial_state([3, 7, 12])
+    direct, rounding = (
+        pyengine.OnnxEvaluator(tmp_path / name, spec, providers=["cpu"])
+        for name in ("half.onnx", "rounded.onnx")
+    )
+    direct.evaluate([state])  # no error: there is no half precision between the convolutions
+    with pytest.raises(EvaluationError):
+        rounding.evaluate([state])
+
+
+def test_a_network_that_fails_the_gate_is_not_written(network: Path, tmp_path: Path) -> None:
+    report = to_float16(network, tmp_path / "out.onnx", GAME, limits=NOTHING, **QUICK)
+    assert report.path is None
+    assert "policy, mean" in {check.name for check in failed(report)}
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_a_match_too_short_to_tell_is_undecided(network: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    short: dict[str, Any] = {"positions": 64, "games": 4, "simulations": 8}
+    report = to_float16(network, out, GAME, **short)
+    assert report.match is not None
+    assert report.match.names == ("float16", "original")
+    assert (report.outcome, out.exists()) == ("undecided", False)
+    report = to_float16(network, out, GAME, write_undecided=True, **short)
+    assert (report.outcome, report.path) == ("undecided", out)
+
+
+# --- what cannot be converted --------------------------------------------------------------------
+
+
+def test_a_network_in_float16_is_said_to_be_that(network: Path, tmp_path: Path) -> None:
+    once = tmp_path / "once.onnx"
+    to_float16(network, once, GAME, limits=ANYTHING, **QUICK)
+    for convert in (to_float16, pyengine.conversion.quantise):
+        with pytest.raises(ModelError, match="float32 network, found float16 already"):
+            convert(once, tmp_path / "out.onnx", GAME, **QUICK)
+    int8 = tmp_path / "int8.onnx"
+    pyengine.conversion.quantise(network, int8, GAME, limits=ANYTHING, **QUICK)
+    with pytest.raises(ModelError, match="float32 network, found int8 already"):
+        to_float16(int8, tmp_path / "out.onnx", GAME, **QUICK)
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_a_network_whose_layers_all_stay_is_refused(tmp_path: Path) -> None:
+    source = TinyModel().write(tmp_path / "in.onnx")
+    with pytest.raises(ModelError, match="found none among 2 that need not stay in float32"):
+        to_float16(source, tmp_path / "out.onnx", "tic_tac_toe", spec=pyengine.ModelSpec(), **QUICK)
+
+
+def test_a_network_with_branches_is_refused() -> None:
+    model = graph_of(("Relu", ["planes"], "policy"), outputs=("policy",))
+    check_no_branches(model, Path("net.onnx"))
+    branch = onnx.helper.make_node("If", ["w"], ["more"], then_branch=model.graph)
+    model.graph.node.append(branch)
+    with pytest.raises(ModelError, match="without branches and loops, found If"):
+        check_no_branches(model, Path("net.onnx"))
+
+
+def test_without_the_extra_the_error_names_it(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(EngineError, match=r"pip install 'pyengine-search\[convert\]'"):
+        to_float16(network, tmp_path / "out.onnx", GAME, **QUICK)
+
+
+def test_a_network_for_19x19_passes(tmp_path: Path) -> None:
+    leela_to_onnx(random_leela(2, 32, seed=1), tmp_path / "in.onnx")
+    report = to_float16(tmp_path / "in.onnx", tmp_path / "out.onnx", "go", positions=32, games=0)
+    assert report.passed, report.checks
+    assert (report.converted, report.kept) == (7, 3)
