@@ -174,17 +174,28 @@ def fields_table(path: str) -> str:
 
 def _types(path: str) -> dict[str, str]:
     """The annotations of a class's fields, those of its bases in this package included."""
-    node = definition(path)
+    module, node = _found(path)
     assert isinstance(node, ast.ClassDef)
+    imported = _imported(module)
     types: dict[str, str] = {}
     for base in (ast.unparse(base) for base in node.bases):
-        if "." in base:
-            types |= _types(base)
+        if "." in base or base in imported:
+            types |= _types(imported.get(base, base))
     aliases = _aliases(path)
     return types | {
         ast.unparse(line.target): aliases.get(kind := ast.unparse(line.annotation), kind)
         for line in node.body
         if isinstance(line, ast.AnnAssign)
+    }
+
+
+def _imported(module: str) -> dict[str, str]:
+    """The names that a module imports from this package, and their dotted paths."""
+    return {
+        alias.name: f"{line.module}.{alias.name}"
+        for line in _module(module).body
+        if isinstance(line, ast.ImportFrom) and (line.module or "").startswith("pyengine.")
+        for alias in line.names
     }
 
 

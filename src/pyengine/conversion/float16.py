@@ -21,14 +21,12 @@ from pyengine.conversion.gate import (
     OnProgress,
     Options,
     Samples,
-    batches,
     convert,
-    keep_metadata,
     open_network,
-    prepare,
 )
 from pyengine.conversion.graph import LAYERS, check_no_branches
 from pyengine.conversion.leela_onnx import save_model
+from pyengine.conversion.model_file import batches, keep_metadata, prepare
 from pyengine.errors import ModelError
 from pyengine.games import Game
 from pyengine.match import MatchResult

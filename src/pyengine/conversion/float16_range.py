@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pyengine import machine
 from pyengine.conversion.float16_graph import FLOAT, HALF, cast, put
+from pyengine.conversion.model_file import CPU
 from pyengine.extras import need
 
 __all__ = ["MAX_FLOAT16", "largest_results", "largest_weights", "rounded"]
@@ -52,9 +53,7 @@ def largest_results(
     options = runtime.SessionOptions()
     options.intra_op_num_threads = machine.cores()
     options.log_severity_level = 3
-    session = runtime.InferenceSession(
-        watched.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    session = runtime.InferenceSession(watched.SerializeToString(), options, providers=[CPU])
     planes = session.get_inputs()[0].name
     rows = [session.run(outputs, {planes: batch}) for batch in batches]
     return dict(zip(names, np.max(rows, axis=0).astype(float).tolist(), strict=True))

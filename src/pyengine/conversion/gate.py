@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,10 +15,18 @@ import numpy.typing as npt
 
 from pyengine import machine
 from pyengine.arguments import check_callback, check_type, number
-from pyengine.conversion.checks import Check, Comparison, Limits, Outcome, compare, play_match
-from pyengine.conversion.checks import turned as turned_comparison
-from pyengine.conversion.graph import check_float32, check_input, name_nodes
+from pyengine.conversion.checks import (
+    Check,
+    Comparison,
+    Limits,
+    Outcome,
+    compare,
+    play_match,
+    turned,
+)
+from pyengine.conversion.graph import check_float32
 from pyengine.conversion.leela_onnx import save_model
+from pyengine.conversion.model_file import BATCH, CPU, without_weights
 from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError
 from pyengine.evaluators import OnnxEvaluator
@@ -29,26 +35,18 @@ from pyengine.files import check_output, path_of
 from pyengine.games import Game, State, as_game, load_game
 from pyengine.integers import integer
 from pyengine.match import MatchResult
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.spec import ModelSpec
 
 __all__ = [
-    "CPU",
     "Gate",
     "GateReport",
     "OnProgress",
     "Options",
     "Samples",
-    "batches",
     "convert",
-    "free",
-    "keep_metadata",
     "open_network",
-    "prepare",
-    "quiet",
 ]
 
-CPU = "CPUExecutionProvider"
-_BATCH = 32  # rows of a call on the sampled positions
 _TURNED_POSITIONS = 200  # times the symmetries
 
 #: Called with a stage ("games", "calibration", "comparison", "match") and how much of it is done,
@@ -113,7 +111,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raise ConfigError for a value out of range."""
-        for name, least in (("seed", 0), ("positions", _BATCH), ("games", 0), ("simulations", 1)):
+        for name, least in (("seed", 0), ("positions", BATCH), ("games", 0), ("simulations", 1)):
             integer(name, getattr(self, name), least)
         seconds = self.match_seconds
         number("match_seconds", seconds, "seconds above 0", lambda seconds: seconds > 0)
@@ -179,9 +177,9 @@ class Gate:
             self.options.seed,
             lambda ply: self.tell("games", min(1.0, ply / longest)),
         )
-        if min(len(calibration), len(others)) < _BATCH:
+        if min(len(calibration), len(others)) < BATCH:
             raise ConfigError(
-                f"{self.game}: expected at least {_BATCH} distinct positions to "
+                f"{self.game}: expected at least {BATCH} distinct positions to "
                 "calibrate on and as many to compare on, found "
                 f"{len(calibration)} and {len(others)}"
             )
@@ -193,7 +191,7 @@ class Gate:
         """Compare what a converted network says with what the original says."""
         states = samples.comparison
         comparison = compare(self.original, open_network(file, self.reading), states)
-        own = turned_comparison(self.original, states[:_TURNED_POSITIONS])
+        own = turned(self.original, states[:_TURNED_POSITIONS])
         return comparison, comparison.checks(self.limits, own)
 
     def match(self, file: Path, checks: Sequence[Check]) -> tuple[MatchResult | None, list[Check]]:
@@ -243,7 +241,7 @@ def convert(
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
     original = open_network(path_of("model", model), options.spec)
-    check_float32(_stripped(original.path), original.path)
+    check_float32(without_weights(original.path), original.path)
     gate = Gate(name, original.path, played, original, options)
     samples = gate.samples()
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
@@ -270,57 +268,3 @@ def _write(file: Path, out: Path, key: str, report: GateReport, positions: int) 
 def open_network(model: str | os.PathLike[str], spec: ModelSpec | None) -> OnnxEvaluator:
     """Open a network to be asked directly: all cores work on one call."""
     return OnnxEvaluator(model, spec, providers=[CPU], threads=machine.cores())
-
-
-def prepare(source: Path, file: Path) -> tuple[Any, str, tuple[int | str, ...]]:
-    """Write a network simplified; return it as an ONNX model, name and shape of its input.
-
-    ONNX Runtime folds normalisations and scales into the convolutions and infers shapes; each node
-    has a name of its own. Raises ModelError where the network is not float32.
-    """
-    onnx = need("onnx", "convert")
-    shapes = need("onnxruntime.quantization.shape_inference", "convert")
-    with quiet():
-        shapes.quant_pre_process(str(source), str(file), skip_symbolic_shape=True)
-    model = onnx.load(file)
-    name_nodes(model)
-    onnx.save(model, file)
-    return model, *check_input(model, source)
-
-
-def keep_metadata(source: Path, model: Any, spec: ModelSpec) -> None:
-    """Give a model the metadata of a file, and how it reads positions."""
-    onnx = need("onnx", "convert")
-    metadata = {entry.key: entry.value for entry in _stripped(source).metadata_props}
-    onnx.helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
-
-
-def _stripped(source: Path) -> Any:
-    """Load a model without the weights that other files hold."""
-    return need("onnx", "convert").load(source, load_external_data=False)
-
-
-def batches(
-    planes: npt.NDArray[np.float32], shape: Sequence[int | str]
-) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield whole batches as the input has them: a fixed size, flat where it has two dimensions."""
-    rows = _BATCH if free(shape[0]) else int(shape[0])
-    for start in range(0, len(planes) - rows + 1, rows):
-        batch = planes[start : start + rows]
-        yield batch.reshape(rows, -1) if len(shape) == 2 else batch
-
-
-def free(size: object) -> bool:
-    """Whether a dimension of a tensor may have any size."""
-    return not (isinstance(size, int) and size > 0)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep ONNX Runtime's advice to itself while it works."""
-    before = logging.root.manager.disable
-    logging.disable(max(before, logging.WARNING))
-    try:
-        yield
-    finally:
-        logging.disable(before)

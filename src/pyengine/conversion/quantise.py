@@ -13,21 +13,16 @@ import numpy.typing as npt
 
 from pyengine.conversion.checks import Comparison, Limits
 from pyengine.conversion.gate import (
-    CPU,
     Gate,
     GateReport,
     OnProgress,
     Options,
     Samples,
-    batches,
     convert,
-    free,
-    keep_metadata,
-    prepare,
-    quiet,
 )
 from pyengine.conversion.graph import float_nodes
 from pyengine.conversion.leela_onnx import save_model
+from pyengine.conversion.model_file import CPU, batches, free, keep_metadata, prepare, quiet
 from pyengine.errors import ModelError
 from pyengine.extras import need
 from pyengine.games import Game
