@@ -158,6 +158,7 @@ class _Change:
         for entry in self._graph.output:
             if entry.name in self._floats:
                 self._twin(entry.name, half=False)
+        put(self._graph.input, [e for e in self._graph.input if e.name in self._inputs])
         for entry in self._graph.input:
             if entry.name in self._twins[True]:
                 entry.type.tensor_type.elem_type = HALF

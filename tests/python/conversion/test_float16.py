@@ -118,6 +118,20 @@ def test_a_network_of_a_fixed_batch_keeps_it(network: Path, tmp_path: Path) -> N
     assert planes.type.tensor_type.shape.dim[0].dim_value == 4
 
 
+def test_weights_that_are_inputs_too_become_weights_alone(network: Path, tmp_path: Path) -> None:
+    """As in files of ONNX's versions before 1.4."""
+
+    def declare(model: Any) -> None:
+        for tensor in model.graph.initializer:
+            value = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+            model.graph.input.append(value)
+
+    source = changed(network, tmp_path / "in.onnx", declare)
+    report = to_float16(source, tmp_path / "out.onnx", GAME, limits=TIGHT, **QUICK)
+    assert (report.passed, report.converted) == (True, 9)
+    assert [entry.name for entry in onnx.load(tmp_path / "out.onnx").graph.input] == ["planes"]
+
+
 def graph_of(*nodes: tuple[str, list[str], str], outputs: tuple[str, ...]) -> Any:
     """Return a model of nodes (operator, inputs, output), each named as its output."""
     value = onnx.helper.make_tensor_value_info
