@@ -52,6 +52,7 @@ class Options:
         models: folder of networks; None = ``$PYENGINE_SHARED/nets`` when there is one.
         model, game, spec: a network of the user's own, its game as text, its spec as a JSON file
             (None = as the file itself says). The networks of the folders are then left out.
+        trace: file for timelines of searches, of the suites that have them; None = none is made.
     """
 
     quick: bool = False
@@ -60,6 +61,7 @@ class Options:
     model: Path | None = None
     game: str | None = None
     spec: Path | None = None
+    trace: Path | None = None
 
 
 @dataclass
@@ -238,6 +240,7 @@ def main(
     parser.add_argument("--model", type=Path, metavar="FILE.onnx", help="a network of your own")
     parser.add_argument("--game", help='its game, such as "go(board_size=9)"')
     parser.add_argument("--spec", type=Path, metavar="FILE.json", help="its spec")
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="timelines, where it has them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there as well")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="and a picture (extra `plot`)")
     given = vars(parser.parse_args(arguments))
@@ -245,7 +248,7 @@ def main(
         parser.error("--model needs --game")
     to_json, to_plot = given.pop("json"), given.pop("plot")
     try:
-        for file in (to_json, to_plot):
+        for file in (to_json, to_plot, given["trace"]):
             if file is not None:
                 check_output(file)
     except pyengine.ConfigError as error:

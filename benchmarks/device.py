@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,13 +14,15 @@ import pyengine
 from pyengine import ModelSpec, machine
 
 if TYPE_CHECKING or __package__:
-    from . import common
+    from . import common, networks, timeline
     from .common import Options, Report, check
     from .intervals import median, median_columns
     from .modelled import ModelledDevice
     from .pairs import Rate, in_turns, pace, ratios, samples
 else:  # run as a file
     import common
+    import networks
+    import timeline
     from common import Options, Report, check
     from intervals import median, median_columns
     from modelled import ModelledDevice
@@ -239,9 +242,55 @@ def measure(subject: Subject, options: Options) -> dict[str, Any]:
     }
 
 
+#: Searches with a timeline: simulations of each tree.
+TRACED = (
+    Subject("connect_four", "connect_four", TREES, None, simulations=200),
+    Subject("go19", "go", 1, None, simulations=5_000),
+)
+
+
+def traced_subjects(report: Report, options: Options) -> list[tuple[Subject, pyengine.Evaluator]]:
+    """Return what is drawn: searches of many trees and of one, on the user's network if given."""
+    if options.model is None:
+        return [
+            (subject, ModelledDevice(spec=planes_of(pyengine.load_game(subject.game))))
+            for subject in TRACED
+        ]
+    game = str(options.game)
+    return [
+        (replace(subject, name=network.name, game=game), network.evaluator)
+        for network in networks.find_networks(report, options)
+        for subject in TRACED
+    ]
+
+
+def trace_searches(report: Report, options: Options, file: Path) -> None:
+    """Write the timelines and report what share of the time each step has."""
+    searches = {}
+    for subject, evaluator in traced_subjects(report, options):
+        name = f"device/{subject.name}/trace/{subject.knobs}"
+        with report.row(name) as row:
+            traced, config = timeline.Traced(evaluator), config_for(subject)
+            game = pyengine.load_game(subject.game)
+            with pyengine.Engine(game, traced, config=config) as engine:
+                states = [game.new_initial_state()] * subject.trees
+                engine.search_many(states, simulations=subject.simulations)
+            searches[name] = traced.take()
+            row.update(timeline.shares(searches[name], config.threads))
+            row["spans"] = len(searches[name])
+    timeline.write(file, searches)
+    report.notes.append(
+        f"{file}: timelines for chrome://tracing or ui.perfetto.dev; evaluate: share of the time"
+        " with a batch in evaluation; gather, decode: of the time of the searching threads"
+    )
+
+
 def run(report: Report, options: Options) -> None:
-    """Measure every subject."""
+    """Measure every subject, or draw timelines of some."""
     report.fingerprint = config_for(SUBJECTS[0]).fingerprint()
+    if options.trace is not None:
+        trace_searches(report, options, options.trace)
+        return
     for subject in SUBJECTS:
         with report.row(f"device/{subject.name}/modelled/{subject.knobs}") as row:
             row.update(measure(subject, options))

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "eval/network/several.h"
 #include "eval/ort/runtime.h"
 #include "eval/simple.h"
+#include "eval/traced.h"
 #include "games/any/state.h"
 #include "interpreter.h"
 #include "locked.h"
@@ -261,6 +263,45 @@ void bind_modelled_device(py::module_& m) {
       py::arg("devices"), py::arg("spec"));
 }
 
+const char* name_of(TraceSpan::Kind kind) {
+  switch (kind) {
+    case TraceSpan::Kind::gather:
+      return "gather";
+    case TraceSpan::Kind::evaluate:
+      return "evaluate";
+    case TraceSpan::Kind::decode:
+      return "decode";
+  }
+  return "";
+}
+
+void bind_trace(py::module_& m) {
+  py::class_<Trace, std::shared_ptr<Trace>> trace(
+      m, "Trace", "What the threads of a search did, and when. For the benchmark suites.");
+  trace.def(py::init<>());
+  trace.def(
+      "take",
+      [](Trace& self) {
+        py::list spans;
+        for (const TraceSpan& span : self.take()) {
+          using Seconds = std::chrono::duration<double>;
+          spans.append(py::make_tuple(
+              name_of(span.kind), span.thread, span.rows,
+              std::chrono::duration_cast<Seconds>(span.begin.time_since_epoch()).count(),
+              std::chrono::duration_cast<Seconds>(span.end.time_since_epoch()).count()));
+        }
+        return spans;
+      },
+      "Spans since the last call: (\"gather\", \"evaluate\" or \"decode\", number of the thread, "
+      "rows of\nthe batch, begin and end in seconds). Not while a search runs.");
+  m.def(
+      "traced_evaluator",
+      [](const std::shared_ptr<Evaluator>& evaluator, const std::shared_ptr<Trace>& trace) {
+        return std::shared_ptr<Evaluator>(std::make_shared<TracedEvaluator>(evaluator, trace));
+      },
+      py::arg("evaluator"), py::arg("trace"));
+}
+
 void bind_runtime(py::module_& m) {
   m.def(
       "ort_report",
@@ -289,6 +330,7 @@ void bind_eval(py::module_& m) {
   bind_model(m);
   bind_evaluators(m);
   bind_modelled_device(m);
+  bind_trace(m);
   bind_runtime(m);
   const py::object state = m.attr("State");
   state.attr("observation_tensor") = py::cpp_function(

@@ -26,6 +26,7 @@ __all__: list[str] = [
     "SelfPlay",
     "Solver",
     "State",
+    "Trace",
     "at_temperature",
     "callback_evaluator",
     "check_fit",
@@ -55,6 +56,7 @@ __all__: list[str] = [
     "search_problem",
     "state_evaluator",
     "throw_at_exit",
+    "traced_evaluator",
     "uniform_evaluator",
     "unwrap_game",
     "unwrap_state",
@@ -336,6 +338,17 @@ class ModelledDevice:
         """
         Since it was made: batches, rows (without padding), padding; seconds in service (busy) and
         from the end of a batch until its thread wakes up (late), summed.
+        """
+
+class Trace:
+    """
+    What the threads of a search did, and when. For the benchmark suites.
+    """
+    def __init__(self) -> None: ...
+    def take(self) -> list:
+        """
+        Spans since the last call: ("gather", "evaluate" or "decode", number of the thread, rows of
+        the batch, begin and end in seconds). Not while a search runs.
         """
 
 class RolloutPolicy:
@@ -634,6 +647,7 @@ def throw_at_exit() -> None:
     Raises SystemExit when the program is ending, EngineError in the thread that ends it.
     """
 
+def traced_evaluator(evaluator: Evaluator, trace: Trace) -> Evaluator: ...
 def uniform_evaluator() -> Evaluator: ...
 def unwrap_game(game: Game) -> typing.Any:
     """

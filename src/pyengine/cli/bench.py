@@ -39,6 +39,12 @@ _OutFolder: TypeAlias = Annotated[
 ]
 
 
+_TraceFile: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--trace", metavar="FILE", help="Of device: write timelines of searches instead."),
+]
+
+
 @dataclass(frozen=True)
 class _Outputs:
     """Where the reports go. What cannot be written is complained of, and the rest goes on.
@@ -148,6 +154,7 @@ def bench(
     to_json: _JsonFile = None,
     to_plot: _PlotFile = None,
     out: _OutFolder = None,
+    trace: _TraceFile = None,
     tune: Annotated[
         str | None,
         typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
@@ -166,8 +173,18 @@ def bench(
     if model is not None and game is None:
         raise common.usage("--model needs --game")
     options = _module("common").Options(
-        quick=quick, seconds=seconds or _SECONDS, models=models, model=model, game=game, spec=spec
+        quick=quick,
+        seconds=seconds or _SECONDS,
+        models=models,
+        model=model,
+        game=game,
+        spec=spec,
+        trace=trace,
     )
+    if trace is not None:
+        if names != ("device",):
+            raise common.usage(f"--trace is of the suite device, found {' '.join(names)}")
+        check_output(trace)
     outputs = _Outputs(to_json, to_plot, out)
     outputs.check()
     reports, interrupted = _run_all(names, options, outputs)

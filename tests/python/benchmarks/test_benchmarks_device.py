@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from quick_suites import rows_of
 PACKAGE = "pyengine.benchmarks"
 
 common = pytest.importorskip(f"{PACKAGE}.common", reason="the suites are not installed")
+device = pytest.importorskip(f"{PACKAGE}.device")
 fresh = pytest.importorskip(f"{PACKAGE}.fresh")
 modelled = pytest.importorskip(f"{PACKAGE}.modelled")
 
@@ -31,6 +33,20 @@ def test_the_device_suite_says_what_share_of_the_device_is_used() -> None:
         assert row["utilisation"] <= row["in service"] + 1e-9 <= 1.05  # equal where all are full
         assert 0 <= row["padding"] < 0.5
         assert 0 < row["fill"] <= 256
+
+
+def test_the_device_suite_writes_timelines(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    report = common.Report("device")
+    device.run(report, common.Options(trace=file))
+    assert not report.failed
+    assert all(0 < row["evaluate"] <= 1 for row in report.rows)
+    events = json.loads(file.read_text())["traceEvents"]
+    assert {event["name"] for event in events} == {"process_name", "gather", "evaluate", "decode"}
+    spans = [event for event in events if event["ph"] == "X"]
+    assert all(span["dur"] >= 0 and span["tid"] >= 0 and span["args"]["rows"] > 0 for span in spans)
+    feeders = {span["tid"] for span in spans if span["name"] == "evaluate"}
+    assert feeders.isdisjoint(span["tid"] for span in spans if span["name"] == "gather")
 
 
 @pytest.mark.skipif(pyengine.machine.cores() < 2, reason="one core")

@@ -1,0 +1,110 @@
+#include "eval/traced.h"
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <utility>
+
+namespace pyengine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Two requests further apart than that are of two turns.
+constexpr std::chrono::microseconds kLongAgo{50};
+
+std::atomic<std::uint64_t> g_traces{0};
+
+class BoundTraced final : public BoundEvaluator {
+ public:
+  BoundTraced(std::unique_ptr<BoundEvaluator> traced, std::shared_ptr<Trace> trace)
+      : traced_(std::move(traced)), trace_(std::move(trace)) {}
+
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return traced_->traits(); }
+  [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
+    return traced_->make_batch(capacity);
+  }
+  int request(EvalBatch& batch, const AnyPosition& position) override {
+    const auto begin = Clock::now();
+    const int rows = traced_->request(batch, position);
+    trace_->add_request(batch, begin, std::max(rows, 0));
+    return rows;
+  }
+  void answer(EvalBatch& batch, const AnyPosition& position) override {
+    const auto begin = Clock::now();
+    traced_->answer(batch, position);
+    trace_->add_request(batch, begin, 0);
+  }
+  void fill(EvalBatch& batch) override { traced_->fill(batch); }
+  void evaluate(EvalBatch& batch) override {
+    const auto begin = Clock::now();
+    traced_->evaluate(batch);
+    trace_->add(TraceSpan::Kind::evaluate, begin, batch.num_rows);
+  }
+  void decode(EvalBatch& batch) override {
+    const auto begin = Clock::now();
+    traced_->decode(batch);
+    trace_->add(TraceSpan::Kind::decode, begin, batch.num_rows);
+  }
+
+  [[nodiscard]] EvaluatorStats stats() const noexcept override { return traced_->stats(); }
+  void clear_cache() noexcept override { traced_->clear_cache(); }
+  [[nodiscard]] std::string provider() const override { return traced_->provider(); }
+
+ private:
+  std::unique_ptr<BoundEvaluator> traced_;
+  std::shared_ptr<Trace> trace_;
+};
+
+}  // namespace
+
+Trace::Trace() : id_(g_traces.fetch_add(1, std::memory_order_relaxed) + 1) {}
+
+Trace::Lane& Trace::lane() {
+  struct Known {
+    std::uint64_t trace = 0;
+    Lane* lane = nullptr;
+  };
+  thread_local Known known;
+  if (known.trace != id_) {
+    const std::lock_guard lock(mutex_);
+    const int thread = static_cast<int>(lanes_.size());
+    known = {id_, &lanes_.emplace_back(Lane{thread, nullptr, {}})};
+  }
+  return *known.lane;
+}
+
+void Trace::add(TraceSpan::Kind kind, Clock::time_point begin, int rows) {
+  Lane& own = lane();
+  own.gathered = nullptr;
+  own.spans.push_back({kind, own.thread, rows, begin, Clock::now()});
+}
+
+void Trace::add_request(const EvalBatch& batch, Clock::time_point begin, int rows) {
+  Lane& own = lane();
+  if (own.gathered != &batch || begin - own.spans.back().end > kLongAgo) {
+    own.gathered = &batch;
+    own.spans.push_back({TraceSpan::Kind::gather, own.thread, 0, begin, begin});
+  }
+  TraceSpan& last = own.spans.back();
+  last.rows = batch.num_rows + rows;
+  last.end = Clock::now();
+}
+
+std::vector<TraceSpan> Trace::take() {
+  const std::lock_guard lock(mutex_);
+  std::vector<TraceSpan> all;
+  for (Lane& each : lanes_) {
+    all.insert(all.end(), each.spans.begin(), each.spans.end());
+    each.spans.clear();
+    each.gathered = nullptr;
+  }
+  return all;
+}
+
+std::unique_ptr<BoundEvaluator> TracedEvaluator::bind(std::shared_ptr<const AnyGame> game,
+                                                      const BindOptions& options) {
+  return std::make_unique<BoundTraced>(traced_->bind(std::move(game), options), trace_);
+}
+
+}  // namespace pyengine
