@@ -53,6 +53,8 @@ class Options:
         model, game, spec: a network of the user's own, its game as text, its spec as a JSON file
             (None = as the file itself says). The networks of the folders are then left out.
         trace: file for timelines of searches, of the suites that have them; None = none is made.
+        keep: file of a resumable suite's rows: read before, written after every row; None = none.
+        minutes: after them a resumable suite begins no further row.
     """
 
     quick: bool = False
@@ -62,6 +64,8 @@ class Options:
     game: str | None = None
     spec: Path | None = None
     trace: Path | None = None
+    keep: Path | None = None
+    minutes: float = 20.0
 
 
 @dataclass
@@ -77,6 +81,7 @@ class Report:
             instead. ``asked`` is what the figure after it (``ratio`` where there is one) should
             reach; None = for comparison. ``from`` and ``to`` are the interval of that figure.
         notes: lines below the table.
+        group: of a row; each group has a table of its own. None = one table.
     """
 
     name: str
@@ -85,6 +90,7 @@ class Report:
     rows: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     machine: dict[str, str] = field(default_factory=lambda: describe_machine())
+    group: Callable[[dict[str, Any]], str] | None = None
 
     @property
     def failed(self) -> bool:
@@ -97,19 +103,19 @@ class Report:
         try:
             yield
         except Exception as error:  # the other rows go on
-            self.rows.append({"name": name, "failed": _reason(error)})
+            self.rows.append({"name": name, "failed": reason_of(error)})
 
     @contextmanager
     def row(self, name: str) -> Iterator[dict[str, Any]]:
         """Collect the figures of a row; an error inside leaves the reason and no figures."""
         figures: dict[str, Any] = {"name": name}
-        _announce(name)
+        announce(name)
         try:
             with self.attempt(name):
                 yield figures
                 self.rows.append(figures)
         finally:
-            _announce("")
+            announce("")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -128,12 +134,22 @@ class Report:
         lines += [f"  {key}: {value}" for key, value in self.machine.items()]
         if self.fingerprint:
             lines.append(f"  config: {self.fingerprint}")
-        lines += ["", *columns(self.rows)]
+        for rows in self._groups():
+            lines += ["", *columns(rows)]
         lines += [f"{row['name']}: FAILED: {row['failed']}" for row in _failures(self.rows)]
         return "\n".join([*lines, *self.notes])
 
+    def _groups(self) -> list[list[dict[str, Any]]]:
+        if self.group is None:
+            return [self.rows]
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            if "failed" not in row:
+                groups.setdefault(self.group(row), []).append(row)
+        return list(groups.values()) or [[]]
 
-def _reason(error: Exception) -> str:
+
+def reason_of(error: Exception) -> str:
     """Return what is wrong; of an error that no one expected, also its kind and place."""
     if isinstance(error, CheckError | pyengine.EngineError):
         return str(error)
@@ -141,7 +157,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
 
 
-def _announce(name: str) -> None:
+def announce(name: str) -> None:
     """Show on a terminal which row is being measured; nothing = clear the line."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{name}", end="", file=sys.stderr, flush=True)
@@ -152,11 +168,15 @@ def _failures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def columns(rows: list[dict[str, Any]]) -> list[str]:
-    """Return rows as lines of a table; those without figures are left out."""
+    """Return rows as lines of a table; those without figures are left out, and details (dicts)."""
     good = [row for row in rows if "failed" not in row]
     if not good:
         return ["no figures"]
-    titles = list(dict.fromkeys(title for row in good for title in row))
+    titles = list(
+        dict.fromkeys(
+            title for row in good for title, value in row.items() if not isinstance(value, dict)
+        )
+    )
     cells = [titles, *([_cell(row.get(title)) for title in titles] for row in good)]
     widths = [max(len(line[i]) for line in cells) for i in range(len(titles))]
     return [
@@ -231,8 +251,12 @@ def main(
     description: str,
     run: Callable[[Report, Options], None],
     arguments: list[str] | None,
+    check_options: Callable[[Options], None] | None = None,
 ) -> int:
-    """Run a suite from the command line; exit status 1 when a row failed."""
+    """Run a suite from the command line; exit status 1 when a row failed.
+
+    ``check_options`` raises an EngineError for what would stop it, before anything runs.
+    """
     parser = argparse.ArgumentParser(prog=name, description=description)
     parser.add_argument("--quick", action="store_true", help="a sign of life, no measurement")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each row, about")
@@ -241,6 +265,7 @@ def main(
     parser.add_argument("--game", help='its game, such as "go(board_size=9)"')
     parser.add_argument("--spec", type=Path, metavar="FILE.json", help="its spec")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="timelines, where it has them")
+    parser.add_argument("--minutes", type=float, default=20.0, help="of a resumable suite")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report there as well")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="and a picture (extra `plot`)")
     given = vars(parser.parse_args(arguments))
@@ -251,10 +276,13 @@ def main(
         for file in (to_json, to_plot, given["trace"]):
             if file is not None:
                 check_output(file)
-    except pyengine.ConfigError as error:
+        options = Options(**given, keep=to_json)
+        if check_options is not None:
+            check_options(options)
+    except pyengine.EngineError as error:
         parser.error(str(error))
     report = Report(name, description)
-    interrupted = run_kept(report, run, Options(**given))
+    interrupted = run_kept(report, run, options)
     print(report.table())
     try:
         if to_json is not None:

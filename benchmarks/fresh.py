@@ -7,7 +7,9 @@ import gc
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pyengine
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
+_FAREWELL = 10.0  # seconds that an interrupted process has to end by itself
 
 
 class FreshError(pyengine.EngineError):
@@ -42,6 +45,53 @@ def answer(probes: Mapping[str, Callable[..., dict[str, Any]]]) -> None:
     """Run the probe that the command line names and print what it returns."""
     probe, arguments = sys.argv[1:3]
     print(json.dumps(probes[probe](**json.loads(arguments))))
+
+
+def stream(
+    file: str | Path, probe: str, *, seconds: float, **arguments: Any
+) -> Iterator[dict[str, Any]]:
+    """Run a probe of a file (one that calls :func:`answers`); yield what it yields, at once.
+
+    Raises FreshError, also for a process that is ended after ``seconds``. It is gone when the
+    loop is left.
+    """
+    command = [sys.executable, str(Path(file).resolve()), probe, json.dumps(arguments)]
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as said,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True) as process,
+    ):
+        late = threading.Timer(seconds, process.kill)
+        late.start()
+        try:
+            for line in process.stdout or ():
+                if line.startswith("{"):  # a library may write to the standard output too
+                    yield json.loads(line)
+            status = process.wait()
+        finally:
+            _end(process)
+            late.cancel()
+        if status != 0:
+            said.seek(0)
+            last = said.read().strip().splitlines()[-1:] or [f"exit status {status}"]
+            raise FreshError(f"{probe} in a process of its own: {last[0]}")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """See a process out that was left early: Ctrl-C reaches it too."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(_FAREWELL)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def answers(probes: Mapping[str, Callable[..., Iterable[dict[str, Any]]]]) -> None:
+    """Run the probe that the command line names and print each thing that it yields."""
+    probe, arguments = sys.argv[1:3]
+    for one in probes[probe](**json.loads(arguments)):
+        print(json.dumps(one), flush=True)
 
 
 def knows_memory() -> bool:

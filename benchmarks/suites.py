@@ -15,10 +15,14 @@ SUITES = (
     "threads",
     "memory",
     "latency",
+    "gpu",
     "parallel-strength",
     "strength",
     "peers",
 )
+#: Those that write their rows one by one and go on where they stopped. ``check_options(options)``
+#: of their modules raises an EngineError for a file of rows that they cannot go on from.
+RESUMABLE = frozenset({"gpu"})
 
 
 def module_of(suite: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -72,6 +72,12 @@ class _Outputs:
             except OSError as error:
                 raise ConfigError(f"--out: no folder {self.folder}: {error}") from error
 
+    def kept(self, name: str) -> Path | None:
+        """Return where a resumable suite keeps its rows; None = nowhere."""
+        if self.json is not None and str(self.json) != "-":
+            return self.json
+        return None if self.folder is None else self.folder / f"{name}.json"
+
     def show(self, text: str) -> None:
         """Print a table."""
         if str(self.json) != "-":
@@ -124,6 +130,11 @@ def suites() -> tuple[str, ...]:
     return tuple(package.SUITES)
 
 
+def _resumable() -> frozenset[str]:
+    """Return the suites that go on from the rows of a file."""
+    return frozenset(importlib.import_module(_PACKAGE).RESUMABLE)
+
+
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
 
@@ -151,6 +162,13 @@ def bench(
     ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game of --model, --tune.")] = None,
     spec: common.SpecOption = None,
+    minutes: Annotated[
+        float,
+        typer.Option(
+            "--minutes",
+            help="Of gpu, which then stops; with the same --json or --out file it goes on.",
+        ),
+    ] = 20.0,
     to_json: _JsonFile = None,
     to_plot: _PlotFile = None,
     out: _OutFolder = None,
@@ -163,6 +181,8 @@ def bench(
     """Run benchmark suites and print their tables. Exit status 1 if a row fails."""
     if seconds is not None and not seconds > 0:
         raise common.usage(f"--seconds must be above 0, found {seconds}")
+    if not minutes > 0:
+        raise common.usage(f"--minutes must be above 0, found {minutes}")
     if tune is not None:
         if suite or skip:
             named = " ".join([*(suite or []), *(skip or [])])
@@ -180,6 +200,7 @@ def bench(
         game=game,
         spec=spec,
         trace=trace,
+        minutes=minutes,
     )
     if trace is not None:
         if names != ("device",):
@@ -187,6 +208,9 @@ def bench(
         check_output(trace)
     outputs = _Outputs(to_json, to_plot, out)
     outputs.check()
+    for name in names:
+        if name in _resumable():
+            _module(name).check_options(replace(options, keep=outputs.kept(name)))
     reports, interrupted = _run_all(names, options, outputs)
     if interrupted:
         raise KeyboardInterrupt
@@ -236,7 +260,8 @@ def _run_all(
     for name in names:
         common.console(stderr=True).print(Text(f"running {name} ...", style="dim"))
         report = _module("common").Report(name)
-        interrupted = _module("common").run_kept(report, partial(_run_suite, name), options)
+        own = replace(options, keep=outputs.kept(name) if name in _resumable() else None)
+        interrupted = _module("common").run_kept(report, partial(_run_suite, name), own)
         outputs.show(report.table() + "\n")
         reports[name] = report.to_dict()
         outputs.keep(name, reports[name])

@@ -1,0 +1,63 @@
+"""The network files of the suite ``gpu``: random weights, float32 and float16."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyengine import conversion
+from pyengine.extras import need
+
+if TYPE_CHECKING or __package__:
+    from .gpu_plan import Subject
+else:  # run as a file
+    from gpu_plan import Subject
+
+#: Writes the float16 network of a float32 file (first) to another file (second).
+Halve: TypeAlias = Callable[[Path, Path], object]
+
+
+def installed_halve() -> Halve | None:
+    """Return the converter of the package; None = this build has none."""
+    found: Halve | None = getattr(conversion, "to_float16", None)
+    return found
+
+
+class Files:
+    """Network files in a folder, each made when it is first asked for."""
+
+    def __init__(self, folder: Path, halve: Halve | None) -> None:
+        """``halve`` makes float16 files; None = there are none."""
+        self._folder = folder
+        self._halve = halve
+
+    def precisions(self) -> list[str]:
+        """Return what can be made."""
+        return ["float32"] if self._halve is None else ["float32", "float16"]
+
+    def file(self, subject: Subject, precision: str) -> Path:
+        """Return a network's file. Raises EngineError where the extra ``convert`` is absent."""
+        path = self._folder / f"{subject.name}_{subject.board}_{precision}.onnx"
+        if path.exists():
+            return path
+        if precision == "float32":
+            weights = conversion.random_leela(
+                subject.blocks, subject.channels, board_size=subject.board
+            )
+            conversion.leela_to_onnx(weights, path)
+        else:
+            assert self._halve is not None
+            self._halve(self.file(subject, "float32"), path)
+        return path
+
+    def of_one_size(self, subject: Subject, precision: str, rows: int) -> Path:
+        """Return the file of a network that takes batches of so many rows and no others."""
+        path = self._folder / f"{subject.name}_{subject.board}_{precision}_{rows}.onnx"
+        if not path.exists():
+            onnx = need("onnx", "convert")
+            model = onnx.load(self.file(subject, precision))
+            for tensor in (*model.graph.input, *model.graph.output):
+                tensor.type.tensor_type.shape.dim[0].dim_value = rows
+            onnx.save(model, path)
+        return path

@@ -1,0 +1,289 @@
+"""What the suite ``gpu`` measures, what is asked of it, and what to try where it falls short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pyengine import machine
+
+if TYPE_CHECKING or __package__:
+    from .bars import bar_of
+else:  # run as a file
+    from bars import bar_of
+
+#: Simulations of the search whose latency is measured.
+SIMULATIONS = 1600
+#: Of one tree at a batch of 64, and of many trees at batches of 8 and more.
+ONE_TREE_ASKED, MANY_TREES_ASKED = 0.85, 0.95
+ONE_TREE_BATCH, LEAST_BATCH = 64, 8
+#: Of AlphaGo Zero's network alone: 1,600 simulations, opening, memory in multiples of the weights.
+LATENCY_ASKED, OPENING_ASKED, MEMORY_ASKED = 150.0, 2000.0, 2.0
+#: Of the largest difference of a probability or value from the CPU's, by precision: TensorFloat-32
+#: keeps 10 bits of a factor.
+PARITY_ASKED = {"float32": 5e-3, "float16": 2e-2}
+
+#: Settings of ONNX Runtime's CUDA provider, by a name for people.
+CUDA_SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "engine": {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1"},
+    "graph": {
+        "cudnn_conv_algo_search": "HEURISTIC",
+        "prefer_nhwc": "1",
+        "enable_cuda_graph": "1",
+    },
+    "heuristic": {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "0"},
+    "exhaustive": {"cudnn_conv_algo_search": "EXHAUSTIVE", "prefer_nhwc": "0"},
+    "exhaustive,nhwc": {"cudnn_conv_algo_search": "EXHAUSTIVE", "prefer_nhwc": "1"},
+    "default": {"cudnn_conv_algo_search": "DEFAULT", "prefer_nhwc": "0"},
+    "no tf32": {"cudnn_conv_algo_search": "HEURISTIC", "prefer_nhwc": "1", "use_tf32": "0"},
+}
+#: What the engine itself chooses; the CPU has no settings.
+ENGINE = "engine"
+GRAPH = "graph"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A network of random weights.
+
+    Attributes:
+        blocks, channels, board: of a tower as Leela Zero's on such a board of Go.
+        full_size: whether what is asked of AlphaGo Zero's network is asked of it.
+    """
+
+    blocks: int
+    channels: int
+    board: int
+    full_size: bool = False
+
+    @property
+    def name(self) -> str:
+        """Blocks and filters."""
+        return f"{self.blocks}x{self.channels}"
+
+    @property
+    def game(self) -> str:
+        """Its game as text."""
+        return f"go(board_size={self.board})"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What is measured of each network.
+
+    Attributes:
+        subjects: the networks.
+        batches: rows of a batch.
+        trees: searched at once, with the batch at which numbers of threads are compared.
+        latency_batches: of the search whose latency is measured.
+        simulations: of that search.
+        selfplay_batch: of self-play.
+        positions: compared with the CPU's.
+        slices: of a search, each of which gives a rate.
+        slice_batches: that a slice lasts at least.
+        share: of the time that a row has, as the options say.
+    """
+
+    subjects: tuple[Subject, ...]
+    batches: tuple[int, ...]
+    trees: Mapping[int, int]
+    latency_batches: tuple[int, ...]
+    simulations: int
+    selfplay_batch: int
+    positions: int
+    slices: int
+    slice_batches: int
+    share: float
+
+
+FULL = Grid(
+    subjects=(Subject(3, 48, 9), Subject(6, 96, 19), Subject(20, 256, 19, full_size=True)),
+    batches=(1, 8, 16, 64, 256, 1024),
+    trees={1: 64, 64: 256, 512: 1024},
+    latency_batches=(16, 32, 64),
+    simulations=SIMULATIONS,
+    selfplay_batch=256,
+    positions=64,
+    slices=6,
+    slice_batches=12,
+    share=1.0,
+)
+QUICK = Grid(
+    subjects=(Subject(1, 8, 9),),
+    batches=(1, 8),
+    trees={1: 8, 16: 8},
+    latency_batches=(8,),
+    simulations=40,
+    selfplay_batch=8,
+    positions=8,
+    slices=2,
+    slice_batches=2,
+    share=0.1,
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A row to measure.
+
+    Attributes:
+        name: of the row.
+        knobs: arguments of its measurement.
+        asked: of its figure; None = for comparison.
+    """
+
+    name: str
+    knobs: Mapping[str, Any] = field(default_factory=dict)
+    asked: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A network in one precision: the rows of its parts."""
+
+    subject: Subject
+    precision: str
+    grid: Grid
+
+    @property
+    def title(self) -> str:
+        """What its rows' names begin with."""
+        return f"gpu/go{self.subject.board}/{self.subject.name},{self.precision}"
+
+    def bare(self) -> list[Wanted]:
+        """Return the rows of ONNX Runtime without a search."""
+        return [Wanted(self.bare_name(batch), {"batch": batch}) for batch in self.grid.batches]
+
+    def bare_name(self, batch: int) -> str:
+        """Return the name of the row that a search of such batches is held against."""
+        return f"{self.title}/bare,batch={batch}"
+
+    def threads(self) -> list[Wanted]:
+        """Return the searches that compare numbers of threads."""
+        return [
+            self.search(trees, batch, threads, asked=None)
+            for trees, batch in self.grid.trees.items()
+            for threads in thread_counts()
+        ]
+
+    def batches(self, best: Mapping[int, int]) -> list[Wanted]:
+        """Return the searches in other batches, with the threads that were best of such trees."""
+        return [
+            self.search(trees, batch, best[trees], asked=asked_of_search(trees, batch))
+            for trees, main in self.grid.trees.items()
+            for batch in self.grid.batches
+            if batch != main
+        ]
+
+    def search(self, trees: int, batch: int, threads: int, asked: float | None) -> Wanted:
+        """Return a search."""
+        knobs = {"trees": trees, "batch": batch, "threads": threads}
+        text = ",".join(f"{name}={value}" for name, value in knobs.items())
+        return Wanted(f"{self.title}/search,{text}", knobs, asked)
+
+    def latency(self) -> list[Wanted]:
+        """Return the searches of one tree whose time counts."""
+        count = self.grid.simulations
+        asked = LATENCY_ASKED if self.subject.full_size else None
+        return [
+            Wanted(
+                f"{self.title}/latency,simulations={count},batch={batch}",
+                {"batch": batch, "simulations": count},
+                asked,
+            )
+            for batch in self.grid.latency_batches
+        ]
+
+    def selfplay(self) -> list[Wanted]:
+        """Return self-play."""
+        batch = self.grid.selfplay_batch
+        return [Wanted(f"{self.title}/selfplay,batch={batch}", {"batch": batch})]
+
+    def opening(self) -> list[Wanted]:
+        """Return the time of opening with all sizes of batch."""
+        asked = OPENING_ASKED if self.subject.full_size else None
+        most = max(self.grid.batches)
+        return [Wanted(f"{self.title}/opening,batch={most}", {"batch": most}, asked)]
+
+    def memory(self) -> list[Wanted]:
+        """Return the memory of all sizes of batch; of the largest alone is measured beside it."""
+        asked = MEMORY_ASKED if self.subject.full_size else None
+        most = max(self.grid.batches)
+        return [Wanted(f"{self.title}/memory,batch={most}", {"batch": most}, asked)]
+
+    def parity(self) -> list[Wanted]:
+        """Return the comparison with the CPU."""
+        count = self.grid.positions
+        asked = PARITY_ASKED[self.precision]
+        return [Wanted(f"{self.title}/parity,positions={count}", {"positions": count}, asked)]
+
+
+def thread_counts() -> list[int]:
+    """Return 1, 2, 4, 8 and 16, as far as there are cores, and twice the cores."""
+    cores = machine.cores()
+    return [*(n for n in (1, 2, 4, 8, 16) if n <= cores), 2 * cores]
+
+
+def asked_of_search(trees: int, batch: int) -> float | None:
+    """Return what is asked of the ratio to bare ONNX Runtime."""
+    if trees == 1:
+        return ONE_TREE_ASKED if batch == ONE_TREE_BATCH else None
+    return MANY_TREES_ASKED if batch >= LEAST_BATCH else None
+
+
+def settings_of(provider: str, precision: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the settings to try; TensorFloat-32 is float32's alone."""
+    if provider != "cuda":
+        return {ENGINE: {}}
+    return {
+        name: options
+        for name, options in CUDA_SETTINGS.items()
+        if precision == "float32" or "use_tf32" not in options
+    }
+
+
+def what_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each row that is below what is asked."""
+    lines = []
+    for row in rows:
+        bar = bar_of(row)
+        if bar is not None and bar.reached < 1:
+            limit = "at most" if bar.at_most else "at least"
+            lines.append(
+                f"{bar.row}: {bar.title} {bar.measured:.3g}, asked {limit} {bar.asked:.3g}."
+                f" Try: {_advice(row)}"
+            )
+    return lines
+
+
+def part_of(row: Mapping[str, Any]) -> str:
+    """Return the part that a row belongs to."""
+    return str(row["name"]).split("/")[-1].split(",")[0]
+
+
+def _advice(row: Mapping[str, Any]) -> str:
+    part = part_of(row)
+    return _search_advice(row) if part == "search" else _ADVICE[part]
+
+
+def _search_advice(row: Mapping[str, Any]) -> str:
+    """Say what holds a search back, the cheapest remedy first."""
+    if row["of engine's"] >= row["asked"]:
+        if row["bare settings"] == GRAPH:
+            return "CUDA graphs: the search has what it can have without them"
+        return f"the provider's settings {row['bare settings']!r} (`providers=[('cuda', {{...}})]`)"
+    batch = int(str(row["name"]).split("batch=")[1].split(",")[0])
+    if row["fill"] < 0.9 * batch:
+        return "a larger in_flight, or more trees: batches are not full"
+    if row["waiting"] < 0.1:
+        return "more threads, up to the cores: none of them waits for the device"
+    return "fewer threads, or larger batches: threads wait while the device has time"
+
+
+_ADVICE = {
+    "latency": "float16, another batch_size, in_flight of twice to four times the batch",
+    "opening": "a smaller batch_size: each power of two from 8 up to it is a session",
+    "memory": "a smaller batch_size: each power of two from 8 up to it has a copy of the weights",
+    "parity": "NVIDIA_TF32_OVERRIDE=0, which keeps all bits of float32; float16 has 11",
+}

@@ -1,0 +1,392 @@
+"""The measurements of the suite ``gpu``, each kind in a process of its own.
+
+A process yields ``{"begin": name}`` before a row and the row after it, so that a crash or a limit
+costs one row.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import pyengine
+from pyengine import OnnxEvaluator, SearchConfig, _core, machine, runtime
+from pyengine.spec import spec_of_model
+
+if TYPE_CHECKING or __package__:
+    from . import fresh, gpu_bare, networks, nvidia, saturation, selfplay
+    from .common import check, reason_of
+    from .gpu_plan import settings_of
+    from .intervals import counted, median, median_columns
+else:  # run as a file
+    import fresh
+    import gpu_bare
+    import networks
+    import nvidia
+    import saturation
+    import selfplay
+    from common import check, reason_of
+    from gpu_plan import settings_of
+    from intervals import counted, median, median_columns
+
+MIB = 1 << 20
+_MEMORY = 4 << 30  # of a search's trees, where the machine has four times as much
+_POLL = 3e-4  # seconds between two looks at a counter
+_LONGEST = 600.0  # seconds of a search that is stopped long before
+_SLICE_SHARE = 0.15  # least time of a slice, as a share of the time of a row
+_SLICE = 2.0  # seconds, at most
+
+
+@dataclass(frozen=True)
+class Place:
+    """A network on a device, and how long to measure.
+
+    Attributes:
+        provider: "cuda", or "cpu" called as a device is.
+        precision: "float32" or "float16".
+        file, reference, one_size: the network; in float32; for batches of the largest size alone.
+        game: as text.
+        seconds: of a row, about.
+        slices, slice_batches: of a search; see ``gpu_plan.Grid``.
+    """
+
+    provider: str
+    precision: str
+    file: str
+    reference: str
+    one_size: str
+    game: str
+    seconds: float
+    slices: int
+    slice_batches: int
+
+    @property
+    def slice_seconds(self) -> float:
+        """The least time of a slice."""
+        return _SLICE_SHARE * self.seconds
+
+    def open(self, file: str | None = None) -> pyengine.Evaluator:
+        """Open the network, or another file, on the device."""
+        path = Path(file or self.file)
+        if self.provider == "cuda":
+            return OnnxEvaluator(path, providers=["cuda"])
+        model = _core.open_onnx(
+            path,
+            library=runtime.find_library(),
+            providers=[("cpu", {})],
+            device_id=0,
+            max_batch=0,
+            threads=0,
+            as_device=True,
+        )
+        spec = spec_of_model(model, path, None)
+        return pyengine.Evaluator(_core.onnx_evaluator(model, spec), spec)
+
+    def used_bytes(self) -> int | None:
+        """Return the bytes in use on the device; None = not known."""
+        if self.provider == "cuda":
+            return nvidia.used_bytes()
+        return fresh.resident() if fresh.knows_memory() else None
+
+    @contextmanager
+    def watched(self, figures: dict[str, Any]) -> Iterator[None]:
+        """Add how busy the GPU was inside the block; None where that is not known."""
+        if self.provider != "cuda":
+            yield
+            figures["gpu %"] = None
+            return
+        with nvidia.watched() as utilisation:
+            yield
+        figures["gpu %"] = utilisation.percent
+
+
+def bare(place: Place) -> Callable[..., dict[str, Any]]:
+    """Measure ONNX Runtime without the engine."""
+    network = networks.Candidate(Path(place.file), place.game).open()
+    settings = settings_of(place.provider, place.precision)
+
+    def measure(batch: int) -> dict[str, Any]:
+        return gpu_bare.measure(network, place.provider, settings, batch, place.slice_seconds)
+
+    return measure
+
+
+def search(place: Place) -> Callable[..., dict[str, Any]]:
+    """Measure rows a second inside a search of one tree, or of many at once."""
+    evaluator, game = place.open(), pyengine.load_game(place.game)
+
+    def measure(
+        trees: int,
+        batch: int,
+        threads: int,
+        bare: float | None,
+        same: float | None,
+        settings: str | None,
+    ) -> dict[str, Any]:
+        states = saturation.openings(game, trees)
+        config = SearchConfig(
+            batch_size=batch,
+            in_flight=in_flight_of(trees, batch),
+            threads=threads,
+            cache_entries=0,
+            memory_limit=_memory(),
+        )
+        length = max(place.slice_seconds, place.slice_batches * batch / (bare or 1e9))
+        with pyengine.Engine(game, evaluator, config=config) as engine:
+            engine.search_many(states[:1], simulations=1)  # opens all sizes
+            figures: dict[str, Any] = {}
+            with ThreadPoolExecutor(1) as pool, place.watched(figures):
+                running = pool.submit(engine.search_many, states, seconds=_LONGEST)
+                try:
+                    marks = _marks(engine, running, place.slices, min(length, _SLICE))
+                finally:
+                    engine.stop()
+            for result in running.result():
+                saturation.check_result(result)
+        return _figures(marks, threads, bare, same) | figures | {"bare settings": settings}
+
+    return measure
+
+
+def in_flight_of(trees: int, batch: int) -> int:
+    """Return leaves of a tree in flight: four batches of one tree, eight of many together."""
+    return 4 * batch if trees == 1 else max(16, 8 * batch // trees)
+
+
+def _memory() -> int:
+    there = machine.memory_bytes()
+    return min(_MEMORY, there // 4) if there else _MEMORY
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The counters of an engine right after a batch."""
+
+    at: float
+    stats: dict[str, Any]
+
+
+def _marks(engine: pyengine.Engine, running: Future[Any], slices: int, length: float) -> list[Mark]:
+    """Return the marks between slices of a search; what is before the first is its beginning."""
+    marks: list[Mark] = []
+    begun = time.perf_counter()
+    for number in range(1, slices + 2):
+        while time.perf_counter() < begun + number * length and not running.done():
+            time.sleep(_POLL)
+        marks.append(_mark(engine, running))
+        begun += max(0.0, marks[-1].at - (begun + number * length))  # a batch took longer
+    return marks
+
+
+def _mark(engine: pyengine.Engine, running: Future[Any]) -> Mark:
+    """Wait for the next batch: whole batches are counted, however few they are."""
+    before = engine.stats()["evaluations"]
+    while not running.done():
+        stats = engine.stats()
+        if stats["evaluations"] > before:
+            return Mark(time.perf_counter(), stats)
+        time.sleep(_POLL)
+    running.result()  # raises what ended it
+    check("the search goes on until it is stopped", False)
+    raise AssertionError
+
+
+def _figures(
+    marks: list[Mark], threads: int, bare: float | None, same: float | None
+) -> dict[str, Any]:
+    rates = [
+        (b.stats["evaluations"] - a.stats["evaluations"]) / (b.at - a.at)
+        for a, b in itertools.pairwise(marks)
+    ]
+    first, last = marks[0], marks[-1]
+
+    def between(counter: str) -> float:
+        return float(last.stats[counter] - first.stats[counter])
+
+    rows = between("evaluations")
+    ratio = median_columns("ratio", [rate / bare for rate in rates]) if bare else {}
+    return {
+        **ratio,
+        "of engine's": median(rates) / same if same else None,
+        "rows/s": median(rates),
+        "fill": rows / max(1.0, between("batches")),
+        "padding": between("padding") / (rows + between("padding")),
+        "waiting": between("waiting_seconds") / (threads * (last.at - first.at)),
+    }
+
+
+def latency(place: Place) -> Callable[..., dict[str, Any]]:
+    """Measure the time of a search of one tree that begins anew."""
+    evaluator, game = place.open(), pyengine.load_game(place.game)
+    state = game.new_initial_state()
+
+    def measure(batch: int, simulations: int) -> dict[str, Any]:
+        times = []
+        with pyengine.Engine(game, evaluator, batch_size=batch, cache_entries=0) as engine:
+            for _ in range(place.slices + 1):
+                engine.clear()
+                begun = time.perf_counter()
+                result = engine.search(state, simulations=simulations)
+                times.append(1e3 * (time.perf_counter() - begun))
+                saturation.check_result(result)
+        return median_columns("ms", times[1:])
+
+    return measure
+
+
+def self_play(place: Place) -> Callable[..., dict[str, Any]]:
+    """Measure self-play. A simulation is taken for a row, a game for as many moves as points.
+
+    Few games, or none, end in the time.
+    """
+    evaluator, game = place.open(), pyengine.load_game(place.game)
+
+    def measure(batch: int, bare: float | None) -> dict[str, Any]:
+        config = selfplay.config_for(game, batch, machine.cores())
+        player = selfplay.SelfPlayer(game, evaluator, config)
+        selfplay.play_for(player, place.seconds / 4)
+        figures: dict[str, Any] = {}
+        with place.watched(figures):
+            turn = selfplay.play_for(player, 2 * place.seconds)
+        rate = turn.rate.wall
+        moves = rate / selfplay.SIMULATIONS
+        return {
+            "ratio": rate / bare if bare else None,
+            "rows/s": rate,
+            "fill": turn.rows / max(1, turn.batches),
+            "moves/s": moves,
+            "games/s": moves / int(np.prod(game.board_shape)),
+            **figures,
+        }
+
+    return measure
+
+
+def opening(place: Place) -> Callable[..., dict[str, Any]]:
+    """Measure the time until a network answers in all sizes of batch, the device being awake."""
+    game = pyengine.load_game(place.game)
+    state = game.new_initial_state()
+
+    def once(batch: int) -> float:
+        begun = time.perf_counter()
+        with pyengine.Engine(game, place.open(), batch_size=batch) as engine:
+            engine.search(state, simulations=1)
+        return 1e3 * (time.perf_counter() - begun)
+
+    def measure(batch: int) -> dict[str, Any]:
+        first = once(batch)
+        return {
+            **median_columns("ms", [once(batch) for _ in range(place.slices)]),
+            "first ms": first,
+        }
+
+    return measure
+
+
+def memory(place: Place) -> Callable[..., dict[str, Any]]:
+    """Measure the memory of all sizes, and of the largest alone: the rest is what sizes cost."""
+    game = pyengine.load_game(place.game)
+    state = game.new_initial_state()
+
+    def grown(held: ExitStack, file: str, batch: int) -> float | None:
+        gc.collect()
+        before = place.used_bytes()
+        engine = held.enter_context(pyengine.Engine(game, place.open(file), batch_size=batch))
+        engine.search(state, simulations=1)
+        after = place.used_bytes()
+        return None if before is None or after is None else (after - before) / MIB
+
+    def measure(batch: int) -> dict[str, Any]:
+        with ExitStack() as held:  # all stay open: what one gives back would serve the next
+            grown(held, place.one_size, batch)  # the device and its libraries are awake
+            one = grown(held, place.one_size, batch)
+            everything = grown(held, place.file, batch)
+        weights = Path(place.file).stat().st_size / MIB
+        if one is None or everything is None:
+            return {"MiB of weights": weights}
+        times = 1 + (everything - one) / weights
+        return {
+            "x weights": times,
+            **counted(times).columns(),
+            "MiB": everything,
+            "MiB of one size": one,
+            "MiB of weights": weights,
+        }
+
+    return measure
+
+
+def parity(place: Place) -> Callable[..., dict[str, Any]]:
+    """Compare the device's answers with those of the float32 network on the CPU."""
+    game = pyengine.load_game(place.game)
+    device = place.open()
+    cpu = OnnxEvaluator(place.reference, providers=["cpu"], threads=machine.cores())
+
+    def measure(positions: int) -> dict[str, Any]:
+        states = networks.random_states(game, positions, seed=1)
+        policy, value = device.evaluate(states, batch_size=positions)
+        right_policy, right_value = cpu.evaluate(states)
+        check("outputs are finite", bool(np.isfinite(policy).all() and np.isfinite(value).all()))
+        off_policy = float(np.abs(policy - right_policy).max())
+        off_value = float(np.abs(value - right_value).max())
+        off = max(off_policy, off_value)
+        return {
+            "off": off,
+            **counted(off).columns(),
+            "off policy": off_policy,
+            "off value": off_value,
+            "same first %": 100 * float(np.mean(policy.argmax(1) == right_policy.argmax(1))),
+        }
+
+    return measure
+
+
+MEASURES: dict[str, Callable[[Place], Callable[..., dict[str, Any]]]] = {
+    "bare": bare,
+    "search": search,
+    "latency": latency,
+    "selfplay": self_play,
+    "opening": opening,
+    "memory": memory,
+    "parity": parity,
+}
+
+
+def rows(
+    part: str, place: dict[str, Any], wanted: list[dict[str, Any]], left: float
+) -> Iterator[dict[str, Any]]:
+    """Measure rows of a part; none begins when ``left`` seconds are over."""
+    end = time.monotonic() + left
+    measure = None
+    for row in wanted:
+        if time.monotonic() > end:
+            return
+        name = row["name"]
+        yield {"begin": name}
+        try:
+            measure = measure or MEASURES[part](Place(**place))
+            figures = measure(**row["knobs"])
+        except Exception as error:  # the other rows go on
+            yield {"name": name, "failed": reason_of(error)}
+        else:
+            asked = {} if row["asked"] is None else {"asked": row["asked"]}
+            yield {"name": name, **asked, **figures}
+
+
+def device(provider: str) -> Iterator[dict[str, Any]]:
+    """Say whether the provider works, and why not."""
+    report = runtime.doctor()
+    yield {"works": provider == "cpu" or report.provider == runtime.CUDA, "reason": report.reason}
+
+
+if __name__ == "__main__":
+    fresh.answers({"rows": rows, "device": device})

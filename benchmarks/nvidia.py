@@ -1,0 +1,88 @@
+"""What ``nvidia-smi`` says of the first GPU; nothing where it is absent or does not answer."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+_PROGRAM = "nvidia-smi"
+_SECONDS = 30.0  # to answer: the driver may have to wake
+_EVERY = 100  # milliseconds between two samples of the utilisation
+
+
+def query(*fields: str) -> list[str] | None:
+    """Return fields of the GPU as nvidia-smi writes them, without units; None = not known."""
+    said = _say(*_command(*fields))
+    cells = [cell.strip() for cell in said.strip().split(",")] if said else []
+    return cells if len(cells) == len(fields) else None
+
+
+def cuda_version() -> str | None:
+    """Return the version of CUDA that the driver has; None = not known."""
+    found = re.search(r"CUDA[\w ]*Version\s*:\s*([\d.]+)", _say(_PROGRAM) or "")
+    return found[1] if found else None
+
+
+def used_bytes() -> int | None:
+    """Return the bytes in use on the GPU, by all programs; None = not known."""
+    found = query("memory.used")
+    return int(found[0]) << 20 if found and found[0].isdigit() else None
+
+
+@dataclass
+class Utilisation:
+    """How busy the GPU was: the share of the time in which some kernel ran, however small.
+
+    Attributes:
+        percent: the mean of the samples; None = not known.
+    """
+
+    percent: float | None = None
+
+
+@contextmanager
+def watched() -> Iterator[Utilisation]:
+    """Sample how busy the GPU is while the block runs; what is given knows it afterwards."""
+    command = [*_command("utilization.gpu"), f"--loop-ms={_EVERY}"]
+    found = Utilisation()
+    with tempfile.TemporaryFile("w+") as said:
+        try:
+            process = subprocess.Popen(
+                command, stdout=said, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+            )
+        except OSError:
+            yield found
+            return
+        try:
+            yield found
+        finally:
+            process.kill()
+            process.wait()
+            said.seek(0)
+            found.percent = mean_of(said.read())
+
+
+def mean_of(lines: str) -> float | None:
+    """Return the mean of the lines that are numbers; None where there is none."""
+    found = [float(line) for line in lines.split() if re.fullmatch(r"\d+(\.\d+)?", line)]
+    return sum(found) / len(found) if found else None
+
+
+def _command(*fields: str) -> list[str]:
+    # CUDA's first device, of those that the process may see.
+    first = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0].strip() or "0"
+    asked = ",".join(fields)
+    return [_PROGRAM, f"--id={first}", f"--query-gpu={asked}", "--format=csv,noheader,nounits"]
+
+
+def _say(*command: str) -> str | None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout
