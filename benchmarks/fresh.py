@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +49,24 @@ def answer(probes: Mapping[str, Callable[..., dict[str, Any]]]) -> None:
 
 def stream(
     file: str | Path, probe: str, *, seconds: float, **arguments: Any
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any], None, None]:
     """Run a probe of a file (one that calls :func:`answers`); yield what it yields, at once.
 
     Raises FreshError, also for a process that is ended after ``seconds``. It is gone when the
-    loop is left.
+    generator is closed.
     """
     command = [sys.executable, str(Path(file).resolve()), probe, json.dumps(arguments)]
     with (
         tempfile.TemporaryFile("w+", errors="replace") as said,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True) as process,
     ):
-        late = threading.Timer(seconds, process.kill)
+        over = threading.Event()
+
+        def end() -> None:
+            over.set()
+            process.kill()
+
+        late = threading.Timer(seconds, end)
         late.start()
         try:
             for line in process.stdout or ():
@@ -70,6 +76,8 @@ def stream(
         finally:
             _end(process)
             late.cancel()
+        if over.is_set():
+            raise FreshError(f"{probe} in a process of its own: not done after {seconds:.0f} s")
         if status != 0:
             said.seek(0)
             last = said.read().strip().splitlines()[-1:] or [f"exit status {status}"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import machine, runtime
+from pyengine.extras import need
 
 if TYPE_CHECKING or __package__:
     from . import common, fresh, kept, nvidia
@@ -36,12 +37,17 @@ DESCRIPTION = "a GPU with and without the search: speed, latency, opening, memor
 
 #: Seconds that a process may go on after the time is over: a row of it has begun.
 _GRACE = 60.0
+#: Seconds in which CUDA's libraries have to load, which are gigabytes.
+_LOADING = 180.0
 #: What a report says of the machine that has to be the same where its rows are gone on from.
 _IDENTITY = (
     *("machine", "cpu", "pyengine", "onnxruntime"),
     *("device", "driver", "cuda", "measured"),
 )
-_CUDA_PACKAGES = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12", "nvidia-cudnn-cu13")
+_CUDA_PACKAGES = (
+    *("nvidia-cuda-runtime", "nvidia-cudnn-cu13"),
+    *("nvidia-cuda-runtime-cu12", "nvidia-cudnn-cu12"),
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ def _cuda_problem() -> str | None:
     if problem is not None:
         return problem
     try:
-        [found] = fresh.stream(probes.__file__, "device", seconds=_GRACE, provider="cuda")
+        [found] = fresh.stream(probes.__file__, "device", seconds=_LOADING)
     except (fresh.FreshError, ValueError) as error:
         return str(error)
     return None if found["works"] else str(found["reason"])
@@ -154,18 +160,18 @@ class Work:
                 self._stream(part, column, left, seen)
             except Exception as error:  # the other rows and parts go on
                 at = seen[-1] if seen else f"{column.title}/{part}"
-                self._add({"name": at, "failed": common.reason_of(error)})
-                if not seen:
-                    return
-            else:
-                self.late = len(seen) < len(left)
+                if not self.row(at):  # else it died between two rows
+                    self._add({"name": at, "failed": common.reason_of(error)})
+            if not seen:
+                self.late = time.monotonic() >= self.end
+                return
             left = [one for one in left if one.name not in seen]
 
     def _stream(self, part: str, column: Column, left: list[Wanted], seen: list[str]) -> None:
         """Add the rows of a process as they come; ``seen`` names those that it began."""
         rows = [{"name": one.name, "knobs": dict(one.knobs), "asked": one.asked} for one in left]
-        seconds = self.end - time.monotonic()
         place = self._place(column)
+        seconds = max(0.0, self.end - time.monotonic())
         stream = fresh.stream(
             probes.__file__,
             "rows",
@@ -271,6 +277,11 @@ def run(report: Report, options: Options, halve: Halve | None = None) -> None:
     report.group = part_of
     if not device.provider:
         report.notes.append(f"missing: a GPU that works ({device.problem}); --quick needs none")
+        return
+    try:
+        need("onnx", "convert")
+    except pyengine.EngineError as error:
+        report.notes.append(f"missing: {error}")
         return
     held = None if options.keep is None else kept.load(options.keep, NAME)
     report.rows += [row for row in (held or {}).get("rows", []) if "failed" not in row]

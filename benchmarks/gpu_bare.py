@@ -34,6 +34,7 @@ CALLERS = (1, 2)
 SLICES = 6
 #: Of a batch size, seconds: after them no further setting is tried.
 LONGEST = 12.0
+_NOT_TRIED = "not tried: no time was left"
 
 
 def measure(
@@ -52,7 +53,7 @@ def measure(
     begun = time.perf_counter()
     for name, options in settings.items():
         if time.perf_counter() - begun > LONGEST:
-            tried[name] = "not tried: no time was left"
+            tried[name] = _NOT_TRIED
             continue
         try:
             tried[name] = _rate(network, provider, name, options, batch, seconds)
@@ -70,6 +71,12 @@ def measure(
         "bare settings": best,
         "tried": tried,
     }
+
+
+def has_failed(figures: Mapping[str, Any]) -> bool:
+    """Return whether a setting failed, which may have left the device's context unusable."""
+    tried = figures.get("tried", {})
+    return any(isinstance(found, str) and found != _NOT_TRIED for found in tried.values())
 
 
 def _rate(

@@ -20,6 +20,7 @@ import numpy as np
 
 import pyengine
 from pyengine import OnnxEvaluator, SearchConfig, _core, machine, runtime
+from pyengine.self_play import SelfPlayer
 from pyengine.spec import spec_of_model
 
 if TYPE_CHECKING or __package__:
@@ -252,7 +253,7 @@ def self_play(place: Place) -> Callable[..., dict[str, Any]]:
 
     def measure(batch: int, bare: float | None) -> dict[str, Any]:
         config = selfplay.config_for(game, batch, machine.cores())
-        player = selfplay.SelfPlayer(game, evaluator, config)
+        player = SelfPlayer(game, evaluator, config)
         selfplay.play_for(player, place.seconds / 4)
         figures: dict[str, Any] = {}
         with place.watched(figures):
@@ -364,28 +365,39 @@ MEASURES: dict[str, Callable[[Place], Callable[..., dict[str, Any]]]] = {
 def rows(
     part: str, place: dict[str, Any], wanted: list[dict[str, Any]], left: float
 ) -> Iterator[dict[str, Any]]:
-    """Measure rows of a part; none begins when ``left`` seconds are over."""
+    """Measure rows of a part; none begins when ``left`` seconds are over.
+
+    Ends after an error too, which may have left the device's context unusable: the next row wants
+    a new process.
+    """
     end = time.monotonic() + left
-    measure = None
+    try:
+        measure = MEASURES[part](Place(**place))
+    except Exception as error:  # the other parts go on
+        for row in wanted:
+            yield {"begin": row["name"]}
+            yield {"name": row["name"], "failed": reason_of(error)}
+        return
     for row in wanted:
         if time.monotonic() > end:
             return
         name = row["name"]
         yield {"begin": name}
         try:
-            measure = measure or MEASURES[part](Place(**place))
             figures = measure(**row["knobs"])
-        except Exception as error:  # the other rows go on
+        except Exception as error:
             yield {"name": name, "failed": reason_of(error)}
-        else:
-            asked = {} if row["asked"] is None else {"asked": row["asked"]}
-            yield {"name": name, **asked, **figures}
+            return
+        asked = {} if row["asked"] is None else {"asked": row["asked"]}
+        yield {"name": name, **asked, **figures}
+        if gpu_bare.has_failed(figures):
+            return
 
 
-def device(provider: str) -> Iterator[dict[str, Any]]:
-    """Say whether the provider works, and why not."""
+def device() -> Iterator[dict[str, Any]]:
+    """Say whether CUDA works, and why not."""
     report = runtime.doctor()
-    yield {"works": provider == "cpu" or report.provider == runtime.CUDA, "reason": report.reason}
+    yield {"works": report.provider == runtime.CUDA, "reason": report.reason}
 
 
 if __name__ == "__main__":

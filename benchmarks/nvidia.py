@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -50,21 +50,25 @@ def watched() -> Iterator[Utilisation]:
     """Sample how busy the GPU is while the block runs; what is given knows it afterwards."""
     command = [*_command("utilization.gpu"), f"--loop-ms={_EVERY}"]
     found = Utilisation()
-    with tempfile.TemporaryFile("w+") as said:
-        try:
-            process = subprocess.Popen(
-                command, stdout=said, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
-            )
-        except OSError:
-            yield found
-            return
+    try:  # into a pipe: without a reader the program ends
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+    except OSError:
+        yield found
+        return
+    with process, ThreadPoolExecutor(1) as reader:
+        assert process.stdout is not None
+        said = reader.submit(process.stdout.read)
         try:
             yield found
         finally:
             process.kill()
-            process.wait()
-            said.seek(0)
-            found.percent = mean_of(said.read())
+            found.percent = mean_of(said.result())
 
 
 def mean_of(lines: str) -> float | None:
