@@ -35,7 +35,9 @@ else:  # run as a file
 NAME = "gpu"
 DESCRIPTION = "a GPU with and without the search: speed, latency, opening, memory, answers"
 
-#: Seconds that a process may go on after the time is over: a row of it has begun.
+#: Seconds of a process: one that hangs costs no more. Rows that are left get another one.
+_PART = 300.0
+#: Seconds that it may go on after them: a row of it has begun.
 _GRACE = 60.0
 #: Seconds in which CUDA's libraries have to load, which are gigabytes.
 _LOADING = 180.0
@@ -171,7 +173,7 @@ class Work:
         """Add the rows of a process as they come; ``seen`` names those that it began."""
         rows = [{"name": one.name, "knobs": dict(one.knobs), "asked": one.asked} for one in left]
         place = self._place(column)
-        seconds = max(0.0, self.end - time.monotonic())
+        seconds = min(_PART, max(0.0, self.end - time.monotonic()))
         stream = fresh.stream(
             probes.__file__,
             "rows",
@@ -259,7 +261,8 @@ def _best_threads(work: Work, grid: Grid, sweep: list[Wanted]) -> dict[int, int]
             continue
         row, best[trees] = max(found, key=lambda pair: pair[0]["rows/s"])
         for other, _ in found:
-            other.pop("asked", None)
+            for title in ("asked", "bar"):
+                other.pop(title, None)
         if (asked := asked_of_search(trees, batch)) is not None and "ratio" in row:
             row["asked"] = asked
     work.save()

@@ -120,6 +120,24 @@ def test_a_run_goes_on_where_ctrl_c_stopped_it(
 
 
 @pytest.mark.usefixtures("on_the_cpu")
+def test_what_is_asked_is_asked_of_the_best_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fresh, "stream", measured([]))
+    rows = [row for row in run(None).rows if "trees=16,batch=8" in row["name"]]
+    assert [row.get("asked") for row in rows] == [0.95] + [None] * (len(rows) - 1)
+
+
+@pytest.mark.usefixtures("on_the_cpu")
+def test_each_part_has_a_table_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh, "stream", measured([]))
+    table = run(None).table()
+    titles = [line.split()[0] for line in table.splitlines() if line.startswith("name ")]
+    assert len(titles) == 7
+    assert "  ratio" in table
+
+
+@pytest.mark.usefixtures("on_the_cpu")
 def test_a_process_that_dies_costs_one_row_which_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

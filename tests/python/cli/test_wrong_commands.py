@@ -68,6 +68,8 @@ WRONG: list[tuple[list[str], str]] = [
     ([*MATCH, "--openings-evaluator", "unifrm"], "--openings-evaluator unifrm is neither"),
     (["bench", "--tune", "conect4", "--game", "connect_four"], "--tune conect4 is neither"),
     (["train", "conect4"], "did you mean connect4?"),
+    (["bench", "gpu", "--minutes", "0"], "--minutes must be above 0"),
+    (["bench", "gpu", "--quick", "--json", "file"], "expected the reports"),
     (["bench", "--tune", "junk"], "--game"),
     (["convert", "--random", "junk"], "BLOCKSxCHANNELS"),
     (["convert", "data", "--to", "junk"], "--to must be one of"),
