@@ -90,7 +90,7 @@ class Place:
             as_device=True,
         )
         spec = spec_of_model(model, path, None)
-        return pyengine.Evaluator(_core.onnx_evaluator(model, spec), spec)
+        return pyengine.Evaluator(_core.onnx_evaluator([model], spec), spec)
 
     def used_bytes(self) -> int | None:
         """Return the bytes in use on the device; None = not known."""

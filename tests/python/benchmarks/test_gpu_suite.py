@@ -44,9 +44,9 @@ def test_a_quick_run_has_a_row_of_every_part() -> None:
     parts = ("bare", "opening", "memory", "threads", "latency", "selfplay", "parity")
     wanted = [one.name for part in parts for one in getattr(column, part)()]
     assert set(wanted) <= set(rows)
-    others = set(rows) - set(wanted)
+    others = {name for name in rows if ",float32/" in name} - set(wanted)
     assert {plan.part_of(rows[name]) for name in others} == {"search"}
-    assert len([name for name in others if ",float32/" in name]) == len(plan.QUICK.trees)
+    assert len(others) == len(plan.QUICK.trees)
 
 
 def test_a_quick_run_states_ratios_times_memory_and_differences() -> None:
@@ -65,6 +65,21 @@ def test_a_quick_run_states_ratios_times_memory_and_differences() -> None:
 def test_the_header_names_device_driver_and_versions() -> None:
     header = quick("gpu")["machine"]
     assert {"device", "driver", "cuda", "onnxruntime", "pyengine", "measured"} <= set(header)
+
+
+def test_the_converter_of_the_package_halves_the_network_of_a_column(tmp_path: Path) -> None:
+    files = importlib.import_module(f"{PACKAGE}.gpu_networks")
+    halve = files.installed_halve()
+    if halve is None:
+        pytest.skip("this build's pyengine.conversion writes no float16")
+    made = files.Files(tmp_path, halve)
+    subject = plan.QUICK.subjects[0]
+    full, half = (made.file(subject, precision) for precision in made.precisions())
+    both = [networks.Candidate(path, subject.game).open() for path in (full, half)]
+    assert "float16" in bare.open_session(half, "cpu", {}).get_inputs()[0].type
+    states = networks.random_states(both[0].game, 8)
+    for one, other in zip(*(network.evaluator.evaluate(states) for network in both), strict=True):
+        np.testing.assert_allclose(one, other, atol=0.02)
 
 
 # What is kept
@@ -124,7 +139,7 @@ def test_what_is_asked_is_asked_of_the_best_number_of_threads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fresh, "stream", measured([]))
-    rows = [row for row in run(None).rows if "trees=16,batch=8" in row["name"]]
+    rows = [row for row in run(None).rows if "float32/search,trees=16,batch=8" in row["name"]]
     assert [row.get("asked") for row in rows] == [0.95] + [None] * (len(rows) - 1)
 
 
