@@ -252,8 +252,8 @@ def what_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if bar is not None and bar.reached < 1:
             limit = "at most" if bar.at_most else "at least"
             lines.append(
-                f"{bar.row}: {bar.title} {bar.measured:.3g}, asked {limit} {bar.asked:.3g}."
-                f" Try: {_advice(row)}"
+                f"{bar.row}: {bar.title} {_short(bar.measured)}, asked {limit}"
+                f" {_short(bar.asked)}. Try: {_advice(row)}"
             )
     return lines
 
@@ -263,9 +263,17 @@ def part_of(row: Mapping[str, Any]) -> str:
     return str(row["name"]).split("/")[-1].split(",")[0]
 
 
+def _short(figure: float) -> str:
+    return f"{figure:,.0f}" if figure >= 100 else f"{figure:.3g}"
+
+
 def _advice(row: Mapping[str, Any]) -> str:
     part = part_of(row)
-    return _search_advice(row) if part == "search" else _ADVICE[part]
+    if part == "search":
+        return _search_advice(row)
+    if part == "latency" and "float32" in row["name"]:
+        return f"float16, {_ADVICE[part]}"
+    return _ADVICE[part]
 
 
 def _search_advice(row: Mapping[str, Any]) -> str:
@@ -283,7 +291,7 @@ def _search_advice(row: Mapping[str, Any]) -> str:
 
 
 _ADVICE = {
-    "latency": "float16, another batch_size, in_flight of twice to four times the batch",
+    "latency": "another batch_size, in_flight of twice to four times the batch",
     "opening": "a smaller batch_size: each power of two from 8 up to it is a session",
     "memory": "a smaller batch_size: each power of two from 8 up to it has a copy of the weights",
     "parity": "NVIDIA_TF32_OVERRIDE=0, which keeps all bits of float32; float16 has 11",

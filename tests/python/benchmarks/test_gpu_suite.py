@@ -295,7 +295,7 @@ def test_a_miss_comes_with_what_to_try(row: dict[str, Any], advice: str) -> None
     ("part", "figures"),
     [
         ("latency", {"asked": 150.0, "ms": 300.0}),
-        ("opening", {"asked": 2000.0, "ms": 3000.0}),
+        ("opening", {"asked": 2000.0, "ms": 3000.4}),
         ("memory", {"asked": 2.0, "x weights": 7.0}),
         ("parity", {"asked": 5e-3, "off": 0.1}),
     ],
@@ -303,6 +303,14 @@ def test_a_miss_comes_with_what_to_try(row: dict[str, Any], advice: str) -> None
 def test_a_miss_of_every_other_part_has_advice(part: str, figures: dict[str, float]) -> None:
     [line] = plan.what_to_try([{"name": f"{NAME}/{part},batch=8", **figures}])
     assert "at most" in line
+    assert "e+" not in line
+
+
+def test_float16_is_no_advice_to_a_float16_network() -> None:
+    row = {"asked": 150.0, "ms": 300.0}
+    names = [f"gpu/go19/20x256,{precision}/latency,batch=8" for precision in plan.PARITY_ASKED]
+    lines = plan.what_to_try([{"name": name, **row} for name in names])
+    assert ["Try: float16" in line for line in lines] == [True, False]
 
 
 # Bare ONNX Runtime, nvidia-smi, processes
