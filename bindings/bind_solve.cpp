@@ -18,10 +18,12 @@ py::dict solve(Solver& self, const py::object& state, std::optional<int> depth,
   const State root = state_from(self.game(), state);
   const SolveLimits limits{.depth = depth, .seconds = seconds, .threads = threads, .score = score};
   const SignalWatch signals;
+  OthersTurns others;
   const SolveResult result = [&] {
     const WithoutGil release;
     return self.solve(root, limits, [&] {
       signals.look();
+      others.give();
       return true;
     });
   }();

@@ -321,7 +321,14 @@ class PythonState final : public ForeignState {
                       type_name(answer));
   }
   /// Actions since the start as a list: pyspiel answers a list, others perhaps a tuple.
-  [[nodiscard]] py::list past() const { return py::list(call(state_, names().history)); }
+  [[nodiscard]] py::list past() const {
+    const py::object answer = call(state_, names().history);
+    if (!py::isinstance<py::sequence>(answer)) {
+      throw ConfigError("game \"" + game() + "\": history() must return a list of actions, found " +
+                        type_name(answer));
+    }
+    return py::list(answer);
+  }
 
   const PythonRules* rules_;  ///< outlives the states: every position holds it
   py::object state_;

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <chrono>
+
 #include "interpreter.h"
 #include "python_error.h"
 
@@ -21,6 +23,24 @@ inline void raise_signals() {
 
 /// Whether a call goes on after what its on_progress answered: False ends it. The GIL must be held.
 [[nodiscard]] inline bool goes_on(const py::object& answer) { return answer.ptr() != Py_False; }
+
+/// Turns for threads that wait for the GIL, of a call that holds it for long.
+class OthersTurns {
+ public:
+  /// To be called more often than they are given. A thread that waits insists on its turn only when
+  /// it has waited for 5 ms (sys.getswitchinterval()) in which nobody let go.
+  void give() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_ || !has_gil()) return;
+    {
+      const WithoutGil turn;
+    }
+    next_ = now + std::chrono::milliseconds(10);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_{};
+};
 
 /// The polls of a call that has let go of the GIL. Made while it is held.
 class SignalWatch {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import pickle
 import random
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -245,6 +247,27 @@ def test_a_search_by_playouts_finds_the_proven_win_of_hex() -> None:
         result = engine.search(game.new_initial_state(), simulations=20_000)
     assert result.proven == 1
     assert pyengine.solve(pyengine.as_game(game).new_initial_state()).value == 1
+
+
+def test_other_threads_run_while_a_game_is_solved() -> None:
+    game = pyspiel.load_game(
+        "breakthrough(rows=6,columns=6)"
+    )  # whose rules never let go of the GIL
+    over = threading.Event()
+    turns = []
+
+    def count() -> None:
+        while not over.wait(0.001):
+            turns.append(time.monotonic())
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    begun = time.monotonic()
+    pyengine.solve(pyengine.as_game(game).new_initial_state(), seconds=0.5)
+    ended = time.monotonic()
+    over.set()
+    thread.join()
+    assert sum(begun < turn < ended for turn in turns) > 2  # one may be at the beginning
 
 
 def test_a_game_of_open_spiel_in_python_is_played_out_move_by_move() -> None:

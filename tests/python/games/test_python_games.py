@@ -118,6 +118,23 @@ def sequences(state: RaceState, depth: int) -> int:
 # --- playing --------------------------------------------------------------------------------------
 
 
+def test_a_past_that_becomes_none_is_named() -> None:
+    class Forgetful(StateWithHistory):
+        def history(self) -> Any:
+            return self.moves if len(self.moves) < 2 else None
+
+    class Forgets(Race):
+        def new_initial_state(self) -> RaceState:
+            return Forgetful()
+
+    state = Forgetful()
+    state.apply_action(0)
+    with pyengine.Engine(Forgets(), "uniform") as engine:
+        engine.advance(engine.search(state, simulations=20).action)
+        with pytest.raises(pyengine.ConfigError, match=r"history\(\) must return a list.*NoneType"):
+            engine.search(state.clone(), simulations=20)
+
+
 def test_a_python_game_plays_as_one_of_ours() -> None:
     game = pyengine.as_game(Race())
     assert game.name == "Race"
