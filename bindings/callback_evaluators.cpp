@@ -3,9 +3,12 @@
 #include <pybind11/numpy.h>
 
 #include <atomic>
+#include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "callback_function.h"
 #include "eval/network/decode.h"
 #include "foreign_game.h"
@@ -64,6 +67,27 @@ ModelSpec priors_spec() {
   return spec;
 }
 
+[[noreturn]] void refuse_answer(const std::string& expected, float found,
+                                const std::string& where) {
+  throw EvaluationError("the evaluator's function must return " + expected + ", found " +
+                        std::to_string(found) + " in " + where);
+}
+
+/// A function on states has no spec that could be wrong: what it says itself is out of range.
+void check_answer(const float* priors, int num_actions, float value, std::size_t row) {
+  const std::string where = "row " + std::to_string(row);
+  if (!std::isfinite(value)) refuse_answer("finite values", value, where);
+  if (std::abs(value) > 1.0F + kRounding) {
+    refuse_answer("values in [-1, 1] for the player to move", value, where);
+  }
+  for (int action = 0; action < num_actions; ++action) {
+    const float prior = priors[action];
+    if (std::isfinite(prior) && prior >= -kRounding) continue;
+    refuse_answer("finite priors of at least 0", prior,
+                  where + ", action " + std::to_string(action));
+  }
+}
+
 class BoundStates final : public BoundEvaluator {
  public:
   BoundStates(CallbackFunction function, std::shared_ptr<const AnyGame> game)
@@ -83,7 +107,7 @@ class BoundStates final : public BoundEvaluator {
                    value.data());
     for (std::size_t i = 0; i < rows; ++i) {
       const float* row = policy.data() + i * num_actions;
-      decoder_.check(row, value.data() + i);
+      check_answer(row, decoder_.policy_size(), value[i], i);
       decoder_.decode(row, value.data() + i, batch.leaves[i]);
     }
     rows_.fetch_add(rows, std::memory_order_relaxed);

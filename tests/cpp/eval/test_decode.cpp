@@ -254,6 +254,10 @@ TEST_CASE("a number out of its range is an error that names the kind") {
   CHECK(message(spec, 0.0F, {0.5F, 0.5F, 0.0F}).empty());
   CHECK(message(spec, 0.0F, {1.5F, -0.5F, 0.0F}).find("found -0.500000 at index 1") !=
         std::string::npos);
+  CHECK(message(spec, 0.0F, {0.5F, 0.5F, 0.005F}).empty());
+  for (const float one : {1.0F, 0.3F, 0.0F}) {
+    CHECK(message(spec, 0.0F, {one, one, one}).find("sum to 1") != std::string::npos);
+  }
   spec.value_kind = "logits";
   CHECK(message(spec, 0.0F, {1.5F, -9.0F, 0.0F}).empty());
 }

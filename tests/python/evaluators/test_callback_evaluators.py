@@ -108,6 +108,25 @@ def test_the_message_of_a_wrong_shape_says_what_was_expected_and_found() -> None
         evaluator.evaluate([start()] * 2)
 
 
+@pytest.mark.parametrize(
+    ("prior", "value", "message"),
+    [
+        (0.1, 2.0, r"values in \[-1, 1\] for the player to move, found 2\.0+ in row 1$"),
+        (0.1, np.nan, r"finite values, found nan in row 1$"),
+        (-1.0, 0.0, r"finite priors of at least 0, found -1\.0+ in row 1, action 0$"),
+        (np.inf, 0.0, r"finite priors of at least 0, found inf in row 1, action 0$"),
+    ],
+)
+def test_a_function_on_states_is_told_which_of_its_numbers_is_wrong(
+    prior: float, value: float, message: str
+) -> None:
+    policy = np.ones((2, 9))
+    policy[1, 0] = prior
+    evaluator = StateEvaluator(lambda states: (policy, np.array([0.0, value])))
+    with pytest.raises(EvaluationError, match=r"^the evaluator's function must return " + message):
+        evaluator.evaluate([start()] * 2)
+
+
 @pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
 def test_what_the_function_raises_is_the_cause(kind: Any) -> None:
     def evaluate(batch: Any) -> Any:
@@ -156,7 +175,7 @@ def test_priors_of_states_are_masked_and_normalised() -> None:
 def test_a_value_before_tanh_is_an_error_in_a_search_too(kind: Any) -> None:
     evaluator = kind(lambda batch: (np.ones((len(batch), 9)), np.full(len(batch), 1.3)))
     engine = Engine("tic_tac_toe", evaluator, simulations=10)
-    with pytest.raises(EvaluationError, match=r"value must lie in \[-1, 1\].* found 1\.3"):
+    with pytest.raises(EvaluationError, match=r"in \[-1, 1\].* found 1\.3"):
         engine.search(start())
 
 

@@ -27,8 +27,6 @@ void shares(std::span<float> numbers) noexcept {
 
 constexpr float kMost = std::numeric_limits<float>::max();
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
-/// How far a network's rounding may take a number out of its range.
-constexpr float kRounding = 0.01F;
 
 [[noreturn]] void refuse(const char* name, const std::string& expected, const float* values,
                          int at) {
@@ -52,6 +50,17 @@ void check_range(const char* name, const float* values, int count, float least, 
       refuse(name, expected, values, i);
     }
   }
+}
+
+/// Win, draw and loss.
+void check_parts(const float* value) {
+  check_range("value", value, 3, 0.0F, kMost, "be probabilities, as value_kind=\"probs\" says");
+  const float sum = value[0] + value[1] + value[2];
+  if (std::abs(sum - 1.0F) <= kRounding) return;
+  throw EvaluationError(
+      "the network's value must be probabilities of win, draw and loss that sum to 1, as "
+      "value_kind=\"probs\" says, found the sum " +
+      std::to_string(sum));
 }
 
 int place_in(const std::vector<std::string>& order, const char* name) {
@@ -133,8 +142,7 @@ void Decoder::check_value(const float* value) const {
     case ValueKind::before_tanh:
       return check_range("value", value, 1, -kMost, kMost, "be finite numbers");
     case ValueKind::parts:
-      return check_range("value", value, 3, 0.0F, kMost,
-                         "be probabilities, as value_kind=\"probs\" says");
+      return check_parts(value);
     case ValueKind::softmax:
       break;
   }

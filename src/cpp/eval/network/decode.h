@@ -11,6 +11,9 @@
 
 namespace pyengine {
 
+/// How far a network's rounding may take a number out of its range.
+inline constexpr float kRounding = 0.01F;
+
 /// A spec's outputs compiled for a game. Immutable: any number of threads may use it.
 class Decoder {
  public:
