@@ -89,7 +89,8 @@ class SearchConfig(Settings):
         deterministic (bool, default False): the same results for the same calls on a new engine
             at any number of threads, on the same machine and provider, with budgets in simulations.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness; the k-th search of
-            an engine uses the stream (seed, k).
+            an engine uses the stream (seed, k). Several threads give other results from run to
+            run, unless ``deterministic``.
         endgame_solver_empties (int in [0, 64], default 0): leaves with at most so many empty points
             are solved exactly by alpha-beta, in place of an evaluation; 0 = none. Not for Go and
             users' games. Each worker has a table of 1 MiB for it beside ``memory_limit``.

@@ -243,8 +243,9 @@ class Engine:
             mean_batch_fill: rows of a batch.
             padding: rows of batches that no leaf needed.
             cache_hits: rows that the cache answered.
-            collisions: walks that met a leaf in flight.
-            waiting_seconds: of workers with nothing to do but wait for evaluations, summed.
+            collisions: walks that met a leaf in flight, or a part that another worker searches.
+            waiting_seconds: of workers with nothing to do but wait for evaluations or for a part of
+                the tree, summed.
             nodes: in the tree now.
             bytes: of tree and cache now.
             memory_refusals: how often a node stayed without children because the memory limit was

@@ -2,10 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "chain.h"
@@ -35,6 +38,46 @@ class Impatient final : public Host {
 
  private:
   int polls_;
+};
+
+/// The numbers of the leaves that a search asked for.
+struct Numbers {
+  std::mutex mutex;
+  std::vector<std::uint64_t> seen;
+  std::size_t fail_at = 0;  ///< so many, and then a request throws; 0 = none does
+};
+
+/// The uniform evaluator, which writes the numbers down.
+class BoundNumbered final : public BoundEvaluator {
+ public:
+  BoundNumbered(std::shared_ptr<const AnyGame> game, std::shared_ptr<Numbers> numbers)
+      : uniform_(UniformEvaluator().bind(std::move(game), {})), numbers_(std::move(numbers)) {}
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return uniform_->traits(); }
+  [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
+    return uniform_->make_batch(capacity);
+  }
+  int request(EvalBatch& batch, const AnyPosition& position) override {
+    const std::lock_guard lock(numbers_->mutex);
+    numbers_->seen.push_back(batch.next().number);
+    if (numbers_->seen.size() == numbers_->fail_at) throw EvaluationError("numbered: fails");
+    return uniform_->request(batch, position);
+  }
+
+ private:
+  std::unique_ptr<BoundEvaluator> uniform_;
+  std::shared_ptr<Numbers> numbers_;
+};
+
+class Numbered final : public Evaluator {
+ public:
+  explicit Numbered(std::shared_ptr<Numbers> numbers) : numbers_(std::move(numbers)) {}
+  std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
+                                       const BindOptions&) override {
+    return std::make_unique<BoundNumbered>(std::move(game), numbers_);
+  }
+
+ private:
+  std::shared_ptr<Numbers> numbers_;
 };
 
 /// Of a new search from the start of the game.
@@ -117,31 +160,62 @@ TEST_CASE("a part is not leased twice, nor below a leased one, nor above one") {
   CHECK(Lease(to_root, 7, 0).taken());
 }
 
-TEST_CASE("a young tree is searched as by one thread") {
+TEST_CASE("as many workers as will find parts, and one for a small tree") {
+  CHECK(workers_for(8191, 64) == 1);
+  CHECK(workers_for(8192, 64) == 5);
+  CHECK(workers_for(8192, 2) == 2);
+  CHECK(workers_for(~std::uint64_t{0}, 64) == 64);
+}
+
+TEST_CASE("a small tree is searched as by one thread") {
   for (const char* game : {"tic_tac_toe", "connect_four", "gomoku"}) {
-    const auto visits = [&](int threads) {
-      return searched(game, std::make_shared<UniformEvaluator>(), config_of(threads, 1000)).visits;
-    };
-    CHECK(visits(4) == visits(1));
+    for (const Algorithm algorithm : {Algorithm::puct, Algorithm::uct}) {
+      const auto visits = [&](int threads) {
+        SearchConfig config = config_of(threads, 5000);
+        config.algorithm = algorithm;
+        return searched(game, std::make_shared<RolloutEvaluator>(), config).visits;
+      };
+      CHECK(visits(4) == visits(1));
+    }
+  }
+}
+
+TEST_CASE("a root with a proven draw is left by turns, one visit at a time") {
+  const auto game = load_game("connect_four");
+  State state(game);
+  for (const Action action :
+       {2, 6, 6, 6, 6, 0, 5, 2, 6, 4, 0, 0, 5, 3, 4, 5, 1, 3, 4, 4, 2, 0, 4}) {
+    state.apply_action(action);
+  }
+  for (const int threads : {1, 3, 3}) {
+    const SearchConfig config = config_of(threads, 300000);
+    Searcher searcher(game, std::make_shared<UniformEvaluator>(), config);
+    Patient host;
+    const SearchResult result = searcher.search(state, config, host);
+    CHECK(result.action == 0);  // the draw
+    CHECK(result.visits.front() > 50000);
   }
 }
 
 TEST_SUITE("concurrent") {
   TEST_CASE("two workers never have parts of which one contains the other") {
     Chain chain({0, 1, 0, 1});
+    int worked = 0;  // without a lock: TSan sees two at once
     const auto work = [&](std::size_t nodes) {
       const Path path(chain.path.begin(), chain.path.begin() + static_cast<std::ptrdiff_t>(nodes));
       const Path top(1, path.back());
       for (int i = 0; i < 3000; ++i) {
         const Lease lease(path, 3, 0);
-        if (lease.taken())
-          back_up<Sharing::exclusive>(top, 1.0F);  // without a lock: TSan sees two at once
+        if (!lease.taken()) continue;
+        back_up<Sharing::exclusive>(top, 1.0F);
+        ++worked;
       }
     };
     std::vector<std::thread> threads;
     for (const std::size_t nodes : {2U, 3U, 4U}) threads.emplace_back(work, nodes);
     for (std::thread& thread : threads) thread.join();
     CHECK(chain.nodes[0]->visits.load() == chain.nodes[1]->visits.load());
+    CHECK(chain.nodes[0]->visits.load() == static_cast<std::uint32_t>(worked));
     for (const auto& node : chain.nodes) CHECK(node->in_flight.load() == 0);
   }
 
@@ -159,6 +233,32 @@ TEST_SUITE("concurrent") {
         }
       }
     }
+  }
+
+  TEST_CASE("leaves of all parts have numbers of their own") {
+    const auto numbers = std::make_shared<Numbers>();
+    SearchConfig config = config_of(4, 40000);
+    config.in_flight = 1;  // says nothing of parts: none of their leaves waits
+    searched("gomoku", std::make_shared<Numbered>(numbers), config);
+    std::sort(numbers->seen.begin(), numbers->seen.end());
+    CHECK(numbers->seen.size() == 40001);  // the root's beside them
+    CHECK(std::adjacent_find(numbers->seen.begin(), numbers->seen.end()) == numbers->seen.end());
+  }
+
+  TEST_CASE("what an evaluator throws in a part ends the search, and the tree is good") {
+    SearchConfig config = config_of(4, 40000);
+    const auto numbers = std::make_shared<Numbers>();
+    Searcher searcher(load_game("gomoku"), std::make_shared<Numbered>(numbers), config);
+    const State state(searcher.game());
+    Patient host;
+    for (const std::size_t at : {3000U, 9000U, 20000U}) {
+      numbers->fail_at = at;
+      CHECK_THROWS_AS(searcher.search(state, config, host), EvaluationError);
+      const TreeCount count = check_tree(*searcher.tree(), true);
+      CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
+    }
+    numbers->fail_at = 0;
+    CHECK(searcher.search(state, config, host).simulations == 40000);
   }
 
   TEST_CASE("a small game is proven by workers with parts of their own") {

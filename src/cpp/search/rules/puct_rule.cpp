@@ -117,8 +117,10 @@ Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
   const std::uint32_t visits =
       root.visits.load(std::memory_order_relaxed) + root.in_flight.load(std::memory_order_relaxed);
   if (visits % kOneIn != 0) return chosen;
-  const Selection open = choose_open_move(config_, tree, root, may_create);
-  return open.outcome == Selection::Outcome::nothing ? chosen : open;
+  Selection open = choose_open_move(config_, tree, root, may_create);
+  if (open.outcome == Selection::Outcome::nothing) return chosen;
+  open.by_turns = true;
+  return open;
 }
 
 }  // namespace pyengine

@@ -34,6 +34,8 @@ struct Selection {
   /// The rule passed by a move that is known to draw (open_moves.h). The player to move could have
   /// had the draw: for the nodes down to this one the walk counts as a draw.
   bool passes_draw = false;
+  /// The choice of this visit alone: rules that visit by turns may choose another for the next.
+  bool by_turns = false;
 
   [[nodiscard]] static Selection of(Node* child) noexcept { return {child, Outcome::child}; }
   [[nodiscard]] static Selection create() noexcept { return {nullptr, Outcome::new_child}; }

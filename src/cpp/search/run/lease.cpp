@@ -5,22 +5,22 @@ namespace {
 
 /// Visits of a top for each simulation of its lease.
 constexpr std::uint32_t kVisitsPerSimulation = 16;
-/// More save little, and keep others waiting.
-constexpr std::uint32_t kMost = 512;
 /// A tree has a lease for another worker each time it has grown by so many visits: to wake one
 /// costs as much as some hundred simulations.
 constexpr std::uint32_t kVisitsPerLease = 2048;
+/// Below that the second worker comes too late to be of use.
+constexpr std::uint64_t kLeastToDivide = 4 * std::uint64_t{kVisitsPerLease};
 
 }  // namespace
 
 LeaseTerms lease_terms(std::uint32_t visits, int workers, std::uint32_t worthwhile) noexcept {
   if (visits < kVisitsPerLease) {
-    const std::uint32_t simulations = std::min(kVisitsPerLease - visits, kMost);
+    const std::uint32_t simulations = std::min(kVisitsPerLease - visits, kMostOfLease);
     return {true, simulations, simulations, worthwhile, visits};
   }
   const auto count = static_cast<std::uint32_t>(std::max(1, workers));
   const std::uint32_t most = visits / (4 * count * kVisitsPerSimulation);
-  return {false, 1, std::clamp(most, 1U, kMost), worthwhile, visits / (2 * count)};
+  return {false, 1, std::clamp(most, 1U, kMostOfLease), worthwhile, visits / (2 * count)};
 }
 
 std::uint32_t lease_simulations(std::uint32_t visits, const LeaseTerms& terms) noexcept {
@@ -36,6 +36,12 @@ bool leads_on(std::uint32_t visits, bool shared, std::uint32_t child_visits,
 }
 
 std::uint32_t most_leases(std::uint32_t visits) noexcept { return 1 + visits / kVisitsPerLease; }
+
+int workers_for(std::uint64_t visits, int workers) noexcept {
+  if (visits < kLeastToDivide) return 1;
+  const std::uint64_t most = 1 + visits / kVisitsPerLease;
+  return most < static_cast<std::uint64_t>(workers) ? static_cast<int>(most) : workers;
+}
 
 Lease::Lease(const Path& path, std::uint32_t simulations, std::uint32_t drawn) noexcept
     : path_(path), marks_(path.size() == 1 ? 0 : simulations), drawn_(drawn) {

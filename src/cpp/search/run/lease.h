@@ -4,9 +4,9 @@
 ///      ╲          ╲         │    simulations; other walks see virtual visits, and go elsewhere
 ///       c ...      d ...    └─   below top: this worker alone, without a lock prefix
 ///
-/// Where a leaf is answered in less than a microsecond, workers that meet at every simulation cost
-/// each other more than they bring: each cache line that two of them write is handed from core to
-/// core. With leases they meet once for many simulations.
+/// Where a leaf is answered in some microseconds or less, workers that meet at every simulation
+/// cost each other as much as they bring: each cache line that two of them write is handed from
+/// core to core. With leases they meet once for many simulations.
 ///
 /// Invariant: a node is leased only while nobody else walks below it. A worker first marks the
 /// path from the root and then looks whether a node on it is leased; who leases a node first locks
@@ -23,6 +23,9 @@
 #include "search/tree/path.h"
 
 namespace pyengine {
+
+/// Most simulations of a lease: more save little, and keep others waiting.
+inline constexpr std::uint32_t kMostOfLease = 512;
 
 /// How a tree is divided at its present size.
 struct LeaseTerms {
@@ -47,6 +50,10 @@ struct LeaseTerms {
 
 /// Leases that a tree of so many visits may have at once.
 [[nodiscard]] std::uint32_t most_leases(std::uint32_t visits) noexcept;
+
+/// Workers that are worth waking for a tree that is to have so many visits, of those that there
+/// are. A small tree is one's, as with one thread.
+[[nodiscard]] int workers_for(std::uint64_t visits, int workers) noexcept;
 
 [[nodiscard]] inline bool is_leased(const Node& node) noexcept {
   return node.locked.load(std::memory_order_seq_cst);

@@ -65,9 +65,10 @@ int Pipeline::plan_run(std::span<TreeSearch* const> searches, const RunOptions& 
   size.foreign = options.foreign;
   size.deadline = options.deadline.has_value();
   size.follows = options.succession != nullptr;
+  size.visits = first.tree().root().visits.load(std::memory_order_relaxed) + first.budget();
+  if (divides_tree(traits_, first.config(), size)) first.divide_among(size.workers);
   size.workers = workers_of(traits_, first.config(), size);
   plan_ = plan_turns(traits_, first.config(), size);
-  if (plan_.divides_tree) first.divide_among(size.workers);
   return size.workers;
 }
 

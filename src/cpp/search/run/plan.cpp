@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "search/rules/rule.h"
+#include "search/run/lease.h"
 #include "search/setup.h"
 
 namespace pyengine {
@@ -96,14 +97,15 @@ bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
   const bool needs_moves = traits.reads_positions && !traits.on_the_spot;
   const bool fits = answers_at_once(traits) && !needs_moves && !size.foreign && !size.follows;
   const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
-  return fits && grows && !config.deterministic && size.searches == 1 && size.workers > 1;
+  return fits && grows && !config.deterministic && size.searches == 1 &&
+      workers_for(size.visits, size.workers) > 1;
 }
 
 int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
                const RunSize& size) noexcept {
   if (size.foreign) return 1;
-  const bool alone = size.searches == 1 && answers_at_once(traits);
-  return alone && !divides_tree(traits, config, size) ? 1 : size.workers;
+  if (size.searches > 1 || !answers_at_once(traits)) return size.workers;
+  return divides_tree(traits, config, size) ? workers_for(size.visits, size.workers) : 1;
 }
 
 TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
@@ -114,10 +116,11 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   // A plan of the root knows what was begun, not what other workers are about to begin.
   const bool has_plan = config.algorithm == Algorithm::gumbel;
   const bool by_one = worker_for_each || config.deterministic || has_plan;
-  plan.divides_tree = divides_tree(traits, config, size);
-  plan.most_gatherers = plan.divides_tree ? size.workers
-      : by_one                            ? 1
-               : gatherers_of_tree(traits, size.batch_rows, size.workers);
+  if (divides_tree(traits, config, size)) {
+    plan.most_gatherers = size.workers;
+  } else {
+    plan.most_gatherers = by_one ? 1 : gatherers_of_tree(traits, size.batch_rows, size.workers);
+  }
   // With an evaluator that answers every request at once a tree passes from worker to worker whole.
   const bool passes_whole = traits.immediate && plan.most_gatherers == 1;
   plan.sharing = size.workers == 1 || passes_whole ? Sharing::exclusive : Sharing::shared;

@@ -44,9 +44,10 @@ struct RunSize {
   int leaf_rows = 1;  ///< that a leaf asks for: its symmetries, where all are averaged
   int searches = 1;
   int workers = 1;
-  bool foreign = false;   ///< a user's game
-  bool deadline = false;  ///< the run has one
-  bool follows = false;   ///< other searches may follow those that are finished
+  bool foreign = false;                      ///< a user's game
+  bool deadline = false;                     ///< the run has one
+  bool follows = false;                      ///< other searches may follow those that are finished
+  std::uint64_t visits = ~std::uint64_t{0};  ///< of the first search's root at its end, at most
 };
 
 /// Whether the workers search one tree by leases (lease.h): where all leaves are answered in less
@@ -61,7 +62,6 @@ struct RunSize {
 struct TurnPlan {
   int most_gatherers = 1;  ///< of one search at once
   Sharing sharing = Sharing::shared;
-  bool divides_tree = false;    ///< see divides_tree()
   bool finishes_trees = false;  ///< a worker goes on with its tree as long as it can
   bool many = false;            ///< searches: enough for two batches with a leaf of each
   bool use_cache = false;

@@ -111,10 +111,11 @@ bool TreeSearch::finished() const noexcept {
 
 std::uint32_t TreeSearch::flight_cap() const noexcept {
   const std::uint32_t visits = tree_.root().visits.load(std::memory_order_relaxed);
-  const auto most = static_cast<std::uint32_t>(max_in_flight(config_));
   if (divided()) {
-    return dividable_.load(std::memory_order_relaxed) ? std::min(most, most_leases(visits)) : 1;
+    const auto sharers = static_cast<std::uint32_t>(sharers_);
+    return dividable_.load(std::memory_order_relaxed) ? std::min(sharers, most_leases(visits)) : 1;
   }
+  const auto most = static_cast<std::uint32_t>(max_in_flight(config_));
   if (plan_) {
     const auto planned = plan_->most_in_flight(tally.completed.load(std::memory_order_relaxed));
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, planned));

@@ -1,4 +1,6 @@
 /// Turns of workers that search one tree by leases.
+#include <cassert>
+
 #include "base/backoff.h"
 #include "search/run/lease.h"
 #include "search/run/tree_search.h"
@@ -7,7 +9,7 @@ namespace pyengine {
 namespace {
 
 /// Parts that a worker finds taken in one turn before it sleeps.
-constexpr std::size_t kMostTaken = 64;
+constexpr std::size_t kMostTaken = 96;  // the last of them after others were let run (backoff.h)
 /// Simulations that are worth the way to them, which costs some microseconds: where leaves are
 /// answered without work, and where playouts answer them.
 constexpr std::uint32_t kWorthwhileAtOnce = 32;
@@ -74,6 +76,7 @@ void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progr
     while (now.used < now.tickets && !turn.stop->load(std::memory_order_relaxed)) {
       if (config_.solver && is_proven(top)) break;
       walk_once<Sharing::exclusive>(worker, slot, turn, part, now);
+      assert(slot.batch->num_leaves == 0);  // a leaf would wait with a path from the top alone
     }
   } catch (...) {
     add_tally(worker.tally);

@@ -1,5 +1,6 @@
 #include "search/run/walker.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <tuple>
@@ -90,7 +91,7 @@ class WalkerOf final : public Walker {
       if (is_leased(node)) return way;
       const Selection chosen = choose_unleased(tree, node, search, rule);
       if (chosen.passes_draw) way.drawn = static_cast<std::uint32_t>(path.size());
-      if (chosen.outcome != Selection::Outcome::child) break;
+      if (chosen.outcome != Selection::Outcome::child || chosen.by_turns) break;
       if (!may_enter(node, *chosen.child, search, terms)) break;
       path.emplace_back(chosen.child);
       descent_.pass(*chosen.child);
@@ -115,7 +116,7 @@ class WalkerOf final : public Walker {
 
   [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
 
-  /// The rule's choice. A leased child is passed over once, as if it had twice as many leaves in
+  /// The rule's choice. A leased child is passed over once, as if it had as many leaves again in
   /// flight.
   static Selection choose_unleased(const Tree& tree, const Node& node, const RootSearch& search,
                                    Rule& rule) {
@@ -125,7 +126,9 @@ class WalkerOf final : public Walker {
     };
     const Selection first = choose();
     if (first.outcome != Selection::Outcome::child || !is_leased(*first.child)) return first;
-    const std::uint32_t more = first.child->in_flight.load(std::memory_order_relaxed);
+    // Bounded, since several workers may do so at once.
+    const std::uint32_t more =
+        std::min(first.child->in_flight.load(std::memory_order_relaxed), kMostOfLease);
     first.child->in_flight.fetch_add(more, std::memory_order_relaxed);
     const Selection second = choose();
     first.child->in_flight.fetch_sub(more, std::memory_order_relaxed);
