@@ -347,7 +347,8 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
     results[place] = result_of(search, begun, true);
     read[place] = 1;
   });
-  const RunEnd end = run(running, config, begun, host, &reader);
+  // A single tree may be divided among workers, of whom none knows that it is the last.
+  const RunEnd end = run(running, config, begun, host, searches.size() > 1 ? &reader : nullptr);
   for (std::size_t i = 0; i < searches.size(); ++i) {
     if (read[i] == 0) results[i] = result_of(*searches[i], begun, true);
     results[i].stop_reason = reason_of(*searches[i], end);
