@@ -84,6 +84,7 @@ int SeveralDevices::device_batches() const noexcept {
 
 std::shared_ptr<RawNetwork> SeveralDevices::fit(const ModelSpec& spec, const NetworkShape& shape) {
   std::vector<std::shared_ptr<RawNetwork>> networks;
+  networks.reserve(devices_.size());
   for (const auto& device : devices_) networks.push_back(device->fit(spec, shape));
   return std::make_shared<SeveralNetworks>(std::move(networks));
 }
