@@ -271,6 +271,8 @@ def main(
     given = vars(parser.parse_args(arguments))
     if given["model"] is not None and given["game"] is None:
         parser.error("--model needs --game")
+    if not given["minutes"] > 0:
+        parser.error("--minutes must be above 0")
     to_json, to_plot = given.pop("json"), given.pop("plot")
     try:
         for file in (to_json, to_plot, given["trace"]):

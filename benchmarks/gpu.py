@@ -275,6 +275,9 @@ def run(report: Report, options: Options, halve: Halve | None = None) -> None:
     ``halve`` writes float16 files; None = as the package does, where it does.
     """
     check_options(options)
+    # Before anything may end the run: the file is written anew at its end.
+    held = None if options.keep is None else kept.load(options.keep, NAME)
+    report.rows += [row for row in (held or {}).get("rows", []) if "failed" not in row]
     device = find_device(quick=options.quick)
     report.machine.update(device.about)
     report.group = part_of
@@ -286,8 +289,6 @@ def run(report: Report, options: Options, halve: Halve | None = None) -> None:
     except pyengine.EngineError as error:
         report.notes.append(f"missing: {error}")
         return
-    held = None if options.keep is None else kept.load(options.keep, NAME)
-    report.rows += [row for row in (held or {}).get("rows", []) if "failed" not in row]
     grid = QUICK if options.quick else FULL
     with tempfile.TemporaryDirectory() as folder:
         files = Files(Path(folder), halve or installed_halve())

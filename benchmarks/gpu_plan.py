@@ -278,7 +278,7 @@ def _advice(row: Mapping[str, Any]) -> str:
 
 def _search_advice(row: Mapping[str, Any]) -> str:
     """Say what holds a search back, the cheapest remedy first."""
-    if row["of engine's"] >= row["asked"]:
+    if (row["of engine's"] or 0.0) >= row["asked"]:  # None: the engine's own setting failed
         if row["bare settings"] == GRAPH:
             return "CUDA graphs: the search has what it can have without them"
         return f"the provider's settings {row['bare settings']!r} (`providers=[('cuda', {{...}})]`)"

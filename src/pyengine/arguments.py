@@ -33,7 +33,11 @@ def found(value: Any) -> str:
 
 def in_one_line(value: Any) -> str:
     """Return a value for a message, in one line and shortened."""
-    return " ".join(reprlib.repr(value).split())
+    try:
+        text = reprlib.repr(value)
+    except ValueError:  # sys.get_int_max_str_digits()
+        return "an int of thousands of digits"
+    return " ".join(text.split())
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

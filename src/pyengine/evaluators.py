@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from numbers import Real
 from pathlib import Path
@@ -15,11 +15,19 @@ import numpy.typing as npt
 
 from pyengine import _core, engine_cache, runtime
 from pyengine.arguments import did_you_mean
-from pyengine.errors import ConfigError, ModelError
+from pyengine.errors import ConfigError
 from pyengine.files import path_of
 from pyengine.games import State, as_game
 from pyengine.integers import integer
 from pyengine.onnx_files import external_files
+from pyengine.providers import (
+    ProviderLike,
+    check_on_gpus,
+    device_list,
+    engine_folder_of,
+    natural,
+    provider_list,
+)
 from pyengine.rollout_policy import RolloutPolicy
 from pyengine.spec import ModelSpec, spec_of_model
 
@@ -46,8 +54,6 @@ Floats: TypeAlias = npt.NDArray[np.float32]
 PlanesFunction: TypeAlias = Callable[[Floats], tuple[npt.ArrayLike, npt.ArrayLike]]
 #: ``fn(states) -> (policy [N,A], value [N])``
 StatesFunction: TypeAlias = Callable[[list[Any]], tuple[npt.ArrayLike, npt.ArrayLike]]
-#: A name, or a name and options.
-ProviderLike: TypeAlias = str | tuple[str, Mapping[str, object]]
 EvaluatorLike: TypeAlias = "Evaluator | str | os.PathLike[str] | PlanesFunction"
 
 
@@ -100,7 +106,7 @@ class Evaluator(_core.Evaluator):
             raise ConfigError(f"states must be a sequence of states, found {states!r}")
         if game is None and not states:
             return np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
-        if _natural("batch_size", batch_size, 1) > _MOST_ROWS:
+        if natural("batch_size", batch_size, 1) > _MOST_ROWS:
             raise ConfigError(f"batch_size must be 1 to {_MOST_ROWS}, found {batch_size}")
         bound = self._bind(as_game(game) if game is not None else _game_of(states[0]))
         return bound.evaluate(states, symmetry == "average", batch_size)
@@ -309,15 +315,15 @@ class OnnxEvaluator(Evaluator):
         file = path_of("path", path)
         if str(path) in bundled_models() and not file.exists():
             file = bundled_models()[str(path)]
-        wanted = _provider_list(providers)
-        chosen = _devices(device_id, devices)
-        max_batch = 0 if max_batch is None else _natural("max_batch", max_batch, 1)
-        threads = 0 if threads is None else _natural("threads", threads, 1)
+        wanted = provider_list(providers)
+        chosen = device_list(device_id, devices)
+        max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
+        threads = 0 if threads is None else natural("threads", threads, 1)
         external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
         library = runtime.find_library()
-        engines = _engine_folder(file, library, wanted)
+        engines = engine_folder_of(file, library, wanted)
         models = [
             _core.open_onnx(
                 file,
@@ -334,7 +340,7 @@ class OnnxEvaluator(Evaluator):
         if engines is not None:
             engine_cache.keep(engines)
         if devices is not None:
-            _check_on_gpu(model, chosen)
+            check_on_gpus(chosen, models)
         found = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(models, found), found)
         self.path = file
@@ -346,63 +352,6 @@ class OnnxEvaluator(Evaluator):
     def __repr__(self) -> str:
         """Show the file and the provider."""
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
-
-
-def _engine_folder(model: Path, library: Path, providers: list[tuple[str, Any]]) -> Path | None:
-    """Return where TensorRT keeps this network's engines; None where it does not."""
-    if not any("tensorrt" in name.lower() for name, _ in providers):
-        return None
-    return engine_cache.engine_folder(model, _core.ort_report(library)[0])
-
-
-def _devices(device_id: Any, devices: Any) -> list[int]:
-    """Return the numbers of the GPUs."""
-    if devices is None:
-        return [_natural("device_id", device_id, 0)]
-    if isinstance(devices, str) or not isinstance(devices, Sequence) or not devices:
-        raise ConfigError(f"devices must be None or name at least one GPU, found {devices!r}")
-    chosen = [_natural("devices", one, 0) for one in devices]
-    if len(set(chosen)) != len(chosen):
-        raise ConfigError(f"devices must differ, found {devices!r}")
-    if device_id != 0:
-        raise ConfigError(f"expected device_id or devices, found {device_id!r} and {devices!r}")
-    return chosen
-
-
-def _check_on_gpu(model: _core.OnnxModel, devices: list[int]) -> None:
-    if model.provider == "CPUExecutionProvider":
-        raise ModelError(
-            f"devices: expected the GPUs {devices}, found the CPU ({model.provider_reason})"
-        )
-
-
-def _natural(name: str, value: Any, least: int) -> int:
-    return min(integer(name, value, least), 2**31 - 1)
-
-
-def _provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
-    """Return providers with their options as strings; none stands for None."""
-    if providers is None:
-        return []
-    given = [providers] if isinstance(providers, str) else providers
-    if not isinstance(given, Sequence) or not given:
-        raise ConfigError(f"providers must be None or name at least one, found {providers!r}")
-    return [_provider(one) for one in given]
-
-
-def _provider(given: Any) -> tuple[str, dict[str, str]]:
-    match given:
-        case str(name):
-            return name, {}
-        case (str(name), Mapping() as options) if isinstance(given, tuple) and all(
-            isinstance(key, str) and isinstance(value, str | int | float)
-            for key, value in options.items()
-        ):
-            return name, {key: str(value) for key, value in options.items()}
-    raise ConfigError(
-        "a provider must be a name, or a tuple of a name and its options (names and strings or "
-        f"numbers), found {given!r}"
-    )
 
 
 class CallbackEvaluator(Evaluator):

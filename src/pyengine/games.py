@@ -347,6 +347,8 @@ def _refuse_history(name: str, state: Any) -> None:
     """Refuse a state whose past is no list of actions."""
     if not hasattr(state, "history"):
         return
+    if not callable(state.history):
+        raise ConfigError(f'game "{name}": history must be a method, found {found(state.history)}')
     past = state.history()
     try:
         list(map(operator.index, past))

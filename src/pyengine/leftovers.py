@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import secrets
+import uuid
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -59,8 +60,13 @@ def _lives(process: int) -> bool:
 
 
 def _machine() -> int:
-    """A number for the machine and the container, whose processes have numbers of their own."""
-    space = ""
-    with suppress(OSError):  # Linux alone has it
-        space = os.readlink("/proc/self/ns/pid")  # noqa: PTH115
+    """A number for the machine and the container, whose processes have numbers of their own.
+
+    Machines may share a folder and have the same name. Under Linux it is another one after each
+    start of the machine, so that what was left before stays.
+    """
+    space = str(uuid.getnode())
+    with suppress(OSError):  # Linux alone has both
+        started = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        space = f"{started} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115
     return zlib.crc32(f"{platform.node()} {space}".encode(errors="replace"))

@@ -56,8 +56,8 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
     given = _merged(text, params)
     bare = _without_parameters(text)
     place, _, name = bare.rpartition(":")
-    is_file = Path(place).suffix == ".py" or Path(bare).suffix == ".py"
-    if is_file and not place:
+    is_file = Path(place).suffix == ".py"
+    if not is_file and Path(bare).suffix == ".py":
         raise ConfigError(f"expected FILE.py:NAME, found {bare!r} without a NAME")
     module = _file(place, bare) if is_file else _module(place, bare)
     found = getattr(module, name, None)
@@ -146,7 +146,7 @@ def _module(place: str, text: str) -> ModuleType:
             f"expected package.module:NAME or FILE.py:NAME, found {text!r}: {error}"
         ) from error
     except SyntaxError as error:
-        raise ConfigError(f"{place} is no Python: {error}") from error
+        raise ConfigError(f"{place} cannot be imported: {error}") from error
 
 
 def _file(place: str, text: str) -> ModuleType:

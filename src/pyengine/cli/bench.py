@@ -45,6 +45,18 @@ _TraceFile: TypeAlias = Annotated[
 ]
 
 
+_Minutes: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--minutes", help="Of gpu, which then stops; with the same --json or --out file it goes on."
+    ),
+]
+_Tune: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
+]
+
+
 @dataclass(frozen=True)
 class _Outputs:
     """Where the reports go. What cannot be written is complained of, and the rest goes on.
@@ -162,21 +174,12 @@ def bench(
     ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game of --model, --tune.")] = None,
     spec: common.SpecOption = None,
-    minutes: Annotated[
-        float,
-        typer.Option(
-            "--minutes",
-            help="Of gpu, which then stops; with the same --json or --out file it goes on.",
-        ),
-    ] = 20.0,
+    minutes: _Minutes = 20.0,
     to_json: _JsonFile = None,
     to_plot: _PlotFile = None,
     out: _OutFolder = None,
     trace: _TraceFile = None,
-    tune: Annotated[
-        str | None,
-        typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
-    ] = None,
+    tune: _Tune = None,
 ) -> None:
     """Run benchmark suites and print their tables. Exit status 1 if a row fails."""
     if seconds is not None and not seconds > 0:
@@ -202,21 +205,26 @@ def bench(
         trace=trace,
         minutes=minutes,
     )
-    if trace is not None:
-        if names != ("device",):
-            raise common.usage(f"--trace is of the suite device, found {' '.join(names)}")
-        check_output(trace)
     outputs = _Outputs(to_json, to_plot, out)
-    outputs.check()
-    for name in names:
-        if name in _resumable():
-            _module(name).check_options(replace(options, keep=outputs.kept(name)))
+    _check_files(names, options, outputs)
     reports, interrupted = _run_all(names, options, outputs)
     if interrupted:
         raise KeyboardInterrupt
     failed = any("failed" in row for report in reports.values() for row in report["rows"])
     if failed or outputs.lost:
         raise typer.Exit(1)
+
+
+def _check_files(names: tuple[str, ...], options: Any, outputs: _Outputs) -> None:
+    """Raise ConfigError or a usage error for a file that the run could not use at its end."""
+    if options.trace is not None:
+        if names != ("device",):
+            raise common.usage(f"--trace is of the suite device, found {' '.join(names)}")
+        check_output(options.trace)
+    outputs.check()
+    for name in names:
+        if name in _resumable():
+            _module(name).check_options(replace(options, keep=outputs.kept(name)))
 
 
 def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:

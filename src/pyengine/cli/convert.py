@@ -83,7 +83,9 @@ _GameName: TypeAlias = Annotated[
 _Positions: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--positions", min=32, help="With --int8: to calibrate on; with both, to compare on."
+        "--positions",
+        min=32,
+        help="With --int8, --fp16: to calibrate on, and as many others to compare on.",
     ),
 ]
 _Games: TypeAlias = Annotated[

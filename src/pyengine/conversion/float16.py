@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,9 +80,10 @@ def to_float16(
     """Convert a network to float16; write it if its checks let it pass, those of :func:`quantise`.
 
     The file is for GPUs; a CPU is no faster with it. The tower and the input are float16; in
-    float32 stay sums over the board, softmax, the matrix products of the heads and what follows on
-    them, and the outputs. Two more figures must hold: the largest weight is at most 65504, the
-    largest number of float16, and the largest activation at most half of that.
+    float32 stay sums over the board, softmax, the matrix products of the heads, the last layer
+    before each output, what follows on these, and the outputs. Two more figures must hold: the
+    largest weight is at most 65504, the largest number of float16, and the largest activation at
+    most half of that.
 
     The checks run on the CPU. ONNX Runtime computes float16 there in float32 and rounds seldom, so
     what is checked is a float32 network that rounds every result to float16, as a device does that
@@ -172,7 +174,10 @@ def _range_checks(
 
 
 def _range_check(name: str, largest: dict[str, float], limit: float) -> Check:
-    worst = max(largest, key=lambda tensor: largest[tensor], default="")
+    def size(tensor: str) -> float:
+        return math.inf if math.isnan(largest[tensor]) else largest[tensor]
+
+    worst = max(largest, key=size, default="")
     measured = largest.get(worst, 0.0)
     outcome: Outcome = "passed" if measured <= limit else "failed"  # NaN fails
     return Check(name, measured, limit, outcome, f"tensor {worst}; float16 ends at 65504")

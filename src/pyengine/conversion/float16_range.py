@@ -26,7 +26,7 @@ def largest_weights(model: Any, names: Collection[str]) -> dict[str, float]:
     for tensor in model.graph.initializer:
         if tensor.name in names:
             sizes = np.abs(onnx.numpy_helper.to_array(tensor))
-            found[tensor.name] = float(sizes[np.isfinite(sizes)].max(initial=0.0))
+            found[tensor.name] = float(sizes[~np.isinf(sizes)].max(initial=0.0))
     return found
 
 

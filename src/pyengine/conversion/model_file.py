@@ -63,6 +63,8 @@ def batches(
 ) -> Iterator[npt.NDArray[np.float32]]:
     """Yield whole batches as the input has them: a fixed size, flat where it has two dimensions."""
     rows = BATCH if free(shape[0]) else int(shape[0])
+    if len(planes) < rows:
+        planes = np.resize(planes, (rows, *planes.shape[1:]))  # repeats them
     for start in range(0, len(planes) - rows + 1, rows):
         batch = planes[start : start + rows]
         yield batch.reshape(rows, -1) if len(shape) == 2 else batch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import time
@@ -79,7 +80,9 @@ class ShardWriter:
             _check_plain("configuration", configuration)
         self._limits = (
             integer("positions", positions, 1),
-            number("seconds", seconds, "a number of at least 0", lambda s: s >= 0),
+            math.inf  # never by time
+            if seconds == math.inf
+            else number("seconds", seconds, "a number of at least 0", lambda s: s >= 0),
         )
         self.layout = Layout.of(as_game(game), spec)
         self._games: list[tuple[Rows, GameLine]] = []

@@ -117,7 +117,8 @@ def _onnx(
         assert program is not None
         model = program.model_proto
     except Exception as error:  # the exporter raises nearly anything
-        reason = " ".join(str(error.__cause__ or error).split())
+        cause = error.__cause__ or error
+        reason = " ".join(str(cause).split()) or type(cause).__name__
         raise TrainingError(
             f"PyTorch cannot export {type(module).__name__}: {reason:.200}"
         ) from error

@@ -39,6 +39,7 @@ def quiet_torch() -> Iterator[None]:
 
 def _handlers() -> list[logging.Handler]:
     """What writes the logs of the exporter's packages: PyTorch's loggers have some of their own."""
-    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in _PACKAGES]
+    known = list(logging.root.manager.loggerDict)  # at once: other threads make loggers
+    names = [name for name in known if name.split(".")[0] in _PACKAGES]
     loggers = [logging.root, *map(logging.getLogger, names)]
     return list({id(one): one for logger in loggers for one in logger.handlers}.values())

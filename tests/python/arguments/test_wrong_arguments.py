@@ -292,3 +292,8 @@ def test_the_name_of_a_bundled_network_is_a_path() -> None:
     if "connect4" not in api.bundled_models():
         pytest.skip("connect4 is not bundled with this build")
     assert api.OnnxEvaluator("connect4").evaluate([STATE])[0].shape == (1, 7)
+
+
+def test_a_number_of_thousands_of_digits_fits_into_a_message(tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match=r"^games: .* an int of thousands of digits"):
+        pyengine.selfplay(GAME, "uniform", games=10**5000, out=tmp_path)

@@ -107,6 +107,7 @@ def test_it_is_solved_and_played_and_two_players_meet_in_it(file: Path) -> None:
     ("name", "params", "words"),
     [
         ("", [], "found 'NAME' without a"),
+        ("", ["stones=3"], "found 'NAME' without a"),
         (":Nims", [], "found 'Nims'; did you mean Nim?"),
         (":Chess", [], "expected one of dataclass, Heap, Nim, SMALL, NUMBER, found 'Chess'"),
         (":SMALL", ["stones=3"], "expected no --param"),
@@ -118,6 +119,14 @@ def test_what_is_no_game_is_wrong_use(file: Path, name: str, params: list[str], 
     with pytest.raises(Exception, match=words.replace("NAME", str(file))) as caught:
         common.game_from(f"{file}{name}", params)
     assert type(caught.value).__name__ == "BadParameter"
+
+
+@pytest.mark.parametrize("text", ["foo:bar.py", "C:\\games\\nim.py"])
+def test_a_file_without_a_name_is_one_whatever_stands_before_it(text: str) -> None:
+    with pytest.raises(
+        pyengine.ConfigError, match=r"expected FILE\.py:NAME, found .* without a NAME"
+    ):
+        pyengine.load_game(text)
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
@@ -166,7 +175,7 @@ def test_a_module_that_is_no_python_is_one_message(
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "no_python_here.py").write_text("game = (")
-    with pytest.raises(pyengine.ConfigError, match=r"no_python_here is no Python: .*line 1"):
+    with pytest.raises(pyengine.ConfigError, match=r"no_python_here cannot be imported: .*line 1"):
         pyengine.load_game("no_python_here:Nim")
 
 

@@ -15,9 +15,11 @@ import pyengine
 from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_network
 from pyengine.bundled import game_of_model
 from pyengine.conversion import Check, Limits, leela_to_onnx, random_leela, to_float16
+from pyengine.conversion.float16 import _range_check
 from pyengine.conversion.float16_graph import float32_nodes, half_tensors, to_half
 from pyengine.conversion.float16_range import rounded
 from pyengine.conversion.graph import check_no_branches
+from pyengine.conversion.model_file import batches
 from pyengine.errors import EngineError, EvaluationError, ModelError
 from third_party_networks import NETWORKS
 from tiny_models import TinyModel
@@ -118,6 +120,12 @@ def test_a_network_of_a_fixed_batch_keeps_it(network: Path, tmp_path: Path) -> N
     assert planes.type.tensor_type.shape.dim[0].dim_value == 4
 
 
+def test_a_batch_larger_than_the_positions_is_filled_with_them_again() -> None:
+    planes = np.arange(3, dtype=np.float32).reshape(3, 1, 1, 1)
+    (batch,) = batches(planes, (8, 1, 1, 1))
+    assert batch.ravel().tolist() == [0, 1, 2, 0, 1, 2, 0, 1]
+
+
 def test_weights_that_are_inputs_too_become_weights_alone(network: Path, tmp_path: Path) -> None:
     """As in files of ONNX's versions before 1.4."""
 
@@ -198,6 +206,12 @@ def test_weights_beyond_float16_are_refused_with_the_figure(network: Path, tmp_p
     assert "block0.first.conv" in weight.detail
     assert out.read_text() == "an older file"
     assert report.to_dict()["comparison"] is None
+
+
+def test_a_number_that_is_none_fails_wherever_it_stands() -> None:
+    for largest in ({"a": 1.0, "b": float("nan")}, {"b": float("nan"), "a": 1.0}):
+        check = _range_check("weight, max", largest, 65504.0)
+        assert (check.outcome, "tensor b" in check.detail) == ("failed", True)
 
 
 def test_activations_beyond_float16_are_refused_with_the_figure(

@@ -165,7 +165,7 @@ def nothing(_games: object) -> None:
     """Take no game."""
 
 
-NO_SECONDS = {**all_but("fraction", "huge"), "infinity": float("inf")}
+NO_SECONDS = all_but("fraction", "huge")
 
 
 @pytest.mark.usefixtures("in_empty_folder")

@@ -76,7 +76,7 @@ def test_several_devices_evaluate_as_one_does(path: Path) -> None:
 
 
 def test_several_devices_are_gpus_and_differ(path: Path) -> None:
-    with pytest.raises(pyengine.ModelError, match=r"expected the GPUs \[0, 1\], found the CPU"):
+    with pytest.raises(pyengine.ModelError, match=r"expected the GPU 0, found the CPU"):
         OnnxEvaluator(path, SPEC, providers=["cpu"], devices=[0, 1])
     for wrong, message in [
         ([], "at least one GPU, found \\[\\]"),

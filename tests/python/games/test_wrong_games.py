@@ -180,3 +180,9 @@ def test_a_class_whose_methods_need_no_object_is_a_game() -> None:
             return ToyState()
 
     assert pyengine.as_game(Static).num_distinct_actions() == 3
+
+
+def test_a_past_that_is_no_method_is_refused() -> None:
+    kind = type("Wrong", (Answers,), {"verb": "", "answer": None, "history": [0]})
+    with pytest.raises(pyengine.ConfigError, match="history must be a method, found"):
+        pyengine.as_game(ToyGame(kind))
