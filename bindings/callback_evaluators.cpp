@@ -67,24 +67,24 @@ ModelSpec priors_spec() {
   return spec;
 }
 
-[[noreturn]] void refuse_answer(const std::string& expected, float found,
-                                const std::string& where) {
-  throw EvaluationError("the evaluator's function must return " + expected + ", found " +
-                        std::to_string(found) + " in " + where);
+[[noreturn]] void refuse_answer(const char* expected, float found, std::size_t row,
+                                const std::string& where = {}) {
+  throw EvaluationError(std::string("the evaluator's function must return ") + expected +
+                        ", found " + std::to_string(found) + " in row " + std::to_string(row) +
+                        where);
 }
 
-/// A function on states has no spec that could be wrong: what it says itself is out of range.
+/// Unlike a network, a function on states has no spec that its user may have written wrongly: the
+/// error names the answer.
 void check_answer(const float* priors, int num_actions, float value, std::size_t row) {
-  const std::string where = "row " + std::to_string(row);
-  if (!std::isfinite(value)) refuse_answer("finite values", value, where);
+  if (!std::isfinite(value)) refuse_answer("finite values", value, row);
   if (std::abs(value) > 1.0F + kRounding) {
-    refuse_answer("values in [-1, 1] for the player to move", value, where);
+    refuse_answer("values in [-1, 1] for the player to move", value, row);
   }
   for (int action = 0; action < num_actions; ++action) {
     const float prior = priors[action];
     if (std::isfinite(prior) && prior >= -kRounding) continue;
-    refuse_answer("finite priors of at least 0", prior,
-                  where + ", action " + std::to_string(action));
+    refuse_answer("finite priors of at least 0", prior, row, ", action " + std::to_string(action));
   }
 }
 

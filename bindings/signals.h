@@ -27,8 +27,9 @@ inline void raise_signals() {
 /// Turns for threads that wait for the GIL, of a call that holds it for long.
 class OthersTurns {
  public:
-  /// To be called more often than they are given. A thread that waits insists on its turn only when
-  /// it has waited for 5 ms (sys.getswitchinterval()) in which nobody let go.
+  /// To be called every few milliseconds. Lets go every 10 ms and not more often: CPython passes
+  /// the GIL on to a thread that has waited for a whole switch interval (5 ms), and each release
+  /// begins that wait anew.
   void give() {
     const auto now = std::chrono::steady_clock::now();
     if (now < next_ || !has_gil()) return;

@@ -40,7 +40,8 @@ class UniformPlayouts {
 };
 
 /// Workers of one tree that meet at each simulation cost each other about a microsecond. Playouts
-/// of Othello and of Gomoku 15x15 take about one, of Go 9x9 five.
+/// of Othello and of Gomoku 15x15 take about one, of Go 9x9 five. The bound lies between them:
+/// leases double the former and bring Go nothing (docs/decisions.md, 2026-11-24).
 constexpr std::chrono::nanoseconds kBrief{2500};
 
 /// Whether the playouts of a leaf take less time than that here. A user's game takes its time.

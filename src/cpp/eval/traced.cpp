@@ -68,8 +68,13 @@ Trace::Lane& Trace::lane() {
   thread_local Known known;
   if (known.trace != id_) {
     const std::lock_guard lock(mutex_);
-    const int thread = static_cast<int>(lanes_.size());
-    known = {id_, &lanes_.emplace_back(Lane{thread, nullptr, {}})};
+    const std::thread::id self = std::this_thread::get_id();
+    auto own = std::find_if(lanes_.begin(), lanes_.end(),
+                            [&](const Lane& each) { return each.owner == self; });
+    if (own == lanes_.end()) {
+      own = lanes_.insert(own, Lane{static_cast<int>(lanes_.size()), self, nullptr, {}});
+    }
+    known = {id_, &*own};
   }
   return *known.lane;
 }

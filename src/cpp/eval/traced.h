@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,7 @@ class Trace {
   /// A thread's, which alone writes it.
   struct Lane {
     int thread = 0;
+    std::thread::id owner;
     const EvalBatch* gathered = nullptr;  ///< batch of the last span, if that is of requests
     std::vector<TraceSpan> spans;
   };

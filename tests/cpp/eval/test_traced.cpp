@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -58,6 +59,17 @@ TEST_CASE("trace: one thread gathers, evaluates and decodes, one after the other
             [](const auto& a, const auto& b) { return a.begin < b.begin; });
   for (std::size_t i = 1; i < spans.size(); ++i) CHECK(spans[i - 1].end <= spans[i].begin);
   CHECK(threads_that(TraceSpan::Kind::gather, spans) == 1);
+}
+
+TEST_CASE("trace: a thread has one number, whatever other traces it writes between") {
+  Trace first;
+  Trace second;
+  const auto now = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; ++i) {
+    first.add(TraceSpan::Kind::decode, now, 1);
+    second.add(TraceSpan::Kind::decode, now, 1);
+  }
+  for (const TraceSpan& span : first.take()) CHECK(span.thread == 0);
 }
 
 TEST_SUITE("concurrent") {

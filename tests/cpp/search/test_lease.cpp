@@ -47,38 +47,60 @@ struct Numbers {
   std::size_t fail_at = 0;  ///< so many, and then a request throws; 0 = none does
 };
 
-/// The uniform evaluator, which writes the numbers down.
+/// An evaluator that writes the numbers down, and whose playouts are brief however slow the
+/// machine.
 class BoundNumbered final : public BoundEvaluator {
  public:
-  BoundNumbered(std::shared_ptr<const AnyGame> game, std::shared_ptr<Numbers> numbers)
-      : uniform_(UniformEvaluator().bind(std::move(game), {})), numbers_(std::move(numbers)) {}
-  [[nodiscard]] EvaluatorTraits traits() const noexcept override { return uniform_->traits(); }
+  BoundNumbered(std::unique_ptr<BoundEvaluator> asked, std::shared_ptr<Numbers> numbers)
+      : asked_(std::move(asked)), numbers_(std::move(numbers)) {}
+  [[nodiscard]] EvaluatorTraits traits() const noexcept override {
+    EvaluatorTraits traits = asked_->traits();
+    traits.brief = traits.on_the_spot;
+    return traits;
+  }
   [[nodiscard]] std::unique_ptr<EvalBatch> make_batch(int capacity) override {
-    return uniform_->make_batch(capacity);
+    return asked_->make_batch(capacity);
   }
   int request(EvalBatch& batch, const AnyPosition& position) override {
+    write_down(batch);
+    return asked_->request(batch, position);
+  }
+  void answer(EvalBatch& batch, const AnyPosition& position) override {
+    write_down(batch);
+    asked_->answer(batch, position);
+  }
+  void evaluate(EvalBatch& batch) override { asked_->evaluate(batch); }
+  void decode(EvalBatch& batch) override { asked_->decode(batch); }
+
+ private:
+  void write_down(EvalBatch& batch) {
     const std::lock_guard lock(numbers_->mutex);
     numbers_->seen.push_back(batch.next().number);
     if (numbers_->seen.size() == numbers_->fail_at) throw EvaluationError("numbered: fails");
-    return uniform_->request(batch, position);
   }
 
- private:
-  std::unique_ptr<BoundEvaluator> uniform_;
+  std::unique_ptr<BoundEvaluator> asked_;
   std::shared_ptr<Numbers> numbers_;
 };
 
 class Numbered final : public Evaluator {
  public:
-  explicit Numbered(std::shared_ptr<Numbers> numbers) : numbers_(std::move(numbers)) {}
+  Numbered(std::shared_ptr<Evaluator> asked, std::shared_ptr<Numbers> numbers)
+      : asked_(std::move(asked)), numbers_(std::move(numbers)) {}
   std::unique_ptr<BoundEvaluator> bind(std::shared_ptr<const AnyGame> game,
-                                       const BindOptions&) override {
-    return std::make_unique<BoundNumbered>(std::move(game), numbers_);
+                                       const BindOptions& options) override {
+    return std::make_unique<BoundNumbered>(asked_->bind(std::move(game), options), numbers_);
   }
 
  private:
+  std::shared_ptr<Evaluator> asked_;
   std::shared_ptr<Numbers> numbers_;
 };
+
+std::shared_ptr<Evaluator> numbered(const std::shared_ptr<Numbers>& numbers, bool playouts) {
+  if (!playouts) return std::make_shared<Numbered>(std::make_shared<UniformEvaluator>(), numbers);
+  return std::make_shared<Numbered>(std::make_shared<RolloutEvaluator>(), numbers);
+}
 
 /// Of a new search from the start of the game.
 SearchResult searched(const std::string& game, const std::shared_ptr<Evaluator>& evaluator,
@@ -173,7 +195,7 @@ TEST_CASE("a small tree is searched as by one thread") {
       const auto visits = [&](int threads) {
         SearchConfig config = config_of(threads, 5000);
         config.algorithm = algorithm;
-        return searched(game, std::make_shared<RolloutEvaluator>(), config).visits;
+        return searched(game, numbered(std::make_shared<Numbers>(), true), config).visits;
       };
       CHECK(visits(4) == visits(1));
     }
@@ -236,19 +258,22 @@ TEST_SUITE("concurrent") {
   }
 
   TEST_CASE("leaves of all parts have numbers of their own") {
-    const auto numbers = std::make_shared<Numbers>();
-    SearchConfig config = config_of(4, 40000);
-    config.in_flight = 1;  // says nothing of parts: none of their leaves waits
-    searched("gomoku", std::make_shared<Numbered>(numbers), config);
-    std::sort(numbers->seen.begin(), numbers->seen.end());
-    CHECK(numbers->seen.size() == 40001);  // the root's beside them
-    CHECK(std::adjacent_find(numbers->seen.begin(), numbers->seen.end()) == numbers->seen.end());
+    for (const bool playouts : {false, true}) {
+      const auto numbers = std::make_shared<Numbers>();
+      SearchConfig config = config_of(4, 20000);
+      config.in_flight = 1;  // says nothing of parts: none of their leaves waits
+      const auto result = searched("gomoku", numbered(numbers, playouts), config);
+      CHECK(total(result.visits) == 20000);
+      std::sort(numbers->seen.begin(), numbers->seen.end());
+      CHECK(numbers->seen.size() == 20001);  // the root's beside them
+      CHECK(std::adjacent_find(numbers->seen.begin(), numbers->seen.end()) == numbers->seen.end());
+    }
   }
 
   TEST_CASE("what an evaluator throws in a part ends the search, and the tree is good") {
     SearchConfig config = config_of(4, 40000);
     const auto numbers = std::make_shared<Numbers>();
-    Searcher searcher(load_game("gomoku"), std::make_shared<Numbered>(numbers), config);
+    Searcher searcher(load_game("gomoku"), numbered(numbers, false), config);
     const State state(searcher.game());
     Patient host;
     for (const std::size_t at : {3000U, 9000U, 20000U}) {

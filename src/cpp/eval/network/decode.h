@@ -11,7 +11,7 @@
 
 namespace pyengine {
 
-/// How far a network's rounding may take a number out of its range.
+/// How far rounding may take a number of an answer out of its range.
 inline constexpr float kRounding = 0.01F;
 
 /// A spec's outputs compiled for a game. Immutable: any number of threads may use it.

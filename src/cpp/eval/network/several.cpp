@@ -27,9 +27,13 @@ class SeveralNetworks final : public RawNetwork {
   }
   [[nodiscard]] std::string provider() const override { return networks_.front()->provider(); }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
+    check_usable();
     auto memory = networks_.front()->make_memory(capacity);
-    for (std::size_t i = 1; i < networks_.size(); ++i) networks_[i]->adopt(*memory);
+    adopt(*memory);
     return memory;
+  }
+  void adopt(RawMemory& memory) override {
+    for (const auto& network : networks_) network->adopt(memory);
   }
   int run(RawMemory& memory, int rows) override {
     const InService device(*this);
@@ -86,6 +90,10 @@ std::shared_ptr<RawNetwork> SeveralDevices::fit(const ModelSpec& spec, const Net
   std::vector<std::shared_ptr<RawNetwork>> networks;
   networks.reserve(devices_.size());
   for (const auto& device : devices_) networks.push_back(device->fit(spec, shape));
+  for (const auto& network : networks) {
+    if (network->input_type() == networks.front()->input_type()) continue;
+    throw ModelError("devices: expected the same network on each, found another type of input");
+  }
   return std::make_shared<SeveralNetworks>(std::move(networks));
 }
 

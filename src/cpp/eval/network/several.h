@@ -1,4 +1,5 @@
-/// One network on several devices: a batch goes to the device that has the fewest in service.
+/// One network on several devices: a batch goes to the device that has the fewest in service, of
+/// several to the first. So a search with one batch at a time uses one device.
 #pragma once
 
 #include <memory>

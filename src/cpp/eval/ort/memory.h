@@ -108,7 +108,8 @@ class OrtMemory final : public RawMemory {
   Buffer input_;
   Output policy_;
   Output value_;
-  std::map<std::tuple<const LoadedModel*, int, int>, Call> made_;  ///< by first row and rows
+  std::map<std::tuple<const LoadedModel*, int, int>, Call>
+      made_;  ///< by model, first row and rows; the network that has the models outlives the memory
 };
 
 }  // namespace pyengine::ort

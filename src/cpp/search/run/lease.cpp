@@ -1,5 +1,7 @@
 #include "search/run/lease.h"
 
+#include <algorithm>
+
 namespace pyengine {
 namespace {
 

@@ -17,7 +17,6 @@
 /// spread some of them. So a lease has a fraction of the visits that its top has already.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "search/tree/path.h"

@@ -35,7 +35,8 @@ void Pipeline::prepare(const SearchConfig& config, std::size_t searches) {
 }
 
 RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& options, Host& host) {
-  const int workers = plan_run(searches, options);
+  const RunPlan planned = plan_run(searches, options);
+  const int workers = planned.workers;
   hire(workers);
   for (int i = 0; i < workers; ++i) {
     hands_[static_cast<std::size_t>(i)]->prepare(*searches.front());
@@ -54,8 +55,8 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   return end_;
 }
 
-/// Returns the workers of the run.
-int Pipeline::plan_run(std::span<TreeSearch* const> searches, const RunOptions& options) {
+Pipeline::RunPlan Pipeline::plan_run(std::span<TreeSearch* const> searches,
+                                     const RunOptions& options) {
   TreeSearch& first = *searches.front();
   RunSize size;
   size.batch_rows = batch_rows_;
@@ -66,10 +67,10 @@ int Pipeline::plan_run(std::span<TreeSearch* const> searches, const RunOptions& 
   size.deadline = options.deadline.has_value();
   size.follows = options.succession != nullptr;
   size.visits = first.tree().root().visits.load(std::memory_order_relaxed) + first.budget();
-  if (divides_tree(traits_, first.config(), size)) first.divide_among(size.workers);
+  const bool divides = divides_tree(traits_, first.config(), size);
   size.workers = workers_of(traits_, first.config(), size);
-  plan_ = plan_turns(traits_, first.config(), size);
-  return size.workers;
+  if (divides) first.divide_among(size.workers);
+  return {size.workers, plan_turns(traits_, first.config(), size)};
 }
 
 void Pipeline::add_hand(bool caller) {
@@ -93,9 +94,10 @@ void Pipeline::hire(int workers) {
 }
 
 void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
-                         int workers) {
-  const Pass pass = team_.pass();
+                         const RunPlan& planned) {
+  const Pass pass = team_.pass();  // threads of a device may be on their way to sleep
   options_ = options;
+  plan_ = planned.plan;
   slots_.begin(plan_.use_cache, plan_.many);
   ending_.store(false, std::memory_order_relaxed);
   end_ = RunEnd::completed;
@@ -104,7 +106,7 @@ void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions
   for (Place& place : searches_.places()) {  // some may have nothing to do
     hold_if(searches_.review(place), *hands_[0], place);
   }
-  team_.begin_run(workers - 1);
+  team_.begin_run(planned.workers - 1);
 }
 
 void Pipeline::release_memory() {

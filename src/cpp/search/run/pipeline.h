@@ -112,9 +112,14 @@ class Pipeline {
   using Pass = Team::Pass;
 
   // --- the run (pipeline.cpp)
-  [[nodiscard]] int plan_run(std::span<TreeSearch* const> searches, const RunOptions& options);
+  struct RunPlan {
+    int workers = 1;
+    TurnPlan plan;
+  };
+  [[nodiscard]] RunPlan plan_run(std::span<TreeSearch* const> searches, const RunOptions& options);
   void hire(int workers);
-  void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options, int workers);
+  void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
+                 const RunPlan& planned);
   void work(std::size_t index);
   void feed_device();
   void add_hand(bool caller);

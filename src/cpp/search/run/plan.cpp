@@ -93,9 +93,11 @@ SlotPlan plan_slots(const EvaluatorTraits& traits, const SearchConfig& config, i
 
 bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
                   const RunSize& size) noexcept {
-  // Below the top of a lease nobody knows the moves from the root, which such an answer may need.
-  const bool needs_moves = traits.reads_positions && !traits.on_the_spot;
-  const bool fits = answers_at_once(traits) && !needs_moves && !size.foreign && !size.follows;
+  // Below the top of a lease nobody knows the moves from the root, which an answer may need that is
+  // not given on the spot, and no leaf can wait.
+  const bool answers = traits.immediate ? traits.on_the_spot || !traits.reads_positions
+                                        : traits.on_the_spot && traits.brief;
+  const bool fits = answers && !size.foreign && !size.follows;
   const bool grows = grows_a_tree(config.algorithm) && config.algorithm != Algorithm::gumbel;
   return fits && grows && !config.deterministic && size.searches == 1 &&
       workers_for(size.visits, size.workers) > 1;

@@ -26,9 +26,10 @@ void give_up(Node& node) noexcept {
 constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;  ///< 2^64 / golden ratio, odd
 constexpr int kFirstSearches = 24;                      ///< bits: these have wide ranges of numbers
 
-/// Number of the first leaf of a search. A leaf takes one, and a search has at most 2^32 leaves:
-/// the ranges of the first 2^24 searches are 2^39 wide, and those of 63 times as many lie in the
-/// gaps. An evaluator knows the engine's seed alone, so the seed of the call is in the numbers.
+/// Number of the first leaf of a search. A leaf takes one, and a search has at most 2^32 leaves,
+/// beside a few numbers that leases leave unused: the ranges of the first 2^24 searches are 2^39
+/// wide, and those of 63 times as many lie in the gaps. An evaluator knows the engine's seed alone,
+/// so the seed of the call is in the numbers.
 std::uint64_t first_number(std::uint64_t seed, std::uint64_t search) noexcept {
   const std::uint64_t turn = search >> kFirstSearches;
   const std::uint64_t gap = (turn % 64) << 33;

@@ -88,8 +88,8 @@ class alignas(kCacheLine) TreeSearch {
   /// cap is then the same at any number of threads. For searches whose rounds follow each other.
   void use_own_allocator() { own_.emplace(tree_.shared_arena()); }
 
-  /// Before the search: so many workers are to search the tree by leases (lease.h). Every leaf is
-  /// then answered where it is found.
+  /// Before the search: so many workers are to search the tree by leases (lease.h). Every leaf
+  /// but the root is then answered where it is found.
   void divide_among(int workers) noexcept { sharers_ = workers; }
 
   /// Walks and fills rows of `slot` until the turn, the batch, the budget or the cap on leaves in

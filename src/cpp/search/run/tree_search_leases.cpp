@@ -72,6 +72,11 @@ void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progr
   const Part part{{top, *worker.lease_position}, worker.tally};
   const bool was_proven = is_proven(top);
   begin_tally(worker.tally, now.tickets - now.used);
+  const auto finish = [&] {
+    add_tally(worker.tally);
+    if (!is_proven(top) || was_proven) return;
+    prove(tree_, worker.lease_path, static_cast<float>(top.proof.load(std::memory_order_relaxed)));
+  };
   try {
     while (now.used < now.tickets && !turn.stop->load(std::memory_order_relaxed)) {
       if (config_.solver && is_proven(top)) break;
@@ -79,13 +84,10 @@ void TreeSearch::search_part(Worker& worker, Slot& slot, const Turn& turn, Progr
       assert(slot.batch->num_leaves == 0);  // a leaf would wait with a path from the top alone
     }
   } catch (...) {
-    add_tally(worker.tally);
+    finish();
     throw;
   }
-  add_tally(worker.tally);
-  if (is_proven(top) && !was_proven) {
-    prove(tree_, worker.lease_path, static_cast<float>(top.proof.load(std::memory_order_relaxed)));
-  }
+  finish();
   blocked_.store(false, std::memory_order_relaxed);
 }
 

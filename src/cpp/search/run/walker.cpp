@@ -90,9 +90,9 @@ class WalkerOf final : public Walker {
       Node& node = *path.back();
       if (is_leased(node)) return way;
       const Selection chosen = choose_unleased(tree, node, search, rule);
-      if (chosen.passes_draw) way.drawn = static_cast<std::uint32_t>(path.size());
       if (chosen.outcome != Selection::Outcome::child || chosen.by_turns) break;
       if (!may_enter(node, *chosen.child, search, terms)) break;
+      if (chosen.passes_draw) way.drawn = static_cast<std::uint32_t>(path.size());
       path.emplace_back(chosen.child);
       descent_.pass(*chosen.child);
     }
@@ -126,7 +126,8 @@ class WalkerOf final : public Walker {
     };
     const Selection first = choose();
     if (first.outcome != Selection::Outcome::child || !is_leased(*first.child)) return first;
-    // Bounded, since several workers may do so at once.
+    // Bounded, since several workers may do so at once. A worker that is about to lease this child
+    // may see these marks and give way for nothing; it tries again.
     const std::uint32_t more =
         std::min(first.child->in_flight.load(std::memory_order_relaxed), kMostOfLease);
     first.child->in_flight.fetch_add(more, std::memory_order_relaxed);

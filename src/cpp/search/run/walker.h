@@ -54,8 +54,8 @@ class Walker {
   /// `search`: the tree's. Throws what the code of a user's game threw.
   virtual Walk walk(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
                     Allocator& allocator, Path& path) = 0;
-  /// Walks down from the root to the top of a part to lease, and leaves all as it was. `path`: from
-  /// the root to the top. Not in a user's game.
+  /// Walks down from the root to the top of a part to lease. Changes nothing but marks of leased
+  /// children, which it takes back at once. `path`: from the root to the top. Not in a user's game.
   virtual WayToPart find_part(const Tree& tree, const Start& root, const RootSearch& search,
                               Rule& rule, const LeaseTerms& terms, Path& path) = 0;
   /// Where the last walk ended.

@@ -90,7 +90,7 @@ struct Node {
   std::atomic<NodeState> state{NodeState::fresh};  ///< acquire / release
   std::atomic<Proof> proof{Proof::none};           ///< from none to a value; see prove()
   /// Held while a child is created, while a leaf in flight is marked, and during a lease
-  /// (run/lease.h): acquire / release.
+  /// (run/lease.h): acquire / release; sequentially consistent where a lease is taken.
   std::atomic<bool> locked{false};
   std::uint8_t chooser : 1 = 0;         ///< player who moved here; constant
   std::uint8_t mover : 1 = 0;           ///< player to move; written with edges
