@@ -42,7 +42,7 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
     hands_[static_cast<std::size_t>(i)]->prepare(*searches.front());
   }
   watch_.emplace(host, *options.stop, options.deadline);
-  begin_run(searches, options, workers);
+  begin_run(searches, options, planned);
   work(0);
   Pass pass = team_.pass();
   team_.end_run(pass);
