@@ -67,6 +67,6 @@ def _machine() -> int:
     """
     space = str(uuid.getnode())
     with suppress(OSError):  # Linux alone has both
-        started = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        started = Path("/proc/sys/kernel/random/boot_id").read_text("utf-8").strip()
         space = f"{started} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115
     return zlib.crc32(f"{platform.node()} {space}".encode(errors="replace"))
