@@ -218,6 +218,16 @@ class Patient final : public Host {
   bool poll() override { return true; }
 };
 
+/// Stops a run at the n-th poll.
+class StoppingHost final : public Host {
+ public:
+  explicit StoppingHost(int polls) : polls_(polls) {}
+  bool poll() override { return --polls_ > 0; }
+
+ private:
+  int polls_;
+};
+
 inline std::uint64_t total(const std::vector<std::uint32_t>& visits) {
   std::uint64_t sum = 0;
   for (const std::uint32_t count : visits) sum += count;

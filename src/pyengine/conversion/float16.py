@@ -114,15 +114,15 @@ def to_float16(
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
     options = Options(
-        spec,
-        positions,
-        games,
-        simulations,
-        match_seconds,
-        seed,
-        limits,
-        write_undecided,
-        on_progress,
+        spec=spec,
+        positions=positions,
+        games=games,
+        simulations=simulations,
+        match_seconds=match_seconds,
+        seed=seed,
+        limits=limits,
+        write_undecided=write_undecided,
+        on_progress=on_progress,
     )
     return convert("float16", _convert, model, out, game, options)
 
@@ -183,11 +183,22 @@ def _range_check(name: str, largest: dict[str, float], limit: float) -> Check:
     return Check(name, measured, limit, outcome, f"tensor {worst}; float16 ends at 65504")
 
 
+def write_half(
+    model: Any, kept: set[str], file: Path, source: Path, reading: ModelSpec
+) -> set[str]:
+    """Turn a prepared model into float16 and write it with the metadata of its source, unchecked.
+
+    Returns the names of the float16 tensors but the weights.
+    """
+    half = to_half(model, kept)
+    keep_metadata(source, model, reading)
+    save_model(model, file)
+    return half
+
+
 def _write(gate: Gate, model: Any, kept: set[str], file: Path) -> Path:
     """Write the float16 network, and beside it one that rounds as it does; return the latter."""
-    half = to_half(model, kept)
-    keep_metadata(gate.source, model, gate.reading)
-    save_model(model, file)
+    half = write_half(model, kept, file, gate.source, gate.reading)
     rounding = file.with_name("rounded.onnx")
     rounded(model, half)
     save_model(model, rounding)

@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """How a conversion is checked; attributes as in :func:`pyengine.conversion.quantise`."""
 

@@ -109,15 +109,15 @@ def quantise(
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
     options = Options(
-        spec,
-        positions,
-        games,
-        simulations,
-        match_seconds,
-        seed,
-        limits,
-        write_undecided,
-        on_progress,
+        spec=spec,
+        positions=positions,
+        games=games,
+        simulations=simulations,
+        match_seconds=match_seconds,
+        seed=seed,
+        limits=limits,
+        write_undecided=write_undecided,
+        on_progress=on_progress,
     )
     return convert("int8", _convert, model, out, game, options)
 

@@ -30,16 +30,6 @@ SearchConfig config_of(int threads, std::uint64_t simulations) {
   return config;
 }
 
-/// Stops a search at the n-th poll.
-class Impatient final : public Host {
- public:
-  explicit Impatient(int polls) : polls_(polls) {}
-  bool poll() override { return --polls_ > 0; }
-
- private:
-  int polls_;
-};
-
 /// The numbers of the leaves that a search asked for.
 struct Numbers {
   std::mutex mutex;
@@ -299,7 +289,7 @@ TEST_SUITE("concurrent") {
     Searcher searcher(load_game("othello"), std::make_shared<UniformEvaluator>(), config);
     State state(searcher.game());
     for (int polls = 1; polls < 12; ++polls) {
-      Impatient host(polls);
+      StoppingHost host(polls);
       const SearchResult result = searcher.search(state, config, host);
       CHECK(result.simulations <= 20000);
       const TreeCount count = check_tree(*searcher.tree(), true);

@@ -17,6 +17,7 @@ namespace {
 using search_test::Mock;
 using search_test::MockEvaluator;
 using search_test::Patient;
+using search_test::StoppingHost;
 
 SelfPlayConfig small_config(int threads = 1) {
   SelfPlayConfig config;
@@ -30,16 +31,6 @@ SelfPlayConfig small_config(int threads = 1) {
   config.resign_threshold.reset();
   return config;
 }
-
-/// Stops a run at the n-th poll.
-class Impatient final : public Host {
- public:
-  explicit Impatient(int polls) : polls_(polls) {}
-  bool poll() override { return --polls_ > 0; }
-
- private:
-  int polls_;
-};
 
 /// Replays a game: its moves are legal, lead to its result, and its columns say what was there.
 void check_game(const std::shared_ptr<const AnyGame>& game, const FinishedGame& found,
@@ -288,7 +279,7 @@ TEST_SUITE("concurrent") {
       const auto game = load_game("connect_four");
       const Mock slow{.delay = std::chrono::microseconds(300)};
       SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
-      Impatient host(3);
+      StoppingHost host(3);
       std::vector<FinishedGame> found;
       const auto collect = [&] {
         for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
@@ -316,7 +307,7 @@ TEST_SUITE("concurrent") {
       SelfPlay play(game, std::make_shared<MockEvaluator>(slow), config, ModelSpec{});
       std::vector<FinishedGame> found;
       for (int turn = 0; turn < 3000 && found.size() < 16; ++turn) {
-        Impatient host(2);  // of 5 ms each, where all searches of a move take 40
+        StoppingHost host(2);  // of 5 ms each, where all searches of a move take 40
         play.run(16 - std::min<std::uint64_t>(16, play.counters().begun), host);
         for (FinishedGame& one : play.take_finished()) found.push_back(std::move(one));
       }
