@@ -45,8 +45,11 @@ def test_the_device_suite_writes_timelines(tmp_path: Path) -> None:
     assert {event["name"] for event in events} == {"process_name", "gather", "evaluate", "decode"}
     spans = [event for event in events if event["ph"] == "X"]
     assert all(span["dur"] >= 0 and span["tid"] >= 0 and span["args"]["rows"] > 0 for span in spans)
-    feeders = {span["tid"] for span in spans if span["name"] == "evaluate"}
-    assert feeders.isdisjoint(span["tid"] for span in spans if span["name"] == "gather")
+    threads = {
+        kind: {(span["pid"], span["tid"]) for span in spans if span["name"] == kind}
+        for kind in ("gather", "evaluate")
+    }  # each search numbers its own threads
+    assert threads["gather"].isdisjoint(threads["evaluate"])
 
 
 @pytest.mark.skipif(pyengine.machine.cores() < 2, reason="one core")
