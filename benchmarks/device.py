@@ -14,13 +14,14 @@ import pyengine
 from pyengine import ModelSpec, machine
 
 if TYPE_CHECKING or __package__:
-    from . import common, networks, timeline
+    from . import common, device_costs, networks, timeline
     from .common import Options, Report, check
     from .intervals import median, median_columns
     from .modelled import ModelledDevice
     from .pairs import Rate, in_turns, pace, ratios, samples
 else:  # run as a file
     import common
+    import device_costs
     import networks
     import timeline
     from common import Options, Report, check
@@ -73,7 +74,7 @@ class Subject:
 SUBJECTS = [
     Subject("connect_four", "connect_four", TREES, 0.97),
     Subject("go19", "go", TREES, 0.90),
-    Subject("go19", "go", 1, 0.85),
+    Subject("go19", "go", 1, 0.93),
     Subject("gomoku15", "gomoku", 1, 0.85),
     Subject("othello", "othello", 1, 0.85),
     Subject("connect_four", "connect_four", 1, None),
@@ -301,6 +302,7 @@ def run(report: Report, options: Options) -> None:
     for game in WORKER_GAMES:
         with report.row(f"device/{game}/1ms_a_row_on_the_cpu/trees=1,threads={WORKERS}") as row:
             row.update(busy_workers(game, options))
+    device_costs.run(report, options)
     device = ModelledDevice()
     report.notes += [
         f"the device: {device.latency * 1e3:g} ms and {device.per_row * 1e6:g} us a row, batches of"

@@ -59,7 +59,7 @@ class SearchConfig(Settings):
         expand_probability (float in (0, 1], default 1.0): of "uct": at a node with moves not yet
             tried, the probability of trying one of them; else the walk descends.
         threads (int in [0, 1024], default 0): worker threads, the calling one included; 0 = all
-            cores that the process may use.
+            cores that the process may use. With an evaluator on a device never more than cores.
         batch_size (int in [1, 4096], default 8): rows of one evaluator call [AlphaGo Zero].
         in_flight (int in [1, 65535] or None, default None): most leaves of one tree that wait for
             the evaluator at once, whatever the number of threads; None = 2 * ``batch_size``.

@@ -35,6 +35,8 @@ std::string name_of(Exploration exploration) {
   return exploration == Exploration::alphago ? "\"alphago\"" : "\"log\"";
 }
 
+}  // namespace
+
 int usable_cores() noexcept {
 #if defined(__linux__)
   cpu_set_t set;
@@ -44,8 +46,6 @@ int usable_cores() noexcept {
   const unsigned cores = std::thread::hardware_concurrency();
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
-
-}  // namespace
 
 void validate(const SearchConfig& c) {
   if (c.simulations) {

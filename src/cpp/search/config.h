@@ -73,6 +73,8 @@ void validate(const SearchConfig& config);
 
 /// Leaves of one tree that may wait at once.
 [[nodiscard]] int max_in_flight(const SearchConfig& config) noexcept;
+/// Cores that this process may use.
+[[nodiscard]] int usable_cores() noexcept;
 /// Worker threads, the calling one included.
 [[nodiscard]] int num_workers(const SearchConfig& config) noexcept;
 

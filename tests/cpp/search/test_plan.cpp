@@ -51,6 +51,19 @@ TEST_CASE("a turn gathers from as many searches as fill a batch") {
   CHECK(one.searches_for(0) == 1);
 }
 
+TEST_CASE("searches are many where a leaf of each fills what a device has ahead") {
+  CHECK(plan_turns(device(), {}, size_of(64, 192, 4)).many);
+  CHECK_FALSE(plan_turns(device(), {}, size_of(64, 191, 4)).many);
+  CHECK_FALSE(plan_turns(kWorkersEvaluate, {}, size_of(4096, 4096, 4)).many);
+}
+
+TEST_CASE("a device has no more workers than there are cores") {
+  RunSize size = size_of(64, 384, 16);
+  size.cores = 2;
+  CHECK(workers_of(device(), {}, size) == 2);
+  CHECK(workers_of(kWorkersEvaluate, {}, size) == 16);
+}
+
 TEST_CASE("one search a turn where it is not to be left half done") {
   SearchConfig rounds;
   rounds.deterministic = true;

@@ -37,7 +37,7 @@ struct Heap {
       pass.unlock();
       ++taken;
       std::this_thread::sleep_for(20us);
-      pass = team.pass();
+      pass.lock();
       --working;
       if (late > 0) {
         late -= 1;

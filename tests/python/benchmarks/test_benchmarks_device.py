@@ -21,13 +21,10 @@ modelled = pytest.importorskip(f"{PACKAGE}.modelled")
 
 def test_the_device_suite_says_what_share_of_the_device_is_used() -> None:
     rows = rows_of("device")
-    assert {name.split("/")[1] for name in rows} >= {"connect_four", "go19"}
-    workers = [row for row in rows.values() if "busy" in row]
-    assert [0 < row["busy"] <= row["threads"] for row in workers] == [True, True]
-    (devices,) = (row for row in rows.values() if "ratio" in row)
-    assert devices["ratio"] > 0
+    costs = [row for name, row in rows.items() if "/fast_device/" in name]
+    assert {row["threads"] for row in costs} >= {16, 32}
     for row in rows.values():
-        if "busy" in row or "ratio" in row:
+        if "busy" in row or "ratio" in row or row in costs:
             continue
         assert 0 < row["utilisation"] <= 1.0
         assert row["utilisation"] <= row["in service"] + 1e-9 <= 1.05  # equal where all are full

@@ -63,6 +63,7 @@ Pipeline::RunPlan Pipeline::plan_run(std::span<TreeSearch* const> searches,
   size.leaf_rows = first.rows_per_leaf(false);
   size.searches = static_cast<int>(searches.size());
   size.workers = options.workers;
+  size.cores = usable_cores();
   size.foreign = options.foreign;
   size.deadline = options.deadline.has_value();
   size.follows = options.succession != nullptr;
@@ -140,7 +141,7 @@ void Pipeline::feed_device() {
     }
     pass.unlock();
     evaluate(*slot);
-    pass = team_.pass();
+    pass.lock();
     slots_.served(*slot);
   }
 }

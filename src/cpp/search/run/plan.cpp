@@ -106,6 +106,8 @@ bool divides_tree(const EvaluatorTraits& traits, const SearchConfig& config,
 int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
                const RunSize& size) noexcept {
   if (size.foreign) return 1;
+  // They only compute: more than cores would take each other's turns.
+  if (traits.device_batches > 0) return std::min(size.workers, size.cores);
   if (size.searches > 1 || !answers_at_once(traits)) return size.workers;
   return divides_tree(traits, config, size) ? workers_for(size.visits, size.workers) : 1;
 }
@@ -113,7 +115,7 @@ int workers_of(const EvaluatorTraits& traits, const SearchConfig& config,
 TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
                     const RunSize& size) noexcept {
   TurnPlan plan;
-  plan.many = size.searches >= 2 * size.batch_rows;
+  plan.many = size.searches >= std::int64_t{ahead_of(traits).busy_many} * size.batch_rows;
   const bool worker_for_each = size.searches >= size.workers;
   // A plan of the root knows what was begun, not what other workers are about to begin.
   const bool has_plan = config.algorithm == Algorithm::gumbel;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "eval/evaluator.h"
 #include "search/config.h"
@@ -44,8 +45,9 @@ struct RunSize {
   int leaf_rows = 1;  ///< that a leaf asks for: its symmetries, where all are averaged
   int searches = 1;
   int workers = 1;
-  bool foreign = false;                      ///< a user's game
-  bool deadline = false;                     ///< the run has one
+  int cores = std::numeric_limits<int>::max();  ///< that the process may use
+  bool foreign = false;                         ///< a user's game
+  bool deadline = false;                        ///< the run has one
   bool follows = false;                      ///< other searches may follow those that are finished
   std::uint64_t visits = ~std::uint64_t{0};  ///< of the first search's root at its end, at most
 };
@@ -63,7 +65,7 @@ struct TurnPlan {
   int most_gatherers = 1;  ///< of one search at once
   Sharing sharing = Sharing::shared;
   bool finishes_trees = false;  ///< a worker goes on with its tree as long as it can
-  bool many = false;            ///< searches: enough for two batches with a leaf of each
+  bool many = false;            ///< searches: a leaf of each fills all batches of Ahead::busy_many
   bool use_cache = false;
   bool rounds = false;   ///< deterministic: a tree's leaves are gathered and completed in rounds
   bool fills = false;    ///< SymmetryMode::fill

@@ -33,7 +33,7 @@ class Slots {
 
   /// Before a run, when all slots are free: drops those beyond the plan.
   void plan(const SlotPlan& plan) noexcept;
-  /// `many`: searches are enough for two batches with a leaf of each.
+  /// `many`: see TurnPlan.
   void begin(bool use_cache, bool many) noexcept {
     use_cache_ = use_cache;
     many_ = many;

@@ -15,7 +15,7 @@ void Team::hire_servers(int servers, const std::function<void()>& serve) {
 
 void Team::help(std::size_t index, const std::function<void(std::size_t)>& work) {
   std::uint64_t last = 0;
-  Pass pass(mutex_);
+  std::unique_lock pass(mutex_);
   for (;;) {
     started_.wait(pass,
                   [&] { return closing_ || (run_ != last && static_cast<int>(index) <= active_); });
@@ -33,17 +33,17 @@ void Team::begin_run(int helpers) {
   active_ = working_ = helpers;
   ++run_;
   waking_ = caller_waking_ = false;
-  if (helpers != 0) started_.notify_all();
+  calls_.helpers = helpers != 0;
 }
 
 void Team::end_run(Pass& pass) {
-  ended_.wait(pass, [&] { return working_ == 0; });
+  wait(pass, ended_, [&] { return working_ == 0; });
   active_ = 0;  // a helper that is hired later is not to take part in a run that has ended
 }
 
 void Team::close() {
   {
-    const Pass pass(mutex_);
+    const std::lock_guard lock(mutex_);
     closing_ = true;
   }
   started_.notify_all();
@@ -54,11 +54,25 @@ void Team::close() {
   server_threads_.clear();
 }
 
+void Team::call(const Calls& due) noexcept {
+  if (due.worker && !due.all) workers_.notify_one();
+  if (due.caller || due.all) caller_.notify_one();
+  if (due.server) servers_.notify_one();
+  if (due.all) workers_.notify_all();
+  if (due.helpers) started_.notify_all();
+}
+
+template <class Woken>
+void Team::wait(Pass& pass, std::condition_variable& condition, const Woken& woken) {
+  call(std::exchange(calls_, {}));
+  condition.wait(pass.lock_, woken);
+}
+
 void Team::sleep(Pass& pass) {
   const Clock::time_point begun = Clock::now();
   const std::uint64_t seen = calls_for_all_;
   ++asleep_;
-  workers_.wait(pass, [&] { return waking_ || calls_for_all_ != seen; });
+  wait(pass, workers_, [&] { return waking_ || calls_for_all_ != seen; });
   --asleep_;
   waking_ = false;
   ++passes_;
@@ -69,7 +83,8 @@ void Team::sleep_until(Pass& pass, Clock::time_point until) {
   const Clock::time_point begun = Clock::now();
   const std::uint64_t seen = calls_for_all_;
   caller_asleep_ = true;
-  caller_.wait_until(pass, until, [&] { return caller_waking_ || calls_for_all_ != seen; });
+  call(std::exchange(calls_, {}));
+  caller_.wait_until(pass.lock_, until, [&] { return caller_waking_ || calls_for_all_ != seen; });
   caller_asleep_ = caller_waking_ = false;
   ++passes_;
   count_sleep(begun);
@@ -77,7 +92,7 @@ void Team::sleep_until(Pass& pass, Clock::time_point until) {
 
 void Team::sleep_as_server(Pass& pass) {
   ++servers_asleep_;
-  servers_.wait(pass, [&] { return server_waking_ || closing_; });
+  wait(pass, servers_, [&] { return server_waking_ || closing_; });
   --servers_asleep_;
   server_waking_ = false;
   ++passes_;
@@ -86,26 +101,25 @@ void Team::sleep_as_server(Pass& pass) {
 void Team::wake_worker() noexcept {
   waking_ = true;
   ++wake_ups_;
-  workers_.notify_one();
+  calls_.worker = true;
 }
 
 void Team::wake_caller() noexcept {
   caller_waking_ = true;
   ++wake_ups_;
-  caller_.notify_one();
+  calls_.caller = true;
 }
 
 void Team::wake_server() noexcept {
   server_waking_ = true;
   ++wake_ups_;
-  servers_.notify_one();
+  calls_.server = true;
 }
 
 void Team::wake_all() noexcept {
   ++calls_for_all_;
   wake_ups_ += static_cast<std::uint64_t>(asleep_) + (caller_asleep_ ? 1 : 0);
-  workers_.notify_all();
-  caller_.notify_one();
+  calls_.all = true;
 }
 
 void Team::count_sleep(Clock::time_point begun) noexcept {

@@ -17,6 +17,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pyengine {
@@ -25,20 +26,38 @@ using Clock = std::chrono::steady_clock;
 
 class Team {
  public:
-  /// A hold on the mutex.
-  using Pass = std::unique_lock<std::mutex>;
+  /// A hold on the mutex, counted: passes are what threads wait for each other. A thread that is
+  /// woken within it is called after it, as it would only wait for the mutex.
+  class Pass {
+   public:
+    explicit Pass(Team& team) : team_(team), lock_(team.mutex_) { ++team.passes_; }
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+    ~Pass() {
+      if (lock_.owns_lock()) unlock();
+    }
+    void lock() {
+      lock_.lock();
+      ++team_.passes_;
+    }
+    void unlock() noexcept {
+      const Calls due = std::exchange(team_.calls_, {});
+      lock_.unlock();
+      team_.call(due);
+    }
+
+   private:
+    friend class Team;
+    Team& team_;
+    std::unique_lock<std::mutex> lock_;
+  };
 
   Team() = default;
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() { close(); }
 
-  /// Counted: passes are what threads wait for each other.
-  [[nodiscard]] Pass pass() {
-    Pass pass(mutex_);
-    ++passes_;
-    return pass;
-  }
+  [[nodiscard]] Pass pass() { return Pass(*this); }
 
   // --- threads
   /// At least so many helpers of the caller, who is worker 0; helper i runs `work(i)` once a run,
@@ -81,12 +100,25 @@ class Team {
   }
 
  private:
+  /// Threads that are to be called.
+  struct Calls {
+    bool worker = false;
+    bool caller = false;
+    bool server = false;
+    bool helpers = false;  ///< to a run
+    bool all = false;      ///< that work and sleep
+  };
+
   void help(std::size_t index, const std::function<void(std::size_t)>& work);
+  void call(const Calls& due) noexcept;
+  template <class Woken>
+  void wait(Pass& pass, std::condition_variable& condition, const Woken& woken);
   void count_sleep(Clock::time_point begun) noexcept;
 
   mutable std::mutex mutex_;
   std::uint64_t passes_ = 0;
   std::uint64_t wake_ups_ = 0;
+  Calls calls_;  ///< of the pass under way
 
   std::condition_variable workers_;  ///< sleeping helpers
   std::condition_variable caller_;

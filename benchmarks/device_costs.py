@@ -1,0 +1,103 @@
+"""What a search costs the processor while it feeds a device: its time and its switches.
+
+The device is so fast that the processor is what limits the search.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from typing import TYPE_CHECKING
+
+import pyengine
+from pyengine import machine
+
+if TYPE_CHECKING or __package__:
+    from .common import Options, Report, check
+    from .intervals import median, median_columns
+    from .modelled import ModelledDevice
+    from .pairs import in_turns, pace
+else:  # run as a file
+    from common import Options, Report, check
+    from intervals import median, median_columns
+    from modelled import ModelledDevice
+    from pairs import in_turns, pace
+
+GAME, BOARD = "gomoku", 9
+TREES, SIMULATIONS, BATCH = 512, 200, 256
+LATENCY, PER_ROW = 0.5e-3, 0.4e-6  # seconds
+THREADS = sorted({machine.cores(), 16, 32})
+#: Processor time of a row, microseconds.
+ASKED_US = 2.8 if "avx512f" in machine.simd() else 4.0
+#: Times that a thread gave up its core, a row: by itself, to wait.
+ASKED_SWITCHES = 0.012
+#: Whether the system counts switches: Windows does not.
+KNOWS_SWITCHES = importlib.util.find_spec("resource") is not None
+
+
+def switches() -> int:
+    """Return the voluntary context switches of this process so far."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+
+
+def costs(threads: int, options: Options) -> dict[str, float]:
+    """Search many trees once; return what a row cost."""
+    game = pyengine.load_game(GAME, board_size=BOARD)
+    config = pyengine.SearchConfig(
+        batch_size=BATCH,
+        threads=threads,
+        cache_entries=0,  # equal trees would answer each other
+        memory_limit=4 << 30,
+    )
+    trees, simulations = (64, 20) if options.quick else (TREES, SIMULATIONS)
+    with pyengine.Engine(game, ModelledDevice(LATENCY, PER_ROW), config=config) as engine:
+        begun, used = time.perf_counter(), time.process_time()
+        switched = switches()
+        results = engine.search_many([game.new_initial_state()] * trees, simulations=simulations)
+        switched, used = switches() - switched, time.process_time() - used
+        seconds = time.perf_counter() - begun
+    visits = {int(result.visits.sum()) for result in results}
+    check("every simulation is one visit", visits == {simulations}, visits)
+    rows = sum(result.evaluations for result in results)
+    return {
+        "cpu us/row": used / rows * 1e6,
+        "switches/row": switched / rows,
+        "rows/s": rows / seconds,
+    }
+
+
+def measure(report: Report, options: Options) -> None:
+    """Report each number of threads, measured in turns: the time of a row, and its switches."""
+    sides = [lambda threads=threads: costs(threads, options) for threads in THREADS]
+    rounds = in_turns(pace(options, options.seconds), *sides)
+    for side, threads in enumerate(THREADS):
+        found = [each[side] for each in rounds]
+        for title, asked in (("cpu us/row", ASKED_US), ("switches/row", ASKED_SWITCHES)):
+            with report.row(name_of(threads, title)) as row:
+                row.update(
+                    asked=asked,
+                    **median_columns(title, [one[title] for one in found]),
+                    threads=threads,
+                    **{"rows/s": median([one["rows/s"] for one in found])},
+                )
+
+
+def name_of(threads: int, title: str) -> str:
+    """Return a row's name."""
+    figure = title.split("/")[0].replace(" ", "_")
+    return f"device/{GAME}{BOARD}/fast_device/trees={TREES},threads={threads},{figure}"
+
+
+def run(report: Report, options: Options) -> None:
+    """Measure where the system counts switches; else say so."""
+    if not KNOWS_SWITCHES:
+        report.notes.append("fast_device: this system does not count switches; not measured")
+        return
+    measure(report, options)
+    report.notes.append(
+        f"fast_device: {LATENCY * 1e3:g} ms and {PER_ROW * 1e6:g} us a row, faster than the"
+        f" processor; {TREES} trees of {SIMULATIONS} simulations; switches/row: times"
+        " that a thread gave up its core to wait"
+    )
