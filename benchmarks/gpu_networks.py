@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import pyengine
 from pyengine import conversion
 from pyengine.conversion.float16 import write_half
 from pyengine.conversion.float16_graph import float32_nodes
@@ -30,10 +31,11 @@ def installed_halve() -> Halve:
     """
 
     def halve(full: Path, half: Path) -> None:
-        model, _, _ = prepare(full, half)
+        model, _, shape = prepare(full, half)
         text = {entry.key: entry.value for entry in without_weights(full).metadata_props}
         reading = ModelSpec.from_json(text[METADATA_KEY])
-        write_half(model, float32_nodes(model), half, full, reading)
+        game = pyengine.load_game("go", board_size=shape[-1])
+        write_half(model, float32_nodes(model), half, full, reading, game)
 
     return halve
 

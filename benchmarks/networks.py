@@ -202,7 +202,8 @@ def input_planes(network: Network, session: Any, states: Sequence[pyengine.State
     planes = np.stack([state.observation_tensor(network.spec) for state in states])
     if len(wanted.shape) == 2:
         planes = planes.reshape(len(states), -1)
-    return planes.astype(np.float16 if "float16" in wanted.type else np.float32)
+    numbers = {"tensor(float16)": np.float16, "tensor(int8)": np.int8}
+    return planes.astype(numbers.get(wanted.type, np.float32))
 
 
 def output_names(network: Network, session: Any) -> list[str]:

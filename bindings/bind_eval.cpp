@@ -65,6 +65,10 @@ py::array_t<float> observation_tensor(const State& state, const py::object& spec
   return tensor;
 }
 
+bool fits_int8(const py::object& game, const py::object& spec) {
+  return Encoder(spec_from(spec), *game_from(game)).fits_int8();
+}
+
 /// An evaluator that fits a game, asked outside a search.
 class AskedEvaluator {
  public:
@@ -332,6 +336,8 @@ void bind_eval(py::module_& m) {
   bind_modelled_device(m);
   bind_trace(m);
   bind_runtime(m);
+  m.def("fits_int8", &fits_int8, py::arg("game"), py::arg("spec"),
+        "Whether the planes of a pyengine.ModelSpec hold -1, 0 and 1 alone.");
   const py::object state = m.attr("State");
   state.attr("observation_tensor") = py::cpp_function(
       locked(&observation_tensor), py::name("observation_tensor"), py::is_method(state),

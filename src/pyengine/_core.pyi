@@ -36,6 +36,7 @@ __all__: list[str] = [
     "default_selfplay_config",
     "dense_slots",
     "encode_planes",
+    "fits_int8",
     "load_game",
     "mixed_evaluator",
     "modelled_device_evaluator",
@@ -537,6 +538,11 @@ def encode_planes(states: collections.abc.Sequence, spec: typing.Any) -> tuple:
     """
     (bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) of states of one game;
     B = ceil(H*W / 8), point p is bit p % 8, the lowest first, of byte p // 8.
+    """
+
+def fits_int8(game: typing.Any, spec: typing.Any) -> bool:
+    """
+    Whether the planes of a pyengine.ModelSpec hold -1, 0 and 1 alone.
     """
 
 def load_game(name: str, /, **kwargs) -> Game:

@@ -259,8 +259,8 @@ class OnnxEvaluator(Evaluator):
 
     Args:
         path: the file, or the name of a bundled model. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``,
-            or flat ``[N,C*H*W]``), float32 or float16; its batch is free or fixed (then padded).
-            Outputs beside policy and value are not computed.
+            or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8; its batch
+            is free or fixed (then padded). Outputs beside policy and value are not computed.
         spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
             ``MODEL.spec.json`` beside the file, else what the shapes tell when they leave one
             reading.

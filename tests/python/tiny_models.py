@@ -20,6 +20,7 @@ class TinyModel:
     value_size: int = 1
     batch: int | str = "N"
     dtype: Any = np.float32
+    int8_input: bool = False  # the model casts it
     flat_input: bool = False
     names: tuple[str, str, str] = ("planes", "policy", "value")
     extra_output: bool = False
@@ -48,10 +49,12 @@ class TinyModel:
         onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
         helper, kinds = onnx.helper, onnx.TensorProto
         kind = kinds.FLOAT if self.dtype == np.float32 else kinds.FLOAT16
+        given = kinds.INT8 if self.int8_input else kind
         planes, policy, value = self.names
         weights = dict(zip(("wp", "wv"), self.weights(), strict=True))
         nodes = [
-            helper.make_node("Flatten", [planes], ["flat"]),
+            helper.make_node("Cast", [planes], ["numbers"], to=kind),
+            helper.make_node("Flatten", ["numbers"], ["flat"]),
             helper.make_node("MatMul", ["flat", "wp"], [policy]),
             helper.make_node("MatMul", ["flat", "wv"], ["before_tanh"]),
             helper.make_node("Tanh", ["before_tanh"], [value]),
@@ -68,7 +71,7 @@ class TinyModel:
         graph = helper.make_graph(
             nodes,
             "tiny",
-            [helper.make_tensor_value_info(planes, kind, [self.batch, *shape])],
+            [helper.make_tensor_value_info(planes, given, [self.batch, *shape])],
             outputs,
             [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
         )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pyengine import _core
 from pyengine.conversion.checks import Check, Comparison, Limits, Outcome
-from pyengine.conversion.float16_graph import float32_nodes, half_tensors, to_half
+from pyengine.conversion.float16_graph import HALF, INT8, float32_nodes, half_tensors, to_half
 from pyengine.conversion.float16_range import (
     MAX_FLOAT16,
     largest_results,
@@ -79,11 +80,12 @@ def to_float16(
 ) -> Float16Report:
     """Convert a network to float16; write it if its checks let it pass, those of :func:`quantise`.
 
-    The file is for GPUs; a CPU is no faster with it. The tower and the input are float16; in
-    float32 stay sums over the board, softmax, the matrix products of the heads, the last layer
-    before each output, what follows on these, and the outputs. Two more figures must hold: the
-    largest weight is at most 65504, the largest number of float16, and the largest activation at
-    most half of that.
+    The file is for GPUs; a CPU is no faster with it. The tower is float16. So is the input where
+    the planes hold more than -1, 0 and 1; else it is int8, which the network widens. In float32
+    stay sums over the board, softmax, the matrix products of the heads, the last layer before each
+    output, what follows on these, and the outputs. Two more figures must hold: the largest weight
+    is at most 65504, the largest number of float16, and the largest activation at most half of
+    that.
 
     The checks run on the CPU. ONNX Runtime computes float16 there in float32 and rounds seldom, so
     what is checked is a float32 network that rounds every result to float16, as a device does that
@@ -184,13 +186,13 @@ def _range_check(name: str, largest: dict[str, float], limit: float) -> Check:
 
 
 def write_half(
-    model: Any, kept: set[str], file: Path, source: Path, reading: ModelSpec
+    model: Any, kept: set[str], file: Path, source: Path, reading: ModelSpec, game: Game
 ) -> set[str]:
     """Turn a prepared model into float16 and write it with the metadata of its source, unchecked.
 
     Returns the names of the float16 tensors but the weights.
     """
-    half = to_half(model, kept)
+    half = to_half(model, kept, INT8 if _core.fits_int8(game, reading) else HALF)
     keep_metadata(source, model, reading)
     save_model(model, file)
     return half
@@ -198,7 +200,7 @@ def write_half(
 
 def _write(gate: Gate, model: Any, kept: set[str], file: Path) -> Path:
     """Write the float16 network, and beside it one that rounds as it does; return the latter."""
-    half = write_half(model, kept, file, gate.source, gate.reading)
+    half = write_half(model, kept, file, gate.source, gate.reading, gate.game)
     rounding = file.with_name("rounded.onnx")
     rounded(model, half)
     save_model(model, rounding)

@@ -17,9 +17,9 @@ import numpy as np
 from pyengine.conversion.graph import LAYERS, heads
 from pyengine.extras import need
 
-__all__ = ["FLOAT", "HALF", "cast", "float32_nodes", "half_tensors", "put", "to_half"]
+__all__ = ["FLOAT", "HALF", "INT8", "cast", "float32_nodes", "half_tensors", "put", "to_half"]
 
-FLOAT, HALF = 1, 10  # TensorProto.FLOAT, FLOAT16
+FLOAT, INT8, HALF = 1, 3, 10  # TensorProto.FLOAT, INT8, FLOAT16
 
 #: Operators whose results need no more digits or range than their operands. They move or choose
 #: numbers, or are products and sums that devices accumulate in float32. All others stay in
@@ -109,13 +109,13 @@ def _float_tensors(graph: Any) -> set[str]:
     return floats | {tensor.name for tensor in graph.initializer if tensor.data_type == FLOAT}
 
 
-def to_half(model: Any, kept: Collection[str]) -> set[str]:
+def to_half(model: Any, kept: Collection[str], input_type: int = HALF) -> set[str]:
     """Turn a float32 model into float16, in place, but for the ``kept`` nodes and the outputs.
 
-    The input becomes float16. Weights beyond its range become infinite. Returns the names of the
-    float16 tensors but the weights.
+    The input becomes float16, or INT8, which the model casts. Weights beyond the range of float16
+    become infinite. Returns the names of the float16 tensors but the weights.
     """
-    change = _Change(model.graph)
+    change = _Change(model.graph, input_type)
     for node in list(model.graph.node):
         change.add(node, half=node.name not in kept)
     return change.finish()
@@ -125,22 +125,23 @@ class _Change:
     """A graph on its way to float16.
 
     A tensor that nodes of both types read exists twice, as twins; the twin in float32 has its name,
-    but that of the input, which is float16 and keeps its own.
+    but that of the input, which keeps its own and is float16, or int8 with both twins cast from it.
     """
 
-    def __init__(self, graph: Any) -> None:
+    def __init__(self, graph: Any, input_type: int) -> None:
         self._onnx = need("onnx", "convert")
         self._graph = graph
         self._floats = _float_tensors(graph)
         self._weights = {tensor.name: tensor for tensor in graph.initializer}
         self._inputs = {entry.name for entry in graph.input} - set(self._weights)
+        self._input_type = input_type
         self._taken = {name for node in graph.node for name in (*node.input, *node.output)}
         self._nodes: list[Any] = []
         self._new_weights: list[Any] = []
         #: Names of the twins in float32 and float16 (True), by the name in the float32 model.
         self._twins: dict[bool, dict[str, str]] = {
             False: {name: name for name in self._weights},
-            True: {name: name for name in self._inputs & self._floats},
+            True: {name: name for name in self._inputs & self._floats if input_type == HALF},
         }
 
     def add(self, node: Any, *, half: bool) -> None:
@@ -160,8 +161,8 @@ class _Change:
                 self._twin(entry.name, half=False)
         put(self._graph.input, [e for e in self._graph.input if e.name in self._inputs])
         for entry in self._graph.input:
-            if entry.name in self._twins[True]:
-                entry.type.tensor_type.elem_type = HALF
+            if entry.name in self._floats:
+                entry.type.tensor_type.elem_type = self._input_type
         read = {name for node in self._nodes for name in node.input}
         weights = [tensor for tensor in self._weights.values() if tensor.name in read]
         put(self._graph.node, self._nodes)
@@ -179,7 +180,7 @@ class _Change:
                 tensor = self._onnx.numpy_helper.from_array(array, twins[name])
                 self._new_weights.append(tensor)
             else:
-                other = self._twins[not half][name]
+                other = self._twins[not half].get(name, name)  # or the input itself
                 self._nodes.append(cast(other, twins[name], HALF if half else FLOAT))
         return twins[name]
 

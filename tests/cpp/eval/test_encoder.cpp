@@ -187,6 +187,26 @@ TEST_CASE("halves are the floats rounded, and every half survives the way there 
   for (std::size_t i = 0; i < floats.size(); ++i) REQUIRE(halves[i] == to_half(floats[i]));
 }
 
+TEST_CASE("planes of -1, 0 and 1 are the same numbers in a byte each") {
+  const State state = played("go", {{"board_size", 9LL}}, {40, 41, 31});
+  ModelSpec spec = all_planes(*state.game());
+  std::erase_if(spec.planes, [](const std::string& name) { return name.starts_with("gomoku"); });
+  for (const char* layout : {"NCHW", "NHWC"}) {
+    spec.layout = layout;
+    const Encoder encoder(spec, *state.game());
+    REQUIRE(encoder.fits_int8());
+    PlaneStack planes;
+    ActionList legal;
+    state.position().legal_actions(legal);
+    encoder.open(state.position(), legal, planes);
+    std::vector<std::int8_t> bytes(encoder.shape().elements());
+    encoder.write(planes, 3, ElementType::int8, reinterpret_cast<std::byte*>(bytes.data()));
+    const std::vector<float> floats = encoded(spec, state, 3);
+    CHECK(std::equal(bytes.begin(), bytes.end(), floats.begin(), floats.end()));
+  }
+  CHECK_FALSE(Encoder(gomoku17_spec(), *load_game("gomoku")).fits_int8());
+}
+
 TEST_CASE("equal planes have equal keys and others differ") {
   std::uint64_t a = 0;
   std::uint64_t b = 0;

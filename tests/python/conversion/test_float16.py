@@ -16,7 +16,7 @@ from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_
 from pyengine.bundled import game_of_model
 from pyengine.conversion import Check, Limits, leela_to_onnx, random_leela, to_float16
 from pyengine.conversion.float16 import _range_check
-from pyengine.conversion.float16_graph import float32_nodes, half_tensors, to_half
+from pyengine.conversion.float16_graph import INT8, float32_nodes, half_tensors, to_half
 from pyengine.conversion.float16_range import rounded
 from pyengine.conversion.graph import check_no_branches
 from pyengine.conversion.model_file import batches
@@ -100,7 +100,7 @@ def test_the_tower_is_float16_and_matrices_and_outputs_are_not(
     assert (report.converted, report.kept) == (9, 3)
     model = onnx.load(tmp_path / "out.onnx")
     onnx.checker.check_model(model, full_check=True)
-    assert [entry.type.tensor_type.elem_type for entry in model.graph.input] == [HALF]
+    assert [entry.type.tensor_type.elem_type for entry in model.graph.input] == [INT8]
     assert [entry.type.tensor_type.elem_type for entry in model.graph.output] == [FLOAT, FLOAT]
     assert [entry.name for entry in model.graph.input] == ["planes"]
     assert [entry.name for entry in model.graph.output] == ["policy", "value"]
@@ -110,7 +110,7 @@ def test_the_tower_is_float16_and_matrices_and_outputs_are_not(
             wanted = HALF if node.op_type == "Conv" else FLOAT
             assert {types[name] for name in node.input if name in types} == {wanted}, node.name
     casts = [node for node in model.graph.node if node.op_type == "Cast"]
-    assert len(casts) == 2  # one for each head
+    assert len(casts) == 3  # of the input, and one for each head
 
 
 def test_a_network_of_a_fixed_batch_keeps_it(network: Path, tmp_path: Path) -> None:
@@ -185,6 +185,22 @@ def test_a_weight_of_both_types_is_there_twice_and_each_tensor_is_cast_once() ->
     kinds = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     assert kinds == {"w": FLOAT, "w.float16": HALF}
     assert [node.op_type for node in model.graph.node] == ["Conv", "Cast", "Conv", "Conv"]
+
+
+def test_an_input_of_int8_is_cast_to_both_types() -> None:
+    model = graph_of(
+        ("Conv", ["planes", "w"], "tower"),
+        ("Conv", ["tower", "w"], "policy"),
+        ("ReduceMean", ["planes"], "mean"),
+        ("Conv", ["mean", "w"], "value"),
+        outputs=("policy", "value"),
+    )
+    half = to_half(model, float32_nodes(model), INT8)
+    assert half == {"planes.float16", "tower.float16"}
+    onnx.checker.check_model(model, full_check=True)
+    assert model.graph.input[0].type.tensor_type.elem_type == INT8
+    rounded(model, half)
+    onnx.checker.check_model(model, full_check=True)
 
 
 # --- the checks ----------------------------------------------------------------------------------

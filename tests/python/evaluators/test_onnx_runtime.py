@@ -73,6 +73,18 @@ def test_half_precision_is_read_and_written(tmp_path: Path) -> None:
     check(TinyModel(dtype=np.float16), tmp_path / "m.onnx", atol=5e-3)
 
 
+def test_planes_of_small_numbers_are_given_as_int8(tmp_path: Path) -> None:
+    check(TinyModel(int8_input=True), tmp_path / "m.onnx")
+    check(TinyModel(int8_input=True, batch=3), tmp_path / "m.onnx")
+
+
+def test_planes_that_int8_does_not_hold_are_refused(tmp_path: Path) -> None:
+    model = TinyModel(planes=(17, 15, 15), actions=225, int8_input=True).write(tmp_path / "m.onnx")
+    evaluator = OnnxEvaluator(model, ModelSpec.gomoku17())
+    with pytest.raises(ModelError, match=r"'planes' must be .* more than -1, 0 and 1, found"):
+        evaluator.evaluate([load_game("gomoku").new_initial_state()])
+
+
 def test_tensors_are_found_by_name_or_by_the_only_fitting_size(tmp_path: Path) -> None:
     check(TinyModel(names=("x", "p", "v")), tmp_path / "m.onnx")
     check(
@@ -113,7 +125,7 @@ def test_a_tensor_of_another_type_is_named_in_words(tmp_path: Path) -> None:
     cast = onnx.helper.make_node("Cast", ["x"], ["floats"], to=onnx.TensorProto.FLOAT)
     model.graph.node.insert(0, cast)
     onnx.save(model, path)
-    with pytest.raises(ModelError, match=r"float32 or float16, found x int64\[N,3,3,3\]"):
+    with pytest.raises(ModelError, match=r"float32, float16 or int8, found x int64\[N,3,3,3\]"):
         OnnxEvaluator(path, TIC).evaluate(states())
 
 

@@ -71,6 +71,8 @@ template <class T>
 T element(float value) noexcept {
   if constexpr (std::is_same_v<T, float>) {
     return value;
+  } else if constexpr (std::is_same_v<T, std::int8_t>) {
+    return static_cast<std::int8_t>(value);
   } else {
     return to_half(value);
   }
@@ -298,14 +300,18 @@ void Encoder::make_key(const Stones& stones, PlaneStack& planes) const noexcept 
 
 void Encoder::write(const PlaneStack& planes, int symmetry, ElementType type,
                     std::byte* row) const noexcept {
-  if (type == ElementType::float32) {
-    auto* out = reinterpret_cast<float*>(row);
-    shape_.channels_last ? write_as<float, true>(planes, symmetry, out)
-                         : write_as<float, false>(planes, symmetry, out);
-  } else {
-    auto* out = reinterpret_cast<std::uint16_t*>(row);
-    shape_.channels_last ? write_as<std::uint16_t, true>(planes, symmetry, out)
-                         : write_as<std::uint16_t, false>(planes, symmetry, out);
+  const auto write_elements = [&](auto* out) {
+    using T = std::remove_pointer_t<decltype(out)>;
+    shape_.channels_last ? write_as<T, true>(planes, symmetry, out)
+                         : write_as<T, false>(planes, symmetry, out);
+  };
+  switch (type) {
+    case ElementType::float32:
+      return write_elements(reinterpret_cast<float*>(row));
+    case ElementType::float16:
+      return write_elements(reinterpret_cast<std::uint16_t*>(row));
+    case ElementType::int8:
+      return write_elements(reinterpret_cast<std::int8_t*>(row));
   }
 }
 

@@ -40,7 +40,9 @@ class BoundNetwork final : public BoundEvaluator {
   BoundNetwork(std::shared_ptr<const AnyGame> game, const ModelSpec& spec, NetworkSource& source,
                const BindOptions& options)
       : game_(std::move(game)), encoder_(spec, *game_), decoder_(spec, *game_) {
-    network_ = source.fit(spec, {encoder_.shape(), decoder_.policy_size(), decoder_.value_size()});
+    network_ = source.fit(
+        spec,
+        {encoder_.shape(), decoder_.policy_size(), decoder_.value_size(), encoder_.fits_int8()});
     row_bytes_ = encoder_.shape().elements() * size_of(network_->input_type());
     outputs_ = static_cast<std::size_t>(decoder_.policy_size()) +
         static_cast<std::size_t>(decoder_.value_size());

@@ -17,8 +17,9 @@ namespace pyengine {
 /// What a network must take and give to fit a game.
 struct NetworkShape {
   PlaneShape planes;
-  int policy = 0;  ///< numbers of a row: the game's actions
-  int value = 1;   ///< 1 or 3
+  int policy = 0;          ///< numbers of a row: the game's actions
+  int value = 1;           ///< 1 or 3
+  bool fits_int8 = false;  ///< see Encoder
   friend bool operator==(const NetworkShape&, const NetworkShape&) = default;
 };
 

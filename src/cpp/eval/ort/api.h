@@ -46,6 +46,7 @@ inline constexpr int kOptimiseAll = 99;
 inline constexpr int kArenaAllocator = 1;
 inline constexpr int kMemTypeDefault = 0;
 inline constexpr int kTypeFloat32 = 1;
+inline constexpr int kTypeInt8 = 3;
 inline constexpr int kTypeFloat16 = 10;
 inline constexpr std::uint32_t kApiVersion = 16;
 

@@ -12,11 +12,21 @@
 namespace pyengine::ort {
 namespace {
 
-ElementType element_type(const LoadedModel& model, const TensorInfo& tensor) {
+ElementType output_type(const LoadedModel& model, const TensorInfo& tensor) {
   if (tensor.type == kTypeFloat32) return ElementType::float32;
   if (tensor.type == kTypeFloat16) return ElementType::float16;
   throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
                    "' must be float32 or float16, found " + to_string(tensor));
+}
+
+ElementType input_type(const LoadedModel& model, const TensorInfo& tensor, bool fits_int8) {
+  if (tensor.type == kTypeFloat32) return ElementType::float32;
+  if (tensor.type == kTypeFloat16) return ElementType::float16;
+  if (tensor.type == kTypeInt8 && fits_int8) return ElementType::int8;
+  throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
+                   "' must be float32, float16" +
+                   (fits_int8 ? " or int8" : ", as the planes hold more than -1, 0 and 1") +
+                   ", found " + to_string(tensor));
 }
 
 const TensorInfo* find(const std::vector<TensorInfo>& tensors, const std::string& name) {
@@ -68,8 +78,9 @@ const TensorInfo& pick_output(const LoadedModel& model, const char* usual, std::
                    to_string(model.outputs) + "; the spec's " + usual + "_output can name it");
 }
 
-void plan_input(const LoadedModel& model, const ModelSpec& spec, const PlaneShape& planes,
+void plan_input(const LoadedModel& model, const ModelSpec& spec, const NetworkShape& shape,
                 Plan& plan) {
+  const PlaneShape& planes = shape.planes;
   const TensorInfo* input = named(model, model.inputs, "input", spec.input);
   if (input == nullptr) {
     if (model.inputs.size() != 1) {
@@ -79,7 +90,7 @@ void plan_input(const LoadedModel& model, const ModelSpec& spec, const PlaneShap
     input = model.inputs.data();
   }
   plan.input = input->name;
-  plan.input_type = element_type(model, *input);
+  plan.input_type = input_type(model, *input, shape.fits_int8);
   plan.input_row = planes.elements();
   const auto dims = planes.dims();
   std::vector<std::int64_t> wanted = {-1, dims[0], dims[1], dims[2]};
@@ -214,7 +225,7 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
                      " was loaded; make the evaluator in the new process");
   }
   Plan plan;
-  plan_input(*model, spec, shape.planes, plan);
+  plan_input(*model, spec, shape, plan);
   const TensorInfo* policy = named(*model, model->outputs, "policy_output", spec.policy_output);
   const TensorInfo* value = named(*model, model->outputs, "value_output", spec.value_output);
   // By name first: where one output is known the other is the one that is left.
@@ -222,9 +233,9 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
   if (policy == nullptr) policy = &pick_output(*model, "policy", shape.policy, value);
   if (value == nullptr) value = &pick_output(*model, "value", shape.value, policy);
   plan.policy = {
-      policy->name, element_type(*model, *policy), {}, static_cast<std::size_t>(shape.policy)};
+      policy->name, output_type(*model, *policy), {}, static_cast<std::size_t>(shape.policy)};
   plan.value = {
-      value->name, element_type(*model, *value), {}, static_cast<std::size_t>(shape.value)};
+      value->name, output_type(*model, *value), {}, static_cast<std::size_t>(shape.value)};
   probe_now(*model, plan);
   return std::make_shared<OrtNetwork>(std::move(model),
                                       std::make_shared<const Plan>(std::move(plan)));

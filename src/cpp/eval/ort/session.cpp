@@ -104,6 +104,12 @@ TensorInfo tensor_info(const Api& api, std::string name, const OrtTypeInfo* type
   return tensor;
 }
 
+/// In the library's numbers.
+int number_of(ElementType type) noexcept {
+  constexpr std::array<int, 3> kNumbers = {kTypeFloat32, kTypeFloat16, kTypeInt8};
+  return kNumbers[static_cast<std::size_t>(type)];
+}
+
 using CountCall = decltype(Api::SessionGetInputCount);
 using NameCall = decltype(Api::SessionGetInputName);
 using TypeCall = decltype(Api::SessionGetInputTypeInfo);
@@ -215,7 +221,7 @@ Handle<OrtValue> make_tensor(const Api& api, const OrtMemoryInfo* memory, void* 
       api, api.ReleaseValue, "a tensor over a batch's memory", [&](auto** made) {
         return api.CreateTensorWithDataAsOrtValue(
             memory, data, static_cast<std::size_t>(elements) * size_of(type), shape.data(),
-            shape.size(), type == ElementType::float32 ? kTypeFloat32 : kTypeFloat16, made);
+            shape.size(), number_of(type), made);
       });
 }
 
