@@ -25,6 +25,9 @@ _NUMBERS = ("root_value", "network_value", "ply", "action", "to_move", "full")
 #: The largest number of the columns that hold whole numbers of at least 0.
 _WHOLE = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 1}
 
+#: Columns that hold numbers of a float32; the planes of a user's game may be infinite or NaN.
+_FLOATS = ("fill", "dense", "root_value", "network_value")
+
 #: What the line of a game must say.
 _LINE_FIELDS = {
     "number": whole(0, 2**32 - 1),
@@ -119,6 +122,8 @@ class FinishedGame:
                 raise ConfigError(f"{name} of a game must have the shape {shape}, found {own}")
         for name, most in {**_WHOLE, "action": layout.actions - 1}.items():
             self._check_whole(name, most)
+        for name in _FLOATS:
+            self._check_fits_float32(name)
         if not np.all(np.isfinite(self.root_value)):
             raise ConfigError("root_value must be finite, found NaN or infinity")
 
@@ -153,6 +158,14 @@ class FinishedGame:
             return
         if not (column.min() >= 0 and column.max() <= most and np.all(column == np.floor(column))):
             raise ConfigError(f"{name} must be whole numbers in 0..{most}, found {found(column)}")
+
+    def _check_fits_float32(self, name: str) -> None:
+        """Refuse finite numbers that a float32 would turn into infinities."""
+        column = self._column(name)
+        if column.dtype.kind != "f" or column.dtype.itemsize <= 4:
+            return
+        if np.any(np.isfinite(column) & (np.abs(column) > np.finfo(np.float32).max)):
+            raise ConfigError(f"{name} must be numbers of a float32, found {found(column)}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -195,6 +195,31 @@ def test_a_game_that_does_not_fit_is_refused_and_the_others_stay(
     assert manifest(tmp_path)["games"] == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("visits", 70_000),
+        ("visits", 0.7),
+        ("visits", -1),
+        ("ply", 70_000),
+        ("fill", 1e39),
+        ("root_value", -1e39),
+        ("network_value", 1e39),
+    ],
+)
+def test_a_number_that_its_column_cannot_hold_is_refused(
+    name: str, value: float, rng: random.Random, tmp_path: Path
+) -> None:
+    (game,) = some(rng, 1)
+    column = np.array(getattr(game, name), type(value))
+    column.flat[0] = value
+    with (
+        ShardWriter(tmp_path, TIC, PLAIN) as writer,
+        pytest.raises(ConfigError, match=f"^{name} must be"),
+    ):
+        writer.add(dataclasses.replace(game, **{name: column}))
+
+
 def crash_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Let the process die where this file would be written."""
     real = files.write_durably
