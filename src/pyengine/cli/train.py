@@ -286,6 +286,8 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
         facts.insert(2, ("actors", _crew(progress.actors)))
     if progress.restarts:
         facts.append(("restarts", str(progress.restarts)))
+    if progress.failure is not None:
+        facts.append(("candidate", progress.failure))
     if progress.finishing:
         facts.append(("finishing", "the last candidate is evaluated"))
     return facts

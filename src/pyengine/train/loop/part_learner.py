@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +12,7 @@ from pyengine.data import Dataset
 from pyengine.extras import need
 from pyengine.files import sha256_of
 from pyengine.spec import planes_shape
+from pyengine.train.errors import TrainingError
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, windows_on
@@ -53,7 +55,7 @@ def work(part: Part) -> None:
             _learn(part, positions, learner, team, said)
             learner.save()
             if part.finishing and not part.stopping:
-                _export(part, learner, positions)
+                _export(part, learner, positions, said)
             _say(part, learner, positions, said, now=True)
             team.end()
 
@@ -63,6 +65,8 @@ def _learn(
 ) -> None:
     """Do the steps that the data allow, until told to end."""
     every = part.run.gate.every_steps
+    if learner.step % every == 0:  # whoever wrote the checkpoint may have died before the export
+        _export(part, learner, positions, said)
     while not part.finishing:
         if positions.due:
             learner.set_data(positions.open(), part.run.game.shares)
@@ -79,7 +83,7 @@ def _learn(
             learner.train(steps, stop=lambda: part.finishing, save=False)
             if learner.step % every == 0:
                 learner.save()
-                _export(part, learner, positions)
+                _export(part, learner, positions, said)
         _say(part, learner, positions, said)
 
 
@@ -168,14 +172,22 @@ def _first(part: Part) -> None:
     part.folder.set_best(Best(name=name, sha256=sha, step=0, generation=0, elo=0.0))
 
 
-def _export(part: Part, learner: Any, positions: _Positions) -> None:
-    """Write the candidate of this step, if there is none."""
+def _export(part: Part, learner: Any, positions: _Positions, said: dict[str, Any]) -> None:
+    """Write the candidate of this step, if there is none.
+
+    One that does not compute what the network computes is none; the learner says so and goes on.
+    """
     path = part.folder.candidate(learner.step)
     if learner.step == 0 or path.exists() or learner.step <= part.folder.evaluated():
         return
     games = sum(part.folder.produced(name).games for name in part.run.game.name)
     told = {"step": learner.step, "games": games, "positions": positions.total}
-    _write(part, learner.exported, path, told)
+    said["failure"] = None
+    try:
+        _write(part, learner.exported, path, told)
+    except TrainingError as error:
+        said["failure"] = str(error)
+        print(error, file=sys.stderr)  # kept in the run's log
 
 
 def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:

@@ -72,6 +72,7 @@ class RunProgress:
         restarts: of parts that died.
         finishing: whether a limit is reached and the last candidate is being evaluated.
         actors: of a run on a cluster.
+        failure: why the learner's newest candidate could not be written; None where it could.
     """
 
     seconds: float
@@ -87,6 +88,7 @@ class RunProgress:
     restarts: int
     finishing: bool
     actors: tuple[ActorProgress, ...] = ()
+    failure: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,6 +281,7 @@ class _Supervisor:
             restarts=sum(child.restarts for child in self._children),
             finishing=self._finishing,
             actors=tuple(ActorProgress(**each) for each in playing.get("actors", ())),
+            failure=learning.get("failure"),
         )
 
     def _finish(self) -> None:

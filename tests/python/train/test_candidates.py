@@ -1,0 +1,109 @@
+"""Candidates of the learner: none is lost when it dies or when one cannot be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine import train
+from pyengine.train.loop import part_learner
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import RunFolder
+
+pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+pytest.importorskip("onnx", reason="export needs onnx: the extra train")
+
+RUN = """
+[run]
+steps = {steps}
+[game]
+name = "tic_tac_toe"
+planes = ["own[0]", "opp[0]", "ones"]
+[network]
+kind = "convolutional"
+blocks = 1
+filters = 8
+[train]
+batch_size = 16
+threads = 1
+checkpoint_steps = 100
+log_steps = 5
+[window]
+minimum_positions = 20
+samples_per_position = 1000
+[gate]
+mode = "latest"
+every_steps = 10
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    """Return the folder of a run with some games."""
+    found, run = RunFolder(tmp_path), train.RunFile.from_toml(RUN.format(steps=10))
+    found.begin(run)
+    search = pyengine.SearchConfig(simulations=4, threads=1)
+    pyengine.selfplay(
+        run.games[0],
+        "uniform",
+        games=20,
+        out=found.data("tic_tac_toe"),
+        config=pyengine.SelfPlayConfig(search=search, concurrent_games=8),
+        spec=run.spec,
+    )
+    return found
+
+
+class Waiting(Part):
+    """A part that is to stop as soon as it has nothing to do."""
+
+    def wait(self, seconds: float = 0.2) -> None:
+        self.stop()
+
+
+def learn(folder: RunFolder, steps: int) -> dict[str, Any]:
+    """Let the learner work up to a step; return what it says in the end."""
+    run = train.RunFile.from_toml(RUN.format(steps=steps))
+    part_learner.work(Waiting("learner", folder, run))
+    return folder.status("learner")
+
+
+def test_a_learner_that_dies_between_checkpoint_and_export_exports_when_it_goes_on(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = part_learner._write
+
+    def die(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
+        if told["step"] > 0:
+            raise KeyboardInterrupt
+        real(part, network, path, told)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part_learner, "_write", die)
+        with pytest.raises(KeyboardInterrupt):
+            learn(folder, 10)
+    assert folder.candidates() == [0]
+    learn(folder, 20)
+    assert folder.candidates() == [0, 10, 20]
+
+
+def test_a_candidate_that_cannot_be_written_is_told_and_the_learner_goes_on(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = part_learner._write
+
+    def refuse(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
+        if told["step"] in (10, 30):
+            raise train.TrainingError(f"{path.name} is not written: they differ")
+        real(part, network, path, told)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(part_learner, "_write", refuse)
+        assert learn(folder, 20)["failure"] is None
+        assert folder.candidates() == [0, 20]
+        assert learn(folder, 30)["failure"] == "candidate-00000030.onnx is not written: they differ"
+    assert learn(folder, 40)["failure"] is None
+    assert folder.candidates() == [0, 20, 30, 40]
