@@ -13,14 +13,14 @@ namespace pyengine {
 
 /// One row of training data: what a search found at a position. Values are for the player to move.
 struct SearchedPosition {
-  std::vector<std::uint32_t> visits;  ///< of `actions`
+  std::vector<std::uint32_t> visits;  ///< of `actions`; all 0: they are no policy target
   std::vector<std::int32_t> actions;
   float root_value = 0.0F;
   float network_value = 0.0F;
   int ply = 0;
   Action action = kNoAction;  ///< that was played
   int to_move = 0;
-  bool full = true;  ///< a full search, whose visits are a policy target
+  bool full = true;  ///< a full search, whose visits, if it has any, are a policy target
 };
 
 struct FinishedGame {

@@ -184,6 +184,15 @@ bool GameInPlay::resigns(const SearchResult& result) {
   return threshold && chance < *threshold;
 }
 
+/// No visits where a full search teaches the value alone.
+std::vector<std::uint32_t> GameInPlay::target(const SearchResult& result) const {
+  const SearchConfig& settings = search_->config();
+  const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);
+  if (full_ && !teaches_policy(result, least))
+    return std::vector<std::uint32_t>(result.visits.size());
+  return policy_target(result, settings);
+}
+
 void GameInPlay::record(const SearchResult& result) {
   const AnyPosition& position = state_->position();
   legal_.clear();
@@ -192,15 +201,13 @@ void GameInPlay::record(const SearchResult& result) {
   position.rethrow_if_failed();
   SearchedPosition found;
   found.actions = result.actions;
-  found.visits = policy_target(result, search_->config());
+  found.visits = target(result);
   found.root_value = static_cast<float>(result.value);
   found.network_value = result.network_value;
   found.ply = static_cast<int>(state_->history().size());
   found.action = result.action;
   found.to_move = position.to_move();
-  const bool visited = std::any_of(found.visits.begin(), found.visits.end(),
-                                   [](std::uint32_t visits) { return visits != 0; });
-  found.full = full_ && visited;
+  found.full = full_;
   record_.add(context_.packed, planes_, found, context_.game->shape().num_actions);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/rng.h"
 #include "eval/network/encoder.h"
@@ -72,6 +73,7 @@ class GameInPlay {
 
   void play_opening();
   void record(const SearchResult& result);
+  [[nodiscard]] std::vector<std::uint32_t> target(const SearchResult& result) const;
   [[nodiscard]] bool resigns(const SearchResult& result);
   void finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept;
   void advance_tree(ActionId action) noexcept;

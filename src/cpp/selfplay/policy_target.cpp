@@ -47,6 +47,14 @@ std::vector<std::uint32_t> improved_policy_in_units(const SearchResult& result) 
 
 }  // namespace
 
+bool teaches_policy(const SearchResult& result, std::uint64_t least) {
+  if (result.proven) {
+    if (*result.proven == 1) return true;
+    if (*result.proven == -1) return false;
+  }
+  return std::accumulate(result.visits.begin(), result.visits.end(), std::uint64_t{0}) >= least;
+}
+
 std::vector<std::uint32_t> policy_target(const SearchResult& result, const SearchConfig& config) {
   if (result.proven != 1) {
     if (config.algorithm == Algorithm::gumbel) return improved_policy_in_units(result);

@@ -15,6 +15,10 @@ namespace pyengine {
 [[nodiscard]] std::vector<std::uint32_t> policy_target(const SearchResult& result,
                                                        const SearchConfig& config);
 
+/// Whether a search teaches the policy: not where all moves lose, nor where it ended with fewer
+/// than `least` visits, unless it found a win.
+[[nodiscard]] bool teaches_policy(const SearchResult& result, std::uint64_t least);
+
 /// Fits into the 16 bits of a record.
 inline constexpr double kPolicyUnits = 65535.0;
 

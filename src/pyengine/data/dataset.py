@@ -50,7 +50,8 @@ class Dataset:
     ``planes``         float32[C,H,W]      as ``state.observation_tensor(spec)`` has them
     ``policy``         float32[A]          shares of the search's visits, or the improved policy of
                                            a search by Gumbel; sum 1, in the order of the
-                                           network's policy
+                                           network's policy; all 0 where the search teaches the
+                                           value alone, as of a lost position
     ``value``          float32             outcome of the game for the player to move, -1 to 1
     ``root_value``     float32             the search's value for the player to move
     ``network_value``  float32             what the network (or another evaluator: 0 of

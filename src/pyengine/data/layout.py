@@ -63,7 +63,8 @@ class Layout:
                                      features of ``gomoku17``, all of them, whichever the spec
                                      names, since symmetries exchange them
     ``visits``          u2[A]        visit counts by action, or the improved policy of a search by
-                                     Gumbel in units of 1/65,535
+                                     Gumbel in units of 1/65,535; all 0: no policy target, though
+                                     the search was a full one
     ``value``           f4           outcome of the game for the player to move, in [-1, 1]
     ``root_value``      f4           the search's value, for the player to move
     ``network_value``   f4           the evaluator's evaluation of the position itself, before any

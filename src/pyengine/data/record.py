@@ -54,7 +54,8 @@ class FinishedGame:
         fill: float32[n,F]: planes of one number.
         dense: float32[n,D,H*W]: planes with a number a point.
         visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535; of
-            searches by Gumbel their improved policy in units of 1/65,535.
+            searches by Gumbel their improved policy in units of 1/65,535. A row of zeros is no
+            policy target.
         root_value: float32[n]: the search's value for the player to move.
         network_value: float32[n]: the evaluator's value before any search, for the player to move:
             the network's, 0 of ``"uniform"``, the result of playouts of ``"rollout"``. NaN where

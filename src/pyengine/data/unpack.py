@@ -45,7 +45,7 @@ class Unpacker:
 
         Returns:
             ``planes`` float32[N,C,H,W] (or [N,H,W,C]: as the spec says), ``policy`` float32[N,A]
-            (shares of the visits, sum 1, in the order of the spec's policy), ``value``,
+            (shares of the visits, sum 1 or all 0, in the order of the spec's policy), ``value``,
             ``root_value`` and ``network_value`` float32[N] (for the player to move), ``game``
             int64[N], ``ply`` int64[N], ``full`` bool[N].
 

@@ -64,6 +64,9 @@ class SelfPlayConfig(Settings):
         forced_playouts (float in [0, 10**6], default 0.0): k: a root move of a full search gets at
             least sqrt(k * prior * visits) visits, which policy targets leave out; 0 = none
             [KataGo: 2]; of ``algorithm="puct"`` alone.
+        minimum_target_visits (int >= 0, default 16): a full search that a proof ended with fewer
+            visits teaches the value alone, as one of a lost position does; a win is taught all the
+            same. At most the search's simulations count.
         opening_random_moves (int >= 0, default 0): a game begins with a number of random moves,
             drawn from 0 to this.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness.
@@ -85,6 +88,7 @@ class SelfPlayConfig(Settings):
     full_search_fraction: float = 1.0
     fast_simulations: int = 100
     forced_playouts: float = 0.0
+    minimum_target_visits: int = 16
     opening_random_moves: int = 0
     seed: int = 0
 

@@ -31,7 +31,7 @@ def losses(
 
     Args:
         outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss.
-        batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; where there are:
+        batch: ``policy`` [N,A] (visits normalised; 0: no target), ``value`` [N] in [-1, 1]; if any:
             ``root_value`` [N], and ``full`` [N], 0 for a position without a policy target.
         config: weights.
 
@@ -39,7 +39,9 @@ def losses(
     logits, value = outputs
     policy = batch["policy"]
     log_p = functional.log_softmax(logits, dim=1)
-    weights = batch["full"].to(log_p.dtype) if "full" in batch else log_p.new_ones(len(log_p))
+    weights = (policy.sum(dim=1) > 0).to(log_p.dtype)
+    if "full" in batch:
+        weights = weights * batch["full"]
     shares = weights / weights.sum().clamp(min=1)
     cross = -(shares * (policy * log_p).sum(dim=1)).sum()
     entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()

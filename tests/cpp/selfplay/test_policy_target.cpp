@@ -43,6 +43,20 @@ TEST_CASE("a proven win teaches the winning move alone") {
   CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 1, 0});
 }
 
+TEST_CASE("a lost position and a search of few visits teach no policy, a win does") {
+  SearchResult result;
+  result.visits = {7, 8};
+  CHECK(teaches_policy(result, 15));
+  CHECK(!teaches_policy(result, 16));
+  result.proven = 0;
+  CHECK(teaches_policy(result, 15));
+  CHECK(!teaches_policy(result, 16));
+  result.proven = 1;
+  CHECK(teaches_policy(result, 16));
+  result.proven = -1;
+  CHECK(!teaches_policy(result, 0));
+}
+
 TEST_CASE("Gumbel teaches the improved policy, without moves that are known to lose") {
   SearchConfig config;
   config.algorithm = Algorithm::gumbel;

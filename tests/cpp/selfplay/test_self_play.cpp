@@ -139,6 +139,28 @@ TEST_CASE("self-play: of a playout cap fast searches are recorded as such") {
   CHECK(full < all * 11 / 20);
 }
 
+TEST_CASE("self-play: lost positions and searches of few visits teach the value alone") {
+  SelfPlayConfig config = small_config();
+  config.search.simulations = 400;
+  config.minimum_target_visits = 30;
+  config.opening_random_moves = 6;
+  SelfPlay play(load_game("tic_tac_toe"), std::make_shared<MockEvaluator>(), config, ModelSpec{});
+  Patient host;
+  play.run(60, host);
+  std::size_t without = 0;
+  for (const FinishedGame& one : play.take_finished()) {
+    for (std::size_t row = 0; row < one.positions; ++row) {
+      CHECK(one.full[row] == 1);
+      const auto visits = std::span(one.visits).subspan(row * 9, 9);
+      const auto total = std::accumulate(visits.begin(), visits.end(), 0);
+      if (one.root_value[row] == -1.0F) CHECK(total == 0);
+      if (one.root_value[row] == 1.0F) CHECK(total == 1);
+      without += total == 0 ? 1 : 0;
+    }
+  }
+  CHECK(without > 10);
+}
+
 TEST_CASE("self-play: forced playouts try likely moves for longer, and targets do not show them") {
   const auto game = load_game("othello");
   SelfPlayConfig config = small_config();
