@@ -127,9 +127,9 @@ void GameInPlay::drop_tree() {
 /// What may throw comes first, so that a second call can read the search again.
 bool GameInPlay::move() {
   const SearchConfig& settings = search_->config();
-  const SearchResult result =
-      read_tree(tree_, context_.game->shape().num_actions, settings,
-                choice_stream(context_.config.seed, search_->stream()), 0, search_->plan());
+  const Rng choice = choice_stream(context_.config.seed, search_->stream());
+  SearchResult result =
+      read_tree(tree_, context_.game->shape().num_actions, settings, choice, 0, search_->plan());
   if (result.actions.empty()) {
     throw EngineError("memory_limit: " + std::to_string(settings.memory_limit) +
                       " bytes leave no room for the roots of " +
@@ -142,11 +142,13 @@ bool GameInPlay::move() {
            std::move(moves));
     return false;
   }
+  const std::vector<std::uint32_t> taught = target(result);
+  result.action = taught_move(result, taught, settings, choice);
   State next = *state_;
   next.apply_action(result.action);
   const auto outcome = next.position().outcome();
   auto moves = outcome ? next.history() : std::vector<ActionId>();
-  record(result);
+  record(result, taught);
   searching_ = false;
   *state_ = std::move(next);
   if (outcome) {
@@ -193,7 +195,7 @@ std::vector<std::uint32_t> GameInPlay::target(const SearchResult& result) const 
   return policy_target(result, settings);
 }
 
-void GameInPlay::record(const SearchResult& result) {
+void GameInPlay::record(const SearchResult& result, const std::vector<std::uint32_t>& taught) {
   const AnyPosition& position = state_->position();
   legal_.clear();
   position.legal_actions(legal_);
@@ -201,7 +203,7 @@ void GameInPlay::record(const SearchResult& result) {
   position.rethrow_if_failed();
   SearchedPosition found;
   found.actions = result.actions;
-  found.visits = target(result);
+  found.visits = taught;
   found.root_value = static_cast<float>(result.value);
   found.network_value = result.network_value;
   found.ply = static_cast<int>(state_->history().size());

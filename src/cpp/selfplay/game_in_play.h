@@ -72,7 +72,7 @@ class GameInPlay {
   enum class Stage : std::uint8_t { none, opening, playing, over };
 
   void play_opening();
-  void record(const SearchResult& result);
+  void record(const SearchResult& result, const std::vector<std::uint32_t>& taught);
   [[nodiscard]] std::vector<std::uint32_t> target(const SearchResult& result) const;
   [[nodiscard]] bool resigns(const SearchResult& result);
   void finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept;

@@ -69,4 +69,15 @@ std::vector<std::uint32_t> policy_target(const SearchResult& result, const Searc
   return visits;
 }
 
+Action taught_move(const SearchResult& result, const std::vector<std::uint32_t>& target,
+                   const SearchConfig& config, Rng rng) {
+  const bool drawn = config.forced_playouts > 0.0 && config.temperature > 0.0 && result.proven != 1;
+  const bool taught =
+      std::any_of(target.begin(), target.end(), [](std::uint32_t visits) { return visits != 0; });
+  if (!drawn || !taught) return result.action;
+  const std::vector<double> weights(target.begin(), target.end());
+  const std::vector<double> chances = at_temperature(weights, config.temperature);
+  return result.actions[draw(chances, rng.uniform())];
+}
+
 }  // namespace pyengine

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/rng.h"
+#include "base/types.h"
 #include "search/result.h"
 
 namespace pyengine {
@@ -18,6 +20,12 @@ namespace pyengine {
 /// Whether a search teaches the policy: not where all moves lose, nor where it ended with fewer
 /// than `least` visits, unless it found a win.
 [[nodiscard]] bool teaches_policy(const SearchResult& result, std::uint64_t least);
+
+/// The move to play where `target` is taught. What the search chose, but that a move drawn among
+/// forced playouts is drawn anew, by the same number of `rng`, among those that are taught.
+[[nodiscard]] Action taught_move(const SearchResult& result,
+                                 const std::vector<std::uint32_t>& target,
+                                 const SearchConfig& config, Rng rng);
 
 /// Fits into the 16 bits of a record.
 inline constexpr double kPolicyUnits = 65535.0;

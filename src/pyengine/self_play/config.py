@@ -62,8 +62,8 @@ class SelfPlayConfig(Settings):
             search; positions of the others are no policy targets [KataGo, playout cap].
         fast_simulations (int >= 1, default 100): budget of the other searches, without noise.
         forced_playouts (float in [0, 10**6], default 0.0): k: a root move of a full search gets at
-            least sqrt(k * prior * visits) visits, which policy targets leave out; 0 = none
-            [KataGo: 2]; of ``algorithm="puct"`` alone.
+            least sqrt(k * prior * visits) visits, which policy targets leave out, and which the
+            draw of the move does; 0 = none [KataGo: 2]; of ``algorithm="puct"`` alone.
         minimum_target_visits (int >= 0, default 16): a full search that a proof ended with fewer
             visits teaches the value alone, as one of a lost position does; a win is taught all the
             same. At most the search's simulations count.

@@ -57,6 +57,24 @@ TEST_CASE("a lost position and a search of few visits teach no policy, a win doe
   CHECK(!teaches_policy(result, 0));
 }
 
+TEST_CASE("a move is drawn among those that are taught, where playouts were forced") {
+  SearchConfig config;
+  config.temperature = 1.0;
+  SearchResult result;
+  result.actions = {3, 5, 8};
+  result.visits = {50, 40, 10};
+  result.action = 8;  // drawn by the visits
+  const std::vector<std::uint32_t> target = {50, 40, 0};
+  CHECK(taught_move(result, target, config, Rng(1, 1)) == 8);
+  config.forced_playouts = 2.0;
+  for (std::uint64_t stream = 0; stream < 50; ++stream) {
+    CHECK(taught_move(result, target, config, Rng(1, stream)) != 8);
+  }
+  CHECK(taught_move(result, {0, 0, 0}, config, Rng(1, 1)) == 8);
+  config.temperature = 0.0;
+  CHECK(taught_move(result, target, config, Rng(1, 1)) == 8);
+}
+
 TEST_CASE("Gumbel teaches the improved policy, without moves that are known to lose") {
   SearchConfig config;
   config.algorithm = Algorithm::gumbel;

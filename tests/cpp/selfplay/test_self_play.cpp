@@ -183,6 +183,23 @@ TEST_CASE("self-play: forced playouts try likely moves for longer, and targets d
   CHECK(mean_visits(2.0) < all);
 }
 
+TEST_CASE("self-play: with forced playouts every move that is drawn is taught") {
+  SelfPlayConfig config = small_config();
+  config.search.simulations = 100;
+  config.search.solver = false;
+  config.temperature_moves = 100;
+  config.forced_playouts = 2.0;
+  SelfPlay play(load_game("othello"), std::make_shared<MockEvaluator>(), config, ModelSpec{});
+  Patient host;
+  play.run(4, host);
+  for (const FinishedGame& one : play.take_finished()) {
+    const std::size_t actions = one.visits.size() / one.positions;
+    for (std::size_t row = 0; row < one.positions; ++row) {
+      CHECK(one.visits[row * actions + one.action[row]] > 0);
+    }
+  }
+}
+
 TEST_CASE("self-play: random openings are part of the game and of no record") {
   SelfPlayConfig config = small_config();
   config.opening_random_moves = 5;
