@@ -133,6 +133,7 @@ py::dict counters_to(const SelfPlayCounters& counters) {
   fields["first_wins"] = counters.first_wins;
   fields["draws"] = counters.draws;
   fields["resigned"] = counters.resigned;
+  fields["cut_short"] = counters.cut_short;
   fields["searches"] = counters.searches;
   fields["simulations"] = counters.simulations;
   fields["evaluations"] = counters.evaluations;

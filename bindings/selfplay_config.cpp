@@ -19,6 +19,7 @@ constexpr auto kFields = [](auto& c, auto&& visit) {
   visit("fast_simulations", c.fast_simulations);
   visit("forced_playouts", c.forced_playouts);
   visit("minimum_target_visits", c.minimum_target_visits);
+  visit("max_plies", c.max_plies);
   visit("opening_random_moves", c.opening_random_moves);
   visit("seed", c.seed);
 };

@@ -46,6 +46,12 @@ void validate(const SelfPlayConfig& config) {
           "forced_playouts", "0 where algorithm is not puct", config.forced_playouts);
   require(config.opening_random_moves >= 0, "opening_random_moves", ">= 0",
           config.opening_random_moves);
+  if (config.max_plies) {
+    require(*config.max_plies >= 1 && *config.max_plies <= kMostPlies, "max_plies", "1 .. 65535",
+            *config.max_plies);
+    require(config.opening_random_moves < *config.max_plies, "opening_random_moves",
+            "fewer than max_plies", config.opening_random_moves);
+  }
 }
 
 }  // namespace pyengine

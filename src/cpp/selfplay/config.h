@@ -8,6 +8,9 @@
 
 namespace pyengine {
 
+/// Of a game, as records count them.
+inline constexpr int kMostPlies = 65'535;
+
 struct SelfPlayConfig {
   /// Of full searches: budget, noise, batch. `simulations` must be set and `seconds` not.
   /// `temperature` holds for the first `temperature_moves` plies; later it is 0. By Gumbel these
@@ -29,6 +32,9 @@ struct SelfPlayConfig {
   /// A full search that a proof ended with fewer visits teaches the value alone; at most the
   /// search's simulations count; >= 0. A win that was found is taught all the same.
   std::uint64_t minimum_target_visits = 16;
+  /// A game that has so many plies and no end is drawn, in 1 .. 65535; none: 65535, since records
+  /// count no further.
+  std::optional<int> max_plies;
   int opening_random_moves = 0;  ///< most random plies at the start, >= 0
   std::uint64_t seed = 0;
 };

@@ -29,6 +29,7 @@ struct FinishedGame {
   std::vector<ActionId> moves;     ///< all, with those of the opening
   int resigned = -1;               ///< player, or -1
   bool resignation_off = false;    ///< no side could resign
+  bool cut_short = false;          ///< max_plies ended it
 
   std::size_t positions = 0;
   std::vector<std::uint8_t> bits;     ///< [positions][sets][set_bytes]

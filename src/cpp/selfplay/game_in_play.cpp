@@ -147,12 +147,18 @@ bool GameInPlay::move() {
   State next = *state_;
   next.apply_action(result.action);
   const auto outcome = next.position().outcome();
-  auto moves = outcome ? next.history() : std::vector<ActionId>();
+  const bool cut_short = !outcome && too_long(next);
+  auto moves = outcome || cut_short ? next.history() : std::vector<ActionId>();
   record(result, taught);
   searching_ = false;
   *state_ = std::move(next);
   if (outcome) {
     finish(returns_of(*outcome), std::move(moves));
+    return false;
+  }
+  if (cut_short) {
+    record_.cut_short = true;
+    finish({0.0F, 0.0F}, std::move(moves));
     return false;
   }
   advance_tree(static_cast<ActionId>(result.action));
@@ -213,10 +219,15 @@ void GameInPlay::record(const SearchResult& result, const std::vector<std::uint3
   record_.add(context_.packed, planes_, found, context_.game->shape().num_actions);
 }
 
+bool GameInPlay::too_long(const State& state) const noexcept {
+  const auto most = static_cast<std::size_t>(context_.config.max_plies.value_or(kMostPlies));
+  return state.history().size() >= most;
+}
+
 void GameInPlay::finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept {
   record_.returns = returns;
   record_.moves = std::move(moves);
-  if (record_.resignation_off) {
+  if (record_.resignation_off && !record_.cut_short) {  // who would have lost nobody knows
     double lowest = 1.0;
     for (const std::size_t player : {0U, 1U}) {
       if (returns[player] >= 0.0F) lowest = std::min(lowest, lowest_[player]);

@@ -75,6 +75,7 @@ class GameInPlay {
   void record(const SearchResult& result, const std::vector<std::uint32_t>& taught);
   [[nodiscard]] std::vector<std::uint32_t> target(const SearchResult& result) const;
   [[nodiscard]] bool resigns(const SearchResult& result);
+  [[nodiscard]] bool too_long(const State& state) const noexcept;
   void finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept;
   void advance_tree(ActionId action) noexcept;
   void clear_tree() noexcept;

@@ -148,6 +148,7 @@ void SelfPlay::count(GameInPlay& game) {
   if (record.returns[0] > 0.0F) ++done_.first_wins;
   if (record.returns[0] == 0.0F) ++done_.draws;
   if (record.resigned >= 0) ++done_.resigned;
+  if (record.cut_short) ++done_.cut_short;
   game.end();
 }
 

@@ -24,6 +24,7 @@ struct SelfPlayCounters {
   std::uint64_t first_wins = 0;
   std::uint64_t draws = 0;
   std::uint64_t resigned = 0;
+  std::uint64_t cut_short = 0;    ///< games that max_plies ended; they are draws, too
   std::uint64_t searches = 0;     ///< begun
   std::uint64_t simulations = 0;  ///< of searches that have ended
   std::uint64_t evaluations = 0;  ///< rows evaluated, without padding and cache hits

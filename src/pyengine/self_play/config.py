@@ -67,6 +67,10 @@ class SelfPlayConfig(Settings):
         minimum_target_visits (int >= 0, default 16): a full search that a proof ended with fewer
             visits teaches the value alone, as one of a lost position does; a win is taught all the
             same. At most the search's simulations count.
+        max_plies (int in [1, 65535] or None, default None): a game that has so many plies and no
+            end is a draw, recorded as such and counted in the report's ``cut_short``; None = 65,535,
+            since records count no further. A user's game needs fewer than its ``max_game_length``
+            by what a search looks ahead: beyond that a search of it is an error.
         opening_random_moves (int >= 0, default 0): a game begins with a number of random moves,
             drawn from 0 to this.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness.
@@ -89,6 +93,7 @@ class SelfPlayConfig(Settings):
     fast_simulations: int = 100
     forced_playouts: float = 0.0
     minimum_target_visits: int = 16
+    max_plies: int | None = None
     opening_random_moves: int = 0
     seed: int = 0
 

@@ -19,6 +19,7 @@ class SelfPlayReport:
         first_wins: games that the first player won.
         draws: games that nobody won.
         resigned: games that ended by resignation.
+        cut_short: games that ``max_plies`` ended; they count as draws, too.
         open_games: begun and not over.
         simulations: of searches that have ended.
         evaluations: rows evaluated, without padding and cache hits.
@@ -43,6 +44,7 @@ class SelfPlayReport:
     first_wins: int = 0
     draws: int = 0
     resigned: int = 0
+    cut_short: int = 0
     open_games: int = 0
     simulations: int = 0
     evaluations: int = 0
@@ -98,6 +100,7 @@ class SelfPlayReport:
     def __str__(self) -> str:
         """Return three lines for people."""
         false = f", {self.in_vain} of {self.played_on} played on" if self.played_on else ""
+        cut = f"; {self.cut_short} cut short" if self.cut_short else ""
         threshold = "off" if self.resign_threshold is None else f"{self.resign_threshold:.2f}"
         return (
             f"{self.games} games ({self.per_second('games'):.2f}/s), {self.positions} positions"
@@ -105,6 +108,6 @@ class SelfPlayReport:
             f" ({self.per_second('evaluations'):.0f}/s, {self.batch_fill:.1f} a batch)\n"
             f"first player {self.first_wins}, drawn {self.draws}, second {self.second_wins};"
             f" {self.mean_length:.1f} plies a game; resigned {self.resigned}"
-            f" (below {threshold}{false})\n"
+            f" (below {threshold}{false}){cut}\n"
             f"{self.shards} shards, {self.seconds:.1f} s on {self.provider}{self._memory_said}"
         )

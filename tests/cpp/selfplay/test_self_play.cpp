@@ -200,6 +200,35 @@ TEST_CASE("self-play: with forced playouts every move that is drawn is taught") 
   }
 }
 
+TEST_CASE("self-play: a game that reaches max_plies is drawn, and the run goes on") {
+  SelfPlayConfig config = small_config();
+  config.max_plies = 10;
+  config.resign_off_fraction = 1.0;
+  config.resign_threshold = -0.1;
+  const auto game = load_game("connect_four");
+  SelfPlay play(game, std::make_shared<MockEvaluator>(), config, ModelSpec{});
+  Patient host;
+  CHECK(play.run(20, host) == RunEnd::completed);
+  std::size_t cut = 0;
+  for (const FinishedGame& one : play.take_finished()) {
+    CHECK(one.moves.size() <= 10);
+    CHECK(one.moves.size() == one.positions);
+    State state(game);
+    for (const ActionId move : one.moves) state.apply_action(move);
+    CHECK(one.cut_short == !state.position().outcome());
+    if (!one.cut_short) continue;
+    CHECK(one.moves.size() == 10);
+    CHECK(one.returns == std::array{0.0F, 0.0F});
+    ++cut;
+  }
+  CHECK(cut > 5);
+  const SelfPlayCounters counters = play.counters();
+  CHECK(counters.cut_short == cut);
+  CHECK(counters.resignation.games == 20 - cut);
+  config.opening_random_moves = 10;
+  CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("opening_random_moves"), ConfigError);
+}
+
 TEST_CASE("self-play: random openings are part of the game and of no record") {
   SelfPlayConfig config = small_config();
   config.opening_random_moves = 5;

@@ -17,6 +17,7 @@ import pytest
 import pyengine
 from pyengine.data import FinishedGame, ShardWriter
 from pyengine.self_play import SelfPlayer, SelfPlayInterrupted
+from toy_games import ToyGame, ToyState
 
 
 def small(**changes: Any) -> pyengine.SelfPlayConfig:
@@ -145,6 +146,27 @@ def test_a_user_game_plays_itself(tmp_path: Path) -> None:
     report = pyengine.selfplay(game, "uniform", games=5, out=tmp_path, config=small(), spec=spec)
     assert report.games == 5
     assert len(pyengine.Dataset(tmp_path)) == report.positions
+
+
+class Seen(ToyState):
+    """Moves for ever, whose number is all that there is to see."""
+
+    def observation_tensor(self) -> np.ndarray[Any, Any]:
+        return np.full((1, 1, self.actions), len(self.moves), np.float32)
+
+
+def test_a_game_without_end_is_drawn_and_gives_its_seat_to_the_next(tmp_path: Path) -> None:
+    report = pyengine.selfplay(
+        ToyGame(Seen),
+        "uniform",
+        games=5,
+        out=tmp_path,
+        config=small(max_plies=12, concurrent_games=2),
+        spec=pyengine.ModelSpec(planes=("observation",)),
+    )
+    assert (report.games, report.draws, report.cut_short, report.plies) == (5, 5, 5, 60)
+    assert "5 cut short" in str(report)
+    assert set(np.load(tmp_path / "shard-000000.npy")["value"]) == {0.0}
 
 
 def test_false_from_on_progress_ends_it_with_the_games_that_are_over(tmp_path: Path) -> None:
