@@ -110,6 +110,7 @@ py::dict game_to(FinishedGame&& game, const PackedShape& planes, int num_actions
   fields["moves"] = array_taking(std::move(game.moves), {moves});
   fields["resigned"] = game.resigned;
   fields["resignation_off"] = game.resignation_off;
+  fields["lowest"] = py::cast(game.lowest);
   fields["bits"] = array_taking(std::move(game.bits),
                                 {rows, planes.sets, static_cast<py::ssize_t>(planes.set_bytes())});
   fields["fill"] = array_taking(std::move(game.fill), {rows, planes.values});
@@ -121,6 +122,7 @@ py::dict game_to(FinishedGame&& game, const PackedShape& planes, int num_actions
   fields["action"] = array_taking(std::move(game.action), {rows});
   fields["to_move"] = array_taking(std::move(game.to_move), {rows});
   fields["full"] = array_taking(std::move(game.full), {rows});
+  fields["taught"] = array_taking(std::move(game.taught), {rows});
   return fields;
 }
 
@@ -180,12 +182,12 @@ class PollingHost final : public Host {
 class PySelfPlay {
  public:
   PySelfPlay(const py::object& game, const std::shared_ptr<Evaluator>& evaluator,
-             const py::dict& config, const py::object& spec)
+             const py::dict& config, const py::object& spec, const std::vector<double>& played_on)
       : game_(game_from(game)), planes_(packed_shape(Encoder(spec_from(spec), *game_))) {
     const SelfPlayConfig settings = selfplay_config_from(config);
     const ModelSpec recorded = spec_from(spec);
     const WithoutGil release;
-    self_play_ = std::make_unique<SelfPlay>(game_, evaluator, settings, recorded);
+    self_play_ = std::make_unique<SelfPlay>(game_, evaluator, settings, recorded, played_on);
   }
 
   /// Whether all games that were begun have ended.
@@ -243,8 +245,9 @@ void bind_selfplay(py::module_& m) {
   py::class_<PySelfPlay>(m, "SelfPlay",
                          "Games that are played at once; see pyengine.self_play.SelfPlayer.")
       .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const py::dict&,
-                    const py::object&>(),
-           py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"))
+                    const py::object&, const std::vector<double>&>(),
+           py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"),
+           py::arg("played_on") = std::vector<double>())
       .def("run", &PySelfPlay::run, py::arg("games"), py::arg("on_poll"), py::arg("every") = 0.05)
       .def("replace_evaluator", &PySelfPlay::replace_evaluator, py::arg("evaluator"))
       .def("stop", &PySelfPlay::stop)

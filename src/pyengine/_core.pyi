@@ -482,7 +482,12 @@ class SelfPlay:
     Games that are played at once; see pyengine.self_play.SelfPlayer.
     """
     def __init__(
-        self, game: typing.Any, evaluator: Evaluator, config: dict, spec: typing.Any
+        self,
+        game: typing.Any,
+        evaluator: Evaluator,
+        config: dict,
+        spec: typing.Any,
+        played_on: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
     ) -> None: ...
     def counters(self) -> dict: ...
     def replace_evaluator(self, evaluator: Evaluator) -> None: ...

@@ -29,8 +29,8 @@ struct SelfPlayConfig {
   double full_search_fraction = 1.0;     ///< of moves, in (0, 1]   [KataGo, playout cap]
   std::uint64_t fast_simulations = 100;  ///< of the others: no noise, no policy target; >= 1
   double forced_playouts = 0.0;          ///< k, >= 0; 0 = none     [KataGo: 2]
-  /// A full search that a proof ended with fewer visits teaches the value alone; at most the
-  /// search's simulations count; >= 0. A win that was found is taught all the same.
+  /// A full search to which the proof of a draw left fewer visits of good moves teaches the value
+  /// alone; at most the search's simulations count; >= 0.
   std::uint64_t minimum_target_visits = 16;
   /// A game that has so many plies and no end is drawn, in 1 .. 65535; none: 65535, since records
   /// count no further.

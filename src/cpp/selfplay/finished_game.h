@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,14 +14,15 @@ namespace pyengine {
 
 /// One row of training data: what a search found at a position. Values are for the player to move.
 struct SearchedPosition {
-  std::vector<std::uint32_t> visits;  ///< of `actions`; all 0: they are no policy target
+  std::vector<std::uint32_t> visits;  ///< of `actions`
   std::vector<std::int32_t> actions;
   float root_value = 0.0F;
   float network_value = 0.0F;
   int ply = 0;
   Action action = kNoAction;  ///< that was played
   int to_move = 0;
-  bool full = true;  ///< a full search, whose visits, if it has any, are a policy target
+  bool full = true;    ///< a full search
+  bool taught = true;  ///< the visits of a full search are a policy target
 };
 
 struct FinishedGame {
@@ -30,6 +32,8 @@ struct FinishedGame {
   int resigned = -1;               ///< player, or -1
   bool resignation_off = false;    ///< no side could resign
   bool cut_short = false;          ///< max_plies ended it
+  /// Of a game played on: the smallest value of a side that did not lose, see Resignation::add().
+  std::optional<double> lowest;
 
   std::size_t positions = 0;
   std::vector<std::uint8_t> bits;     ///< [positions][sets][set_bytes]
@@ -42,6 +46,7 @@ struct FinishedGame {
   std::vector<std::uint16_t> action;
   std::vector<std::uint8_t> to_move;
   std::vector<std::uint8_t> full;
+  std::vector<std::uint8_t> taught;
 
   /// Appends a position. When it throws, the record is unchanged.
   void add(const PackedShape& shape, const PlaneStack& planes, const SearchedPosition& found,

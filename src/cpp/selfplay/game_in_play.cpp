@@ -142,14 +142,14 @@ bool GameInPlay::move() {
            std::move(moves));
     return false;
   }
-  const std::vector<std::uint32_t> taught = target(result);
-  result.action = taught_move(result, taught, settings, choice);
+  const Lesson lesson = lesson_of(result);
+  if (lesson.taught) result.action = taught_move(result, lesson.visits, settings, choice);
   State next = *state_;
   next.apply_action(result.action);
   const auto outcome = next.position().outcome();
   const bool cut_short = !outcome && too_long(next);
   auto moves = outcome || cut_short ? next.history() : std::vector<ActionId>();
-  record(result, taught);
+  record(result, lesson);
   searching_ = false;
   *state_ = std::move(next);
   if (outcome) {
@@ -192,16 +192,22 @@ bool GameInPlay::resigns(const SearchResult& result) {
   return threshold && chance < *threshold;
 }
 
-/// No visits where a full search teaches the value alone.
-std::vector<std::uint32_t> GameInPlay::target(const SearchResult& result) const {
+/// What a search teaches the policy, if it does. Where a proof came before any visit of a good move
+/// the move played stands for all of them.
+GameInPlay::Lesson GameInPlay::lesson_of(const SearchResult& result) const {
   const SearchConfig& settings = search_->config();
   const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);
-  if (full_ && !teaches_policy(result, least))
-    return std::vector<std::uint32_t>(result.visits.size());
-  return policy_target(result, settings);
+  Lesson found{policy_target(result, settings)};
+  found.taught = full_ && teaches_policy(result, found.visits, least);
+  if (std::all_of(found.visits.begin(), found.visits.end(), [](auto n) { return n == 0; })) {
+    const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
+    found.visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
+    found.taught = false;
+  }
+  return found;
 }
 
-void GameInPlay::record(const SearchResult& result, const std::vector<std::uint32_t>& taught) {
+void GameInPlay::record(const SearchResult& result, const Lesson& lesson) {
   const AnyPosition& position = state_->position();
   legal_.clear();
   position.legal_actions(legal_);
@@ -209,13 +215,14 @@ void GameInPlay::record(const SearchResult& result, const std::vector<std::uint3
   position.rethrow_if_failed();
   SearchedPosition found;
   found.actions = result.actions;
-  found.visits = taught;
+  found.visits = lesson.visits;
   found.root_value = static_cast<float>(result.value);
   found.network_value = result.network_value;
   found.ply = static_cast<int>(state_->history().size());
   found.action = result.action;
   found.to_move = position.to_move();
   found.full = full_;
+  found.taught = lesson.taught;
   record_.add(context_.packed, planes_, found, context_.game->shape().num_actions);
 }
 
@@ -232,6 +239,7 @@ void GameInPlay::finish(std::array<float, 2> returns, std::vector<ActionId> move
     for (const std::size_t player : {0U, 1U}) {
       if (returns[player] >= 0.0F) lowest = std::min(lowest, lowest_[player]);
     }
+    record_.lowest = lowest;
     context_.resignation.add(lowest);
   }
   searching_ = false;

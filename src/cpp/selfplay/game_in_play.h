@@ -72,8 +72,13 @@ class GameInPlay {
   enum class Stage : std::uint8_t { none, opening, playing, over };
 
   void play_opening();
-  void record(const SearchResult& result, const std::vector<std::uint32_t>& taught);
-  [[nodiscard]] std::vector<std::uint32_t> target(const SearchResult& result) const;
+  /// Visits of the actions, and whether they are a policy target.
+  struct Lesson {
+    std::vector<std::uint32_t> visits;
+    bool taught = false;
+  };
+  [[nodiscard]] Lesson lesson_of(const SearchResult& result) const;
+  void record(const SearchResult& result, const Lesson& lesson);
   [[nodiscard]] bool resigns(const SearchResult& result);
   [[nodiscard]] bool too_long(const State& state) const noexcept;
   void finish(std::array<float, 2> returns, std::vector<ActionId> moves) noexcept;

@@ -47,12 +47,11 @@ std::vector<std::uint32_t> improved_policy_in_units(const SearchResult& result) 
 
 }  // namespace
 
-bool teaches_policy(const SearchResult& result, std::uint64_t least) {
-  if (result.proven) {
-    if (*result.proven == 1) return true;
-    if (*result.proven == -1) return false;
-  }
-  return std::accumulate(result.visits.begin(), result.visits.end(), std::uint64_t{0}) >= least;
+bool teaches_policy(const SearchResult& result, const std::vector<std::uint32_t>& target,
+                    std::uint64_t least) {
+  if (!result.proven || *result.proven == 1) return true;
+  if (*result.proven == -1) return false;
+  return std::accumulate(target.begin(), target.end(), std::uint64_t{0}) >= least;
 }
 
 std::vector<std::uint32_t> policy_target(const SearchResult& result, const SearchConfig& config) {
@@ -72,9 +71,7 @@ std::vector<std::uint32_t> policy_target(const SearchResult& result, const Searc
 Action taught_move(const SearchResult& result, const std::vector<std::uint32_t>& target,
                    const SearchConfig& config, Rng rng) {
   const bool drawn = config.forced_playouts > 0.0 && config.temperature > 0.0 && result.proven != 1;
-  const bool taught =
-      std::any_of(target.begin(), target.end(), [](std::uint32_t visits) { return visits != 0; });
-  if (!drawn || !taught) return result.action;
+  if (!drawn) return result.action;
   const std::vector<double> weights(target.begin(), target.end());
   const std::vector<double> chances = at_temperature(weights, config.temperature);
   return result.actions[draw(chances, rng.uniform())];

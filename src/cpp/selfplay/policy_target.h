@@ -17,12 +17,14 @@ namespace pyengine {
 [[nodiscard]] std::vector<std::uint32_t> policy_target(const SearchResult& result,
                                                        const SearchConfig& config);
 
-/// Whether a search teaches the policy: not where all moves lose, nor where it ended with fewer
-/// than `least` visits, unless it found a win.
-[[nodiscard]] bool teaches_policy(const SearchResult& result, std::uint64_t least);
+/// Whether `target` is to be learnt: not where all moves lose, nor where a proof of a draw left it
+/// fewer than `least` visits. By Gumbel, whose target is no count of visits, any draw is.
+[[nodiscard]] bool teaches_policy(const SearchResult& result,
+                                  const std::vector<std::uint32_t>& target, std::uint64_t least);
 
-/// The move to play where `target` is taught. What the search chose, but that a move drawn among
-/// forced playouts is drawn anew, by the same number of `rng`, among those that are taught.
+/// The move to play where `target`, which has a visit, is taught. What the search chose, but that a
+/// move drawn among forced playouts is drawn anew, by the same number of `rng`, among those that
+/// are taught.
 [[nodiscard]] Action taught_move(const SearchResult& result,
                                  const std::vector<std::uint32_t>& target,
                                  const SearchConfig& config, Rng rng);

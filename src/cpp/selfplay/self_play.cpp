@@ -9,11 +9,13 @@
 namespace pyengine {
 
 SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
-                   const SelfPlayConfig& config, const ModelSpec& recorded)
+                   const SelfPlayConfig& config, const ModelSpec& recorded,
+                   std::span<const double> played_on)
     : process_(process_id()),
       context_((validate(config), std::move(game)), config, recorded),
       pool_(std::make_shared<ChunkPool>(tree_bytes(config.search))) {
   check_endings(config.search, State(context_.game));
+  for (const double lowest : played_on) context_.resignation.add(lowest);
   bind(std::move(evaluator));
   const auto arena = std::make_shared<Arena>(pool_);
   for (int i = 0; i < config.concurrent_games; ++i) {

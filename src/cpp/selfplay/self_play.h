@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,9 +42,12 @@ struct SelfPlayCounters {
 
 class SelfPlay final : private Succession {
  public:
-  /// `recorded`: how the positions of the records are encoded. Throws ConfigError, ModelError.
+  /// `recorded`: how the positions of the records are encoded. `played_on`: FinishedGame::lowest of
+  /// earlier games, the oldest first, by which the threshold of resignation begins. Throws
+  /// ConfigError, ModelError.
   SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluator> evaluator,
-           const SelfPlayConfig& config, const ModelSpec& recorded);
+           const SelfPlayConfig& config, const ModelSpec& recorded,
+           std::span<const double> played_on = {});
   ~SelfPlay() override;
 
   /// Begins `games` games at most and plays until all that are begun have ended, or until stop(),

@@ -2,7 +2,7 @@
 
 from pyengine.data.dataset import Dataset
 from pyengine.data.export import convert
-from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Layout
+from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, VALUE_ALONE, Layout
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.record import FinishedGame
 from pyengine.data.sgf_read import SgfReport, import_sgf
@@ -14,6 +14,7 @@ __all__ = [
     "FULL_SEARCH",
     "RESIGNATION_OFF",
     "RESIGNED",
+    "VALUE_ALONE",
     "Dataset",
     "FinishedGame",
     "GameSink",

@@ -18,15 +18,16 @@ from pyengine.errors import ConfigError
 from pyengine.games import Game, load_recorded_game
 from pyengine.spec import ModelSpec
 
-__all__ = ["FULL_SEARCH", "RESIGNATION_OFF", "RESIGNED", "Layout", "Rows"]
+__all__ = ["FULL_SEARCH", "RESIGNATION_OFF", "RESIGNED", "VALUE_ALONE", "Layout", "Rows"]
 
 #: Records of positions: a structured array of :attr:`Layout.dtype`.
 Rows: TypeAlias = npt.NDArray[np.void]
 
 #: Bits of the field ``flags``.
-FULL_SEARCH = 1  #: the search was a full one: its visits are a policy target
+FULL_SEARCH = 1  #: the search was a full one: its visits are a policy target, but for VALUE_ALONE
 RESIGNED = 2  #: the game ended by resignation
 RESIGNATION_OFF = 4  #: the game was played on whatever the players thought of it
+VALUE_ALONE = 8  #: the search was a full one, but its visits are no policy target
 
 _MOST = 1 << 16  # actions, points of a side, planes: what the core's 16-bit numbers can name
 
@@ -63,8 +64,7 @@ class Layout:
                                      features of ``gomoku17``, all of them, whichever the spec
                                      names, since symmetries exchange them
     ``visits``          u2[A]        visit counts by action, or the improved policy of a search by
-                                     Gumbel in units of 1/65,535; all 0: no policy target, though
-                                     the search was a full one
+                                     Gumbel in units of 1/65,535
     ``value``           f4           outcome of the game for the player to move, in [-1, 1]
     ``root_value``      f4           the search's value, for the player to move
     ``network_value``   f4           the evaluator's evaluation of the position itself, before any
@@ -76,7 +76,7 @@ class Layout:
     ``action``          u2           the move played
     ``to_move``         u1           player to move
     ``flags``           u1           :data:`FULL_SEARCH` | :data:`RESIGNED` |
-                                     :data:`RESIGNATION_OFF`
+                                     :data:`RESIGNATION_OFF` | :data:`VALUE_ALONE`
     ==================  ===========  ==========================================================
 
     Points and actions are the game's own (row 0 on top), whatever the spec's ``rows`` and

@@ -13,7 +13,14 @@ import numpy.typing as npt
 
 from pyengine.arguments import check_flag, check_type, found, number
 from pyengine.data.checked import BOOLEAN, check, list_of, real, text_of, whole, wholes
-from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Layout, Rows
+from pyengine.data.layout import (
+    FULL_SEARCH,
+    RESIGNATION_OFF,
+    RESIGNED,
+    VALUE_ALONE,
+    Layout,
+    Rows,
+)
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
 
@@ -50,12 +57,16 @@ class FinishedGame:
         moves: uint16[plies], all of them, opening moves included.
         resigned: the player who resigned; -1 = nobody.
         resignation_off: nobody could resign, so that false resignations are counted.
+        lowest: the smallest value, in [-1, 1], of a side that did not lose such a game, over its
+            moves, the value of a move being the larger of those of the root and of its most visited
+            child; None where nobody knows.
+        taught: uint8[n]: 0 = the visits of this full search are no policy target; None = those of
+            all full ones are.
         bits: uint8[n,P,B]: planes of 0 and 1, see :class:`Layout`.
         fill: float32[n,F]: planes of one number.
         dense: float32[n,D,H*W]: planes with a number a point.
         visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535; of
-            searches by Gumbel their improved policy in units of 1/65,535. A row of zeros is no
-            policy target.
+            searches by Gumbel their improved policy in units of 1/65,535.
         root_value: float32[n]: the search's value for the player to move.
         network_value: float32[n]: the evaluator's value before any search, for the player to move:
             the network's, 0 of ``"uniform"``, the result of playouts of ``"rollout"``. NaN where
@@ -71,6 +82,8 @@ class FinishedGame:
     moves: npt.NDArray[np.uint16]
     resigned: int = -1
     resignation_off: bool = False
+    lowest: float | None = None
+    taught: npt.NDArray[np.uint8] | None = None
     bits: npt.NDArray[np.uint8]
     fill: npt.NDArray[np.float32]
     dense: npt.NDArray[np.float32]
@@ -96,6 +109,9 @@ class FinishedGame:
         rows["game"] = self.number
         of_game = RESIGNED * (self.resigned >= 0) + RESIGNATION_OFF * bool(self.resignation_off)
         rows["flags"] = np.where(self.full, FULL_SEARCH, 0) + of_game
+        if self.taught is not None:
+            untaught = np.equal(self.taught, 0) & np.not_equal(self.full, 0)
+            rows["flags"] |= np.where(untaught, np.uint8(VALUE_ALONE), np.uint8(0))
         return rows
 
     def line(self) -> GameLine:
@@ -108,6 +124,7 @@ class FinishedGame:
             resigned=int(self.resigned),
             resignation_off=bool(self.resignation_off),
             moves=tuple(int(move) for move in self.moves),
+            lowest=None if self.lowest is None else float(self.lowest),
         )
 
     def _check(self, layout: Layout) -> None:
@@ -115,7 +132,8 @@ class FinishedGame:
         n = len(self._column("visits"))
         expected = {name: (n, *shape) for name, shape in layout.column_shapes.items()}
         expected["visits"] = (n, layout.actions)
-        expected |= dict.fromkeys(_NUMBERS, (n,))
+        columns = (*_NUMBERS, "taught") if self.taught is not None else _NUMBERS
+        expected |= dict.fromkeys(columns, (n,))
         for name, shape in expected.items():
             own = self._column(name).shape
             # A column without planes may have any length but the first.
@@ -123,6 +141,8 @@ class FinishedGame:
                 raise ConfigError(f"{name} of a game must have the shape {shape}, found {own}")
         for name, most in {**_WHOLE, "action": layout.actions - 1}.items():
             self._check_whole(name, most)
+        if self.taught is not None:
+            self._check_whole("taught", 1)
         for name in _FLOATS:
             self._check_fits_float32(name)
         if not np.all(np.isfinite(self.root_value)):
@@ -133,6 +153,8 @@ class FinishedGame:
         integer("number", self.number, 0, 2**32 - 1)
         integer("resigned", self.resigned, -1, 1)
         check_flag("resignation_off", self.resignation_off)
+        if self.lowest is not None:
+            number("lowest", self.lowest, "a number in [-1, 1] or None", lambda v: -1 <= v <= 1)
         check_type("returns", self.returns, tuple | list | np.ndarray, "two numbers in [-1, 1]")
         if len(self.returns) != 2:
             raise ConfigError(f"returns must be two numbers in [-1, 1], found {self.returns}")
@@ -178,6 +200,7 @@ class GameLine:
         positions: how many are recorded; they are consecutive records, games in the list's order.
         full: a ``1`` for each position of a full search, a ``0`` for each other.
         returns, resigned, resignation_off, moves: as in :class:`FinishedGame`.
+        lowest: the same; absent in the file where it is None.
     """
 
     number: int
@@ -187,10 +210,13 @@ class GameLine:
     resigned: int
     resignation_off: bool
     moves: tuple[int, ...]
+    lowest: float | None = None
 
     def to_json(self) -> str:
         """Return the line, its end included."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.lowest is None:
+            del values["lowest"]
         return json.dumps(values, separators=(",", ":")) + "\n"
 
     @classmethod
@@ -204,6 +230,8 @@ class GameLine:
     @classmethod
     def _from_dict(cls, values: Mapping[str, Any]) -> GameLine:
         check(values, _LINE_FIELDS)
+        if "lowest" in values:
+            check(values, {"lowest": real(-1, 1)})
         first, second = values["returns"]
         line = cls(
             number=values["number"],
@@ -213,6 +241,7 @@ class GameLine:
             resigned=values["resigned"],
             resignation_off=values["resignation_off"],
             moves=tuple(values["moves"]),
+            lowest=values.get("lowest"),
         )
         if len(line.full) != line.positions:
             raise ValueError(f"{line.positions} positions, but {len(line.full)} letters of full")

@@ -25,6 +25,9 @@ class GameSink(AbstractContextManager[Any], Protocol):
     def next_number(self) -> int:
         """The number after the largest of a game."""
 
+    def played_on(self) -> list[float]:
+        """Return :attr:`FinishedGame.lowest` of the newest games that are known, oldest first."""
+
     def add(self, game: FinishedGame) -> None:
         """Take a game in; one whose addition raises may be added again."""
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.data.layout import FULL_SEARCH, Layout, Rows
+from pyengine.data.layout import FULL_SEARCH, VALUE_ALONE, Layout, Rows
 from pyengine.data.symmetry import moved, policy_sources
 
 __all__ = ["Batch", "Unpacker"]
@@ -45,7 +45,7 @@ class Unpacker:
 
         Returns:
             ``planes`` float32[N,C,H,W] (or [N,H,W,C]: as the spec says), ``policy`` float32[N,A]
-            (shares of the visits, sum 1 or all 0, in the order of the spec's policy), ``value``,
+            (shares of the visits, sum 1, in the order of the spec's policy), ``value``,
             ``root_value`` and ``network_value`` float32[N] (for the player to move), ``game``
             int64[N], ``ply`` int64[N], ``full`` bool[N].
 
@@ -59,7 +59,7 @@ class Unpacker:
             "network_value": rows["network_value"].astype(np.float32),
             "game": rows["game"].astype(np.int64),
             "ply": rows["ply"].astype(np.int64),
-            "full": (rows["flags"] & FULL_SEARCH) != 0,
+            "full": (rows["flags"] & (FULL_SEARCH | VALUE_ALONE)) == FULL_SEARCH,
         }
 
     def _planes(self, rows: Rows, groups: dict[int, Any]) -> npt.NDArray[np.float32]:

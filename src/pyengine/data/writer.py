@@ -14,7 +14,14 @@ import numpy as np
 
 from pyengine.arguments import check_type, found, in_one_line, number
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
-from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, shard_name
+from pyengine.data.manifest import (
+    MANIFEST,
+    Manifest,
+    ShardInfo,
+    games_name,
+    read_games,
+    shard_name,
+)
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
@@ -33,6 +40,8 @@ MOST_POSITIONS = 4096
 MOST_SECONDS = 10.0
 
 _LOCK = ".lock"
+_PLAYED_ON = 1000  # games that the core's measure of resignations keeps
+_LOOKED_AT = 16_000  # games, most of whose lists older versions or other settings wrote
 #: What a crash leaves of a file of a directory.
 _LEFT_BEHIND = re.compile(
     rf"(shard-\d+\.(npy|games\.jsonl)|{re.escape(MANIFEST)})(\.[0-9a-f]+)?{re.escape(TEMPORARY)}"
@@ -129,6 +138,25 @@ class ShardWriter:
     def shards(self) -> tuple[ShardInfo, ...]:
         """The shards that are closed."""
         return tuple(self._manifest.shards)
+
+    def played_on(self) -> list[float]:
+        """Return :attr:`FinishedGame.lowest` of the newest games, oldest first; 1,000 at most.
+
+        It reads lists of games until it has so many, of 16,000 games at most. A list that is
+        damaged or gone ends it.
+        """
+        found = [line.lowest for _, line in reversed(self._games) if line.lowest is not None]
+        seen = len(self._games)
+        for shard in reversed(self._manifest.shards):
+            if len(found) >= _PLAYED_ON or seen >= _LOOKED_AT:
+                break
+            try:
+                lines = read_games(self.directory / games_name(shard.file))
+            except DataError:
+                break
+            found += [line.lowest for line in reversed(lines) if line.lowest is not None]
+            seen += len(lines)
+        return found[:_PLAYED_ON][::-1]
 
     def add(self, game: FinishedGame) -> None:
         """Take a game in; what it is worth is on disk 10 s later at the latest.

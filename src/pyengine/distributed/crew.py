@@ -165,6 +165,7 @@ class Crew:
             threads=max(1, int(self._config.cpus or 1)),
             delivery_seconds=self._config.delivery_seconds,
             backlog_bytes=self._config.backlog_megabytes * 1e6,
+            played_on=self._inbox.played_on(),
         )
 
     def _ask(self, *, finish: bool = False) -> None:

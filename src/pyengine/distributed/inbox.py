@@ -88,6 +88,10 @@ class Inbox:
         if failed is not None:
             raise failed
 
+    def played_on(self) -> tuple[tuple[float, ...], ...]:
+        """Return for each game of the run what :meth:`ShardWriter.played_on` says."""
+        return tuple(tuple(writer.played_on()) for writer in self._writers)
+
     def forget(self, sender: str) -> None:
         """Forget a sender that will send no more."""
         self._taken.pop(sender, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -34,9 +35,12 @@ class Outbox:
         self._changed = threading.Condition()
         self._closed = False
 
-    def sink(self, game: int, layout: Layout) -> OutboxSink:
-        """Return where the finished games of a game of the run go."""
-        return OutboxSink(self, game, layout)
+    def sink(self, game: int, layout: Layout, played_on: Sequence[float] = ()) -> OutboxSink:
+        """Return where the finished games of a game of the run go.
+
+        ``played_on``: what the receiver knows of earlier ones.
+        """
+        return OutboxSink(self, game, layout, played_on)
 
     @property
     def full(self) -> bool:
@@ -87,14 +91,21 @@ class OutboxSink:
     Numbers of games are the receiver's: here they begin at 0.
     """
 
-    def __init__(self, outbox: Outbox, game: int, layout: Layout) -> None:
+    def __init__(
+        self, outbox: Outbox, game: int, layout: Layout, played_on: Sequence[float] = ()
+    ) -> None:
         self.games = 0
         self.positions = 0
         self.next_number = 0
         self._outbox, self._game, self._layout = outbox, game, layout
+        self._played_on = list(played_on)
         self._open: list[Game] = []
         self._waiting = 0  # positions in the open packet
         self._begun = 0.0
+
+    def played_on(self) -> list[float]:
+        """Return what the receiver knew of earlier games when the actor began."""
+        return self._played_on
 
     def add(self, game: FinishedGame) -> None:
         """Take a game in. Raises ConfigError when a column does not fit."""

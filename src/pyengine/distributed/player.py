@@ -39,6 +39,8 @@ class Contract:
     threads: int  #: of its searches, where the run file says 0: all cores
     delivery_seconds: float
     backlog_bytes: float
+    #: Of each game of the run FinishedGame.lowest of the newest games, oldest first.
+    played_on: tuple[tuple[float, ...], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +71,15 @@ class Reply:
 class _ActorPart(Part):
     """Self-play in a folder of its own, which holds networks alone: games go to the outbox."""
 
-    def __init__(self, folder: RunFolder, run: RunFile, outbox: Outbox) -> None:
+    def __init__(
+        self,
+        folder: RunFolder,
+        run: RunFile,
+        outbox: Outbox,
+        played_on: tuple[tuple[float, ...], ...],
+    ) -> None:
         super().__init__("selfplay", folder, run)
+        self._played_on = played_on
         self.outbox = outbox
         self.hold = False
         self.said: dict[str, Any] = {}
@@ -81,7 +90,9 @@ class _ActorPart(Part):
 
     def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
         layout = Layout.of(load_game(game), self.run.spec)
-        return self.outbox.sink(self.run.game.name.index(game), layout)
+        number = self.run.game.name.index(game)
+        known = self._played_on[number] if self._played_on else ()
+        return self.outbox.sink(number, layout, known)
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
         self.said = values
@@ -102,7 +113,7 @@ class Player:
         run = _own(RunFile.from_toml(contract.text), contract)
         folder.begin(run)
         outbox = Outbox(contract.delivery_seconds, contract.backlog_bytes)
-        self._part = _ActorPart(folder, run, outbox)
+        self._part = _ActorPart(folder, run, outbox, contract.played_on)
         self._best: Best | None = None
         self._files: list[Path] = []  # of networks, the newest last
         self._failed: BaseException | None = None

@@ -56,21 +56,21 @@ class SelfPlayConfig(Settings):
         resign_off_fraction (float in [0, 1], default 0.1): share of games that are played to the
             end, to measure false resignations [AlphaGo Zero].
         resign_false_positives (float in [0, 1], default 0.05): the threshold falls until no larger
-            share of those games would have been resigned by a side that did not lose. It is
-            measured anew in each call, from 20 such games on.
+            share of those games would have been resigned by a side that did not lose; by the
+            newest 1,000 such games, of earlier calls into the same directory, too, from 20 on.
         full_search_fraction (float in (0, 1], default 1.0): probability that a move has a full
             search; positions of the others are no policy targets [KataGo, playout cap].
         fast_simulations (int >= 1, default 100): budget of the other searches, without noise.
         forced_playouts (float in [0, 10**6], default 0.0): k: a root move of a full search gets at
             least sqrt(k * prior * visits) visits, which policy targets leave out, and which the
             draw of the move does; 0 = none [KataGo: 2]; of ``algorithm="puct"`` alone.
-        minimum_target_visits (int >= 0, default 16): a full search that a proof ended with fewer
-            visits teaches the value alone, as one of a lost position does; a win is taught all the
-            same. At most the search's simulations count.
+        minimum_target_visits (int >= 0, default 16): a full search whose policy target has fewer
+            visits, since a draw was proven, teaches the value alone, as one of a lost position
+            does. At most the search's simulations count; not of ``algorithm="gumbel"``.
         max_plies (int in [1, 65535] or None, default None): a game that has so many plies and no
-            end is a draw, recorded as such and counted in the report's ``cut_short``; None = 65,535,
-            since records count no further. A user's game needs fewer than its ``max_game_length``
-            by what a search looks ahead: beyond that a search of it is an error.
+            end is a draw, recorded as such and counted in the report's ``cut_short``; None =
+            65,535, since records count no further. Of a user's game it must be below
+            ``max_game_length`` by what a search looks ahead, which is an error beyond that.
         opening_random_moves (int >= 0, default 0): a game begins with a number of random moves,
             drawn from 0 to this.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness.

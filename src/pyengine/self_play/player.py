@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyengine import _core
-from pyengine.arguments import check_type, found, number
+from pyengine.arguments import check_type, elements, found, number
 from pyengine.data import FinishedGame, GameSink
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
@@ -23,6 +23,7 @@ __all__ = ["MOST_GAMES", "SelfPlayer"]
 
 MOST_GAMES = (1 << 32) - 1  #: records count so far
 _ENDLESS = 1 << 62  # a run that another limit ends
+_VALUES = "numbers in [-1, 1]"
 
 OnGames = Callable[[Iterator[FinishedGame]], object]
 
@@ -37,6 +38,8 @@ class SelfPlayer:
         spec: how the positions of the records are encoded; None = as the evaluator reads them, or
             the default spec where it reads none.
         first_number: of the games, which also names their random numbers.
+        played_on: :attr:`FinishedGame.lowest <pyengine.data.FinishedGame.lowest>` of earlier games,
+            oldest first: the threshold of resignation begins where they leave it.
 
     Raises:
         ConfigError: an argument or a setting that does not fit.
@@ -51,6 +54,7 @@ class SelfPlayer:
         *,
         spec: ModelSpec | None = None,
         first_number: int = 0,
+        played_on: Iterable[float] = (),
     ) -> None:
         """Set the tables up."""
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
@@ -62,8 +66,10 @@ class SelfPlayer:
         self._first_number = first_number = integer("first_number", first_number, 0, MOST_GAMES)
         self._seconds = 0.0
         self._waiting: deque[FinishedGame] = deque()  # games that nobody has taken yet
+        known = elements("played_on", played_on, _VALUES)
+        values = [number("played_on", v, _VALUES, lambda v: -1 <= v <= 1) for v in known]
         self._core = _core.SelfPlay(
-            self.game, self.evaluator, self._settings(first_number), self.spec
+            self.game, self.evaluator, self._settings(first_number), self.spec, values
         )
 
     def _settings(self, first_number: int) -> dict[str, Any]:

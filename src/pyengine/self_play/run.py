@@ -99,7 +99,14 @@ def selfplay(
         configuration=settings.to_dict(),
         model_sha256=model_sha256(bound),
     ) as writer:
-        player = SelfPlayer(found, bound, settings, spec=recorded, first_number=writer.next_number)
+        player = SelfPlayer(
+            found,
+            bound,
+            settings,
+            spec=recorded,
+            first_number=writer.next_number,
+            played_on=writer.played_on(),
+        )
         return _play(player, writer, games, on_progress)
 
 

@@ -23,7 +23,14 @@ import pytest
 import pyengine
 from data_games import PLAIN, TIC, finished, unrecorded, write
 from pyengine import ConfigError, DataError, ModelSpec, files
-from pyengine.data import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, Dataset, ShardWriter
+from pyengine.data import (
+    FULL_SEARCH,
+    RESIGNATION_OFF,
+    RESIGNED,
+    VALUE_ALONE,
+    Dataset,
+    ShardWriter,
+)
 
 
 def some(rng: random.Random, count: int, first: int = 0, **given: Any) -> list[Any]:
@@ -98,6 +105,25 @@ def test_the_manifest_says_what_there_is_and_how_it_came_about(
     Dataset(tmp_path).verify()
 
 
+def test_a_full_search_that_teaches_the_value_alone_is_kept_for_that(
+    rng: random.Random, tmp_path: Path
+) -> None:
+    game = finished(TIC, PLAIN, 0, rng, full=0.6)
+    taught = np.arange(len(game.full), dtype=np.uint8) % 2
+    write(tmp_path, TIC, PLAIN, [dataclasses.replace(game, taught=taught)])
+    flags = np.load(tmp_path / "shard-000000.npy")["flags"]
+    np.testing.assert_array_equal(flags & FULL_SEARCH, game.full)
+    np.testing.assert_array_equal((flags & VALUE_ALONE) != 0, (game.full == 1) & (taught == 0))
+    data = Dataset(tmp_path)
+    assert len(data) == game.full.sum()
+    rows = next(data.batches(100, shuffle=False))
+    np.testing.assert_array_equal(rows["full"], taught[game.full == 1] == 1)
+    np.testing.assert_allclose(rows["policy"].sum(1), 1, rtol=1e-6)
+    for wrong in (taught[1:], taught + 1):
+        with pytest.raises(ConfigError, match=r"^taught"):
+            dataclasses.replace(game, taught=wrong).records(data.layout)
+
+
 def test_a_shard_closes_when_it_is_old(
     rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +173,25 @@ def test_numbers_of_games_go_on_after_the_largest(rng: random.Random, tmp_path: 
     writer = ShardWriter(tmp_path, TIC, PLAIN)
     assert writer.next_number == 10
     writer.close()
+
+
+def test_a_directory_knows_what_its_newest_games_that_were_played_on_say(
+    rng: random.Random, tmp_path: Path
+) -> None:
+    games = some(rng, 30)
+    for number, game in enumerate(games):
+        if number % 3 == 0:
+            games[number] = dataclasses.replace(game, resignation_off=True, lowest=-number / 30)
+    write(tmp_path, TIC, PLAIN, games[:20], positions=30)
+    known = [-number / 30 for number in range(0, 30, 3)]
+    with ShardWriter(tmp_path, TIC, PLAIN) as writer:
+        assert writer.played_on() == known[:7]
+        add_all(writer, games[20:])
+        assert writer.played_on() == known
+    listing = "".join(path.read_text() for path in sorted(tmp_path.glob("*.jsonl")))
+    assert listing.count('"lowest"') == len(known)
+    with pytest.raises(ConfigError, match="lowest: expected a number in"):
+        dataclasses.replace(games[0], lowest=-2.0).records(Dataset(tmp_path).layout)
 
 
 def test_another_game_or_spec_is_refused(rng: random.Random, tmp_path: Path) -> None:

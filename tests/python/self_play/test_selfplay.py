@@ -148,6 +148,23 @@ def test_a_user_game_plays_itself(tmp_path: Path) -> None:
     assert len(pyengine.Dataset(tmp_path)) == report.positions
 
 
+def test_a_second_run_begins_with_the_threshold_that_the_first_one_measured(tmp_path: Path) -> None:
+    config = small(resign_threshold=-0.1, resign_off_fraction=1.0, resign_false_positives=0.0)
+    first = pyengine.selfplay("connect_four", "rollout", games=30, out=tmp_path, config=config)
+    assert first.played_on == 30
+    assert first.resign_threshold is not None
+    assert first.resign_threshold < -0.1
+    with ShardWriter(tmp_path, pyengine.load_game("connect_four"), pyengine.ModelSpec()) as writer:
+        known = writer.played_on()
+    player = SelfPlayer("connect_four", "rollout", config, played_on=known)
+    assert player.report().played_on == 30
+    assert player.report().resign_threshold == first.resign_threshold
+    second = pyengine.selfplay("connect_four", "rollout", games=1, out=tmp_path, config=config)
+    assert second.played_on == 31
+    with pytest.raises(pyengine.ConfigError, match="played_on: expected numbers"):
+        SelfPlayer("connect_four", "rollout", config, played_on=[-2.0])
+
+
 class Seen(ToyState):
     """Moves for ever, whose number is all that there is to see."""
 

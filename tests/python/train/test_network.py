@@ -217,19 +217,6 @@ def test_a_position_of_a_fast_search_teaches_no_policy() -> None:
     assert logits.grad[1].abs().sum() == 0
 
 
-def test_a_position_without_a_policy_teaches_the_value_and_takes_no_weight_of_others() -> None:
-    logits = torch.randn(2, 3)
-    batch = {"policy": torch.eye(3)[:1], "value": torch.zeros(1)}
-    alone = losses((logits[:1], torch.zeros(1, 1)), batch, LossConfig())
-    batch = {
-        "policy": torch.stack([torch.eye(3)[0], torch.zeros(3)]),
-        "value": torch.tensor([0, 1]),
-    }
-    found = losses((logits, torch.zeros(2, 1)), batch, LossConfig())
-    assert found.policy.item() == pytest.approx(alone.policy.item())
-    assert found.value.item() == pytest.approx(0.5)
-
-
 def test_the_root_value_may_share_in_the_target() -> None:
     batch = {
         "policy": torch.ones(1, 1),

@@ -92,6 +92,7 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
                 config,
                 spec=part.run.spec,
                 first_number=writer.next_number,
+                played_on=writer.played_on(),
             )
             stack.callback(_write_all, part, player, writer)
             runners.append(_GameRunner(player, writer, share, best))
