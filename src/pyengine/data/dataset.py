@@ -50,15 +50,15 @@ class Dataset:
     ``planes``         float32[C,H,W]      as ``state.observation_tensor(spec)`` has them
     ``policy``         float32[A]          shares of the search's visits, or the improved policy of
                                            a search by Gumbel; sum 1, in the order of the
-                                           network's policy; all 0 where the search teaches the
-                                           value alone, as of a lost position
+                                           network's policy
     ``value``          float32             outcome of the game for the player to move, -1 to 1
     ``root_value``     float32             the search's value for the player to move
     ``network_value``  float32             what the network (or another evaluator: 0 of
                                            ``"uniform"``) evaluated before the search; NaN where
                                            nobody did, in games of people
     ``game``, ``ply``  int64               number of the game; moves before the position
-    ``full``           bool                whether the search was a full one
+    ``full``           bool                whether the policy is a target: the search was a full
+                                           one, and not of a lost position or without visits
     =================  ==================  ===================================================
 
     Args:
@@ -110,7 +110,7 @@ class Dataset:
         paths = [path_of("directories", path) for path in given]
         if not paths:
             raise ConfigError("expected a directory of training data, found none")
-        self._sources = [Source(path) for path in paths]
+        self._sources = [Source(path, number) for number, path in enumerate(paths)]
         self.layout = _common_layout(self._sources)
         self._window = checked_window(window, len(paths))
         self._weights = checked_weights(weights, len(paths))
@@ -264,11 +264,22 @@ class Dataset:
         An epoch of :meth:`batches` that has begun ends as it began. Any thread may call this while
         others read. Returns how many positions were added to the directories. Raises DataError.
         """
+        return self._refreshed(self._window)
+
+    def set_window(self, window: Window) -> int:
+        """Let another window through, and take in the shards that were written since.
+
+        Only what is new in the window is read. ``window`` and the rest as of the class and of
+        :meth:`refresh`; raises ConfigError, too.
+        """
+        return self._refreshed(checked_window(window, len(self._sources)))
+
+    def _refreshed(self, window: Window) -> int:
         sources = [source.newer() for source in self._sources]
         added = _positions(sources) - _positions(self._sources)
-        if added:
-            self._view = View(sources, self._window, self._full_only, self._view)
-        self._sources = sources
+        if added or window != self._window:
+            self._view = View(sources, window, self._full_only, self._view)
+        self._sources, self._window = sources, window
         return added
 
     def verify(self, on_progress: OnProgress | None = None) -> None:

@@ -130,13 +130,20 @@ class Manifest:
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:
-        """Return a directory's manifest.
+        """Return a directory's manifest, with what its log has got since.
 
         Raises:
             ConfigError: the directory has none.
             DataError: it is damaged, or of another version; says which file.
 
         """
+        from pyengine.data.manifest_reader import ManifestReader  # which reads this
+
+        return ManifestReader(path_of("directory", directory)).read()[0]
+
+    @classmethod
+    def read_alone(cls, directory: Path) -> Manifest:
+        """Return what the file ``manifest.json`` says. Raises as :meth:`read`."""
         path = path_of("directory", directory) / MANIFEST
         try:
             values = json.loads(path.read_text(encoding="utf-8"))

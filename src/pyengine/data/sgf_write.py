@@ -105,7 +105,7 @@ def _numbers(games: Any) -> int | list[int] | None:
 
 def _chosen(source: Source, games: int | list[int] | None) -> list[_Place]:
     limit = games if isinstance(games, int) else None
-    places = [place for piece in newest(source.pieces(0), limit) for place in _places(piece)]
+    places = [place for piece in newest(source.pieces, limit) for place in _places(piece)]
     if games is None or isinstance(games, int):
         return places
     by_number = {place.line.number: place for place in places}

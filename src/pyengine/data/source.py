@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo, games_name, read_games
+from pyengine.data.manifest_reader import ManifestReader
 from pyengine.data.record import GameLine, selected_rows
 from pyengine.data.shards import check_sha256, check_size
 from pyengine.errors import DataError
 
-__all__ = ["Piece", "Source", "newest"]
+__all__ = ["Piece", "PieceKey", "Source", "newest"]
+
+#: Number of a directory, file of a shard in it, games of it that are skipped.
+PieceKey: TypeAlias = tuple[int, str, int]
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,11 @@ class Piece:
     path: Path
     shard: ShardInfo
     skipped: int = 0
+
+    @property
+    def key(self) -> PieceKey:
+        """What tells it from all other pieces of its directories."""
+        return self.source, self.shard.file, self.skipped
 
     @property
     def games(self) -> int:
@@ -76,32 +87,47 @@ class Piece:
 class Source:
     """A directory of shards, as its manifest tells. Old shards themselves may be gone.
 
-    Raises ConfigError where there is no manifest, DataError where it is damaged.
+    Args:
+        directory: of the shards.
+        number: of the directory among others, for its pieces.
+        before: the same directory at an earlier time; what that knows is not read again.
+
+    Raises ConfigError where there is no manifest; DataError where it is damaged, or has other
+    shards than before.
+
     """
 
-    def __init__(self, directory: Path) -> None:
-        """Read the manifest."""
-        self.directory = directory
-        self.manifest = Manifest.read(directory)
-
-    def pieces(self, number: int) -> list[Piece]:
-        """Return all shards, oldest first; ``number`` is that of the directory."""
-        return [Piece(number, self.directory / s.file, s) for s in self.manifest.shards]
-
-    @property
-    def positions(self) -> int:
-        """Positions of all shards."""
-        return sum(shard.positions for shard in self.manifest.shards)
+    def __init__(self, directory: Path, number: int = 0, before: Source | None = None) -> None:
+        """Read the manifest, or what is new of it."""
+        self.directory, self.number = directory, number
+        reader = ManifestReader(directory) if before is None else copy.copy(before._reader)
+        self._reader: ManifestReader = reader
+        manifest, known = reader.read()
+        self.manifest: Manifest = manifest
+        #: All shards, oldest first.
+        self.pieces: list[Piece] = []
+        self.positions = 0  #: of all shards
+        if before is not None:
+            if known == 0:  # written anew
+                known = self._known(before)
+            self.pieces += before.pieces
+            self.positions = before.positions
+        for shard in self.manifest.shards[known:]:
+            self.pieces.append(Piece(number, directory / shard.file, shard))
+            self.positions += shard.positions
 
     def newer(self) -> Source:
         """Return the directory as it is now. Raises DataError unless it has but more shards."""
-        now = Source(self.directory)
-        known = len(self.manifest.shards)
-        if now.manifest.shards[:known] != self.manifest.shards:
+        return Source(self.directory, self.number, self)
+
+    def _known(self, before: Source) -> int:
+        """Return how many shards there were. Raises DataError where others are there now."""
+        known = before.manifest.shards
+        if self.manifest.shards[: len(known)] != known:
             raise DataError(
-                f"{self.directory / MANIFEST} must keep its {known} shards, found others"
+                f"{self.directory / MANIFEST} must keep its {len(known)} shards, found others"
             )
-        return now
+        return len(known)
 
 
 def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
@@ -114,5 +140,5 @@ def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
             break
         skipped = max(0, piece.games - games)
         games -= piece.games
-        chosen.append(replace(piece, skipped=skipped))
+        chosen.append(replace(piece, skipped=skipped) if skipped else piece)
     return chosen[::-1]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyengine.data.layout import Layout, Rows
 from pyengine.data.shards import ShardMaps
-from pyengine.data.source import Piece, Source, newest
+from pyengine.data.source import Piece, PieceKey, Source, newest
 from pyengine.errors import ConfigError
 
 __all__ = ["View", "Window"]
@@ -19,13 +18,16 @@ __all__ = ["View", "Window"]
 #: The newest so many games of all directories, or of each.
 Window = int | Sequence[int | None] | None
 
+#: Which records of a piece count, ascending; None = all.
+_Selected = npt.NDArray[np.int64] | None
+
 
 class View:
     """Pieces of shards, those of a directory side by side. It does not change.
 
     Attributes:
         pieces: in the order of the rows.
-        selected: the records of each piece that count; None = all.
+        selected: by the key of a piece which records of it count; None = all.
     """
 
     def __init__(
@@ -33,12 +35,12 @@ class View:
     ) -> None:
         """Choose the pieces and check their sizes; what ``before`` knows is not read again."""
         self.pieces = _chosen(sources, window)
-        known: Mapping[Piece, Any] = {} if before is None else before.selected
+        known: Mapping[PieceKey, _Selected] = {} if before is None else before.selected
         for piece in self.pieces:
-            if piece not in known:
+            if piece.key not in known:
                 piece.check(sources[piece.source].manifest.layout.dtype.itemsize)
-        self.selected: dict[Piece, npt.NDArray[np.int64] | None] = {
-            piece: known[piece] if piece in known else piece.selected(full_only)
+        self.selected: dict[PieceKey, _Selected] = {
+            piece.key: known[piece.key] if piece.key in known else piece.selected(full_only)
             for piece in self.pieces
         }
         self._lengths = np.array([self._length(piece) for piece in self.pieces], np.int64)
@@ -64,7 +66,7 @@ class View:
         present, begins = np.unique(pieces[order], return_index=True)
         for number, where in zip(present, np.split(order, begins[1:]), strict=True):
             piece = self.pieces[number]
-            selected = self.selected[piece]
+            selected = self.selected[piece.key]
             at = rows[where] - (self._ends[number] - self._lengths[number])
             shard = maps.rows(piece.path, layout, piece.shard.positions)
             records[where] = shard[at if selected is None else selected[at]]
@@ -89,7 +91,7 @@ class View:
         return rng.integers(begins[source], ends[source])
 
     def _length(self, piece: Piece) -> int:
-        selected = self.selected[piece]
+        selected = self.selected[piece.key]
         return piece.shard.positions if selected is None else len(selected)
 
     def _bounds(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -101,7 +103,7 @@ class View:
 
 
 def _chosen(sources: Sequence[Source], window: Window) -> list[Piece]:
-    every = [source.pieces(number) for number, source in enumerate(sources)]
+    every = [source.pieces for source in sources]
     if isinstance(window, Sequence):
         limits = zip(every, window, strict=True)
         return [piece for pieces, limit in limits for piece in newest(pieces, limit)]

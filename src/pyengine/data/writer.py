@@ -22,6 +22,7 @@ from pyengine.data.manifest import (
     read_games,
     shard_name,
 )
+from pyengine.data.manifest_writer import ManifestWriter
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
@@ -52,8 +53,9 @@ class ShardWriter:
     """Writes finished games to a directory of shards.
 
     A game is in the open shard, in memory, at once. The shard is written when it is full or
-    10 s old, under a temporary name, synced and renamed, and then the manifest: whenever the
-    process or the machine dies, the directory opens with all shards that were closed.
+    10 s old, under a temporary name, synced and renamed, and then the manifest, or a line of its
+    log: whenever the process or the machine dies, the directory opens with all shards that were
+    closed.
 
     Args:
         directory: made where it is absent; else the writer goes on after its last shard, takes in
@@ -104,11 +106,10 @@ class ShardWriter:
         except OSError as error:
             raise DataError(f"{self.directory} cannot be written: {error}") from error
         try:
-            self._manifest, self._stale = self._open()
-            if configuration is not None and configuration != self._manifest.configuration:
-                self._manifest.configuration = configuration
-                self._stale = True
-            self._write_manifest()
+            self._listing = ManifestWriter(self.directory, *self._open())
+            if configuration is not None:
+                self._listing.configure(configuration)
+            self._listing.write()
             if model_sha256 is not None:
                 self.set_model(model_sha256)
         except OSError as error:
@@ -121,23 +122,23 @@ class ShardWriter:
     @property
     def positions(self) -> int:
         """Positions in the directory, those of the open shard included."""
-        return sum(shard.positions for shard in self._manifest.shards) + self._waiting
+        return self._listing.positions + self._waiting
 
     @property
     def games(self) -> int:
         """Games in the directory, those of the open shard included."""
-        return sum(shard.games for shard in self._manifest.shards) + len(self._games)
+        return self._listing.games + len(self._games)
 
     @property
     def next_number(self) -> int:
         """The number after the largest of a game in the directory; 0 where there is none."""
-        numbers = [shard.last_number for shard in self._manifest.shards]
-        return max([*numbers, *(line.number for _, line in self._games), -1]) + 1
+        last = self._listing.last_number
+        return max([last, *(line.number for _, line in self._games)]) + 1
 
     @property
     def shards(self) -> tuple[ShardInfo, ...]:
         """The shards that are closed."""
-        return tuple(self._manifest.shards)
+        return tuple(self._listing.manifest.shards)
 
     def played_on(self) -> list[float]:
         """Return :attr:`FinishedGame.lowest` of the newest games, oldest first; 1,000 at most.
@@ -147,7 +148,7 @@ class ShardWriter:
         """
         found = [line.lowest for _, line in reversed(self._games) if line.lowest is not None]
         seen = len(self._games)
-        for shard in reversed(self._manifest.shards):
+        for shard in reversed(self._listing.manifest.shards):
             if len(found) >= _PLAYED_ON or seen >= _LOOKED_AT:
                 break
             try:
@@ -207,15 +208,13 @@ class ShardWriter:
     def set_model(self, sha256: str) -> None:
         """Say which network plays from now on. Raises DataError; ConfigError for no text."""
         check_type("sha256", sha256, str, "a str")
-        if self._manifest.model_sha256[-1:] != [sha256]:
-            self._manifest.model_sha256.append(sha256)
-            self._stale = True
-        self._write_manifest()
+        self._listing.set_model(sha256)
+        self._listing.write()
 
     def flush(self) -> None:
         """Close the open shard, if it has a game. Raises DataError; all games are then kept."""
         if self._games:
-            name = shard_name(len(self._manifest.shards))
+            name = shard_name(len(self._listing.manifest.shards))
             try:
                 info = self._write_shard(name)
             except OSError as error:
@@ -223,15 +222,15 @@ class ShardWriter:
                     f"{self.directory / name} cannot be written: {error}; its {len(self._games)} "
                     "games are not on disk"
                 ) from error
-            self._manifest.shards.append(info)
-            self._stale = True
+            self._listing.add(info)
             self._games, self._waiting = [], 0
-        self._write_manifest()
+        self._listing.write()
 
     def close(self) -> None:
         """Close the open shard and let the directory go. Raises DataError; then try again."""
         if not self._closed:
             self.flush()
+            self._listing.close()
             self._closed = True
             self._lock.close()
 
@@ -269,15 +268,6 @@ class ShardWriter:
             games_sha256=games_sha,
             created=time.time(),
         )
-
-    def _write_manifest(self) -> None:
-        if not self._stale:
-            return
-        try:
-            self._manifest.write(self.directory)
-        except OSError as error:
-            raise DataError(f"{self.directory / MANIFEST} cannot be written: {error}") from error
-        self._stale = False
 
     def _open(self) -> tuple[Manifest, bool]:
         """The directory's manifest, tidied up, and whether it is to be written."""

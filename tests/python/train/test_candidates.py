@@ -90,6 +90,23 @@ def test_a_learner_that_dies_between_checkpoint_and_export_exports_when_it_goes_
     assert folder.candidates() == [0, 10, 20]
 
 
+def test_the_learner_moves_its_window_and_reads_no_list_twice(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = train.RunFile.from_toml(RUN.format(steps=10))
+    positions = part_learner._Positions(Waiting("learner", folder, run))
+    (data,) = positions.open()
+    before = data.games
+    search = pyengine.SearchConfig(simulations=4, threads=1)
+    config = pyengine.SelfPlayConfig(search=search, concurrent_games=8)
+    out = folder.data("tic_tac_toe")
+    pyengine.selfplay(run.games[0], "uniform", games=5, out=out, config=config, spec=run.spec)
+    monkeypatch.setattr(part_learner, "windows_on", None)
+    (again,) = positions.open()
+    assert again is data
+    assert (data.games, positions.size) == (before + 5, len(data))
+
+
 def test_a_candidate_that_cannot_be_written_is_told_and_the_learner_goes_on(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

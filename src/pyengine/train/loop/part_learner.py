@@ -15,7 +15,7 @@ from pyengine.spec import planes_shape
 from pyengine.train.errors import TrainingError
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
-from pyengine.train.loop.team import Team, windows_on
+from pyengine.train.loop.team import Team, move_windows, windows_on
 from pyengine.train.loop.window import allowed_steps, window_games
 
 __all__ = ["work"]
@@ -100,6 +100,7 @@ class _Positions:
     def __init__(self, part: Part) -> None:
         self._part = part
         self._opened = self._took = 0.0
+        self._data: list[Dataset] = []
         self._verified: dict[str, str] = {}  # SHA-256 by the shard's path
         self.games: list[int] = []  #: in the window, of each game, when it was opened last
         self.size = 0  #: positions in the window, when it was opened last
@@ -123,20 +124,23 @@ class _Positions:
         return time.monotonic() - self._opened > pause
 
     def open(self) -> list[Dataset]:
-        """Return the window on the data, a Dataset for each game.
+        """Return the window on the data, a Dataset for each game: the same ones, moved on.
 
         Raises DataError for a shard that is damaged, in its content, too.
         """
         begun = time.monotonic()
         run, folder = self._part.run, self._part.folder
         self.games = [self._games(name) for name in run.game.name]
-        found = windows_on(run, folder, self.games)
+        if self._data:
+            move_windows(self._data, self.games)
+        else:
+            self._data = windows_on(run, folder, self.games)
         self._took = time.monotonic() - begun
-        for window in found:
+        for window in self._data:
             self._verify(window)
-        self.size = sum(map(len, found))
+        self.size = sum(map(len, self._data))
         self._opened = time.monotonic()
-        return found
+        return self._data
 
     def _games(self, name: str) -> int:
         config, found = self._part.run.window, self._part.folder.produced(name)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pyengine.data.checked import BOOLEAN, TEXT, check, optional, real, whole
-from pyengine.data.manifest import MANIFEST, Manifest
+from pyengine.data.manifest import MANIFEST, ShardInfo
+from pyengine.data.manifest_reader import ManifestReader
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import path_of, replacing
 from pyengine.train.json_files import read_json, read_lines, write_json
@@ -64,6 +67,19 @@ class Produced:
     positions: int
     full: int  #: positions of full searches
 
+    @classmethod
+    def of(cls, shards: Sequence[ShardInfo]) -> Produced:
+        """Return how much shards hold."""
+        games = sum(shard.games for shard in shards)
+        positions = sum(shard.positions for shard in shards)
+        return cls(games, positions, sum(shard.full for shard in shards))
+
+    def __add__(self, other: Produced) -> Produced:
+        """Return how much both are."""
+        return Produced(
+            self.games + other.games, self.positions + other.positions, self.full + other.full
+        )
+
 
 class RunFolder:
     """The folder of a run.
@@ -89,7 +105,9 @@ class RunFolder:
         self.checkpoints = self.path / "checkpoints"
         self.log = self.path / "log"
         self.curve = self.path / "curve.jsonl"
-        self._manifests: dict[Path, tuple[tuple[int, int], Produced]] = {}
+        #: The curve as it was read last, and of which file.
+        self._evaluations: tuple[tuple[int, int, int] | None, list[dict[str, Any]]] = (None, [])
+        self._known: dict[Path, tuple[ManifestReader, Produced]] = {}  # by folder of data
 
     def begin(self, run: RunFile) -> None:
         """Make the folder for a run. Raises ConfigError where there is one already."""
@@ -122,21 +140,18 @@ class RunFolder:
         return self.path / "data" / data_folder_name(game)
 
     def produced(self, game: str) -> Produced:
-        """Return how much there is of a game; reads the manifest when it has changed."""
-        path = self.data(game) / MANIFEST
-        try:
-            found = path.stat()
-        except FileNotFoundError:
+        """Return how much there is of a game; reads what is new in the manifest."""
+        path = self.data(game)
+        if not (path / MANIFEST).exists():
             return Produced(0, 0, 0)
-        stamp = (found.st_mtime_ns, found.st_size)
-        known = self._manifests.get(path)
-        if known is None or known[0] != stamp:
-            shards = Manifest.read(path.parent).shards
-            games = sum(shard.games for shard in shards)
-            positions = sum(shard.positions for shard in shards)
-            total = Produced(games, positions, sum(shard.full for shard in shards))
-            self._manifests[path] = known = (stamp, total)
-        return known[1]
+        before, total = self._known.get(path) or (ManifestReader(path), Produced(0, 0, 0))
+        reader = copy.copy(before)  # one that raises has counted nothing
+        manifest, known = reader.read()
+        news = manifest.shards[known:]
+        if news or known == 0:
+            total = Produced.of(news) + (total if known else Produced(0, 0, 0))
+        self._known[path] = reader, total
+        return total
 
     def counted(self, run: RunFile) -> int:
         """Return how many positions of all games the learner may learn from."""
@@ -175,12 +190,23 @@ class RunFolder:
 
     def evaluations(self) -> list[dict[str, Any]]:
         """Return the lines of the curve. Raises DataError where one is damaged."""
+        try:
+            found = self.curve.stat()
+            stamp = found.st_ino, found.st_mtime_ns, found.st_size
+        except OSError:  # the reading says why, where there is a file
+            stamp = None
+        if stamp is None or stamp != self._evaluations[0]:
+            self._evaluations = stamp, self._read_curve()
+        return list(self._evaluations[1])
+
+    def _read_curve(self) -> list[dict[str, Any]]:
         lines = read_lines(self.curve)
         try:
             for line in lines:
                 check(line, _EVALUATION)
-                for number, met in enumerate(line.get("opponents", ())):
-                    check(met, _MET, f"opponents[{number}].")
+                for kind in ("opponents", "anchors"):
+                    for number, met in enumerate(line.get(kind, ())):
+                        check(met, _MET, f"{kind}[{number}].")
         except (TypeError, ValueError) as error:
             raise DataError(f"{self.curve} is damaged: {error}") from error
         return lines

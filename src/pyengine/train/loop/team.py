@@ -30,10 +30,16 @@ from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
-__all__ = ["Team", "windows_on"]
+__all__ = ["Team", "move_windows", "windows_on"]
 
 _LOOK_SECONDS = 0.5  # between two looks at whether the others live
 _END_SECONDS = 60.0  # that they have for a clean end
+
+
+def move_windows(data: Sequence[Dataset], games: Sequence[int]) -> None:
+    """Let the data of a run show the newest so many games of each; reads what is new."""
+    for each, count in zip(data, games, strict=True):
+        each.set_window(count)
 
 
 def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Dataset]:
@@ -186,9 +192,10 @@ def _train(path: str) -> None:
         signal.signal(number, signal.SIG_IGN)  # the first process says when to stop
     folder = RunFolder(Path(path))
     run, orders = folder.run(), _orders()
+    data = windows_on(run, folder, orders.get()["games"])
     learner = need("pyengine.train.learner", "train").Learner(
         run.train,
-        windows_on(run, folder, orders.get()["games"]),
+        data,
         folder.checkpoints,
         resume=True,
         weights=run.game.shares,
@@ -196,7 +203,7 @@ def _train(path: str) -> None:
     with learner:
         while "end" not in (order := orders.get()):
             if "games" in order:
-                learner.set_data(windows_on(run, folder, order["games"]), run.game.shares)
+                move_windows(data, order["games"])
             if "steps" in order:
                 learner.train(order["steps"], save=False)
 
