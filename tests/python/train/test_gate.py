@@ -16,9 +16,10 @@ from pyengine.evaluators import CallbackEvaluator
 from pyengine.files import sha256_of
 from pyengine.train import GateConfig, RunFile, play_gate, plot_curve
 from pyengine.train.json_files import append_line, read_lines
-from pyengine.train.loop.curve import rated
+from pyengine.train.loop.curve import rated, results
 from pyengine.train.loop.part_gate import work
 from pyengine.train.loop.parts import Part
+from pyengine.train.loop.rating import ratings
 from pyengine.train.loop.state import Best, RunFolder
 
 TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
@@ -318,6 +319,75 @@ def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
     assert (line["step"], line["accepted"], "wins" in line) == (100, True, False)
 
 
+def accepting(tmp_path: Path, games: int) -> RunFolder:
+    """Return a run whose gate lets everybody pass who makes a draw."""
+    folder = begun(tmp_path, "gate", games=games)
+    folder.set_run(RunFile.from_toml(folder.run().text + "threshold = 0.0\n"))
+    return folder
+
+
+def test_an_accepted_candidate_plays_for_the_curve_games_that_did_not_choose_it(
+    tmp_path: Path,
+) -> None:
+    folder = accepting(tmp_path, games=8)
+    for step in (100, 200):
+        write(folder, step)
+        curve = finished(folder)
+    assert [line["accepted"] for line in curve] == [True, True]
+    assert [[each["step"] for each in line["anchors"]] for line in curve] == [[0], [100]]
+    assert [[games(each) for each in line["anchors"]] for line in curve] == [[4], [4]]
+    assert [games(line) for line in curve] == [8, 8]
+    last = rated(folder)[200]
+    assert last is not None
+    assert curve[-1]["elo"] == pytest.approx(last.elo)
+    assert records(folder) == []
+
+
+def test_anchor_games_that_are_interrupted_go_on_while_the_network_plays(tmp_path: Path) -> None:
+    folder = accepting(tmp_path, games=60)
+    write(folder, 100)
+
+    class StoppedAtAnchors(Part):
+        def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+            if values.get("games") and any("anchor" in name for name in records(folder)):
+                self.stop()
+
+    work(StoppedAtAnchors("gate", folder, folder.run()))
+    assert read_lines(folder.curve) == []
+    assert len(records(folder)) == 2
+    best = folder.best()
+    assert best is not None
+    assert best.step == 100
+    (line,) = finished(folder)
+    assert (line["step"], line["generation"], line["accepted"]) == (100, 1, True)
+    assert [games(each) for each in line["anchors"]] == [30]
+    assert records(folder) == []
+
+
+def test_a_rejected_candidate_plays_no_anchor_games(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "gate")
+    folder.set_run(RunFile.from_toml(folder.run().text + "threshold = 1.0\n"))
+    write(folder, 100)
+    (line,) = finished(folder)
+    assert not line["accepted"]
+    assert "anchors" not in line
+
+
+def test_of_accepted_networks_the_newest_are_kept(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest", against=2, games=4)
+    folder.set_run(RunFile.from_toml(folder.run().text + "keep_accepted = 1\n"))
+    for step in range(100, 700, 100):
+        write(folder, step)
+        curve = finished(folder)
+    assert folder.candidates() == [0, 400, 500, 600]  # two generations back are to play
+    assert [[each["step"] for each in line["opponents"]] for line in curve[-2:]] == [
+        [400, 300],
+        [500, 400],
+    ]
+    assert GateConfig(mode="latest").most_accepted == 100
+    assert GateConfig(mode="latest", keep_accepted=0).most_accepted > 10**9
+
+
 # --- the curve ------------------------------------------------------------------------------------
 
 
@@ -326,6 +396,25 @@ def evaluated(step: int, opponent: int, wins: int, losses: int) -> dict[str, Any
     met = {"step": opponent, "wins": wins, "draws": 0, "losses": losses}
     place = {"step": step, "generation": step // 100, "games": 10 * step, "elo": 0.0}
     return {**place, "accepted": True, **met, "step": step, "opponents": [met]}
+
+
+def test_equals_that_passed_the_gate_do_not_rise_on_the_curve() -> None:
+    rng = np.random.default_rng(0)
+    lines = []
+    for step in range(100, 2100, 100):
+        wins = 0
+        while wins <= 110:  # at most 55 %: who fails plays on for nobody
+            wins = int(rng.binomial(200, 0.5))
+        anchors = int(rng.binomial(200, 0.5))
+        line = evaluated(step, step - 100, wins, 200 - wins)
+        met = {"step": step - 100, "wins": anchors, "draws": 0, "losses": 200 - anchors}
+        lines.append(line | {"anchors": [met]})
+    fair = ratings(results(lines))[2000]
+    chosen = ratings(results([line | {"anchors": []} for line in lines]))[2000]
+    assert fair is not None
+    assert chosen is not None
+    assert abs(fair.elo) < 2 * fair.error
+    assert chosen.elo > 6 * chosen.error
 
 
 def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:

@@ -28,8 +28,18 @@ def rated(folder: RunFolder) -> dict[int, Rating | None]:
 
 
 def results(lines: Sequence[Line]) -> list[Pairing]:
-    """Return the results of a curve's lines; players are steps."""
-    return [_pairing(int(line["step"]), met) for line in lines for met in line.get("opponents", ())]
+    """Return the results of a curve's lines; players are steps.
+
+    Of a network that was accepted for its results those of its anchor games count in their place:
+    whoever is chosen for a score has a better score than strength.
+    """
+    return [_pairing(int(line["step"]), met) for line in lines for met in _fair(line)]
+
+
+def _fair(line: Line) -> Sequence[Line]:
+    """Return the matches of a line for which nobody was chosen, where there are such."""
+    found: Sequence[Line] = line.get("anchors") or line.get("opponents", ())
+    return found
 
 
 def _pairing(step: int, met: Line) -> Pairing:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from pyengine.files import sha256_of
 from pyengine.match import MatchResult
 from pyengine.train.json_files import append_line
@@ -21,6 +23,7 @@ from pyengine.train.loop.state import Best
 
 __all__ = ["work"]
 
+_COUNTS = ("wins", "draws", "losses")
 _RECORD = re.compile(r"match-(\d{8})-.*\.jsonl")
 
 
@@ -62,8 +65,7 @@ def _next(part: Part) -> int | None:
     if not waiting:
         return None
     begun = {step for step, _ in _records(part)}
-    if part.run.gate.mode == "latest":
-        begun.add(best.step)  # taken before its games
+    begun.add(best.step)  # taken before its games, or those for the curve, were played
     return next((step for step in waiting if step in begun), waiting[-1])
 
 
@@ -96,19 +98,40 @@ def _evaluate(part: Part, step: int) -> None:
         if config.mode == "latest":
             folder.set_best(candidate)
     begun = time.monotonic()
-    met: list[_Met] = []
-    for other, games in _opponents(part, candidate, before):
-        found = _match(part, candidate, other, games)
-        if not found.complete:
-            return
-        met.append(_Met(other, found))
-    _conclude(part, candidate, met, time.monotonic() - begun)
+    met = _matches(part, candidate, _opponents(part, candidate, before), "")
+    if met is None:
+        return
+    anchors: list[_Met] | None = []
+    if config.mode == "gate" and all(each.found.accepted for each in met):
+        folder.set_best(candidate)  # self-play need not wait for the curve
+        shares = _shares(part, candidate, config.games_of_anchors)
+        anchors = _matches(part, candidate, shares, "anchor-")
+    if anchors is None:
+        return
+    _conclude(part, candidate, met, anchors, time.monotonic() - begun)
     _tidy(part)
 
 
-def _match(part: Part, candidate: Best, other: Best, games: int) -> GateResult:
-    """Play one match of a candidate."""
-    config, step = part.run.gate, candidate.step
+def _matches(
+    part: Part, candidate: Best, opponents: Sequence[tuple[Best, int]], kind: str
+) -> list[_Met] | None:
+    """Play a candidate's matches of a kind; None where one was interrupted."""
+    met: list[_Met] = []
+    for other, games in opponents:
+        found = _match(part, candidate, other, games, kind)
+        if not found.complete:
+            return None
+        met.append(_Met(other, found))
+    return met
+
+
+def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> GateResult:
+    """Play one match of a candidate; of anchors whole, with openings of its own."""
+    config, step = part.run.gate.replace(games=games), candidate.step
+    seed = part.run.run.seed + step
+    if kind:
+        config = config.replace(mode="latest", method="score")
+        seed = int(np.random.SeedSequence((seed, 1)).generate_state(1)[0])
 
     def show(result: MatchResult) -> None:
         score = result.score if result.games else None
@@ -120,31 +143,38 @@ def _match(part: Part, candidate: Best, other: Best, games: int) -> GateResult:
         part.folder.candidate(step),
         evaluator_of(other, part.folder),
         part.run.games,
-        config.replace(games=games),
-        seed=part.run.run.seed + step,
+        config,
+        seed=seed,
         stop=lambda: part.stopping,
         on_progress=show,
-        record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{settings}",
+        record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{kind}{settings}",
     )
 
 
 def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, int]]:
-    """Return who plays the candidate, and how many games.
-
-    In "latest" mode the generation before it, which joins all networks in one chain, and one of
-    some generations ago: errors of the curve add up from match to match, and long strides make
-    fewer of them.
-    """
-    config, generation = part.run.gate, candidate.generation
-    if config.mode == "gate" and before.step != candidate.step:
+    """Return who plays the candidate, and how many games."""
+    config = part.run.gate
+    if config.mode == "latest":
+        return _shares(part, candidate, config.games)
+    if before.step != candidate.step:
         return [(before, config.games)]
+    return [(_older(part, candidate, candidate.generation - 1), config.games)]
+
+
+def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
+    """Return opponents for a network's rating, and how many games of each.
+
+    The generation before it, which joins all networks in one chain, and one of some generations
+    ago: errors of the curve add up from match to match, and long strides make fewer of them.
+    """
+    generation = candidate.generation
     one = _older(part, candidate, generation - 1)
-    two = _older(part, candidate, generation - config.against)
-    if config.mode == "gate" or two.step == one.step:
-        shares = [(one, config.games)]
+    two = _older(part, candidate, generation - part.run.gate.against)
+    if two.step == one.step:
+        shares = [(one, games)]
     else:
-        half = min(config.games, 2 * math.ceil(config.games / 4))  # even: a pair is one opening
-        shares = [(one, half), (two, config.games - half)]
+        half = min(games, 2 * math.ceil(games / 4))  # even: a pair is one opening
+        shares = [(one, half), (two, games - half)]
     return [(other, games) for other, games in shares if games > 0]
 
 
@@ -173,7 +203,9 @@ def _network(part: Part, line: dict[str, Any]) -> Best:
     )
 
 
-def _conclude(part: Part, candidate: Best, met: Sequence[_Met], seconds: float) -> None:
+def _conclude(
+    part: Part, candidate: Best, met: Sequence[_Met], anchors: Sequence[_Met], seconds: float
+) -> None:
     """Add the candidate to the curve, and let it take its place."""
     folder = part.folder
     produced = [folder.produced(name) for name in part.run.game.name]
@@ -190,6 +222,8 @@ def _conclude(part: Part, candidate: Best, met: Sequence[_Met], seconds: float) 
     }
     if met:
         line |= _counts(met)
+        if anchors:
+            line["anchors"] = _results(anchors)
         line |= _strength(part, line)
     append_line(folder.curve, line)
     if line["accepted"]:
@@ -198,16 +232,19 @@ def _conclude(part: Part, candidate: Best, met: Sequence[_Met], seconds: float) 
 
 def _counts(met: Sequence[_Met]) -> dict[str, Any]:
     """Return the results, all together and of each opponent."""
-    names = ("wins", "draws", "losses")
-    opponents = [
-        {"step": each.other.step, "generation": each.other.generation}
-        | {name: getattr(each.found, name) for name in names}
-        for each in met
-    ]
-    total = {name: sum(each[name] for each in opponents) for name in names}
+    opponents = _results(met)
+    total = {name: sum(each[name] for each in opponents) for name in _COUNTS}
     games = sum(total.values())
     score = (total["wins"] + total["draws"] / 2) / games if games else None
     return {"score": score, **total, "opponents": opponents}
+
+
+def _results(met: Sequence[_Met]) -> list[dict[str, Any]]:
+    return [
+        {"step": each.other.step, "generation": each.other.generation}
+        | {name: getattr(each.found, name) for name in _COUNTS}
+        for each in met
+    ]
 
 
 def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
@@ -222,18 +259,22 @@ def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tidy(part: Part) -> None:
-    """Remove what nobody needs any more: rejected networks, those skipped, finished records."""
+    """Remove what nobody needs any more: finished records, and networks.
+
+    Those that were rejected or skipped, and in "latest" mode old ones.
+    """
     folder = part.folder
     best, evaluated = folder.best(), folder.evaluated()
     for step, file in _records(part):
         if step <= evaluated:
             file.unlink(missing_ok=True)
-    if part.run.gate.keep_rejected:
-        return
     kept = {0, best.step if best is not None else 0}
-    kept |= {int(line["step"]) for line in _accepted(part)}
+    accepted = [int(line["step"]) for line in _accepted(part)]
+    old = set(accepted[: -part.run.gate.most_accepted]) - kept
+    kept |= set(accepted) - old
     for other in folder.candidates():
-        if other <= evaluated and other not in kept:
+        rejected = other <= evaluated and other not in kept
+        if other in old or (rejected and not part.run.gate.keep_rejected):
             folder.candidate(other).unlink(missing_ok=True)
 
 

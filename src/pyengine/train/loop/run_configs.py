@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -123,12 +124,18 @@ class GateConfig(Section):
         elo0 (float in [-10**4, 10**4], default 0.0): of ``"sprt"``: see :class:`~pyengine.Sprt`.
         elo1 (float in [-10**4, 10**4], default 35.0): of ``"sprt"``, above ``elo0``. 35 Elo are a
             score of 55 %.
-        against (int >= 1, default 1): of ``"latest"``: generations to the second network that it
-            plays.
+        against (int >= 1, default 1): generations to the second network that it plays, with
+            ``"latest"``, or in anchor games.
         plies (int >= 0, default 4): random moves at the start; fewer where the game has too few
             such openings.
         threads (int >= 0, default 1): workers of each side's search; 0 = all cores.
         batch_size (int >= 1, default 16): rows of one call of the network.
+        anchor_games (int >= 0 or None, default None): of ``"gate"``: that an accepted network plays
+            afterwards for the curve alone, against the network before it and the one ``against``
+            generations back: its match overrates it, as it was chosen for that. None = half of
+            ``games``; 0 = none, and the match counts.
+        keep_accepted (int >= 0, default 100): of ``"latest"``: how many accepted networks are kept,
+            the newest ones, beside the first and those that are still to play; 0 = all.
         keep_rejected (bool, default False): whether the files of rejected candidates are kept.
         search (table, default {}): further fields of both sides' ``SearchConfig``.
     """
@@ -147,6 +154,8 @@ class GateConfig(Section):
     plies: int = integer(4)
     threads: int = integer(1)
     batch_size: int = integer(16, 1)
+    anchor_games: int | None = integer(None, 0, none=True)
+    keep_accepted: int = integer(100)
     keep_rejected: bool = flag(False)
     search: Mapping[str, Any] = table()
 
@@ -160,6 +169,17 @@ class GateConfig(Section):
         if self.method == "sprt" and self.elo0 >= self.elo1:
             self.refuse("elo1", f"a number above elo0, which is {self.elo0:g}", self.elo1)
         self.search_config()
+
+    @property
+    def games_of_anchors(self) -> int:
+        """How many games an accepted network plays for the curve."""
+        return self.games // 2 if self.anchor_games is None else self.anchor_games
+
+    @property
+    def most_accepted(self) -> int:
+        """How many accepted networks are kept: those that are still to play, at least."""
+        kept = sys.maxsize if self.mode == "gate" else self.keep_accepted or sys.maxsize
+        return max(kept, self.against + 1)
 
     def search_config(self) -> SearchConfig:
         """Return the settings of both sides' search."""

@@ -66,7 +66,7 @@ _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 #: May change when a run goes on: how fast a search is and how much room it has. The same of the
 #: gate, and what it keeps.
 _FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
-_FREE_GATE = ("threads", "keep_rejected")
+_FREE_GATE = ("threads", "keep_accepted", "keep_rejected")
 
 
 @dataclass(frozen=True, kw_only=True)
