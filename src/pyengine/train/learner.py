@@ -19,10 +19,11 @@ from pyengine.files import path_of
 from pyengine.integers import integer
 from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
+from pyengine.train.boards import Features
 from pyengine.train.configs import TrainConfig
 from pyengine.train.errors import TrainingError
 from pyengine.train.logs import TrainLog
-from pyengine.train.loss import Losses, losses
+from pyengine.train.loss import Losses, losses, losses_together
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import TrainingData
@@ -67,7 +68,7 @@ class Learner:
 
     Args:
         config: see :class:`TrainConfig`.
-        data: one :class:`TrainingData`, or several with equal specs, of which each step takes one
+        data: one :class:`TrainingData`, or several with equal specs, of which each step takes some
             (with a convolutional network they may be of different board sizes).
         directory: of the checkpoints and the log.
         resume: go on from the newest checkpoint; where there is none, begin.
@@ -103,7 +104,7 @@ class Learner:
         self.seconds = 0.0  #: of training, all sittings
         self._saved = 0  # the step of the last checkpoint; the beginning needs none
         self._on_progress = on_progress
-        self._seen: torch.Tensor | None = None  # planes of the last step
+        self._seen: Features | None = None  # planes of the last step
         if config.learner.threads is not None:
             torch.set_num_threads(config.learner.threads)
         self.set_data(data, weights)
@@ -191,10 +192,14 @@ class Learner:
         batches = max(_LEAST_BATCHES, _STATISTICS // self.config.learner.batch_size)
         return with_statistics(module, map(self._drawn_planes, range(1, batches + 1)))
 
-    def _drawn_planes(self, number: int) -> torch.Tensor:
+    def _drawn_planes(self, number: int) -> Features:
         """Draw the planes of a batch that no step draws; ``number`` from 1."""
-        planes = self._batch(number)["planes"]
-        return planes.contiguous(memory_format=self._format)
+        return self._planes(self._batch(number))
+
+    def _planes(self, parts: list[dict[str, torch.Tensor]]) -> Features:
+        """Take the planes out of a batch; where it is in one part, the tensor alone."""
+        planes = [part.pop("planes").contiguous(memory_format=self._format) for part in parts]
+        return planes[0] if len(planes) == 1 else planes
 
     def train(
         self, steps: int, stop: Callable[[], bool] | None = None, *, save: bool = True
@@ -299,19 +304,24 @@ class Learner:
         self.step, self.seconds = state["step"], state["seconds"]
         self._saved = self.step
 
-    def _batch(self, *other: int) -> dict[str, torch.Tensor]:
-        """Draw this step's positions: a stream of its own for each step and process.
+    def _batch(self, *other: int) -> list[dict[str, torch.Tensor]]:
+        """Draw this step's positions, of each of the data: a stream for each step and process.
 
         ``other``: numbers above 0 that name another stream.
         """
         learner = self.config.learner
         rng = np.random.default_rng((learner.seed, self.step, self.ranks.rank, *other))
         size = max(1, learner.batch_size // self.ranks.world)
-        data = self.data[0]
+        counts = [size]
         if len(self.data) > 1:
-            shares = np.array(self._weights or [len(d) for d in self.data], np.float64)
-            data = self.data[int(rng.choice(len(self.data), p=shares / shares.sum()))]
-        arrays = data.sample(size, rng, augment=learner.augment)
+            counts = _counts(size, self._weights or [len(data) for data in self.data], rng)
+        pairs = zip(self.data, counts, strict=True)
+        return [self._drawn(data, count, rng) for data, count in pairs if count > 0]
+
+    def _drawn(
+        self, data: TrainingData, count: int, rng: np.random.Generator
+    ) -> dict[str, torch.Tensor]:
+        arrays = data.sample(count, rng, augment=self.config.learner.augment)
         kept = ("planes", "policy", "value", "root_value", "full")
         return {
             name: torch.from_numpy(arrays[name]).to(self.ranks.device)
@@ -323,10 +333,13 @@ class Learner:
         """Do a step; return policy loss, divergence and value loss."""
         rate = learning_rate(self.config.optimiser, self.step)
         set_rate(self._optimiser, rate)
-        batch = self._batch()
-        planes = batch.pop("planes").contiguous(memory_format=self._format)
-        self._seen = planes
-        found = losses(self._wrapped(planes), batch, self.config.loss)
+        parts = self._batch()
+        self._seen = self._planes(parts)
+        outputs = self._wrapped(self._seen)
+        if len(parts) == 1:
+            found = losses(outputs, parts[0], self.config.loss)
+        else:
+            found = losses_together(outputs, parts, self.config.loss)
         self._require_finite(found, rate)
         self._optimiser.zero_grad(set_to_none=True)
         found.total.backward()
@@ -386,7 +399,8 @@ class Learner:
         statistics = {name: each.clone() for name, each in self.network.named_buffers()}
         with torch.no_grad():
             outputs = torch.func.functional_call(self.network, statistics, (self._seen,))
-        return all(bool(torch.isfinite(each).all()) for each in outputs)
+        pairs = [outputs] if isinstance(self._seen, torch.Tensor) else outputs
+        return all(bool(torch.isfinite(each).all()) for pair in pairs for each in pair)
 
     def _newest(self) -> str:
         """Say which checkpoint is the newest; each was sound when it was written."""
@@ -406,3 +420,10 @@ class Learner:
         if self._log is not None:
             self._log.add(asdict(report))
         return None if self._on_progress is None else self._on_progress(report)
+
+
+def _counts(size: int, weights: Sequence[float], rng: np.random.Generator) -> list[int]:
+    """Return how many rows of a batch each of several data gives: its share, rounded by chance."""
+    ends = np.cumsum(np.array(weights, np.float64)) * (size / np.sum(weights))
+    ends[-1] = size
+    return [int(n) for n in np.diff(np.floor(ends + rng.random()), prepend=0)]

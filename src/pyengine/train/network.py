@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
@@ -9,6 +11,7 @@ from torch.nn import functional  # noqa: TID253
 from pyengine.arguments import check_type, elements, found, in_one_line
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
+from pyengine.train.boards import ConvNorm, Features, each
 from pyengine.train.configs import NetworkConfig, TrainConfig
 
 __all__ = [
@@ -28,13 +31,6 @@ SCALE_MIDDLE, SCALE_STEP = 14.0, 0.1
 _MOST = 1 << 16  # planes, points of a side, actions
 
 
-def _conv(inputs: int, outputs: int, size: int) -> nn.Sequential:
-    """A convolution that keeps the board's shape, then batch normalisation."""
-    conv = nn.Conv2d(inputs, outputs, size, padding=size // 2, bias=False)
-    nn.init.kaiming_normal_(conv.weight, mode="fan_out", nonlinearity="relu")
-    return nn.Sequential(conv, nn.BatchNorm2d(outputs))
-
-
 def board_scale(height: int, width: int) -> float:
     """Return how large a board is, about -1 to 1: ``(sqrt(H W) - 14) / 10`` [KataGo]."""
     return float(((height * width) ** 0.5 - SCALE_MIDDLE) * SCALE_STEP)
@@ -50,13 +46,14 @@ class Block(nn.Module):
     def __init__(self, filters: int) -> None:
         """The first convolution is random."""
         super().__init__()
-        self.first = _conv(filters, filters, 3)
-        self.second = _conv(filters, filters, 3)
+        self.first = ConvNorm(filters, filters, 3)
+        self.second = ConvNorm(filters, filters, 3)
         nn.init.zeros_(self.second[1].weight)  # [Goyal et al. 2017, 5.1]
 
-    def forward(self, x: Tensor) -> Tensor:
-        """[N,F,H,W] to the same."""
-        return functional.relu(x + self.second(functional.relu(self.first(x))))
+    def forward(self, x: Features) -> Any:
+        """[N,F,H,W], of one board or of each of several, to the same."""
+        inner = self.second(each(functional.relu, self.first(x)))
+        return each(lambda x, y: functional.relu(x + y), x, inner)
 
 
 class PublishedHeads(nn.Module):
@@ -70,16 +67,19 @@ class PublishedHeads(nn.Module):
         """Make them with random weights."""
         super().__init__()
         points = board[0] * board[1]
-        self.policy_conv = _conv(config.filters, config.policy_filters, 1)
+        self.policy_conv = ConvNorm(config.filters, config.policy_filters, 1)
         self.policy_out = nn.Linear(config.policy_filters * points, actions)
-        self.value_conv = _conv(config.filters, config.value_filters, 1)
+        self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
         self.value_hidden = nn.Linear(config.value_filters * points, config.value_hidden)
         self.value_out = nn.Linear(config.value_hidden, 3 if config.value == "wdl" else 1)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Features) -> Any:
         """Return policy logits and the value before its last non-linearity."""
-        policy = functional.relu(self.policy_conv(x)).flatten(1)
-        value = functional.relu(self.value_conv(x)).flatten(1)
+        return each(self._evaluated, self.policy_conv(x), self.value_conv(x))
+
+    def _evaluated(self, policy: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        policy = functional.relu(policy).flatten(1)
+        value = functional.relu(value).flatten(1)
         value = functional.relu(self.value_hidden(value))
         return self.policy_out(policy), self.value_out(value)
 
@@ -95,23 +95,27 @@ class ConvolutionalHeads(nn.Module):
         """Make them with random weights."""
         super().__init__()
         width = config.policy_filters
-        self.policy_conv = _conv(config.filters, width, 1)
-        self.policy_pooled = _conv(config.filters, width, 1)
+        self.policy_conv = ConvNorm(config.filters, width, 1)
+        self.policy_pooled = ConvNorm(config.filters, width, 1)
         self.policy_bias = nn.Linear(3 * width, width)
         self.policy_out = nn.Conv2d(width, 1, 1)
         self.pass_out = nn.Linear(3 * width, 1) if has_pass else None
-        self.value_conv = _conv(config.filters, config.value_filters, 1)
+        self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
         self.value_hidden = nn.Linear(3 * config.value_filters, config.value_hidden)
         self.value_out = nn.Linear(config.value_hidden, 3 if config.value == "wdl" else 1)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return policy logits and the value before its last non-linearity."""
-        pooled = _pooled(functional.relu(self.policy_pooled(x)))
+    def forward(self, x: Features) -> Any:
+        """Return policy logits and the value before its last non-linearity, of each board."""
+        seen, points = self.policy_pooled(x), self.policy_conv(x)
+        return each(self._evaluated, seen, points, self.value_conv(x))
+
+    def _evaluated(self, seen: Tensor, points: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        pooled = _pooled(functional.relu(seen))
         bias = self.policy_bias(pooled)[:, :, None, None]
-        policy = self.policy_out(functional.relu(self.policy_conv(x) + bias)).flatten(1)
+        policy = self.policy_out(functional.relu(points + bias)).flatten(1)
         if self.pass_out is not None:
             policy = torch.cat([policy, self.pass_out(pooled)], dim=1)
-        value = functional.relu(self.value_hidden(_pooled(functional.relu(self.value_conv(x)))))
+        value = functional.relu(self.value_hidden(_pooled(functional.relu(value))))
         return policy, self.value_out(value)
 
 
@@ -122,13 +126,16 @@ class ValueHead(nn.Module):
         """Make it with random weights."""
         super().__init__()
         self.has_pass = has_pass
-        self.value_conv = _conv(config.filters, config.value_filters, 1)
+        self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
         self.value_hidden = nn.Linear(3 * config.value_filters, config.value_hidden)
         self.value_out = nn.Linear(config.value_hidden, 3 if config.value == "wdl" else 1)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return zeros [N,A] and the value before its last non-linearity."""
-        value = functional.relu(self.value_hidden(_pooled(functional.relu(self.value_conv(x)))))
+    def forward(self, x: Features) -> Any:
+        """Return zeros [N,A] and the value before its last non-linearity, of each board."""
+        return each(self._evaluated, self.value_conv(x))
+
+    def _evaluated(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        value = functional.relu(self.value_hidden(_pooled(functional.relu(x))))
         actions = x.shape[2] * x.shape[3] + int(self.has_pass)
         return x.new_zeros(len(x), actions), self.value_out(value)
 
@@ -179,7 +186,7 @@ class Network(nn.Module):
     def _make_layers(self) -> None:
         """Make tower and heads with random weights."""
         config, (height, width), actions = self.config, self.board, self.actions
-        self.stem = _conv(self.planes, config.filters, 3)
+        self.stem = ConvNorm(self.planes, config.filters, 3)
         self.blocks = nn.ModuleList(Block(config.filters) for _ in range(config.blocks))
         self.heads: nn.Module
         if config.kind == "alphago_zero":
@@ -193,22 +200,32 @@ class Network(nn.Module):
                 f"{height}x{width} points and at most a pass, found {actions} actions"
             )
 
-    def forward(self, planes: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, planes: Features) -> Any:
         """Evaluate positions for the player to move.
 
         Args:
-            planes: float32 [N,C,H,W].
+            planes: float32 [N,C,H,W]; or a list of such tensors, of a board each, which are one
+                batch to the normalisation.
 
         Returns:
             Policy logits [N,A], and the value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss.
+            Of a list a list of such pairs.
 
         """
         half = self.half and self.training
-        with torch.autocast(planes.device.type, torch.bfloat16, enabled=half):
-            x = functional.relu(self.stem(planes))
+        device = planes.device if isinstance(planes, Tensor) else planes[0].device
+        with torch.autocast(device.type, torch.bfloat16, enabled=half):
+            x = each(functional.relu, self.stem(planes))
             for block in self.blocks:
                 x = block(x)
-        policy, value = self.heads(x.float())
+        outputs = self.heads(each(Tensor.float, x))
+        return (
+            self._bounded(*outputs)
+            if isinstance(x, Tensor)
+            else [self._bounded(*pair) for pair in outputs]
+        )
+
+    def _bounded(self, policy: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         return policy, torch.tanh(value) if self.config.value == "scalar" else value
 
 

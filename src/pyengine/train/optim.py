@@ -9,6 +9,7 @@ from typing import Any
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import nn  # noqa: TID253
 
+from pyengine.train.boards import Features
 from pyengine.train.configs import AverageConfig, OptimiserConfig
 from pyengine.train.network import Network
 
@@ -51,15 +52,25 @@ def average_of(network: nn.Module, config: AverageConfig) -> Any:
     return AveragedModel(network, multi_avg_fn=mix, use_buffers=True)
 
 
-def with_statistics(network: Network, planes: Iterable[torch.Tensor]) -> Network:
-    """Return a copy whose normalisation has the statistics of these batches [N,C,H,W].
+def with_statistics(network: Network, planes: Iterable[Features]) -> Network:
+    """Return a copy whose normalisation has the statistics of these batches of planes.
 
     An average of weights far apart computes other activations than any of them did, so that the
     average of their statistics is of no network [Izmailov et al. 2018].
     """
-    from torch.optim.swa_utils import update_bn
-
     found = copy.deepcopy(network)
     found.half = False
-    update_bn(planes, found)
+    norms = [each for each in found.modules() if isinstance(each, nn.BatchNorm2d)]
+    momenta = [each.momentum for each in norms]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # the mean of all batches
+    was_training = found.training
+    found.train()
+    with torch.no_grad():
+        for batch in planes:
+            found(batch)
+    for norm, momentum in zip(norms, momenta, strict=True):
+        norm.momentum = momentum
+    found.train(was_training)
     return found
