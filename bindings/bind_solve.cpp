@@ -1,6 +1,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -13,10 +15,27 @@
 namespace pyengine::bindings {
 namespace {
 
-py::dict solve(Solver& self, const py::object& state, std::optional<int> depth,
+/// A solver whose call another thread can end.
+class StoppableSolver : public Solver {
+ public:
+  using Solver::Solver;
+  /// Ends the call that is running, if one is.
+  void stop() noexcept { stops_.fetch_add(1, std::memory_order_relaxed); }
+  /// How often it was stopped: a call ends when this is no longer what it was when it began, so
+  /// that no call forgets a stop that was meant for another one.
+  [[nodiscard]] std::uint64_t stops() const noexcept {
+    return stops_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> stops_{0};
+};
+
+py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int> depth,
                std::optional<double> seconds, int threads, bool score) {
   const State root = state_from(self.game(), state);
   const SolveLimits limits{.depth = depth, .seconds = seconds, .threads = threads, .score = score};
+  const std::uint64_t stops = self.stops();
   const SignalWatch signals;
   OthersTurns others;
   const SolveResult result = [&] {
@@ -24,7 +43,7 @@ py::dict solve(Solver& self, const py::object& state, std::optional<int> depth,
     return self.solve(root, limits, [&] {
       signals.look();
       others.give();
-      return true;
+      return self.stops() == stops;
     });
   }();
   py::dict fields;
@@ -41,19 +60,20 @@ py::dict solve(Solver& self, const py::object& state, std::optional<int> depth,
 }  // namespace
 
 void bind_solve(py::module_& m) {
-  py::class_<Solver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.")
+  py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.")
       .def(py::init([](const std::shared_ptr<AnyGame>& game, std::uint64_t table_bytes) {
-             return std::make_unique<Solver>(game, table_bytes);
+             return std::make_unique<StoppableSolver>(game, table_bytes);
            }),
            py::arg("game"), py::arg("table_bytes"))
       .def("solve", &solve, py::arg("state"), py::arg("depth"), py::arg("seconds"),
            py::arg("threads"), py::arg("score"))
       .def("clear",
-           [](Solver& self) {
+           [](StoppableSolver& self) {
              const WithoutGil release;
              self.clear();
            })
-      .def_property_readonly("table_bytes", &Solver::table_bytes);
+      .def("stop", &StoppableSolver::stop)
+      .def_property_readonly("table_bytes", &StoppableSolver::table_bytes);
 }
 
 }  // namespace pyengine::bindings

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyengine import _core, machine
+from pyengine.arguments import check_flag, in_one_line, number
 from pyengine.errors import ConfigError
 from pyengine.evaluators import RolloutEvaluator
 from pyengine.games import as_game, game_of, load_game
@@ -45,6 +46,8 @@ class SolveResult:
 
 class Solver:
     """Solves states of one game, and keeps its table from call to call.
+
+    One call runs at a time; :meth:`stop` ends it from any thread.
 
     Args:
         game: a :class:`~pyengine.Game`, a name such as ``"othello"``, a Python game or a
@@ -107,6 +110,7 @@ class Solver:
             EngineError: another call of this solver is running.
             KeyboardInterrupt: after Ctrl-C, within 0.1 s.
         """
+        check_flag("score", score)
         limits = None if depth is None else min(integer("depth", depth, 1), 2**31 - 1)
         time = _seconds(seconds)
         if limits is None and time is None:
@@ -119,6 +123,15 @@ class Solver:
         goes_on = callable(getattr(state, "is_terminal", None)) and not state.is_terminal()
         if goes_on and _core.unwrap_game(self._game) is not None:
             RolloutEvaluator().evaluate([state], game=self._game)
+
+    def stop(self) -> None:
+        """End the call that is running in another thread, if one is, with what it has.
+
+        Its result has ``exact`` False. Without ``depth`` and ``seconds`` it knows nothing of the
+        value; the table keeps what was found, so that a short call with ``seconds`` tells the best
+        so far.
+        """
+        self._solver.stop()
 
     def clear(self) -> None:
         """Forget everything. Raises EngineError while a call is running."""
@@ -181,7 +194,7 @@ def minimax(state: Any) -> tuple[float, int]:
         (1.0, 2)
     """
     if not hasattr(state, "is_terminal"):
-        raise ConfigError(f"minimax: expected a state, found {state!r}")
+        raise ConfigError(f"minimax: expected a state, found {in_one_line(state)}")
     if state.is_terminal():
         raise ConfigError(
             "minimax: expected a state in which the game goes on, found a terminal one"
@@ -216,17 +229,12 @@ def _value_for(state: Any, player: int) -> float:
 
 
 def _table_bytes(table_mb: float) -> int:
-    number = isinstance(table_mb, (int, float)) and not isinstance(table_mb, bool)
-    if not number or not math.isfinite(table_mb) or not 64 / 2**20 <= table_mb <= 2**24:
-        raise ConfigError(
-            f"table_mb: expected MiB from 64 bytes (6.2e-5) to 2**24, found {table_mb!r}"
-        )
-    return int(table_mb * 2**20)
+    expected = "MiB from 64 bytes (6.2e-5) to 2**24"
+    size = number("table_mb", table_mb, expected, lambda given: 64 / 2**20 <= given <= 2**24)
+    return int(size * 2**20)
 
 
 def _seconds(seconds: float | None) -> float | None:
     if seconds is None:
         return None
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-        raise ConfigError(f"seconds: expected a number > 0 or None, found {seconds!r}")
-    return float(seconds)
+    return number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)

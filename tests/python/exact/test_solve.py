@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,23 @@ def test_ctrl_c_ends_a_solver() -> None:
             print("stopped", solver.solve(solver.game.new_initial_state(), depth=1).depth)
     """
     assert output_of(code) == "stopped 1\n"
+
+
+def test_another_thread_stops_a_solver() -> None:
+    solver = pyengine.Solver("go", table_mb=1)
+    state = solver.game.new_initial_state()
+    solver.stop()  # nothing runs: nothing is stopped
+    assert solver.solve(state, depth=1).depth == 1
+    found: list[pyengine.SolveResult] = []
+    running = threading.Thread(target=lambda: found.append(solver.solve(state)))
+    running.start()
+    while running.is_alive():  # it may not have begun when it is stopped for the first time
+        solver.stop()
+        running.join(0.01)
+    (result,) = found
+    assert not result.exact
+    assert result.action in state.legal_actions()
+    assert solver.solve(state, depth=1).depth == 1
 
 
 def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
