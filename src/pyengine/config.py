@@ -14,6 +14,7 @@ import numpy as np
 from pyengine import _core
 from pyengine.arguments import check_type
 from pyengine.errors import ConfigError
+from pyengine.files import read_limited
 from pyengine.settings import Settings
 
 __all__ = ["SearchConfig"]
@@ -161,7 +162,7 @@ class SearchConfig(Settings):
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         if fields["in_flight"] is None:
             fields["in_flight"] = 0
-        elif fields["in_flight"] == 0:
+        elif isinstance(fields["in_flight"], int) and fields["in_flight"] == 0:
             raise ConfigError("in_flight: expected 1 .. 65535 or None, found 0")
         return fields
 
@@ -191,7 +192,7 @@ class SearchConfig(Settings):
         """Read TOML text, or a file by its Path; fields left out have their defaults."""
         try:
             check_type("source", source, str | Path, "TOML text, or the Path of a file")
-            text = source.read_text("utf-8") if isinstance(source, Path) else source
+            text = read_limited(source).decode() if isinstance(source, Path) else source
             fields = tomllib.loads(text)
         except OSError as error:
             raise ConfigError(f"{source} cannot be read: {error}") from error

@@ -18,6 +18,7 @@ __all__ = [
     "TEMPORARY",
     "check_output",
     "path_of",
+    "read_limited",
     "replacing",
     "sha256_of",
     "temporary_beside",
@@ -25,12 +26,29 @@ __all__ = [
 ]
 
 
+_MOST_BYTES = 2**28  # of a file that is read as a whole
+
+
 def path_of(name: str, value: Any) -> Path:
     """Return a path that a caller gives. Raises ConfigError for what is none; names it."""
-    given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    try:
+        given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    except TypeError:  # __fspath__() that returns no text
+        given = None
     if not (isinstance(given, str) and given and "\0" not in given and _can_be_encoded(given)):
         raise ConfigError(f"{name}: expected a path, found {found(value)}")
+    if _is_too_long(given):
+        raise ConfigError(f"{name}: expected a path, found a name that is too long: {found(value)}")
     return Path(given)
+
+
+def _is_too_long(text: str) -> bool:
+    """Whether no file can have such a name, for whose length each question to pathlib raises."""
+    try:
+        os.stat(text)  # noqa: PTH116  # as its text is
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
 
 
 def _can_be_encoded(text: str) -> bool:
@@ -136,6 +154,18 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def _is_special(path: Path) -> bool:
     return path.exists() and not (path.is_file() or path.is_dir())
+
+
+def read_limited(path: Path) -> bytes:
+    """Return what a file of settings, a board or games holds.
+
+    Raises OSError, also for more than 256 MiB: a device such as ``/dev/zero`` has no end.
+    """
+    with path.open("rb") as file:
+        content = file.read(_MOST_BYTES + 1)
+    if len(content) > _MOST_BYTES:
+        raise OSError(errno.EFBIG, "expected at most 256 MiB, found more", str(path))
+    return content
 
 
 def sync_directory(path: Path) -> None:

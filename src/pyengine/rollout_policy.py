@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.arguments import check_type
+from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError, DataError, ModelError
-from pyengine.files import check_output, path_of, write_durably
+from pyengine.files import check_output, path_of, read_limited, write_durably
 from pyengine.games import State, as_game
 
 __all__ = ["PATTERNS", "RolloutPolicy"]
@@ -170,7 +170,7 @@ class RolloutPolicy:
 
         """
         if isinstance(states, State) or not isinstance(states, Sequence):
-            raise ConfigError(f"states must be a sequence of states, found {states!r}")
+            raise ConfigError(f"states must be a sequence of states, found {in_one_line(states)}")
         if not states:
             return np.zeros((0, 0), np.float32)
         if not isinstance(states[0], State):
@@ -223,7 +223,7 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
     try:
         with np.errstate(over="ignore"):
             table = np.array(weights, np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"rollout policy: {name} must be {size} numbers: {error}") from error
     if table.shape != (size,):
         raise ModelError(
@@ -239,11 +239,12 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
 
 def _members(file: Path) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a file, of which none is large."""
-    with zipfile.ZipFile(file) as archive:
+    content = read_limited(file)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
         size = sum(info.file_size for info in archive.infolist())
         if size > _MOST_BYTES:
             raise _DamagedError(f"a content of {size} bytes instead of at most {_MOST_BYTES}")
-    with np.load(file, allow_pickle=False) as archive:
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         missing = [name for name in _MEMBERS if name not in archive]
         if missing:
             raise _DamagedError(f"a file without {', '.join(missing)}")

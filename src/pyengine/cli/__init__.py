@@ -65,6 +65,9 @@ def _run(args: Sequence[str] | None) -> int:
         complain(str(error))
         return 1
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            complain("expected the name of a file, found one that is too long")
+            return 1
         if error.errno not in _NO_ROOM or error.filename is not None:
             raise
         complain(f"the output cannot be written: {error}")

@@ -24,6 +24,7 @@ __all__ = ["bench", "suites"]
 _PACKAGE = "pyengine.benchmarks"
 _SECONDS = 2.0  # of one measurement
 _TUNE_SECONDS = 60.0
+_PICTURES = (".png", ".svg", ".pdf")
 
 
 _JsonFile: TypeAlias = Annotated[
@@ -78,6 +79,10 @@ class _Outputs:
         for file in (self.json, self.plot):
             if file is not None and str(file) != "-":
                 check_output(file)
+        if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
+            raise ConfigError(
+                f"--plot: expected a name that ends in {', '.join(_PICTURES)}, found {self.plot}"
+            )
         if self.folder is not None:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ from pyengine.evaluators import (
     as_evaluator,
     bundled_models,
 )
-from pyengine.files import check_output
+from pyengine.files import check_output, read_limited
 from pyengine.games import Game, State, load_game
 from pyengine.spec import ModelSpec
 
@@ -159,7 +159,7 @@ def console(*, stderr: bool = False) -> Console:
 
 def complain(message: str) -> None:
     """Print an error as one line on stderr, red on a terminal."""
-    text = " ".join(message.split())
+    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(message.split()))
     console(stderr=True).print(Text(f"error: {text}", style="bold red"))
 
 
@@ -289,7 +289,7 @@ def read_spec(path: Path | None) -> ModelSpec | None:
 
 def _read(path: Path) -> str:
     try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
+        return sys.stdin.read() if str(path) == "-" else read_limited(path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise usage(f"{path} cannot be read: {error}") from error
 

@@ -12,7 +12,7 @@ from pyengine.cli.looks import look_of
 from pyengine.cli.outcomes import Lost, outcome_text, sgf_result
 from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import check_output, write_durably
+from pyengine.files import check_output, read_limited, write_durably
 from pyengine.games import Game, State
 
 __all__ = ["load", "record_path", "save"]
@@ -51,7 +51,7 @@ def load(path: Path, game: Game) -> State:
     Raises DataError for what is no such file, or of another game.
     """
     try:
-        content = path.read_bytes()
+        content = read_limited(path)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     try:

@@ -22,6 +22,7 @@ from pyengine.bundled import bundled_runs
 from pyengine.cli import common
 from pyengine.cli.train_rollout_policy import EPOCHS, train_rollout_policy
 from pyengine.errors import ConfigError
+from pyengine.files import read_limited
 from pyengine.train import (
     ActorProgress,
     RunFile,
@@ -197,7 +198,7 @@ def _show(run: Path | None) -> None:
         common.console().print(Text(words))
         return
     try:
-        text = run.read_text("utf-8")
+        text = read_limited(run).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise common.usage(f"{run} cannot be read: {error}") from error
     sys.stdout.write(text)

@@ -94,6 +94,8 @@ def fresh_directory(
     Raises ConfigError where it has files already, DataError where it cannot be made.
     """
     whole = source.absolute()
+    if out is None and not whole.name:
+        raise ConfigError(f"out: expected a directory to write to, found none for {whole}")
     target = whole.with_name(f"{whole.name}-{suffix}") if out is None else path_of("out", out)
     try:
         target.mkdir(parents=True, exist_ok=True)

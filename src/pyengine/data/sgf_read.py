@@ -18,8 +18,8 @@ from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import FinishedGame
 from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.writer import ShardWriter
-from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.files import path_of
+from pyengine.errors import ConfigError, DataError, IllegalActionError
+from pyengine.files import path_of, read_limited
 from pyengine.games import Game, State
 from pyengine.spec import ModelSpec
 
@@ -129,7 +129,10 @@ def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
     for path in (path_of("paths", each) for each in given):
         if not path.exists():
             raise ConfigError(f"expected SGF files, found no {path}")
-        files += sorted(path.rglob("*.[sS][gG][fF]")) if path.is_dir() else [path]
+        try:
+            files += sorted(path.rglob("*.[sS][gG][fF]")) if path.is_dir() else [path]
+        except OSError as error:  # a folder that vanishes while it is looked through
+            raise DataError(f"{path} cannot be read: {error}") from error
     return files
 
 
@@ -149,7 +152,7 @@ def _games_of(
         report.examples.setdefault(reason.args[0], f"{path}: {reason.args[1]}")
 
     try:
-        trees = grammar.parse_sgf_collection(path.read_bytes())
+        trees = grammar.parse_sgf_collection(read_limited(path))
     except (OSError, ValueError) as error:
         skip(_Skip("unreadable", error))
         return

@@ -74,6 +74,9 @@ WRONG: list[tuple[list[str], str]] = [
     (["convert", "--random", "junk"], "BLOCKSxCHANNELS"),
     (["convert", "data", "--to", "junk"], "--to must be one of"),
     (["convert", "weights.txt", "--overwrite"], "--overwrite is for"),
+    (["bench", "tree", "--quick", "--plot", "picture.json"], "expected a name that ends in .png"),
+    (["search", "tic_tac_toe", "--model", "x" * 5000], "found one that is too long"),
+    (["search", "a\x1b[31m"], r"a\x1b[31m"),
     # what is read
     (["search", "connect_four", "--model", "missing.onnx"], "missing.onnx"),
     (["search", "connect_four", "--model", "file"], "expected ONNX"),

@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.arguments import check_type
+from pyengine.arguments import check_type, in_one_line
 from pyengine.data.layout import Layout
 from pyengine.errors import ConfigError, EngineError
+from pyengine.files import read_limited
 from pyengine.games import Game, load_game
 from pyengine.integers import integer
 from pyengine.self_play import SelfPlayConfig
@@ -102,7 +103,7 @@ class RunFile:
         """
         check_type("source", source, str | Path, "TOML text, or the Path of a file")
         try:
-            content = source.read_text("utf-8") if isinstance(source, Path) else source
+            content = read_limited(source).decode() if isinstance(source, Path) else source
             tables = tomllib.loads(content)
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{source} cannot be read: {error}") from error
@@ -112,7 +113,7 @@ class RunFile:
             if name not in _SECTIONS:
                 raise ConfigError(f"{name}: no such section; expected {', '.join(_SECTIONS)}")
             if not isinstance(value, Mapping):
-                raise ConfigError(f"{name}: expected a section, found {value!r}")
+                raise ConfigError(f"{name}: expected a section, found {in_one_line(value)}")
         found = cls(
             game=GameConfig.from_dict(tables.get("game", {})),
             train=_train(tables),
@@ -241,7 +242,7 @@ def _train(tables: Mapping[str, Any]) -> TrainConfig:
     parts = {name: table.pop(name, {}) for name in ("loss", "optimiser", "average")}
     for name, part in parts.items():
         if not isinstance(part, Mapping):
-            raise ConfigError(f"train.{name}: expected a table, found {part!r}")
+            raise ConfigError(f"train.{name}: expected a table, found {in_one_line(part)}")
     given = tables.get("network", {})
     wide = given.get("kind") in ("convolutional", "value")
     seed = {"seed": tables.get("run", {}).get("seed", 0)}
