@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <exception>
 
 #include "base/error.h"
@@ -24,11 +25,13 @@ py::object cause_of(const std::exception& error) {
   }
 }
 
+constexpr std::size_t kMostBytes = 2000;  // of a message
+
 /// Raises pyengine.errors.NAME; the classes are Python's, so that they pickle and document well.
 void raise(const char* name, const std::exception& error) {
   try {
     const py::object type = py::module_::import("pyengine.errors").attr(name);
-    const py::object value = type(text_of(error.what()));
+    const py::object value = type(text_of(in_one_line(error.what(), kMostBytes)));
     if (py::object cause = cause_of(error)) {
       PyException_SetCause(value.ptr(), cause.release().ptr());
     }

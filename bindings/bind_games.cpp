@@ -129,7 +129,7 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
       "No game lasts longer, in plies.");
   game.def("num_players", [](const AnyGame&) { return 2; }, "Always 2.");
   game.def("__repr__", [](const AnyGame& self) {
-    return Text("Game(" + repr_of(text_of(self.to_string())) + ")");
+    return Text("Game(" + utf8_of(py::repr(text_of(self.to_string()))) + ")");
   });
   game.def("__str__", [](const AnyGame& self) { return Text(self.to_string()); });
   game.def(

@@ -20,6 +20,14 @@ std::string without_surrogates(std::string_view bytes) {
   return valid;
 }
 
+bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == '\x7F'; }
+
+/// The first byte of a character at or before a place.
+std::size_t start_of_character(std::string_view text, std::size_t place) {
+  while (place > 0 && (static_cast<unsigned char>(text[place]) & 0xC0) == 0x80) --place;
+  return place;
+}
+
 /// What an object's own code says of it; where that fails, its type.
 std::string said(const py::handle& object, PyObject* (*say)(PyObject*)) noexcept {
   const auto text = py::reinterpret_steal<py::object>(say(object.ptr()));
@@ -49,7 +57,29 @@ std::string utf8_of(const py::handle& text) {
   return without_surrogates(std::string_view(bytes));
 }
 
-std::string repr_of(const py::handle& object) noexcept { return said(object, &PyObject_Repr); }
+std::string in_one_line(std::string_view text, std::size_t most) {
+  std::string line;
+  for (const char byte : text) {
+    if (byte == ' ' || (byte >= '\t' && byte <= '\r')) {
+      if (!line.empty() && line.back() != ' ') line += ' ';
+    } else if (is_control(byte)) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      const auto code = static_cast<unsigned char>(byte);
+      line += {'\\', 'x', kDigits[code / 16], kDigits[code % 16]};
+    } else {
+      line += byte;
+    }
+  }
+  if (line.size() <= most) return line;
+  const std::size_t head = start_of_character(line, most / 2);
+  const std::size_t tail = start_of_character(line, line.size() - most / 2);
+  return line.substr(0, head) + "..." + line.substr(tail);
+}
+
+std::string repr_of(const py::handle& object) noexcept {
+  constexpr std::size_t kMostBytes = 100;
+  return in_one_line(said(object, &PyObject_Repr), kMostBytes);
+}
 std::string str_of(const py::handle& object) noexcept { return said(object, &PyObject_Str); }
 
 }  // namespace pyengine::bindings

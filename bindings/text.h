@@ -4,6 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +19,12 @@ namespace py = pybind11;
 /// A str of Python as UTF-8; it may hold surrogates, which are no characters.
 [[nodiscard]] std::string utf8_of(const py::handle& text);
 
-/// repr(object) and str(object), for messages: they raise nothing, whatever the object's code does.
+/// A text for a message, which is one line: a blank for line breaks and other white space, escapes
+/// for control characters, both ends of one that has more than about so many bytes.
+[[nodiscard]] std::string in_one_line(std::string_view text, std::size_t most);
+
+/// repr(object), in one line and shortened, and str(object), for messages: they raise nothing,
+/// whatever the object's code does.
 [[nodiscard]] std::string repr_of(const py::handle& object) noexcept;
 [[nodiscard]] std::string str_of(const py::handle& object) noexcept;
 [[nodiscard]] inline std::string type_name(const py::handle& object) {

@@ -16,6 +16,7 @@ from pyengine.errors import ConfigError
 
 __all__ = [
     "check_callback",
+    "check_choice",
     "check_flag",
     "check_type",
     "did_you_mean",
@@ -34,10 +35,31 @@ def found(value: Any) -> str:
 def in_one_line(value: Any) -> str:
     """Return a value for a message, in one line and shortened."""
     try:
-        text = reprlib.repr(value)
+        text = _SHORT.repr(value)
     except ValueError:  # sys.get_int_max_str_digits()
         return "an int of thousands of digits"
+    except Exception:  # of a user's __repr__ or __class__: the message tells another fault
+        return f"a {type(value).__name__} that has no text"
     return " ".join(text.split())
+
+
+def _short() -> reprlib.Repr:
+    """Of a message's 300 characters a value may have about 100; so many tell most paths."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = 100
+    return short
+
+
+_SHORT = _short()
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise ConfigError where an argument is none of some words."""
+    known = list(choices)
+    if not (isinstance(value, str) and value in known):
+        meant = did_you_mean(value, known) if isinstance(value, str) else ""
+        words = ", ".join(f'"{word}"' for word in known)
+        raise ConfigError(f"{name}: expected one of {words}, found {in_one_line(value)}{meant}")
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

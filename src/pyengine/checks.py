@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from pyengine.arguments import found
+from pyengine.arguments import found, in_one_line
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games import Game, State, as_game, can_be_recognised
 from pyengine.integers import integer
@@ -203,7 +203,7 @@ def _two_numbers(answer: Any) -> list[float]:
         numbers = [] if isinstance(answer, Mapping) else [float(one) for one in answer]
     except (TypeError, ValueError):
         numbers = []
-    _expect(len(numbers) == 2, f"returns() must be two numbers, found {answer!r}")
+    _expect(len(numbers) == 2, f"returns() must be two numbers, found {in_one_line(answer)}")
     return numbers
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 from pyengine import _core
-from pyengine.arguments import number
+from pyengine.arguments import in_one_line, number
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import as_evaluator
@@ -65,7 +65,7 @@ class Engine:
         self._game = load_game(game) if isinstance(game, str) else as_game(game)
         self._evaluator = as_evaluator(evaluator)
         if not isinstance(config, SearchConfig | None):
-            raise ConfigError(f"config: expected a SearchConfig, found {config!r}")
+            raise ConfigError(f"config: expected a SearchConfig, found {in_one_line(config)}")
         self._config = (config or SearchConfig()).replace(**settings)
         self._advanced = self._warned = False
         self._searcher: _core.Searcher | None = _core.Searcher(
@@ -145,7 +145,7 @@ class Engine:
         16,382 actions). Errors are those of :meth:`search`.
         """
         if isinstance(states, str) or not isinstance(states, Iterable):
-            raise ConfigError(f"states: expected a sequence of states, found {states!r}")
+            raise ConfigError(f"states: expected a sequence of states, found {in_one_line(states)}")
         states = list(states)
         found = self._searcher_open.search_many(states, self._merged(settings))
         return [_result(fields, state) for fields, state in zip(found, states, strict=True)]
@@ -169,7 +169,9 @@ class Engine:
         if merged.simulations is None and merged.seconds is None:
             settings["seconds"] = _FOREVER
         if not hasattr(state, "clone"):
-            raise ConfigError(f"state: expected a state of {self._game}, found {state!r}")
+            raise ConfigError(
+                f"state: expected a state of {self._game}, found {in_one_line(state)}"
+            )
         return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: dict[str, Any]) -> Iterator[SearchResult]:
@@ -292,7 +294,7 @@ class Engine:
         if on_progress is None:
             return None
         if not callable(on_progress):
-            raise ConfigError(f"on_progress: expected a function, found {on_progress!r}")
+            raise ConfigError(f"on_progress: expected a function, found {in_one_line(on_progress)}")
         return lambda fields: on_progress(_result(fields, state))
 
 

@@ -6,7 +6,6 @@ import logging
 import os
 from collections.abc import Callable, Sequence
 from importlib import resources
-from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core, engine_cache, runtime
-from pyengine.arguments import did_you_mean
+from pyengine.arguments import check_choice, check_type, did_you_mean, in_one_line, number
 from pyengine.errors import ConfigError
 from pyengine.files import path_of
 from pyengine.games import State, as_game
@@ -68,6 +67,7 @@ class Evaluator(_core.Evaluator):
 
     def __init__(self, native: _core.Evaluator, spec: ModelSpec | None = None) -> None:
         """Take over an evaluator of the engine; users make one of the subclasses."""
+        check_type("native", native, _core.Evaluator, "an evaluator of the engine")
         super().__init__(native)
         self.spec = spec
         self._bound: _core.BoundEvaluator | None = None
@@ -100,14 +100,12 @@ class Evaluator(_core.Evaluator):
                 finite.
 
         """
-        if symmetry not in ("none", "average"):
-            raise ConfigError(f"symmetry must be 'none' or 'average', found {symmetry!r}")
+        check_choice("symmetry", symmetry, ("none", "average"))
         if isinstance(states, State) or not isinstance(states, Sequence):
-            raise ConfigError(f"states must be a sequence of states, found {states!r}")
+            raise ConfigError(f"states must be a sequence of states, found {in_one_line(states)}")
         if game is None and not states:
             return np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
-        if natural("batch_size", batch_size, 1) > _MOST_ROWS:
-            raise ConfigError(f"batch_size must be 1 to {_MOST_ROWS}, found {batch_size}")
+        batch_size = integer("batch_size", batch_size, 1, _MOST_ROWS)
         bound = self._bind(as_game(game) if game is not None else _game_of(states[0]))
         return bound.evaluate(states, symmetry == "average", batch_size)
 
@@ -169,7 +167,9 @@ class RolloutEvaluator(Evaluator):
         """Raises ConfigError when ``rollouts`` is out of range, ModelError for a damaged file."""
         count = integer("rollouts", rollouts, 1)
         if count > _MOST_ROLLOUTS:
-            raise ConfigError(f"rollouts must be 1 to {_MOST_ROLLOUTS:,}, found {count:,}")
+            raise ConfigError(
+                f"rollouts must be 1 to {_MOST_ROLLOUTS:,}, found {in_one_line(count)}"
+            )
         self.rollouts = count
         self.policy = None if policy is None else _rollout_policy(policy)
         if self.policy is None:
@@ -217,7 +217,9 @@ def _rollout_policy(policy: Any) -> RolloutPolicy:
     if isinstance(policy, str | os.PathLike):
         return RolloutPolicy.load(policy)
     if not isinstance(policy, RolloutPolicy):
-        raise ConfigError(f"policy must be a RolloutPolicy or its file, found {policy!r}")
+        raise ConfigError(
+            f"policy must be a RolloutPolicy or its file, found {in_one_line(policy)}"
+        )
     return policy
 
 
@@ -241,10 +243,8 @@ class MixedEvaluator(Evaluator):
     def __init__(self, network: EvaluatorLike, rollout: EvaluatorLike, mix: float = 0.5) -> None:
         """Raises ConfigError when ``mix`` is out of range."""
         parts = as_evaluator(network), as_evaluator(rollout)
-        number = isinstance(mix, Real) and not isinstance(mix, bool)
-        if not number:
-            raise ConfigError(f"mix must be a number between 0 and 1, found {mix!r}")
-        weight = float(mix)
+        expected = "a number between 0 and 1"
+        weight = number("mix", mix, expected, lambda given: 0 <= given <= 1)
         super().__init__(_core.mixed_evaluator(*parts, weight), parts[0].spec)
         self.network, self.rollout = parts
         self.mix = weight
@@ -380,7 +380,7 @@ class CallbackEvaluator(Evaluator):
     def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
         """Raises ConfigError when ``fn`` cannot be called."""
         if spec is not None and not isinstance(spec, ModelSpec):
-            raise ConfigError(f"spec must be a ModelSpec or None, found {spec!r}")
+            raise ConfigError(f"spec must be a ModelSpec or None, found {in_one_line(spec)}")
         given = ModelSpec() if spec is None else spec
         super().__init__(_core.callback_evaluator(fn, given), given)
         self.fn = fn
@@ -443,7 +443,7 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
     if isinstance(evaluator, str):
         return _by_name(evaluator)
     if isinstance(evaluator, os.PathLike):
-        return _of_file(os.fspath(evaluator))
+        return _of_file(str(path_of("evaluator", evaluator)))
     if callable(evaluator):
         return CallbackEvaluator(evaluator)
     raise ConfigError(
@@ -470,6 +470,6 @@ def _by_name(name: str) -> Evaluator:
         return _of_file(name)
     known = ["uniform", "rollout", *bundled]
     raise ConfigError(
-        f"evaluator {name!r} is neither a file nor one of: {', '.join(known)}"
+        f"evaluator {in_one_line(name)} is neither a file nor one of: {', '.join(known)}"
         f"{did_you_mean(name, known)}"
     )

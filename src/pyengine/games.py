@@ -13,7 +13,7 @@ import numpy as np
 
 from pyengine import _core, named_games
 from pyengine._core import Game, State
-from pyengine.arguments import did_you_mean, found, number
+from pyengine.arguments import did_you_mean, found, in_one_line, number
 from pyengine.errors import ConfigError
 
 __all__ = [
@@ -148,7 +148,7 @@ def load_game(name: str, /, **params: Parameter) -> Game:
         (82, 8, 162)
     """
     if not isinstance(name, str):
-        raise ConfigError(f"name: expected the name of a game, found {name!r}")
+        raise ConfigError(f"name: expected the name of a game, found {in_one_line(name)}")
     if named_games.names_foreign_game(name):
         text = named_games.canonical(name, params)
         if text not in _LOADED:
@@ -320,7 +320,9 @@ def _integer(name: str, game: Any, attribute: str, default: int | None) -> int:
     try:
         number = int(value.__index__())
     except (AttributeError, TypeError):
-        raise ConfigError(f'game "{name}": {attribute} must be an int, found {value!r}') from None
+        raise ConfigError(
+            f'game "{name}": {attribute} must be an int, found {in_one_line(value)}'
+        ) from None
     if abs(number) > _LARGEST_INT:
         raise ConfigError(
             f'game "{name}": {attribute} must be at most {_LARGEST_INT}, found {number}'
@@ -432,7 +434,9 @@ def _board_shape(
         return (rows, columns) if rows > 0 else (1, actions)
     shape = _whole_numbers(declared)
     if len(shape) != 2 or min(shape) < 1:
-        raise ConfigError(f'game "{name}": board_shape must be (H, W), found {declared!r}')
+        raise ConfigError(
+            f'game "{name}": board_shape must be (H, W), found {in_one_line(declared)}'
+        )
     return (shape[0], shape[1])
 
 

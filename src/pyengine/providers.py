@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pyengine import _core, engine_cache
+from pyengine.arguments import in_one_line
 from pyengine.errors import ConfigError, ModelError
 from pyengine.integers import integer
 
@@ -35,12 +36,17 @@ def device_list(device_id: Any, devices: Any) -> list[int]:
     if devices is None:
         return [natural("device_id", device_id, 0)]
     if isinstance(devices, str) or not isinstance(devices, Sequence) or not devices:
-        raise ConfigError(f"devices must be None or name at least one GPU, found {devices!r}")
+        raise ConfigError(
+            f"devices must be None or name at least one GPU, found {in_one_line(devices)}"
+        )
     chosen = [natural("devices", one, 0) for one in devices]
     if len(set(chosen)) != len(chosen):
-        raise ConfigError(f"devices must differ, found {devices!r}")
+        raise ConfigError(f"devices must differ, found {in_one_line(devices)}")
     if device_id != 0:
-        raise ConfigError(f"expected device_id or devices, found {device_id!r} and {devices!r}")
+        raise ConfigError(
+            f"expected device_id or devices, found {in_one_line(device_id)} and "
+            f"{in_one_line(devices)}"
+        )
     return chosen
 
 
@@ -64,7 +70,9 @@ def provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
         return []
     given = [providers] if isinstance(providers, str) else providers
     if not isinstance(given, Sequence) or not given:
-        raise ConfigError(f"providers must be None or name at least one, found {providers!r}")
+        raise ConfigError(
+            f"providers must be None or name at least one, found {in_one_line(providers)}"
+        )
     return [_provider(one) for one in given]
 
 
@@ -79,5 +87,5 @@ def _provider(given: Any) -> tuple[str, dict[str, str]]:
             return name, {key: str(value) for key, value in options.items()}
     raise ConfigError(
         "a provider must be a name, or a tuple of a name and its options (names and strings or "
-        f"numbers), found {given!r}"
+        f"numbers), found {in_one_line(given)}"
     )

@@ -5,16 +5,14 @@ from __future__ import annotations
 import base64
 import dataclasses
 import html
-import math
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.errors import ConfigError
+from pyengine.arguments import number
 from pyengine.integers import integer
 from pyengine.picture import board_svg
 from pyengine.tree import SearchTree
@@ -96,9 +94,7 @@ class SearchResult:
         action has a visit, the priors stand for the visits. Raises ConfigError for a negative
         temperature.
         """
-        number = isinstance(temperature, Real) and math.isfinite(temperature)
-        if not (number and temperature >= 0):
-            raise ConfigError(f"temperature: expected a number >= 0, found {temperature!r}")
+        temperature = number("temperature", temperature, "a number >= 0", lambda given: given >= 0)
         policy = np.zeros_like(self.policy)
         weights = self.visits if self.visits.any() else self.priors
         policy[self.actions] = _core.at_temperature(weights.tolist(), temperature)

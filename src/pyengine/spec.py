@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core
-from pyengine.arguments import check_type
+from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError, ModelError
 from pyengine.games import Game, as_game
 from pyengine.settings import Settings
@@ -160,7 +160,7 @@ class ModelSpec(Settings):
     def from_dict(cls, values: dict[str, Any]) -> ModelSpec:
         """Return the spec of :meth:`to_dict`. Raises ConfigError naming what is unknown."""
         if not isinstance(values, dict):
-            raise ConfigError(f"a spec must be a JSON object, found {values!r}")
+            raise ConfigError(f"a spec must be a JSON object, found {in_one_line(values)}")
         given = dict(values)
         for name in ("planes", "value"):
             if isinstance(given.get(name), list):
@@ -211,7 +211,7 @@ def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -
     """
     if given is not None:
         if not isinstance(given, ModelSpec):
-            raise ConfigError(f"spec must be a ModelSpec or None, found {given!r}")
+            raise ConfigError(f"spec must be a ModelSpec or None, found {in_one_line(given)}")
         return given
     text = model.metadata(METADATA_KEY)
     if text is not None:

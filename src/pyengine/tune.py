@@ -9,10 +9,10 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, TypeAlias
 
 from pyengine import machine
+from pyengine.arguments import check_callback, in_one_line, number
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
@@ -156,10 +156,9 @@ def tune(
         >>> faster = pyengine.Engine("connect_four", "connect4", config=found.config)
     """
     if not isinstance(engine, Engine):
-        raise ConfigError(f"engine: expected an Engine, found {engine!r}")
-    number = isinstance(seconds, Real) and math.isfinite(seconds)
-    if not (number and seconds > 0):
-        raise ConfigError(f"seconds: expected a number > 0, found {seconds!r}")
+        raise ConfigError(f"engine: expected an Engine, found {in_one_line(engine)}")
+    seconds = number("seconds", seconds, "a number > 0", lambda given: given > 0)
+    check_callback("on_progress", on_progress)
     start = engine.game.new_initial_state() if state is None else state
     on_device = "CPU" not in str(engine.stats()["provider"] or "CPU")
     grid = settings_for(machine.cores(), on_device)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,7 +28,7 @@ def row_number(index: Any, rows: int) -> int:
     try:
         number = operator.index(index)
     except TypeError:
-        raise TypeError(f"index must be a whole number, found {index!r}") from None
+        raise TypeError(f"index must be a whole number, found {in_one_line(index)}") from None
     if not -rows <= number < rows:
         raise IndexError(f"index must be of one of {rows} rows, found {number}")
     return number % rows
@@ -44,7 +43,7 @@ def row_numbers(indices: Any, rows: int) -> npt.NDArray[np.int64]:
     found = np.asarray(indices)
     if found.ndim != 1 or (len(found) > 0 and found.dtype.kind not in "iu"):
         raise TypeError(
-            f"indices must be whole numbers in one dimension, found {reprlib.repr(indices)}"
+            f"indices must be whole numbers in one dimension, found {in_one_line(indices)}"
         )
     if len(found) > 0 and not (found.min() >= 0 and found.max() < rows):
         raise IndexError(
@@ -60,7 +59,7 @@ def symmetry_numbers(symmetries: Any, rows: int, count: int) -> npt.NDArray[np.u
     if not fits or (rows > 0 and not (found.min() >= 0 and found.max() < count)):
         raise ConfigError(
             f"symmetries must be {rows} whole numbers in 0..{count - 1}, "
-            f"found {reprlib.repr(symmetries)}"
+            f"found {in_one_line(symmetries)}"
         )
     return found.astype(np.uint8)
 

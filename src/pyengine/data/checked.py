@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from pyengine.arguments import in_one_line
 
 __all__ = [
     "BOOLEAN",
@@ -44,12 +45,12 @@ def check(values: Any, kinds: Mapping[str, Kind], where: str = "") -> None:
     """
     if not isinstance(values, Mapping):
         name = f"{where.removesuffix('.')}: " if where else ""
-        raise ValueError(f"{name}expected an object, found {reprlib.repr(values)}")
+        raise ValueError(f"{name}expected an object, found {in_one_line(values)}")
     for name, kind in kinds.items():
         if name not in values:
             raise ValueError(f"{where}{name}: expected {kind.what}, found none")
         if not kind.holds(values[name]):
-            found = reprlib.repr(values[name])
+            found = in_one_line(values[name])
             raise ValueError(f"{where}{name}: expected {kind.what}, found {found}")
 
 

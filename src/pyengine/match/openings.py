@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pyengine.arguments import found, number
+from pyengine.arguments import check_choice, found, number
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError
 from pyengine.evaluators import Evaluator, as_evaluator
@@ -66,8 +66,7 @@ class Openings(Settings):
             object.__setattr__(self, "evaluator", judge)
         for name in ("plies", "simulations"):
             object.__setattr__(self, name, integer(f"openings: {name}", getattr(self, name), 0))
-        if self.moves not in ("random", "policy"):
-            raise ConfigError(f'openings: moves: expected "random" or "policy", found {self.moves}')
+        check_choice("openings: moves", self.moves, ("random", "policy"))
         number("openings: temperature", self.temperature, "a number > 0", lambda t: t > 0)
         if self.max_value is not None:
             expected = "a number in (0, 1] or None"

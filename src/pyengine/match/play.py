@@ -7,10 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
-from pyengine.arguments import check_callback, elements, found
+from pyengine.arguments import check_callback, elements, found, in_one_line, number
 from pyengine.errors import ConfigError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import Game, State, as_game, load_game
@@ -107,14 +106,15 @@ def match(
 
 def _check(names: tuple[str, str], confidence: float, sprt: Sprt | None) -> None:
     if not isinstance(sprt, Sprt | None):
-        raise ConfigError(f"sprt: expected an Sprt, such as Sprt(elo0=0, elo1=10), found {sprt!r}")
+        raise ConfigError(
+            f"sprt: expected an Sprt, such as Sprt(elo0=0, elo1=10), found {in_one_line(sprt)}"
+        )
     match elements("names", names, "two strings"):
         case [str(), str()]:
             pass
         case _:
             raise ConfigError(f"names: expected two strings, found {found(names)}")
-    if not (isinstance(confidence, Real) and 0 < confidence < 1):
-        raise ConfigError(f"confidence: expected a number in (0, 1), found {confidence!r}")
+    number("confidence", confidence, "a number in (0, 1)", lambda given: 0 < given < 1)
 
 
 def _game_of(players: tuple[Player, Player], game: Any) -> Game:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyengine import _core
-from pyengine.arguments import found
+from pyengine.arguments import found, in_one_line
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games import Game, State
@@ -71,7 +71,7 @@ def player_of(given: Any, role: str) -> Player:
         )
     raise ConfigError(
         f"{role}: expected an Engine, a function state -> action, or an object with "
-        f"search_many(states), found {given!r}"
+        f"search_many(states), found {in_one_line(given)}"
     )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pyengine.arguments import number
+from pyengine.arguments import elements, in_one_line, number
 from pyengine.errors import ConfigError
+from pyengine.integers import integer
 from pyengine.match.interval import score_interval
 from pyengine.settings import Settings
 
@@ -109,7 +110,11 @@ class Sprt(Settings):
         Args:
             counts: [5], how many pairs had each of :data:`PAIR_SCORES`.
 
+        Raises:
+            ConfigError: they are no five ints of at least 0.
+
         """
+        counts = _counts(counts)
         pairs = sum(counts)
         if pairs == 0:
             return 0.0
@@ -125,6 +130,7 @@ class Sprt(Settings):
 
     def state(self, counts: Sequence[int]) -> SprtState:
         """Return how far the test has come with these counts; see :meth:`llr`."""
+        counts = _counts(counts)
         llr = self.llr(counts)
         accepted: Literal["elo0", "elo1"] | None = None
         if llr >= self.upper:
@@ -134,6 +140,14 @@ class Sprt(Settings):
         return SprtState(
             llr=llr, lower=self.lower, upper=self.upper, pairs=sum(counts), accepted=accepted
         )
+
+
+def _counts(counts: Sequence[int]) -> list[int]:
+    expected = f"{len(PAIR_SCORES)} ints of at least 0"
+    found = [integer("counts", count, 0) for count in elements("counts", counts, expected)]
+    if len(found) != len(PAIR_SCORES):
+        raise ConfigError(f"counts: expected {expected}, found {in_one_line(counts)}")
+    return found
 
 
 def _tilt(shares: Sequence[float], mean: float) -> float:

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pyengine import _core
+from pyengine.arguments import in_one_line
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
 from pyengine.paths.question import Question, estimates, is_integer, is_zero, listed
 
 __all__ = ["Graph"]
+
+_ARRAYS = 3  # of CSR: where a node's edges begin, where they lead, what they cost
 
 
 class Graph:
@@ -25,6 +28,12 @@ class Graph:
 
     def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
         """Take checked arrays; see :meth:`from_csr`."""
+        is_checked = isinstance(arrays, tuple) and len(arrays) == _ARRAYS
+        if not (is_checked and all(isinstance(one, np.ndarray) for one in arrays)):
+            raise ConfigError(
+                "arrays: expected those of Graph.from_csr() or Graph.from_scipy(), "
+                f"found {in_one_line(arrays)}"
+            )
         self._nodes = len(arrays[0]) - 1
         self._h = h
         self._graph = _core.PathGraph(*arrays)
@@ -76,7 +85,9 @@ class Graph:
             >>> pyengine.Graph.from_scipy(csr_array([[0.0, 2.0], [0.0, 0.0]]))  # doctest: +SKIP
         """
         if getattr(matrix, "format", None) != "csr":
-            raise ConfigError(f"matrix: expected a SciPy matrix in CSR form, found {matrix!r}")
+            raise ConfigError(
+                f"matrix: expected a SciPy matrix in CSR form, found {in_one_line(matrix)}"
+            )
         if matrix.shape[0] != matrix.shape[1]:
             raise ConfigError(f"matrix: expected as many rows as columns, found {matrix.shape}")
         return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
@@ -106,5 +117,5 @@ def _vector(name: str, values: Any, dtypes: tuple[type[np.generic], ...]) -> NDA
 def _node(name: str, node: Any, nodes: int) -> int:
     index = integer(name, node, 0)
     if index >= nodes:
-        raise ConfigError(f"{name}: expected a node below {nodes}, found {index}")
+        raise ConfigError(f"{name}: expected a node below {nodes}, found {in_one_line(index)}")
     return index

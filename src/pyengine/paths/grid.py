@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pyengine import _core
+from pyengine.arguments import in_one_line
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
 from pyengine.paths.question import Question, estimates, heuristic_name, is_integers, listed
@@ -48,18 +49,22 @@ class Grid:
                 "free: expected a bool array of rows and columns, "
                 f"found {cells.dtype} of shape {cells.shape}"
             )
-        if isinstance(connectivity, bool) or connectivity not in (4, 8):
-            raise ConfigError(f"connectivity: expected 4 or 8, found {connectivity!r}")
+        if not isinstance(connectivity, int) or connectivity not in (4, 8):
+            raise ConfigError(f"connectivity: expected 4 or 8, found {in_one_line(connectivity)}")
         self._free = np.array(cells, order="C")
         self._own = "manhattan" if connectivity == 4 else "octile"
         if not isinstance(corner_cutting, bool):
-            raise ConfigError(f"corner_cutting: expected a bool, found {corner_cutting!r}")
+            raise ConfigError(
+                f"corner_cutting: expected a bool, found {in_one_line(corner_cutting)}"
+            )
         self._grid = _core.PathGrid(self._free, int(connectivity), bool(corner_cutting))
 
     def _search(self, question: Question) -> dict[str, Any]:
         start = self._cell("start", question.start)
         if not self._free.flat[start]:
-            raise ConfigError(f"start: expected a free cell, found {question.start!r}, blocked")
+            raise ConfigError(
+                f"start: expected a free cell, found {in_one_line(question.start)}, blocked"
+            )
         goals = [self._cell("goals", goal) for goal in listed(question.goals, is_integers)]
         heuristic, h = heuristic_name(question.h, self._own, self._HEURISTICS), None
         if heuristic == "array":
@@ -77,7 +82,7 @@ class Grid:
         try:
             row, column = (integer(name, index, 0) for index in node)
         except (TypeError, ValueError):
-            raise ConfigError(f"{expected}, found {node!r}") from None
+            raise ConfigError(f"{expected}, found {in_one_line(node)}") from None
         if row >= height or column >= width:
-            raise ConfigError(f"{expected}, found {node!r}")
+            raise ConfigError(f"{expected}, found {in_one_line(node)}")
         return int(row * width + column)

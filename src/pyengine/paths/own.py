@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from pyengine import _core
+from pyengine.arguments import in_one_line
 from pyengine.errors import ConfigError
 from pyengine.paths.question import Question, is_zero
 
@@ -37,7 +38,7 @@ def search_own(problem: Any, question: Question) -> dict[str, Any]:
     if not callable(getattr(problem, "successors", None)):
         raise ConfigError(
             "problem: expected a Graph, a Grid, a SlidingPuzzle or an object with successors(node) "
-            f"and heuristic(node), found {problem!r}"
+            f"and heuristic(node), found {in_one_line(problem)}"
         )
     heuristic = question.h
     if heuristic is None:
@@ -45,7 +46,9 @@ def search_own(problem: Any, question: Question) -> dict[str, Any]:
     if is_zero(heuristic):
         heuristic = None
     elif not callable(heuristic):
-        raise ConfigError(f"h: expected heuristic(node), a function or 0, found {heuristic!r}")
+        raise ConfigError(
+            f"h: expected heuristic(node), a function or 0, found {in_one_line(heuristic)}"
+        )
     found: dict[str, Any] = _core.search_problem(
         question.call, question.start, problem.successors, heuristic, _test_of(question.goals)
     )
@@ -60,7 +63,7 @@ def _test_of(goals: Any) -> Callable[[Any], bool]:
     try:
         nodes = frozenset(goals if several else [goals])
     except TypeError:
-        raise ConfigError(f"goals: expected hashable nodes, found {goals!r}") from None
+        raise ConfigError(f"goals: expected hashable nodes, found {in_one_line(goals)}") from None
     if not nodes:
         raise ConfigError("goals: expected at least one, found none")
     return nodes.__contains__

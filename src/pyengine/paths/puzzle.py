@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pyengine import _core
+from pyengine.arguments import in_one_line
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
 from pyengine.paths.question import Question, heuristic_name, is_integers, listed
@@ -41,7 +42,8 @@ class SlidingPuzzle:
         heuristic = heuristic_name(question.h, "linear_conflict", self._HEURISTICS)
         if heuristic == "array":
             raise ConfigError(
-                f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, found {question.h!r}"
+                f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, "
+                f"found {in_one_line(question.h)}"
             )
         found: dict[str, Any] = self._puzzle.search(question.call, start, tiles, heuristic)
         return found
@@ -51,4 +53,4 @@ def _tiles(name: str, node: Any) -> list[int]:
     try:
         return [min(integer(name, tile, 0), 2**15) for tile in node]
     except (TypeError, ConfigError):
-        raise ConfigError(f"{name}: expected a tuple of tiles, found {node!r}") from None
+        raise ConfigError(f"{name}: expected a tuple of tiles, found {in_one_line(node)}") from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pyengine.arguments import in_one_line
 from pyengine.errors import ConfigError
 
 __all__ = [
@@ -69,7 +70,7 @@ def heuristic_name(h: Any, own: str, names: tuple[str, ...]) -> str:
         return "none"
     if isinstance(h, str):
         if h not in names:
-            raise ConfigError(f"h: expected one of {', '.join(names)}, found {h!r}")
+            raise ConfigError(f"h: expected one of {', '.join(names)}, found {in_one_line(h)}")
         return h
     return "array"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 from pyengine import _core
+from pyengine.arguments import check_choice, check_flag, in_one_line, number
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
 from pyengine.paths.graph import Graph
@@ -86,8 +86,8 @@ def astar(
     """
     begun = time.perf_counter()
     weight_g, weight_h = _weights(weight_g, weight_h)
-    if method not in _METHODS:
-        raise ConfigError(f"method: expected one of {', '.join(_METHODS)}, found {method!r}")
+    check_choice("method", method, _METHODS)
+    check_flag("keep_status", keep_status)
     if method == "ida" and weight_g == 0:
         raise ConfigError("weight_g: expected a number above 0 with method='ida', found 0")
     call = _core.PathCall(
@@ -117,7 +117,7 @@ def _progress(on_progress: Callable[[AStarResult], bool | None] | None) -> Any:
     if on_progress is None:
         return None
     if not callable(on_progress):
-        raise ConfigError(f"on_progress: expected a function, found {on_progress!r}")
+        raise ConfigError(f"on_progress: expected a function, found {in_one_line(on_progress)}")
 
     def tell(expanded: int, generated: int, reopened: int, seconds: float) -> bool | None:
         return on_progress(
@@ -141,10 +141,8 @@ def _progress(on_progress: Callable[[AStarResult], bool | None] | None) -> Any:
 def _weights(weight_g: Any, weight_h: Any) -> tuple[float, float]:
     weights = []
     for name, weight in (("weight_g", weight_g), ("weight_h", weight_h)):
-        number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not number or not 0 <= weight < math.inf:
-            raise ConfigError(f"{name}: expected a finite number of at least 0, found {weight!r}")
-        weights.append(float(weight))
+        expected = "a finite number of at least 0"
+        weights.append(number(name, weight, expected, lambda given: given >= 0))
     if weights == [0.0, 0.0]:
         raise ConfigError("weight_g, weight_h: expected one of them above 0, found 0 and 0")
     return weights[0], weights[1]
@@ -153,7 +151,6 @@ def _weights(weight_g: Any, weight_h: Any) -> tuple[float, float]:
 def _seconds(seconds: Any) -> float | None:
     if seconds is None:
         return None
-    number = isinstance(seconds, Real) and not isinstance(seconds, bool)
-    if not number or not seconds > 0:
-        raise ConfigError(f"seconds: expected a number > 0 or None, found {seconds!r}")
-    return float(seconds)
+    if isinstance(seconds, float) and seconds == math.inf:
+        return math.inf
+    return number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)

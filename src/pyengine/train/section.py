@@ -135,7 +135,8 @@ def choice(default: str, *options: str) -> Any:
     """Return a field for one of several words."""
 
     def check(value: Any) -> str | None:
-        return None if value in options else "one of " + ", ".join(map(repr, options))
+        fits = isinstance(value, str) and value in options
+        return None if fits else "one of " + ", ".join(map(repr, options))
 
     return _field(default, check)
 

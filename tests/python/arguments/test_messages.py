@@ -1,0 +1,171 @@
+"""Values that are hard to show, and what has no end: still one short message that names both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import ConfigError, DataError, EngineError, ModelError
+from wrong_values import cases, check_refused
+
+api: Any = pyengine
+GAME: Any = pyengine.load_game("tic_tac_toe")
+STATE: Any = GAME.new_initial_state()
+GRID: Any = pyengine.Grid(np.ones((3, 3), bool))
+
+
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Nowhere:
+    def __fspath__(self) -> Any:
+        return 3
+
+
+#: Each has a text that is long, has several lines, or cannot be had.
+UNSHOWABLE: dict[str, Any] = {
+    "no text": Mute(),
+    "thousands of digits": 10**5000,
+    "no float": Fraction(10**400),
+    "several lines": np.zeros((2, 2)),
+    "objects": np.array([None, 1], object),
+    "long": "x" * 5000,
+    "control characters": "a\nb\x1b[31m\0",
+}
+
+#: For texts that the engine's core tells as they are, up to 2,000 bytes of a message.
+SHORT: dict[str, Any] = {name: value for name, value in UNSHOWABLE.items() if name != "long"}
+
+
+def engine() -> Any:
+    return pyengine.Engine(GAME, "uniform", simulations=2, threads=1)
+
+
+def searched(value: Any) -> Any:
+    return engine().search(STATE).policy_at(value)
+
+
+REFUSING: list[tuple[str, Callable[[Any], Any], dict[str, Any], str]] = [
+    ("apply_action", lambda v: STATE.clone().apply_action(v), UNSHOWABLE, "action"),
+    ("new_initial_state", lambda v: GAME.new_initial_state([v]), UNSHOWABLE, "moves"),
+    ("state_from_board", lambda v: GAME.state_from_board([v] * 3), SHORT, ""),
+    ("deserialize_state", GAME.deserialize_state, UNSHOWABLE, ""),
+    ("string_to_action", STATE.string_to_action, SHORT, ""),
+    ("load_game", api.load_game, SHORT, ""),
+    ("a parameter", lambda v: api.load_game("gomoku", rule=v), SHORT, "rule"),
+    ("simulations", lambda v: api.SearchConfig(simulations=v), UNSHOWABLE, "simulations"),
+    ("in_flight", lambda v: api.SearchConfig(in_flight=v), UNSHOWABLE, "in_flight"),
+    ("algorithm", lambda v: api.SearchConfig(algorithm=v), UNSHOWABLE, "algorithm"),
+    ("layout", lambda v: api.ModelSpec(layout=v), SHORT, "layout"),
+    ("openings", lambda v: api.Openings(moves=v), UNSHOWABLE, "moves"),
+    ("an evaluator", lambda v: api.Engine(GAME, v), UNSHOWABLE, "evaluator"),
+    ("a configuration", lambda v: api.Engine(GAME, "uniform", config=v), UNSHOWABLE, "config"),
+    ("on_progress", lambda v: engine().search(STATE, on_progress=v), UNSHOWABLE, "on_progress"),
+    ("states", lambda v: api.UniformEvaluator().evaluate(v), UNSHOWABLE, "state"),
+    (
+        "symmetry",
+        lambda v: api.UniformEvaluator().evaluate([STATE], symmetry=v),
+        UNSHOWABLE,
+        "symmetry",
+    ),
+    ("temperature", searched, UNSHOWABLE, "temperature"),
+    ("mix", lambda v: api.MixedEvaluator("uniform", "rollout", v), UNSHOWABLE, "mix"),
+    ("rollouts", api.RolloutEvaluator, UNSHOWABLE, "rollouts"),
+    ("native", api.Evaluator, {**UNSHOWABLE, "None": None, "name": "uniform"}, "native"),
+    ("table_mb", lambda v: api.Solver(GAME, table_mb=v), UNSHOWABLE, "table_mb"),
+    ("solve: seconds", lambda v: api.solve(STATE, seconds=v), UNSHOWABLE, "seconds"),
+    ("solve: score", lambda v: api.solve(STATE, score=v), UNSHOWABLE, "score"),
+    ("tune: engine", api.tune, UNSHOWABLE, "engine"),
+    ("tune: seconds", lambda v: api.tune(engine(), v), UNSHOWABLE, "seconds"),
+    (
+        "tune: on_progress",
+        lambda v: api.tune(engine(), 1.0, on_progress=v),
+        UNSHOWABLE,
+        "on_progress",
+    ),
+    ("method", lambda v: api.astar(GRID, (0, 0), (1, 1), method=v), UNSHOWABLE, "method"),
+    ("weight_h", lambda v: api.astar(GRID, (0, 0), (1, 1), weight_h=v), UNSHOWABLE, "weight_h"),
+    ("astar: seconds", lambda v: api.astar(GRID, (0, 0), (1, 1), seconds=v), UNSHOWABLE, "seconds"),
+    ("keep_status", lambda v: api.astar(GRID, (0, 0), (1, 1), keep_status=v), UNSHOWABLE, "keep"),
+    ("start", lambda v: api.astar(GRID, v, (1, 1)), UNSHOWABLE, "start"),
+    ("problem", lambda v: api.astar(v, 0, 1), UNSHOWABLE, "problem"),
+    ("connectivity", lambda v: api.Grid(np.ones((2, 2), bool), v), UNSHOWABLE, "connectivity"),
+    ("arrays", lambda v: api.Graph(v, None), {**UNSHOWABLE, "none": (), "list": []}, ""),
+    ("counts", api.Sprt().llr, {**UNSHOWABLE, "None": None, "four": [1] * 4}, "counts"),
+    ("counts of a state", api.Sprt().state, {**UNSHOWABLE, "half": [0.5] * 5}, "counts"),
+    ("a path", api.OnnxEvaluator, {"__fspath__": Nowhere(), "long": "x" * 5000}, "path"),
+    ("a path of data", api.Dataset, {"__fspath__": Nowhere(), "long": "x" * 5000}, "directories"),
+]
+
+
+@cases(REFUSING)
+def test_a_value_that_is_hard_to_show_is_told_in_one_short_line(
+    call: Callable[[Any], Any], values: dict[str, Any], said: str
+) -> None:
+    check_refused(call, values, said, EngineError)
+
+
+def test_a_message_of_the_core_has_at_most_two_thousand_bytes() -> None:
+    with pytest.raises(ConfigError, match=r"unknown game \"xx.*\.\.\..*expected one of") as refused:
+        pyengine.load_game("x" * 100_000)
+    assert len(str(refused.value)) < 2100
+
+
+def test_a_long_game_s_text_is_whole() -> None:
+    game = pyengine.load_game("go", rows=19, columns=18, superko="situational", suicide=True)
+    assert repr(game) == f"Game({str(game)!r})"
+    assert len(repr(game)) > 90
+
+
+ENDLESS = Path("/dev/zero")
+needs_endless = pytest.mark.skipif(not ENDLESS.exists(), reason="there is no /dev/zero here")
+
+
+@needs_endless
+def test_a_file_without_an_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"/dev/zero cannot be read: .*found more"):
+        pyengine.SearchConfig.from_toml(ENDLESS)
+    with pytest.raises(ModelError, match="/dev/zero: expected a rollout policy"):
+        pyengine.RolloutPolicy.load(ENDLESS)
+    pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
+    from pyengine.data import import_sgf
+
+    game = pyengine.load_game("go", board_size=9)
+    report = import_sgf(ENDLESS, tmp_path / "data", game, pyengine.ModelSpec())
+    assert (report.games, dict(report.skipped)) == (0, {"unreadable": 1})
+
+
+def test_data_of_the_root_folder_is_converted_to_a_named_directory_alone(tmp_path: Path) -> None:
+    from pyengine.data.export import fresh_directory
+
+    with pytest.raises(ConfigError, match="out: expected a directory to write to, found none"):
+        fresh_directory(None, Path(tmp_path.anchor), "npz", False)
+
+
+def test_folders_that_vanish_while_they_are_looked_through_are_an_error_of_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyengine.data import import_sgf
+
+    def vanish(*_: Any) -> Any:
+        raise FileNotFoundError(2, "No such file or directory", str(tmp_path / "gone"))
+
+    monkeypatch.setattr(Path, "rglob", vanish)
+    game = pyengine.load_game("go", board_size=9)
+    with pytest.raises(DataError, match=r"cannot be read: .*gone"):
+        import_sgf(tmp_path, tmp_path / "data", game, pyengine.ModelSpec())
+
+
+def test_a_name_that_no_file_can_have_is_an_error_of_the_engine() -> None:
+    assert os.sep not in "x" * 5000
+    with pytest.raises(ConfigError, match="too long"):
+        pyengine.OnnxEvaluator("x" * 5000)
