@@ -421,7 +421,7 @@ def test_arrays_that_are_no_graph(changes: dict[str, Any], message: str) -> None
         ({"goals": []}, "goals: expected at least one, found none"),
         ({"h": [0, 1, math.nan, 0]}, r"h\[2\]: expected an estimate of at least 0, found nan"),
         ({"h": "manhattan"}, "h: expected numbers of shape"),
-        ({"method": "dfs"}, "method: expected one of astar, ida, found 'dfs'"),
+        ({"method": "dfs"}, 'method: expected one of "astar", "ida", found \'dfs\''),
         ({"weight_g": -1}, "weight_g: expected a finite number of at least 0, found -1"),
         ({"weight_h": math.nan}, "weight_h: expected a finite number of at least 0, found nan"),
         ({"weight_g": 0, "weight_h": 0}, "expected one of them above 0"),
