@@ -96,12 +96,17 @@ def _show(state: State, result: SolveResult, score: bool) -> None:
     out.print(Text(str(state).rstrip()))
     names = _names(state, result.pv)
     table = Table.grid(padding=(0, 2))
-    table.add_row("value", _value(result.value, score))
+    table.add_row("value", _value(result.value, score) if result.exact else _guess(result.value))
     table.add_row("exact", "yes" if result.exact else f"no, {result.depth} plies were searched")
     table.add_row("best", names[0])
     table.add_row("line", " ".join(names))
     table.add_row("nodes", f"{result.nodes:,} in {result.seconds:.3f} s")
     out.print(table)
+
+
+def _guess(value: float) -> str:
+    """Of a search that was cut off: what it did not see counts as a draw, which nobody has shown."""
+    return "not known" if value == 0 else f"not known, perhaps {value:+g}"
 
 
 def _value(value: float, score: bool) -> str:

@@ -214,7 +214,10 @@ def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
     record = json.loads(capfd.readouterr().out)
     assert (record["value"], record["exact"], len(record["line"])) == (0.0, True, 9)
     assert main(["solve", "gomoku", "--depth", "1"]) == 0
-    assert "no, 1 plies" in capfd.readouterr().out
+    out = capfd.readouterr().out
+    assert "no, 1 plies" in out
+    assert "not known" in out
+    assert "a draw" not in out  # nobody has shown it
 
 
 class Still:
