@@ -224,6 +224,27 @@ TEST_CASE("however large its batches are, a call leaves trees the same memory" *
   }
 }
 
+// --- leaves in flight
+
+/// Rounds of a search of 512 leaves in flight, each a batch.
+int rounds_of(std::uint64_t simulations) {
+  const auto game = load_game("gomoku");
+  SearchConfig config = config_of(1, simulations, 256 * kMiB);
+  config.deterministic = true;
+  config.batch_size = config.in_flight = 512;
+  config.symmetry = SymmetryMode::none;
+  const auto evaluator = std::make_shared<MockEvaluator>();
+  Searcher searcher(game, evaluator, config);
+  Patient host;
+  searcher.search(State(game), config, host);
+  return evaluator->seen->batches;
+}
+
+TEST_CASE("a long search has many leaves in flight sooner than a short one") {
+  constexpr std::uint64_t kLong = 64 * 512;
+  CHECK(rounds_of(kLong) + 8 < rounds_of(kLong - 1));
+}
+
 // --- visits
 
 TEST_CASE("a search ends where the root has as many visits as can be counted") {

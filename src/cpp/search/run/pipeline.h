@@ -153,6 +153,7 @@ class Pipeline {
   void evaluate(Slot& slot) noexcept;
   void complete(Hand& hand, Task& task) noexcept;
   void complete_leaves(Hand& hand, Slot& slot) noexcept;
+  void review_early(Hand& hand, Place& place);
   void hand_over(Task& task) noexcept;
   Slot* exchange(Slot* full);
   Slot* make_slot();

@@ -11,6 +11,8 @@ namespace {
 /// Simulations without a row in one turn: short enough to notice a stop at once.
 constexpr std::uint64_t kTurnSimulations = 256;
 constexpr std::uint64_t kForeignTurnSimulations = 8;
+/// Completed leaves of a batch after which others may gather again, in their place.
+constexpr std::size_t kLeavesPerReview = 64;
 
 }  // namespace
 
@@ -204,6 +206,15 @@ void Pipeline::complete(Hand& hand, Task& task) noexcept {
   }
 }
 
+/// Where several workers gather from one tree, they need not wait for the rest of a large batch.
+/// The leaf at hand is still in flight, so the search is not finished.
+void Pipeline::review_early(Hand& hand, Place& place) {
+  if (plan_.most_gatherers == 1) return;
+  const Pass pass = team_.pass();
+  hold_if(searches_.review(place), hand, place);
+  wake_for_rest();
+}
+
 /// Each leaf is backed up or, when the slot is cancelled or a leaf before it failed, taken back.
 void Pipeline::complete_leaves(Hand& hand, Slot& slot) noexcept {
   const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
@@ -216,6 +227,7 @@ void Pipeline::complete_leaves(Hand& hand, Slot& slot) noexcept {
     with_sharing([&]<Sharing S>() {
       for (; done < leaves && !slot.cancelled; ++done) {
         Flight& flight = slot.flights[done];
+        if (done != 0 && done % kLeavesPerReview == 0) review_early(hand, *flight.place);
         flight.place->search->complete<S>(hand.worker, flight, slot.batch->leaves[done]);
       }
     });

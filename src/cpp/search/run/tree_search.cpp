@@ -10,12 +10,23 @@ namespace {
 
 constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to choose from
 constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
-constexpr int kKnownPerTurn = 8;  ///< visits of endings, while leaves wait to be evaluated
+/// Where so many leaves may be in flight, a device waits for a young tree: one for each visit then,
+/// in searches so long that their first visits hardly matter.
+constexpr std::uint32_t kManyInFlight = 512;
+constexpr std::uint32_t kLongSearch = 64;  ///< simulations for each leaf in flight
+constexpr int kKnownPerTurn = 8;           ///< visits of endings, while leaves wait to be evaluated
 
 /// Nobody evaluates the node any more; it stays expanded where only what followed has failed.
 void give_up(Node& node) noexcept {
   if (node.state.load(std::memory_order_relaxed) != NodeState::claimed) return;
   node.state.store(NodeState::fresh, std::memory_order_release);
+}
+
+/// Visits for which a young tree has one more leaf in flight.
+std::uint32_t visits_per_leaf(const SearchConfig& config, std::uint64_t budget) noexcept {
+  const auto flights = static_cast<std::uint32_t>(max_in_flight(config));
+  const bool hurries = flights >= kManyInFlight && budget >= std::uint64_t{kLongSearch} * flights;
+  return hurries ? 1 : kVisitsPerLeafInFlight;
 }
 
 /// The root's child that a walk entered; nullptr where it stayed at the root.
@@ -77,6 +88,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       traits_(evaluator.traits()),
       budget_(std::min(budget, room_for_visits(tree.root()))),
       stream_(stream),
+      visits_per_leaf_(visits_per_leaf(config, budget)),
       symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1) {
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The solver of endings has made an end of a position from which the game goes on.
@@ -121,7 +133,7 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
     const auto planned = plan_->most_in_flight(tally.completed.load(std::memory_order_relaxed));
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, planned));
   }
-  return std::min(most, kFirstInFlight + visits / kVisitsPerLeafInFlight);
+  return std::min(most, kFirstInFlight + visits / visits_per_leaf_);
 }
 
 /// Walks of a turn that may end at a leaf in flight; then the batch goes as it is. Each such walk

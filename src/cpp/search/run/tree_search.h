@@ -182,6 +182,7 @@ class alignas(kCacheLine) TreeSearch {
   std::uint64_t budget_;
   std::uint64_t reused_ = 0;
   std::uint64_t stream_;
+  std::uint32_t visits_per_leaf_;  ///< in flight, of a young tree
   int symmetries_;
   int sharers_ = 1;  ///< workers that search by leases, or 1
   std::optional<Allocator> own_;
