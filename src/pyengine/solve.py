@@ -57,7 +57,8 @@ class Solver:
             A user's game is solved by one.
 
     Raises:
-        ConfigError: a value out of range, a game that cannot be searched.
+        ConfigError: a value out of range, a table that the memory does not hold, a game that cannot
+            be searched.
 
     Negamax with principal-variation search and a transposition table without locks. Connect Four
     and Othello on 8x8 have code of their own. Go's positions count together with the positions
@@ -75,7 +76,12 @@ class Solver:
         """Make a solver; see the class."""
         self._game = load_game(game) if isinstance(game, str) else as_game(game)
         self._threads = min(integer("threads", threads, 0), 2**31 - 1) or machine.cores()
-        self._solver = _core.Solver(self._game, _table_bytes(table_mb))
+        try:
+            self._solver = _core.Solver(self._game, _table_bytes(table_mb))
+        except MemoryError:
+            raise ConfigError(
+                f"table_mb: expected MiB for which there is memory, found {table_mb!r}"
+            ) from None
 
     @property
     def game(self) -> Any:
@@ -234,7 +240,7 @@ def _table_bytes(table_mb: float) -> int:
     return int(size * 2**20)
 
 
-def _seconds(seconds: float | None) -> float | None:
+def _seconds(seconds: Any) -> float | None:
     if seconds is None:
         return None
     return number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)

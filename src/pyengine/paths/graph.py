@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pyengine import _core
 from pyengine.arguments import in_one_line
@@ -62,8 +62,8 @@ class Graph:
             [0, 1, 2]
         """
         rows = _vector("indptr", indptr, (np.int32, np.int64))
-        columns = _vector("indices", indices, (np.int32, np.int64))
-        costs = _vector("weights", weights, (np.float32, np.float64))
+        columns = _vector("indices", _typed(indices, rows.dtype), (np.int32, np.int64))
+        costs = _vector("weights", _typed(weights, np.float64), (np.float32, np.float64))
         if rows.dtype != columns.dtype:
             raise ConfigError(
                 f"indices: expected the dtype of indptr, {rows.dtype}, found {columns.dtype}"
@@ -100,6 +100,11 @@ class Graph:
             h = None if is_zero(question.h) else estimates(question.h, (self._nodes,))
         found = self._graph.search(question.call, start, np.array(goals, np.int64), h)
         return {**found, "path": found["path"].tolist()}
+
+
+def _typed(values: Any, dtype: DTypeLike) -> Any:
+    """An empty list as an array of the dtype that its numbers would have; else the values."""
+    return np.empty(0, dtype) if isinstance(values, (list, tuple)) and not values else values
 
 
 def _vector(name: str, values: Any, dtypes: tuple[type[np.generic], ...]) -> NDArray[Any]:

@@ -426,7 +426,10 @@ def test_arrays_that_are_no_graph(changes: dict[str, Any], message: str) -> None
         ({"weight_h": math.nan}, "weight_h: expected a finite number of at least 0, found nan"),
         ({"weight_g": 0, "weight_h": 0}, "expected one of them above 0"),
         ({"weight_g": 0, "method": "ida"}, "weight_g: expected a number above 0 with method='ida'"),
+        ({"weight_h": 10**400}, "weight_h: expected a finite number of at least 0, found 1000"),
         ({"seconds": 0}, "seconds: expected a number > 0 or None, found 0"),
+        ({"seconds": 10**400}, "seconds: expected a number > 0 or None, found 1000"),
+        ({"keep_status": "no"}, "keep_status: expected a bool, found 'no'"),
         ({"memory_limit": 0}, "memory_limit: expected an int of at least 1, found 0"),
         ({"on_progress": 1}, "on_progress: expected a function, found 1"),
         ({"problem": 7}, "problem: expected a Graph, a Grid"),
@@ -512,6 +515,12 @@ def test_users_problems_need_a_heuristic_or_zero() -> None:
     assert astar(Bare(), 0, 5, h=0).cost == 5  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="goals: expected hashable nodes"):
         astar(Bare(), 0, [[5]], h=0)  # type: ignore[arg-type]
+
+
+def test_a_graph_without_edges_may_be_given_by_empty_lists() -> None:
+    graph = Graph.from_csr([0, 0, 0], [], [])
+    assert astar(graph, 1, 1).path == [1]
+    assert astar(graph, 0, 1).path is None
 
 
 def test_goals_are_a_node_or_several() -> None:

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pyengine
@@ -88,6 +89,23 @@ def test_m_n_k_games_have_their_published_values() -> None:
         assert (found.value, found.exact) == (case["value_for_first_player"], True), case
 
 
+# Positions of the FFO endgame suite with the published score and best moves.
+FFO = {
+    40: ("O--OOOOX-OOOOOOXOOXXOOOXOOXOOOXXOOOOOOXX---OOOOX----O--X--------", 0, 38, {"a2"}),
+    43: ("--XXXXX---XXXX---OOOXX---OOXXXX--OOXXXO-OOOOXOO----XOX----XXXXX-", 1, -12, {"c7", "g3"}),
+}
+
+
+@pytest.mark.parametrize("number", [40, pytest.param(43, marks=pytest.mark.slow)])
+def test_endgames_of_the_ffo_suite_have_their_published_scores(number: int) -> None:
+    stones, player, score, best = FFO[number]
+    rows = [stones[i : i + 8].replace("-", ".") for i in range(0, 64, 8)]
+    state = pyengine.load_game("othello").state_from_board(rows, player)
+    found = pyengine.solve(state, score=True)
+    assert (found.value, found.exact) == (score, True)
+    assert state.action_to_string(found.action) in best
+
+
 def test_a_users_game_in_which_players_move_twice() -> None:
     game = ToyGame(Pairs)
     rng = random.Random(3)
@@ -146,9 +164,12 @@ def test_limits_give_the_best_so_far() -> None:
         ({"seconds": 0}, "^seconds: expected .*found 0"),
         ({"seconds": float("nan")}, "^seconds: expected .*found nan"),
         ({"seconds": "1"}, "^seconds: expected .*found '1'"),
+        ({"seconds": 10**400}, "^seconds: expected .*found 1000.*"),
         ({"table_mb": 0}, "^table_mb: expected .*found 0"),
         ({"table_mb": 5e-5}, "^table_mb: expected .*found 5e-05"),
         ({"table_mb": float("nan")}, "^table_mb: expected .*found nan"),
+        ({"table_mb": 10**400}, "^table_mb: expected .*found 1000.*"),
+        ({"score": "no"}, "^score: expected a bool, found 'no'"),
         ({"threads": -1}, "^threads: expected .*found -1"),
         ({"threads": 5000}, "^threads: expected .*found 5000"),
     ],
@@ -157,6 +178,22 @@ def test_bad_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state()
     with pytest.raises(ConfigError, match=words):
         pyengine.solve(state, **arguments)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4, 8])
+    numbers = {"depth": np.int64(6), "seconds": np.float32(60), "table_mb": np.int64(1)}
+    assert pyengine.solve(state, score=np.bool_(False), **numbers).exact  # type: ignore[arg-type]
+    assert pyengine.solve(state, table_mb=np.float32(0.5)).exact  # type: ignore[arg-type]
+
+
+def test_a_table_for_which_there_is_no_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("pyengine._core.Solver", no_memory)
+    with pytest.raises(ConfigError, match="^table_mb: .* there is memory, found 4096"):
+        pyengine.Solver("connect_four", table_mb=4096)
 
 
 def test_bad_states_are_named() -> None:

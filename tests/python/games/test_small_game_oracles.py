@@ -55,6 +55,15 @@ def test_othello_perft_is_the_published_one(oracle: Oracle) -> None:
         assert _core.perft(start, int(row["depth"])) == int(row["leaf_nodes"])
 
 
+@pytest.mark.slow
+def test_deep_perft_is_the_published_one() -> None:
+    othello = pyengine.load_game("othello").new_initial_state()
+    assert [_core.perft(othello, depth) for depth in (10, 11)] == [24571284, 212258800]  # Aart Bik
+    connect_four = pyengine.load_game("connect_four").new_initial_state()
+    found = [_core.perft(connect_four, depth, count_finished=False) for depth in (9, 10)]
+    assert found == [39394572, 268031646]
+
+
 def test_othello_replays_open_spiel(oracle: Oracle) -> None:
     game = pyengine.load_game("othello")
     cases = oracle("04-othello/open_spiel_random_games.jsonl")
