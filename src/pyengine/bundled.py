@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,10 @@ __all__ = [
 _FREE = {"go": frozenset(("komi", "superko", "suicide", "max_game_length"))}
 # The one that may lie between those.
 _FREE_SIZE = {"gomoku": "board_size"}
+
+# A result of games in the manifest, and in words.
+_RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
+_WORDS = r"won \1, drew \2, lost \3"
 
 # Where the manifest is silent.
 _GAMES = {
@@ -98,7 +103,7 @@ def strength_of_model(name: str) -> str:
     targets = manifest().get(name, {}).get("targets", ())
     matches = [target for target in targets if "against" in target["name"]]
     for target in (*matches[-1:], *targets[:1]):
-        return f"{target['name']}: {target['told']}"
+        return f"{target['name']}: {_RESULT.sub(_WORDS, target['told'])}"
     return ""
 
 

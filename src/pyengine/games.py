@@ -465,9 +465,14 @@ def game_of(state: Any, caller: str) -> Any:
     """Return the game that a state tells: its ``game``, or OpenSpiel's ``get_game()``.
 
     Raises:
-        ConfigError: it tells none; the message names ``caller``.
+        ConfigError: it tells none, or is a game itself; the message names ``caller``.
 
     """
+    if isinstance(state, str) or hasattr(state, "new_initial_state"):
+        raise ConfigError(
+            f"{caller}: expected a state, such as game.new_initial_state(), "
+            f"found {'a text' if isinstance(state, str) else 'a game'}"
+        )
     known = getattr(state, "game", None) or getattr(state, "get_game", None)
     owner = known() if callable(known) else known
     if owner is None:

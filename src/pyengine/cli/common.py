@@ -43,6 +43,7 @@ __all__ = [
     "evaluator_for",
     "game_from",
     "print_json",
+    "say",
     "start_state",
     "threads_of",
     "with_time_for_playouts",
@@ -155,6 +156,20 @@ def console(*, stderr: bool = False) -> Console:
     if not stderr and made.width < LEAST_WIDTH:
         made.width = LEAST_WIDTH
     return made
+
+
+def say(out: Console, text: Text, *, indent: int = 0) -> None:
+    """Print prose; on a terminal it is broken between words, and lines after the first are indented.
+
+    In a pipe or a file a line stays a line.
+    """
+    if not out.is_terminal:
+        out.print(text)
+        return
+    lines = text.wrap(out, max(out.width - indent, 1))
+    for number, line in enumerate(lines):
+        line.rstrip()
+        out.print(Text(" " * indent if number else "") + line)
 
 
 def complain(message: str) -> None:

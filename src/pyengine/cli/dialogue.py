@@ -31,6 +31,7 @@ __all__ = ["Dialogue", "Human"]
 
 _SHOWN_MOVES = 30  # legal moves listed at most
 _SHOWN_LINE = 8  # plies
+_ASK_FOR_HELP = "type moves for the legal ones, or help"
 
 
 class Human(StrEnum):
@@ -159,16 +160,14 @@ class Dialogue:
             return
         name = self.state.action_to_string(result.action)
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
-        self.out.print(
-            Text.assemble(
-                ("engine plays ", "dim"),
-                (name, "bold"),
-                (
-                    f"  wins {percent(result)}, {result.simulations:,} simulations "
-                    f"in {result.seconds:.2f} s, line {line}",
-                    "dim",
-                ),
-            )
+        told = (
+            f"  wins {percent(result)}, {result.simulations:,} simulations "
+            f"in {result.seconds:.2f} s, line {line}"
+        )
+        common.say(
+            self.out,
+            Text.assemble(("engine plays ", "dim"), (name, "bold"), (told, "dim")),
+            indent=2,
         )
         self._apply(result.action)
         self._board()
@@ -232,12 +231,13 @@ class Dialogue:
             self._apply(action)
         except ValueError as error:  # IllegalActionError
             why = why_taken(self.state, typed, self.look.names) or error
-            self._say(f"{why}. {self._legal()} (or type help)")
+            few = len(self.state.legal_actions()) <= _SHOWN_MOVES
+            self._say(f"{why}. {self._legal() + ' (or type help)' if few else _ASK_FOR_HELP}")
             return
         self._board()
 
     def _say(self, text: str) -> None:
-        self.out.print(Text(text, style="yellow"))
+        common.say(self.out, Text(text, style="yellow"))
 
     # --- commands
 
@@ -253,7 +253,7 @@ class Dialogue:
         return f"legal moves: {' '.join(names[:_SHOWN_MOVES])}{more}"
 
     def _moves(self, _rest: str = "") -> None:
-        self.out.print(Text(self._legal()))
+        common.say(self.out, Text(self._legal()))
 
     def _board(self, _rest: str = "") -> None:
         status = None if not self._ended() else Text(self.result(), style="bold green")
@@ -291,7 +291,7 @@ class Dialogue:
             return
         self.out.print(moves_table(result, 5))
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
-        self.out.print(Text(f"wins {percent(result)}, line {line}"))
+        common.say(self.out, Text(f"wins {percent(result)}, line {line}"))
 
     def _go(self, _rest: str = "") -> None:
         if self._ended():

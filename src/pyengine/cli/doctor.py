@@ -59,7 +59,7 @@ def _machine(device: int, as_json: bool) -> Iterable[Check]:
         return report.checks
     out = common.console()
     for label, text in report.facts().items():
-        out.print(Text.assemble((f"{label:>13}  ", "bold"), text))
+        common.say(out, Text.assemble((f"{label:>13}  ", "bold"), text), indent=15)
     out.print()
     return _printed(report.checks)
 
@@ -110,6 +110,7 @@ def _printed(checks: Iterable[Check]) -> list[Check]:
     done = []
     for check in checks:
         style = _STYLES[check.verdict]
-        out.print(Text.assemble((check.verdict, style), f"  {check.name}: {check.detail}"))
+        told = Text.assemble((check.verdict, style), f"  {check.name}: {check.detail}")
+        common.say(out, told, indent=6)
         done.append(check)
     return done

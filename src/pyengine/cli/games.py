@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from typing import Annotated
 
 import typer  # noqa: TID253  # this package is the extra's
@@ -14,6 +15,8 @@ from pyengine.games import Game, load_game, registered_games
 from pyengine.named_games import names_foreign_game
 
 __all__ = ["games"]
+
+_ONE_LINE = re.compile(r"\n +(?! |\w+ \()")  # a line of the documentation that goes on
 
 
 def games(
@@ -36,7 +39,10 @@ def games(
     for each, game in chosen.items():
         ours = not names_foreign_game(each)
         title, text = (game.name, told[game.name]) if ours else (each, _parameters(game))
-        out.print(Text.assemble((title, "bold"), text))
+        head, *parameters = f"{title}{text}".split("\n    ")
+        out.print(Text.assemble((title, "bold"), _filled(head, out.width)[len(title) :]))
+        for parameter in parameters:
+            out.print(Text("    " + _filled(parameter, out.width - 4).replace("\n", "\n    ")))
     if name is None:
         out.print()
         out.print(Text("for example 'go(board_size=9,komi=7)', or go -p board_size=9 -p komi=7"))
@@ -58,5 +64,12 @@ def _descriptions() -> dict[str, str]:
     told = {}
     for entry in entries:
         name, text = entry.replace("``", "").replace("\n    ", "\n").rstrip().split(":", 1)
-        told[name] = f":{text}"
+        told[name] = f":{_ONE_LINE.sub(' ', text)}"
     return told
+
+
+def _filled(text: str, width: int) -> str:
+    """Break a text into lines; those after the first are indented."""
+    return textwrap.fill(
+        text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+    )

@@ -66,8 +66,9 @@ def play(
     if timer is None:
         settings = common.with_time_for_playouts(setup.evaluator, settings)
     out = common.console()
-    out.print(Text(f"{played}. Type a move, or help."))
-    out.print(Text.assemble(("engine: ", "bold"), f"{setup.name}; {setup.about}".rstrip("; ")))
+    common.say(out, Text(f"{played}. Type a move, or help."))
+    about = f"{setup.name}; {setup.about}".rstrip("; ")
+    common.say(out, Text.assemble(("engine: ", "bold"), about), indent=len("engine: "))
     with Engine(played, setup.evaluator, config=settings) as engine:
         dialogue = Dialogue(engine, start, human, out, timer)
         if load is not None:

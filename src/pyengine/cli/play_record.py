@@ -42,7 +42,7 @@ def save(path: Path, start: State, actions: list[int], lost: Lost | None) -> Non
     try:
         write_durably(path, [text])
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error}") from error
+        raise DataError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def load(path: Path, game: Game) -> State:
@@ -53,7 +53,7 @@ def load(path: Path, game: Game) -> State:
     try:
         content = read_limited(path)
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
     try:
         return _of_sgf(content, game) if _is_sgf(path) else _of_moves(content.decode(), game)
     except (ValueError, KeyError) as error:  # IllegalActionError too

@@ -142,11 +142,23 @@ def _show(
             f"{common.threads_of(config)} threads, batches of {config.batch_size}",
         ),
         ("about", setup.about),
+        ("note", _too_few(result)),
         ("score", f"{score_text(state)} by area" if is_go else ""),
     )
     out.print()
     for label, text in filter(lambda line: line[1], lines):
-        out.print(Text.assemble((f"{label:<6}", "bold"), text))
+        common.say(out, Text.assemble((f"{label:<6}", "bold"), text), indent=6)
+
+
+def _too_few(result: SearchResult) -> str:
+    """Say so where equal priors and few simulations left moves without a visit."""
+    unseen = int((result.visits == 0).sum())
+    if not unseen or result.priors.min() < result.priors.max() or result.proven is not None:
+        return ""
+    return (
+        f"{unseen:,} of {len(result.visits):,} moves have no visit: with equal priors the search "
+        "needs many more simulations than moves"
+    )
 
 
 def percent(result: SearchResult) -> str:

@@ -6,10 +6,10 @@ import dataclasses
 from typing import Annotated, Any
 
 import typer  # noqa: TID253  # this package is the extra's
-from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
+from pyengine.cli.looks import look_of
 from pyengine.errors import ConfigError
 from pyengine.games import State
 from pyengine.solve import Solver, SolveResult
@@ -95,13 +95,16 @@ def _show(state: State, result: SolveResult, score: bool) -> None:
     out = common.console()
     out.print(Text(str(state).rstrip()))
     names = _names(state, result.pv)
-    table = Table.grid(padding=(0, 2))
-    table.add_row("value", _value(result.value, score) if result.exact else _guess(result.value))
-    table.add_row("exact", "yes" if result.exact else f"no, {result.depth} plies were searched")
-    table.add_row("best", names[0])
-    table.add_row("line", " ".join(names))
-    table.add_row("nodes", f"{result.nodes:,} in {result.seconds:.3f} s")
-    out.print(table)
+    value = _value(state, result.value, score) if result.exact else _guess(result.value)
+    lines = (
+        ("value", value),
+        ("exact", "yes" if result.exact else f"no, {result.depth} plies were searched"),
+        ("best", names[0]),
+        ("line", " ".join(names)),
+        ("nodes", f"{result.nodes:,} in {result.seconds:.3f} s"),
+    )
+    for label, text in lines:
+        common.say(out, Text(f"{label:<7}{text}"), indent=7)
 
 
 def _guess(value: float) -> str:
@@ -109,6 +112,11 @@ def _guess(value: float) -> str:
     return "not known" if value == 0 else f"not known, perhaps {value:+g}"
 
 
-def _value(value: float, score: bool) -> str:
-    words = "a win" if value > 0 else "a loss" if value < 0 else "a draw"
+def _value(state: State, value: float, score: bool) -> str:
+    """Return the value in words, and whose it is: that of the player to move."""
+    words = "a draw"
+    if value:
+        board = state.game.has_board
+        whose = look_of(state.game).player(state.current_player(), drawn=not board)
+        words = f"a {'win' if value > 0 else 'loss'} for {'' if board else 'the '}{whose}"
     return f"{value:+g}, {words}" if score else words

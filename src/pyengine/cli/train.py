@@ -35,7 +35,7 @@ from pyengine.train import (
 from pyengine.train.json_files import writing
 from pyengine.train.loop.part import main as run_part
 from pyengine.train.loop.parts import PARTS
-from pyengine.train.loop.state import RunFolder
+from pyengine.train.loop.state import Best, RunFolder
 
 __all__ = ["train"]
 
@@ -270,6 +270,8 @@ def _facts(progress: RunProgress, settings: RunFile) -> list[tuple[str, str]]:
 
     played = f"{progress.games:,} games, {progress.positions:,} positions"
     learnt = of(f"{progress.step:,}", limits.steps) + f" steps, window {progress.window:,}"
+    if progress.step == 0:
+        learnt += f", begins with {settings.window.minimum_positions:,} positions of full searches"
     if progress.policy is not None and progress.value is not None:
         learnt += f", loss: policy {progress.policy:.3f}, value {progress.value:.3f}"
     strength = "-"
@@ -320,14 +322,21 @@ def _print(report: RunReport, as_json: bool) -> None:
     if as_json:
         common.print_json(values)
         return
-    best = progress.best
+    limit = report.reason in ("minutes", "games", "steps", "generations")
+    ended = f"the limit of {report.reason} is reached" if limit else report.reason
     told = (
-        "no network yet" if best is None else f"generation {best.generation}, {best.elo:+.0f} Elo"
+        f"{ended}: {progress.games:,} games, {progress.positions:,} positions, "
+        f"{progress.step:,} steps in {progress.seconds / 60:.1f} minutes; {_reached(progress.best)}"
     )
-    common.console().print(
-        Text(
-            f"{report.reason}: {progress.games:,} games, {progress.positions:,} positions, "
-            f"{progress.step:,} steps in {progress.seconds / 60:.1f} minutes; {told}\n"
-            f"{values['model'] or report.folder}"
-        )
-    )
+    out = common.console()
+    common.say(out, Text(told))
+    out.print(Text(str(values["model"] or report.folder)))
+
+
+def _reached(best: Best | None) -> str:
+    """Return how far the best network is, and whether it is the one without training still."""
+    if best is None:
+        return "no network yet"
+    if best.is_network and best.step == 0:
+        return "no candidate has passed the gate: the best network is the first, of random weights"
+    return f"generation {best.generation}, {best.elo:+.0f} Elo"

@@ -171,14 +171,14 @@ class MatchResult:
         )
 
     def __str__(self) -> str:
-        """Return the figures with their intervals, two to five lines."""
+        """Return the figures with their intervals, three to seven lines."""
         a, b = self.names
         if not self.records:
             return f"{a} - {b}: no game finished"
         low, high = self.score_interval
         weakest, strongest = self.elo_interval
         lines = [
-            f"{a} - {b}: {self.games:,} games: +{self.wins} ={self.draws} -{self.losses}, "
+            f"{a} - {b}: {self.games:,} games: +{self.wins} ={self.draws} -{self.losses}",
             f"score {self.score:.1%} [{low:.1%}, {high:.1%}], "
             f"Elo {_elo(self.elo)} [{_elo(weakest)}, {_elo(strongest)}]",
             "pairs with 0, 1/2, 1, 1 1/2, 2 points: " + ", ".join(map(str, self.pairs)),
@@ -187,8 +187,8 @@ class MatchResult:
             test = self.sprt
             verdict = f"{test.accepted} accepted" if test.accepted else "not decided"
             lines.append(
-                f"SPRT: {verdict} after {test.pairs:,} pairs, log-likelihood ratio {test.llr:+.2f} "
-                f"between {test.lower:+.2f} and {test.upper:+.2f}"
+                f"SPRT: {verdict} after {test.pairs:,} pairs,\n"
+                f"log-likelihood ratio {test.llr:+.2f} between {test.lower:+.2f} and {test.upper:+.2f}"
             )
         if self.stop_reason in ("stopped", "interrupted"):
             lines.append(f"ended early: {self.stop_reason}")

@@ -49,3 +49,11 @@ class AStarResult:
     seconds: float
     bytes: int
     status: NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        """Return the essentials in one line; of the path its length."""
+        path = None if self.path is None else f"{len(self.path):,} nodes"
+        return (
+            f"AStarResult(path={path}, cost={self.cost:g}, expanded={self.expanded}, "
+            f"optimal={self.optimal}, stop_reason={self.stop_reason!r})"
+        )

@@ -553,3 +553,13 @@ def test_results_are_plain_values() -> None:
     assert found == astar(small_graph(), 0, 2).__class__(**vars(found))
     assert "path=[0, 1, 2]" in str(found)
     assert pyengine.astar is astar
+
+
+def test_a_result_is_a_line_however_long_its_path() -> None:
+    result = pyengine.astar(pyengine.Grid(np.ones((200, 200), bool)), (0, 0), (199, 199))
+    assert repr(result) == (
+        f"AStarResult(path=399 nodes, cost=398, expanded={result.expanded}, "
+        "optimal=True, stop_reason='found')"
+    )
+    walled = pyengine.astar(pyengine.Grid(np.eye(2, dtype=bool)), (0, 0), (1, 1))
+    assert "path=None, cost=inf" in repr(walled)

@@ -204,6 +204,10 @@ def test_bad_states_are_named() -> None:
         pyengine.minimax(over)
     with pytest.raises(ConfigError, match="expected a state of connect_four"):
         pyengine.Solver("connect_four").solve(over)
+    with pytest.raises(ConfigError, match=r"expected a state, such as .*, found a game"):
+        pyengine.solve(pyengine.load_game("tic_tac_toe"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"expected a state, such as .*, found a text"):
+        pyengine.solve("tic_tac_toe")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="does not tell its game"):
         pyengine.solve(ToyGame(Pairs).new_initial_state())
 

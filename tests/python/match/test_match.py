@@ -295,6 +295,7 @@ def test_the_result_is_readable_and_fit_for_json() -> None:
     result = play(lowest, highest, games=6, names=("low", "high"), sprt=Sprt())
     assert str(result).startswith("low - high: 6 games: +")
     assert "SPRT" in str(result)
+    assert all(len(line) <= 80 for line in str(result).splitlines())
     fields = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert fields["wins"] == result.wins
     assert fields["sprt"]["accepted"] is None
