@@ -159,7 +159,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def say(out: Console, text: Text, *, indent: int = 0) -> None:
-    """Print prose; on a terminal it is broken between words, and lines after the first are indented.
+    """Print prose; on a terminal it is broken between words, after which lines are indented.
 
     In a pipe or a file a line stays a line.
     """

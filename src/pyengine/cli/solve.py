@@ -108,7 +108,7 @@ def _show(state: State, result: SolveResult, score: bool) -> None:
 
 
 def _guess(value: float) -> str:
-    """Of a search that was cut off: what it did not see counts as a draw, which nobody has shown."""
+    """Of a search that was cut off: what it did not see counts as a draw."""
     return "not known" if value == 0 else f"not known, perhaps {value:+g}"
 
 

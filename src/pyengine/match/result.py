@@ -187,8 +187,8 @@ class MatchResult:
             test = self.sprt
             verdict = f"{test.accepted} accepted" if test.accepted else "not decided"
             lines.append(
-                f"SPRT: {verdict} after {test.pairs:,} pairs,\n"
-                f"log-likelihood ratio {test.llr:+.2f} between {test.lower:+.2f} and {test.upper:+.2f}"
+                f"SPRT: {verdict} after {test.pairs:,} pairs,\nlog-likelihood ratio "
+                f"{test.llr:+.2f} between {test.lower:+.2f} and {test.upper:+.2f}"
             )
         if self.stop_reason in ("stopped", "interrupted"):
             lines.append(f"ended early: {self.stop_reason}")

@@ -192,7 +192,7 @@ def test_a_table_for_which_there_is_no_memory_is_named(monkeypatch: pytest.Monke
         raise MemoryError
 
     monkeypatch.setattr("pyengine._core.Solver", no_memory)
-    with pytest.raises(ConfigError, match="^table_mb: .* there is memory, found 4096"):
+    with pytest.raises(ConfigError, match=r"^table_mb: .* there is memory, found 4096"):
         pyengine.Solver("connect_four", table_mb=4096)
 
 
