@@ -175,7 +175,7 @@ def test_a_game_may_start_from_a_board(tmp_path: Path) -> None:
 
 def test_an_occupied_point_and_a_full_column_are_called_so() -> None:
     text = play("gomoku", "-p", "board_size=9", *TWO_PERSONS, typed="e5 e5 quit")
-    assert "e5 is occupied by Black. legal moves:" in text
+    assert "e5 is occupied by Black. type moves for the legal ones" in text
     text = play("connect_four", "--moves", "1 1 1 1 1 1", *TWO_PERSONS, typed="1 quit")
     assert "column 1 is full" in text
     assert "is occupied" not in play("go", "-p", "board_size=5", *TWO_PERSONS, typed="pass quit")
