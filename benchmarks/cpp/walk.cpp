@@ -58,8 +58,9 @@ struct Walking {
     rule.configure(grown.config);
   }
   Walk walk(const Grown& grown) {
-    return walker->walk(grown.tree(), grown.start.position(), {grown.config}, rule, allocator,
-                        path);
+    Tree& tree = grown.tree();
+    return walker->walk(tree, {tree.root(), grown.start.position()}, {grown.config}, rule,
+                        allocator, path);
   }
 };
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
-from pyengine.errors import ConfigError
 from pyengine.games import load_game
 from pyengine.integers import integer
 from pyengine.spec import ModelSpec
@@ -49,8 +48,7 @@ def random_leela(
         ("seed", seed, 0, 2**63),
         ("board_size", board_size, 2, 19),
     ):
-        if integer(name, given, least) > most:
-            raise ConfigError(f"{name}: expected an int of {least} to {most}, found {given}")
+        integer(name, given, least, most)
     rng = np.random.default_rng((seed, blocks, channels, board_size))
     stem, x = _normed(rng, _positions(rng, board_size), channels, 3, 1.0)
     x = np.maximum(x, 0)

@@ -126,7 +126,7 @@ class Manifest:
 
     def write(self, directory: Path) -> None:
         """Replace the directory's manifest. Raises OSError and then leaves the old one."""
-        write_durably(directory / MANIFEST, [self.to_json().encode()])
+        write_durably(path_of("directory", directory) / MANIFEST, [self.to_json().encode()])
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:

@@ -92,7 +92,7 @@ class ShardWriter:
         self._limits = (
             integer("positions", positions, 1),
             math.inf  # never by time
-            if seconds == math.inf
+            if isinstance(seconds, float) and seconds == math.inf
             else number("seconds", seconds, "a number of at least 0", lambda s: s >= 0),
         )
         self.layout = Layout.of(as_game(game), spec)

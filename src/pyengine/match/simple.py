@@ -42,7 +42,7 @@ class RandomPlayer:
         self.seed = seed
         try:
             self._rng = np.random.default_rng(seed)
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # NumPy asks the object in many ways
             raise ConfigError(
                 f"seed: expected one or several ints of at least 0, or a generator, "
                 f"found {found(seed)}"

@@ -9,10 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
+from pyengine.arguments import in_one_line
 from pyengine.data import Dataset
 from pyengine.data.manifest import MANIFEST
 from pyengine.data.sgf_read import import_sgf
 from pyengine.errors import ConfigError
+from pyengine.files import path_of
 from pyengine.games import Game, State, as_game, load_game
 from pyengine.spec import ModelSpec
 
@@ -48,7 +50,7 @@ def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
     if isinstance(games, Dataset):
         found = list(_of_dataset(games))
     elif isinstance(games, State) or not isinstance(games, Iterable):
-        raise ConfigError(f"games: expected a Dataset, paths, or games, found {games!r:.80}")
+        raise ConfigError(f"games: expected a Dataset, paths, or games, found {in_one_line(games)}")
     else:
         found = [one for given in games for one in _of_one(given, own)]
     for other, _ in found:
@@ -59,7 +61,7 @@ def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
 
 def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
     if isinstance(given, str | os.PathLike):
-        yield from _of_path(Path(given), game)
+        yield from _of_path(path_of("games", given), game)
     elif isinstance(given, State):
         moves = given.history()
         if given.game.new_initial_state(moves) != given:
@@ -69,7 +71,7 @@ def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
         yield game, _actions(given)
     else:
         wanted = "a path, a state, or a list of actions with game=..."
-        raise ConfigError(f"games: expected {wanted}, found {given!r:.80}")
+        raise ConfigError(f"games: expected {wanted}, found {in_one_line(given)}")
 
 
 def _actions(given: Sequence[Any]) -> list[int]:
@@ -77,9 +79,9 @@ def _actions(given: Sequence[Any]) -> list[int]:
     try:
         actions = [operator.index(action) for action in given]
     except TypeError:
-        raise ConfigError(f"games: expected lists of actions, found {given!r:.80}") from None
+        raise ConfigError(f"games: expected lists of actions, found {in_one_line(given)}") from None
     if any(abs(action) >= _MOST for action in actions):
-        raise ConfigError(f"games: expected actions below {_MOST}, found {given!r:.80}")
+        raise ConfigError(f"games: expected actions below {_MOST}, found {in_one_line(given)}")
     return actions
 
 

@@ -13,6 +13,8 @@ import pytest
 
 import pyengine
 from pyengine import ConfigError, DataError, EngineError, ModelError
+from pyengine.conversion import random_leela
+from pyengine.data import Layout, Manifest, ShardWriter
 from wrong_values import cases, check_refused
 
 api: Any = pyengine
@@ -42,6 +44,10 @@ UNSHOWABLE: dict[str, Any] = {
     "control characters": "a\nb\x1b[31m\0",
 }
 
+UNSHOWABLE_PATHS: dict[str, Any] = {
+    name: value for name, value in UNSHOWABLE.items() if name not in ("long", "no text")
+} | {"too long": "x" * 5000}
+
 #: For texts that the engine's core tells as they are, up to 2,000 bytes of a message.
 SHORT: dict[str, Any] = {name: value for name, value in UNSHOWABLE.items() if name != "long"}
 
@@ -52,6 +58,13 @@ def engine() -> Any:
 
 def searched(value: Any) -> Any:
     return engine().search(STATE).policy_at(value)
+
+
+SPEC = pyengine.ModelSpec()
+
+
+def _manifest() -> Any:
+    return Manifest(layout=Layout.of(GAME, SPEC))
 
 
 REFUSING: list[tuple[str, Callable[[Any], Any], dict[str, Any], str]] = [
@@ -102,6 +115,15 @@ REFUSING: list[tuple[str, Callable[[Any], Any], dict[str, Any], str]] = [
     ("arrays", lambda v: api.Graph(v, None), {**UNSHOWABLE, "none": (), "list": []}, ""),
     ("counts", api.Sprt().llr, {**UNSHOWABLE, "None": None, "four": [1] * 4}, "counts"),
     ("counts of a state", api.Sprt().state, {**UNSHOWABLE, "half": [0.5] * 5}, "counts"),
+    (
+        "a seed",
+        api.RandomPlayer,
+        {k: v for k, v in UNSHOWABLE.items() if "digits" not in k},
+        "seed",
+    ),
+    ("blocks", lambda v: random_leela(v, 1), UNSHOWABLE, "blocks"),
+    ("seconds", lambda v: ShardWriter("data", GAME, SPEC, seconds=v), UNSHOWABLE, "seconds"),
+    ("a directory", _manifest().write, UNSHOWABLE_PATHS, "directory"),
     ("a path", api.OnnxEvaluator, {"__fspath__": Nowhere(), "long": "x" * 5000}, "path"),
     ("a path of data", api.Dataset, {"__fspath__": Nowhere(), "long": "x" * 5000}, "directories"),
 ]

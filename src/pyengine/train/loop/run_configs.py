@@ -348,7 +348,7 @@ class DistributedConfig(Section):
     def __post_init__(self) -> None:
         """Take "auto" for None, and check the resources."""
         given: object = self.actors
-        if given == "auto":
+        if isinstance(given, str) and given == "auto":
             object.__setattr__(self, "actors", None)
         elif isinstance(given, str):
             self.refuse("actors", 'an int of at least 1, or "auto"', given)
