@@ -24,6 +24,7 @@ __all__ = [
     "found",
     "in_one_line",
     "number",
+    "printable",
 ]
 
 
@@ -33,14 +34,19 @@ def found(value: Any) -> str:
 
 
 def in_one_line(value: Any) -> str:
-    """Return a value for a message, in one line and shortened."""
+    """Return a value for a message, in one line of printable characters and shortened."""
     try:
         text = _SHORT.repr(value)
     except ValueError:  # sys.get_int_max_str_digits()
         return "an int of thousands of digits"
     except Exception:  # of a user's __repr__ or __class__: the message tells another fault
         return f"a {type(value).__name__} that has no text"
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """Return a text with escapes for what would move a terminal's cursor, or is no character."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _short() -> reprlib.Repr:

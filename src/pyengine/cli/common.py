@@ -19,7 +19,7 @@ from rich.console import Console  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import machine
-from pyengine.arguments import did_you_mean
+from pyengine.arguments import did_you_mean, printable
 from pyengine.bundled import model_of_game, strength_of_model, trained_for
 from pyengine.cli import LEAST_WIDTH
 from pyengine.config import SearchConfig
@@ -174,7 +174,7 @@ def say(out: Console, text: Text, *, indent: int = 0) -> None:
 
 def complain(message: str) -> None:
     """Print an error as one line on stderr, red on a terminal."""
-    text = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(message.split()))
+    text = printable(" ".join(message.split()))
     console(stderr=True).print(Text(f"error: {text}", style="bold red"))
 
 

@@ -28,6 +28,11 @@ class Mute:
         raise RuntimeError("no text")
 
 
+class Coloured:
+    def __repr__(self) -> str:
+        return "\x1b[31mred\ud800"
+
+
 class Nowhere:
     def __fspath__(self) -> Any:
         return 3
@@ -42,6 +47,7 @@ UNSHOWABLE: dict[str, Any] = {
     "objects": np.array([None, 1], object),
     "long": "x" * 5000,
     "control characters": "a\nb\x1b[31m\0",
+    "a terminal's codes": Coloured(),
 }
 
 UNSHOWABLE_PATHS: dict[str, Any] = {
