@@ -79,10 +79,11 @@ class ManifestWriter:
         path = self._directory / MANIFEST
         try:
             self.manifest.write(self._directory)
-            for log in logs_of(self._directory):
-                log.unlink()
         except OSError as error:
             raise DataError(f"{path} cannot be written: {error}") from error
+        for log in logs_of(self._directory):
+            with suppress(OSError):  # no manifest has its name any more; the next writer removes it
+                log.unlink()
         self._stale, self._news = False, []
         self._log, self._log_size = None, 0
         self._listed = len(self.manifest.shards), len(self.manifest.model_sha256)

@@ -107,6 +107,29 @@ def test_a_log_that_a_crash_left_beside_its_manifest_counts_no_more(
     assert manifest_log.logs_of(tmp_path) == []
 
 
+def test_a_log_that_cannot_be_removed_stops_no_writer(
+    rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = ShardWriter(tmp_path, TIC, PLAIN, positions=1)
+    for game in some(rng, 5):
+        writer.add(game)
+    killed(writer)
+    remove = Path.unlink
+
+    def in_use(path: Path, missing_ok: bool = False) -> None:
+        if path in manifest_log.logs_of(tmp_path):
+            raise PermissionError(13, "a reader has it open", str(path))
+        remove(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", in_use)
+    with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as second:
+        for game in some(rng, 3, first=5):
+            second.add(game)
+            assert Dataset(tmp_path).games == second.games
+        assert listed(tmp_path) == 5
+    assert Dataset(tmp_path, verify=True).games == listed(tmp_path) == 8
+
+
 def test_a_full_disk_names_the_log_and_loses_nothing(
     rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
