@@ -385,7 +385,7 @@ def _refuse_by_type(name: str, game: Any) -> None:
 def _refuse_by_players(name: str, game: Any) -> None:
     players = _value(game, "num_players", 2)
     if players != 2:
-        raise ConfigError(f'game "{name}": expected two players, found {players}')
+        raise ConfigError(f'game "{name}": expected two players, found {in_one_line(players)}')
 
 
 def _parameters_of(game: Any) -> dict[str, Parameter]:

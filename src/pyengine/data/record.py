@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_flag, check_type, found, number
+from pyengine.arguments import check_flag, check_type, found, in_one_line, number
 from pyengine.data.checked import BOOLEAN, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import (
     FULL_SEARCH,
@@ -157,7 +157,9 @@ class FinishedGame:
             number("lowest", self.lowest, "a number in [-1, 1] or None", lambda v: -1 <= v <= 1)
         check_type("returns", self.returns, tuple | list | np.ndarray, "two numbers in [-1, 1]")
         if len(self.returns) != 2:
-            raise ConfigError(f"returns must be two numbers in [-1, 1], found {self.returns}")
+            raise ConfigError(
+                f"returns must be two numbers in [-1, 1], found {in_one_line(self.returns)}"
+            )
         for one in self.returns:
             number("returns", one, "two numbers in [-1, 1]", lambda value: -1 <= value <= 1)
         if self._column("moves").ndim != 1:

@@ -84,6 +84,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "moves": ("list", "tuple"),
     "resigned": ("negative",),
     "resignation_off": (),
+    "lowest": ("None", "negative"),
+    "taught": ("None",),
     "bits": (),
     "fill": (),
     "dense": ("list",),
@@ -106,6 +108,8 @@ def test_a_writer_takes_no_game_with(name: str, tmp_path: Path) -> None:
             writer.add(dataclasses.replace(game, **{name: value}))
 
         check_refused(add, all_but(*FIELDS[name]), name)
+        if name == "returns":
+            check_refused(add, {"thousands of numbers": [0.5] * 5000}, name)
         with pytest.raises(pyengine.ConfigError, match="game: expected a FinishedGame"):
             writer.add(game.line())  # type: ignore[arg-type]
         assert writer.games == 0
