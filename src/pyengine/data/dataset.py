@@ -58,14 +58,15 @@ class Dataset:
                                            nobody did, in games of people
     ``game``, ``ply``  int64               number of the game; moves before the position
     ``full``           bool                whether the policy is a target: the search was a full
-                                           one, and not of a lost position or without visits
+                                           one, and did not teach the value alone
     =================  ==================  ===================================================
 
     Args:
         directories: one, or several of the same game and spec.
         window: only the newest so many games, of all directories together; or one number (or
             None) a directory.
-        full_only: leave out positions of fast searches, whose visits are no policy target.
+        full_only: leave out positions of fast searches, whose visits are no policy target. Full
+            ones that teach the value alone stay, with ``full`` False.
         weights: one a directory: how often a sampled row is of it. Without them all rows are
             equally likely.
         augment: whether ``dataset[i]`` and a DataLoader show each row under a random symmetry.

@@ -27,7 +27,7 @@ class SelfPlayReport:
         padding: rows of batches that no position needed.
         cache_hits: evaluations that the cache answered.
         resign_threshold: as it stands; None = nobody resigns.
-        played_on: the newest games in which nobody could resign.
+        played_on: the newest games in which nobody could resign, of earlier calls, too.
         in_vain: those of them in which a side that did not lose was below the threshold.
         waiting_seconds: of workers with nothing to do, summed.
         bytes: held for trees and cache.
