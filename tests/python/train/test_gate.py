@@ -343,15 +343,18 @@ def test_an_accepted_candidate_plays_for_the_curve_games_that_did_not_choose_it(
     assert records(folder) == []
 
 
+class StoppedAtAnchors(Part):
+    """A part that is stopped in the middle of its first anchor games."""
+
+    def say(self, values: dict[str, Any], *, now: bool = False) -> None:
+        """Stop."""
+        if values.get("games") and any("anchor" in name for name in records(self.folder)):
+            self.stop()
+
+
 def test_anchor_games_that_are_interrupted_go_on_while_the_network_plays(tmp_path: Path) -> None:
     folder = accepting(tmp_path, games=60)
     write(folder, 100)
-
-    class StoppedAtAnchors(Part):
-        def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-            if values.get("games") and any("anchor" in name for name in records(folder)):
-                self.stop()
-
     work(StoppedAtAnchors("gate", folder, folder.run()))
     assert read_lines(folder.curve) == []
     assert len(records(folder)) == 2
@@ -362,6 +365,23 @@ def test_anchor_games_that_are_interrupted_go_on_while_the_network_plays(tmp_pat
     assert (line["step"], line["generation"], line["accepted"]) == (100, 1, True)
     assert [games(each) for each in line["anchors"]] == [30]
     assert records(folder) == []
+
+
+def test_a_network_that_self_play_has_taken_stays_accepted_where_its_gate_is_played_anew(
+    tmp_path: Path,
+) -> None:
+    folder = accepting(tmp_path, games=60)
+    write(folder, 100)
+    work(StoppedAtAnchors("gate", folder, folder.run()))
+    # Other threads play the match anew, and it may end otherwise: here it does.
+    text = folder.run().text.replace("threshold = 0.0", "threshold = 1.0\nthreads = 2")
+    folder.set_run(RunFile.from_toml(text))
+    (line,) = finished(folder)
+    assert line["accepted"]
+    assert [games(each) for each in line["anchors"]] == [30]
+    best = folder.best()
+    assert best is not None
+    assert (best.step, best.elo) == (100, line["elo"])
 
 
 def test_a_rejected_candidate_plays_no_anchor_games(tmp_path: Path) -> None:

@@ -86,7 +86,8 @@ def _evaluate(part: Part, step: int) -> None:
     before = folder.best()
     assert before is not None
     candidate = before
-    if step != before.step:
+    taken = step == before.step  # by self-play: it is accepted, however a match played anew ends
+    if not taken:
         path = folder.candidate(step)
         candidate = replace(
             before,
@@ -102,13 +103,15 @@ def _evaluate(part: Part, step: int) -> None:
     if met is None:
         return
     anchors: list[_Met] | None = []
-    if config.mode == "gate" and all(each.found.accepted for each in met):
+    accepted = taken or all(each.found.accepted for each in met)
+    if config.mode == "gate" and accepted:
         folder.set_best(candidate)  # self-play need not wait for the curve
         shares = _shares(part, candidate, config.games_of_anchors)
         anchors = _matches(part, candidate, shares, "anchor-")
     if anchors is None:
         return
-    _conclude(part, candidate, met, anchors, time.monotonic() - begun)
+    facts = {"accepted": accepted, "judging_seconds": time.monotonic() - begun}
+    _conclude(part, candidate, met, anchors, facts)
     _tidy(part)
 
 
@@ -204,9 +207,13 @@ def _network(part: Part, line: dict[str, Any]) -> Best:
 
 
 def _conclude(
-    part: Part, candidate: Best, met: Sequence[_Met], anchors: Sequence[_Met], seconds: float
+    part: Part,
+    candidate: Best,
+    met: Sequence[_Met],
+    anchors: Sequence[_Met],
+    facts: dict[str, Any],
 ) -> None:
-    """Add the candidate to the curve, and let it take its place."""
+    """Add the candidate to the curve, with these facts, and let it take its place."""
     folder = part.folder
     produced = [folder.produced(name) for name in part.run.game.name]
     line: dict[str, Any] = {  # "games" are self-play's
@@ -216,9 +223,8 @@ def _conclude(
         "generation": candidate.generation,
         "games": sum(each.games for each in produced),
         "positions": sum(each.positions for each in produced),
-        "accepted": all(each.found.accepted for each in met),
         "elo": candidate.elo,
-        "judging_seconds": seconds,
+        **facts,
     }
     if met:
         line |= _counts(met)
