@@ -49,9 +49,11 @@ void validate(const SelfPlayConfig& config) {
   if (config.max_plies) {
     require(*config.max_plies >= 1 && *config.max_plies <= kMostPlies, "max_plies", "1 .. 65535",
             *config.max_plies);
-    require(config.opening_random_moves < *config.max_plies, "opening_random_moves",
-            "fewer than max_plies", config.opening_random_moves);
   }
+  require(config.opening_random_moves < config.max_plies.value_or(kMostPlies),
+          "opening_random_moves",
+          config.max_plies ? "fewer than max_plies" : "fewer than 65535, as games have plies",
+          config.opening_random_moves);
 }
 
 }  // namespace pyengine

@@ -35,7 +35,7 @@ struct SelfPlayConfig {
   /// A game that has so many plies and no end is drawn, in 1 .. 65535; none: 65535, since records
   /// count no further.
   std::optional<int> max_plies;
-  int opening_random_moves = 0;  ///< most random plies at the start, >= 0
+  int opening_random_moves = 0;  ///< most random plies at the start, in 0 .. max_plies - 1
   std::uint64_t seed = 0;
 };
 

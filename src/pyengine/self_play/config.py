@@ -71,8 +71,8 @@ class SelfPlayConfig(Settings):
             end is a draw, recorded as such and counted in the report's ``cut_short``; None =
             65,535, since records count no further. Of a user's game it must be below
             ``max_game_length`` by what a search looks ahead, which is an error beyond that.
-        opening_random_moves (int >= 0, default 0): a game begins with a number of random moves,
-            drawn from 0 to this.
+        opening_random_moves (int in [0, 65534], default 0): a game begins with a number of random
+            moves, drawn from 0 to this; below ``max_plies``.
         seed (int in [0, 2**64 - 1], default 0): the only source of randomness.
 
     Example:

@@ -340,6 +340,11 @@ TEST_CASE("self-play: configurations out of range are named") {
   config = small_config();
   config.concurrent_games = 0;
   CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("concurrent_games"), ConfigError);
+  config = small_config();
+  config.opening_random_moves = kMostPlies - 1;
+  CHECK_NOTHROW(validate(config));
+  config.opening_random_moves = kMostPlies;  // such a game would have no position to record
+  CHECK_THROWS_WITH_AS(validate(config), doctest::Contains("opening_random_moves"), ConfigError);
 }
 
 TEST_CASE("visits beyond 16 bits keep their proportions") {
