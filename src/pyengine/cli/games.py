@@ -39,10 +39,9 @@ def games(
     for each, game in chosen.items():
         ours = not names_foreign_game(each)
         title, text = (game.name, told[game.name]) if ours else (each, _parameters(game))
-        head, *parameters = f"{title}{text}".split("\n    ")
-        out.print(Text.assemble((title, "bold"), _filled(head, out.width)[len(title) :]))
-        for parameter in parameters:
-            out.print(Text("    " + _filled(parameter, out.width - 4).replace("\n", "\n    ")))
+        if ours:  # what others call their game stays whole
+            text = _filled(f"{title}{text}", out.width)[len(title) :]
+        out.print(Text.assemble((title, "bold"), text))
     if name is None:
         out.print()
         out.print(Text("for example 'go(board_size=9,komi=7)', or go -p board_size=9 -p komi=7"))
@@ -69,7 +68,9 @@ def _descriptions() -> dict[str, str]:
 
 
 def _filled(text: str, width: int) -> str:
-    """Break a text into lines; those after the first are indented."""
-    return textwrap.fill(
-        text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-    )
+    """Break each line between words; what goes on is indented by four columns more."""
+    filled = []
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        filled += textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+    return "\n".join(filled)

@@ -59,8 +59,7 @@ mine = ToyGame(Matches)
 def test_a_game_of_other_peoples_code_is_told_by_its_parameters(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(OWN_GAME)
-    told = " ".join(run("games", f"{file}:mine").split())
-    assert told.endswith(":mine: 3 actions, no named parameters")
+    assert run("games", f"{file}:mine") == f"{file}:mine: 3 actions, no named parameters\n"
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
     text = run("games", "pyspiel:hex(board_size=7)")
     assert text.startswith("pyspiel:hex(board_size=7):")
