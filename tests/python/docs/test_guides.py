@@ -29,6 +29,7 @@ BLOCK = re.compile(
     r"(?:\n\n^```text\n(?P<output>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
+KINDS = {"python", "console", "sh", "text", "toml"}
 NUMBER = re.compile(r"[-+]?\d[\d,.]*%?")
 
 
@@ -124,6 +125,12 @@ def test_pyengine_has_the_commands_and_options_that_a_page_names(page: Path) -> 
                 continue
             given = {one for one in arguments[1:] if re.match(r"--?[a-z]", one)}
             assert given - {"-h", "--help"} <= options_of(arguments[0]), line
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
+def test_the_kinds_of_a_pages_blocks_are_those_that_are_looked_at(page: Path) -> None:
+    kinds = re.findall(r"^```(\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(kinds) <= KINDS
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
