@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-import pyengine
 from pyengine import train
 from pyengine.train.loop import part_learner
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import RunFolder
+from run_games import play_games
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
@@ -45,15 +45,7 @@ def folder(tmp_path: Path) -> RunFolder:
     """Return the folder of a run with some games."""
     found, run = RunFolder(tmp_path), train.RunFile.from_toml(RUN.format(steps=10))
     found.begin(run)
-    search = pyengine.SearchConfig(simulations=4, threads=1)
-    pyengine.selfplay(
-        run.games[0],
-        "uniform",
-        games=20,
-        out=found.data("tic_tac_toe"),
-        config=pyengine.SelfPlayConfig(search=search, concurrent_games=8),
-        spec=run.spec,
-    )
+    play_games(found, run, 20)
     return found
 
 
@@ -97,10 +89,7 @@ def test_the_learner_moves_its_window_and_reads_no_list_twice(
     positions = part_learner._Positions(Waiting("learner", folder, run))
     (data,) = positions.open()
     before = data.games
-    search = pyengine.SearchConfig(simulations=4, threads=1)
-    config = pyengine.SelfPlayConfig(search=search, concurrent_games=8)
-    out = folder.data("tic_tac_toe")
-    pyengine.selfplay(run.games[0], "uniform", games=5, out=out, config=config, spec=run.spec)
+    play_games(folder, run, 5)
     monkeypatch.setattr(part_learner, "windows_on", None)
     (again,) = positions.open()
     assert again is data

@@ -19,6 +19,7 @@ from pyengine.data import Dataset
 from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.parts import run_part
 from pyengine.train.loop.state import RunFolder
+from run_games import play_games
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
@@ -154,15 +155,7 @@ def test_an_error_that_would_come_again_ends_the_run_and_is_told(tmp_path: Path)
 def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path: Path) -> None:
     folder, run = RunFolder(tmp_path), run_of()
     folder.begin(run)
-    search = pyengine.SearchConfig(simulations=8, threads=1)
-    pyengine.selfplay(
-        run.games[0],
-        "uniform",
-        games=60,
-        out=folder.data("tic_tac_toe"),
-        config=pyengine.SelfPlayConfig(search=search, concurrent_games=16),
-        spec=run.spec,
-    )
+    play_games(folder, run, 60, simulations=8, concurrent_games=16)
     shard = sorted(folder.data("tic_tac_toe").glob("shard-*.npy"))[-1]
     content = bytearray(shard.read_bytes())
     content[-40] ^= 1

@@ -15,15 +15,15 @@ void Team::hire_servers(int servers, const std::function<void()>& serve) {
 
 void Team::help(std::size_t index, const std::function<void(std::size_t)>& work) {
   std::uint64_t last = 0;
-  std::unique_lock pass(mutex_);
+  std::unique_lock lock(mutex_);
   for (;;) {
-    started_.wait(pass,
+    started_.wait(lock,
                   [&] { return closing_ || (run_ != last && static_cast<int>(index) <= active_); });
     if (closing_) return;
     last = run_;
-    pass.unlock();
+    lock.unlock();
     work(index);
-    pass.lock();
+    lock.lock();
     --working_;
     ended_.notify_one();
   }
