@@ -17,7 +17,7 @@ from pyengine.integers import integer
 from pyengine.picture import board_svg
 from pyengine.tree import SearchTree
 
-__all__ = ["SearchResult", "StopReason", "win_rate"]
+__all__ = ["SearchResult", "StopReason", "ending", "win_rate"]
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
 
@@ -173,7 +173,7 @@ class SearchResult:
             f"value {self.value:+.3f}, wins {win_rate(self.value):.1%}{proof}, "
             f"best {self.action_name(self.action)}, line: {line}",
             f"{self.simulations} simulations, {self.evaluations} evaluations, {self.nodes} nodes "
-            f"in {self.seconds:.3f} s ({rate:,.0f} simulations/s), ended by {self.stop_reason}",
+            f"in {self.seconds:.3f} s ({rate:,.0f} simulations/s), {ending(self.stop_reason)}",
         ]
         return "\n".join(lines)
 
@@ -199,6 +199,11 @@ class SearchResult:
             if state is not None:
                 state.apply_action(action)
         return names
+
+
+def ending(reason: StopReason) -> str:
+    """Return in words what ended a search."""
+    return "stopped" if reason == "stopped" else f"ended by {reason}"
 
 
 def win_rate(value: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.table import Table  # noqa: TID253  # this package is the extra's
@@ -10,13 +11,15 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine.board_layout import labels, last_point
 from pyengine.cli.looks import Look, look_of
+from pyengine.cli.outcomes import outcome_text
+from pyengine.errors import ConfigError
 from pyengine.games import State
 from pyengine.result import SearchResult, win_rate
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["board_text", "can_draw", "moves_table", "names_of_line"]
+__all__ = ["board_text", "can_draw", "moves_table", "names_of_line", "refuse_finished"]
 
 _PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
 
@@ -24,18 +27,18 @@ _PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
 def board_text(state: State, console: Console, *, status: Text | None = None) -> Text:
     """Return the board: ASCII where the console has no colours, else stones.
 
-    A terminal shows the stone played last inverted; ``status`` stands in the place of the last
-    line, who is to move.
+    A terminal shows the stone played last inverted. The last line is ``status``, else who is to
+    move or how the game ended; below a position of a user's game there is none but ``status``.
     """
     drawn = can_draw(console) and state.game.has_board
     look = look_of(state.game)
-    if status is None and not state.is_terminal() and drawn:
-        status = Text(f"{look.player(state.current_player(), drawn=True)} to move")
+    if status is None and state.game.has_board:
+        status = Text(_status(state, look, drawn=drawn))
     if not drawn:
-        plain = str(state).rstrip()
-        return Text(plain if status is None else f"{plain.rpartition(chr(10))[0]}\n") + (
-            status or Text()
-        )
+        lines = str(state).rstrip().splitlines()
+        if state.game.has_board:
+            lines.pop()  # the status as the engine words it
+        return Text("\n").join([*map(Text, lines), *filter(None, [status])])
     left, bottom = labels(state)
     margin = max(map(len, left), default=0)
     text = Text()
@@ -43,6 +46,11 @@ def board_text(state: State, console: Console, *, status: Text | None = None) ->
         text.append(f"{left[row]:>{margin}} ", "dim").append_text(line).append("\n")
     text.append(" " * (margin + 2) + " ".join(bottom) + "\n", "dim")
     return text if status is None else text.append_text(status)
+
+
+def _status(state: State, look: Look, *, drawn: bool) -> str:
+    ended = outcome_text(state, partial(look.player, drawn=drawn), None)
+    return ended or f"{look.player(state.current_player(), drawn=drawn)} to move"
 
 
 def _points(state: State, look: Look) -> Iterator[Text]:
@@ -87,6 +95,17 @@ def moves_table(result: SearchResult, limit: int = 10) -> Table:
             style="green" if action == result.action else None,
         )
     return table
+
+
+def refuse_finished(state: State, console: Console) -> None:
+    """Show the board of a game that is over and raise ConfigError: there is no move to find."""
+    if not state.is_terminal():
+        return
+    look = look_of(state.game)
+    drawn = can_draw(console) and state.game.has_board
+    ended = outcome_text(state, partial(look.player, drawn=drawn), None)
+    console.print(board_text(state, console, status=Text(ended)))
+    raise ConfigError(f"expected a position in which the game goes on, found its end: {ended}")
 
 
 def names_of_line(state: State, actions: list[int]) -> list[str]:

@@ -9,7 +9,7 @@ import math
 import signal
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -176,6 +176,16 @@ def complain(message: str) -> None:
     """Print an error as one line on stderr, red on a terminal."""
     text = printable(" ".join(message.split()))
     console(stderr=True).print(Text(f"error: {text}", style="bold red"))
+
+
+@contextlib.contextmanager
+def when_stopped(how_to_go_on: str) -> Iterator[None]:
+    """Say on stderr, after Ctrl-C, how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(console(stderr=True), Text(f"stopped; {how_to_go_on}"))
+        raise
 
 
 def usage(message: str) -> typer.BadParameter:

@@ -119,7 +119,7 @@ class Dialogue:
 
     def _prompt(self) -> str:
         player = self.state.current_player()
-        name = self.look.player(player, drawn=True) if self.drawn else "XO"[player]
+        name = self.look.player(player, drawn=self.drawn)
         return name if self.clock is None else f"{self.clock} {name}"
 
     def _ended(self) -> bool:
@@ -206,12 +206,13 @@ class Dialogue:
             self._obey(typed)
 
     def _interrupted(self) -> None:
-        """Ask again at the first Ctrl-C, leave at the second."""
+        """Ask again at the first Ctrl-C, leave at the second, or where there is nobody to ask."""
         self.out.print()
-        if self.left_by_ctrl_c:
+        again = self.left_by_ctrl_c
+        self.left_by_ctrl_c = True
+        if again or not sys.stdin.isatty():
             self._quit()
             return
-        self.left_by_ctrl_c = True
         self._say("the game is kept: go on, or leave with quit or another Ctrl-C")
 
     def _obey(self, typed: str) -> None:

@@ -30,9 +30,13 @@ class Look:
     board: str
 
     def player(self, index: int, *, drawn: bool) -> str:
-        """Return the name of a player, with its letter where no colours are: ``"Black (X)"``."""
+        """Return the name of a player, with its letter where no colours are: ``"Black (X)"``.
+
+        How a game without a board of the engine's shows its pieces is not known: no letter.
+        """
         name, letter = self.names[index], _LETTERS[index]
-        return name if drawn or name == letter else f"{name} ({letter})"
+        lettered = self is not _USERS and name != letter
+        return f"{name} ({letter})" if lettered and not drawn else name
 
 
 _DISCS = ("●", "●")

@@ -129,33 +129,34 @@ def match(
         _side(played, model, spec, (provider, device), settings_for, own, (seed, number))
         for number, (model, spec, own) in enumerate(((a, spec_a, set_a), (b, spec_b, set_b)))
     ]
-    result = _play(
-        *sides,
-        game=played,
-        games=games,
-        seed=seed,
-        concurrent_games=concurrent,
-        record=None if record is None else common.output_file(record),
-        names=(a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
-        openings=_openings(played, plies, openings_evaluator or judge, max_value, policy),
-        sprt=None if sprt is None else _sprt(sprt),
-    )
-    _tell(result, as_json)
+    settings: dict[str, Any] = {
+        "game": played,
+        "games": games,
+        "seed": seed,
+        "concurrent_games": concurrent,
+        "record": None if record is None else common.output_file(record),
+        "names": (a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
+        "openings": _openings(played, plies, openings_evaluator or judge, max_value, policy),
+        "sprt": None if sprt is None else _sprt(sprt),
+    }
+    with common.when_stopped(_how_to_go_on(record)):
+        try:
+            _tell(_play(*sides, **settings), as_json)
+        except MatchInterrupted as stop:
+            _tell(stop.result, as_json)
+            raise
 
 
 _Side: TypeAlias = Engine | ValuePlayer | RandomPlayer
 
 
 def _play(a: _Side, b: _Side, *, games: int, **arguments: Any) -> MatchResult:
-    """Play and show how far it is, then close the engines. After Ctrl-C the games so far count."""
+    """Play and show how far it is, then close the engines."""
     with ExitStack() as stack, _progress(games) as show:
         for engine in (a, b):
             if isinstance(engine, Engine):
                 stack.enter_context(engine)
-        try:
-            return play_match(a, b, games=games, on_progress=show, **arguments)
-        except MatchInterrupted as stop:
-            return stop.result
+        return play_match(a, b, games=games, on_progress=show, **arguments)
 
 
 def _side(
@@ -265,10 +266,13 @@ def _progress(games: int) -> Iterator[Callable[[MatchResult], None] | None]:
 
 
 def _tell(result: MatchResult, as_json: bool) -> None:
-    """Print the result, then end as Ctrl-C does where it was that which ended the match."""
     if as_json:
         common.print_json(result.to_dict())
     else:
         common.console().print(Text(str(result)))
-    if result.stop_reason == "interrupted":
-        raise KeyboardInterrupt
+
+
+def _how_to_go_on(record: Path | None) -> str:
+    if record is None:
+        return "the games are not kept; --record FILE keeps them and goes on from them"
+    return f"the same command goes on from the games in {record}"

@@ -12,13 +12,13 @@ from rich.live import Live  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
-from pyengine.cli.boards import board_text, moves_table, names_of_line
+from pyengine.cli.boards import board_text, moves_table, names_of_line, refuse_finished
 from pyengine.config import SearchConfig
 from pyengine.engine import Engine
 from pyengine.games import State
 from pyengine.go_area import score_text
 from pyengine.interrupts import deferred_interrupt
-from pyengine.result import SearchResult, win_rate
+from pyengine.result import SearchResult, ending, win_rate
 
 __all__ = ["live_progress", "percent", "search", "until_stopped"]
 
@@ -52,6 +52,7 @@ def search(
     """Search a position: board, best moves, principal variation, speed."""
     played = common.game_from(game, param)
     state = common.start_state(played, moves, board, to_move)
+    refuse_finished(state, common.console(stderr=as_json))
     setup = common.evaluator_for(played, model, spec, provider, device)
     settings = common.config_from(
         config,
@@ -134,7 +135,7 @@ def _show(
         (
             "speed",
             f"{result.simulations:,} simulations in {result.seconds:.3f} s: {rate:,.0f}/s; "
-            f"{result.evaluations:,} positions evaluated, ended by {result.stop_reason}",
+            f"{result.evaluations:,} positions evaluated, {ending(result.stop_reason)}",
         ),
         (
             "with",

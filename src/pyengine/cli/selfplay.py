@@ -67,17 +67,16 @@ def selfplay(
     setup = common.evaluator_for(played, model, spec, provider, device)
     search = {"simulations": simulations, "threads": threads, "batch_size": batch_size}
     config = _config(played, preset, search, {"concurrent_games": concurrent, "seed": seed})
-    interrupted = False
-    with _progress(games) as show:
+    with common.when_stopped(f"the same command plays more games into {out}"):
         try:
-            report = play(
-                played, setup.evaluator, games=games, out=out, config=config, on_progress=show
-            )
+            with _progress(games) as show:
+                report = play(
+                    played, setup.evaluator, games=games, out=out, config=config, on_progress=show
+                )
         except SelfPlayInterrupted as stop:
-            report, interrupted = stop.report, True
+            _print(stop.report, out, as_json)
+            raise
     _print(report, out, as_json)
-    if interrupted:
-        raise KeyboardInterrupt
 
 
 def _config(game: Game, preset: str, search: dict[str, Any], own: dict[str, Any]) -> SelfPlayConfig:

@@ -9,6 +9,7 @@ import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
+from pyengine.cli.boards import refuse_finished
 from pyengine.cli.looks import look_of
 from pyengine.errors import ConfigError
 from pyengine.games import State
@@ -44,13 +45,12 @@ def solve(
     """
     played = common.game_from(game, param)
     state = common.start_state(played, moves, board, to_move)
+    refuse_finished(state, common.console(stderr=as_json))
     try:
         solver = Solver(played, table_mb=table_mb, threads=threads or 0)
         with common.console(stderr=True).status(Text(f"Solving {played}. Ctrl-C stops.")):
             result, stopped = _until_stopped(solver, state, seconds, depth=depth, score=score)
     except ConfigError as error:
-        if state.is_terminal():  # no option is wrong, as in a search
-            raise
         raise common.usage(str(error)) from error
     if as_json:
         common.print_json(_record(state, result))

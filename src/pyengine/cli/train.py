@@ -175,7 +175,7 @@ def train(
         if (folder / "run.toml").exists():
             there = "" if ray is None else f" --ray {ray}"
             words = f"stopped; pyengine train --directory {folder} --resume{there} goes on"
-            common.console(stderr=True).print(Text(words))
+            common.say(common.console(stderr=True), Text(words))
         raise
     _print(report, as_json)
 

@@ -98,7 +98,9 @@ class SelfPlayReport:
         return f"; the memory limit was met {refused} times" if refused else ""
 
     def __str__(self) -> str:
-        """Return three lines for people."""
+        """Return three lines for people, one where no game was finished."""
+        if not self.games:
+            return f"no game finished in {self.seconds:.1f} s on {self.provider}"
         false = f", {self.in_vain} of {self.played_on} played on" if self.played_on else ""
         cut = f"; {self.cut_short} cut short" if self.cut_short else ""
         threshold = "off" if self.resign_threshold is None else f"{self.resign_threshold:.2f}"

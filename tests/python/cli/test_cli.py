@@ -170,10 +170,21 @@ def test_search_prints_board_moves_line_and_speed(run: Run) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     state = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
-    assert str(state).rstrip() in done.stdout
+    board, _, _ = str(state).rstrip().rpartition("\n")
+    assert f"{board}\nYellow (O) to move\n" in done.stdout
     for word in ("visits", "prior", "best", "line", "300 simulations", "rollout", "1 threads"):
         assert word in done.stdout
     assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize("command", ["search", "solve"])
+def test_the_end_of_a_game_is_shown_with_its_result(run: Run, command: str) -> None:
+    done = run(command, "connect_four", "--moves", "1 2 1 2 1 2 1")
+    assert done.returncode == 1
+    assert done.stdout.endswith("1 2 3 4 5 6 7\nRed (X) wins\n")
+    assert done.stderr.endswith("found its end: Red (X) wins\n")
+    done = run(command, "connect_four", "--moves", "1 2 1 2 1 2 1", "--json")
+    assert (done.returncode, done.stdout) == (1, "")
 
 
 def test_playouts_are_searched_by_uct_unless_another_algorithm_is_named(
@@ -308,7 +319,7 @@ def test_ctrl_c_ends_a_search_and_leaves_a_clean_terminal() -> None:
         assert terminal.end() == 130
         assert terminal.is_clean()
         found = terminal.text[terminal.text.index("visits") :]
-        assert "ended by stopped" in found, "what it has found is printed"
+        assert "positions evaluated, stopped" in found, "what it has found is printed"
         assert "\x1b[?25l" in terminal.text, "the progress hides the cursor while it runs"
 
 
@@ -331,6 +342,35 @@ def test_ctrl_c_ends_tune_with_the_best_so_far() -> None:
         assert terminal.is_clean()
     assert "<- chosen" in terminal.text
     assert "(interrupted)" in terminal.text
+
+
+_LONG = ("-n", "1000000", "-t", "1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("match", "go", "rollout", "rollout", *_LONG), "the games are not kept; --record FILE"),
+        (
+            ("match", "go", "rollout", "rollout", *_LONG, "--record", "kept.jsonl"),
+            "the same command goes on from the games in kept.jsonl",
+        ),
+        (
+            ("selfplay", "go", "-m", "rollout", *_LONG, "--out", "games"),
+            "the same command plays more games into games",
+        ),
+    ],
+)
+def test_ctrl_c_before_a_game_ends_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Terminal(*arguments) as terminal:
+        terminal.wait_for("0/100")
+        terminal.send("\x03")
+        assert terminal.end() == 130
+        assert terminal.is_clean()
+    assert f"stopped; {words}" in " ".join(terminal.text.split())
 
 
 def test_sigterm_shows_the_cursor_again() -> None:

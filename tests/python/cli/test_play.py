@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -12,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import pyengine
+from pyengine.cli import main
 from pyengine.cli.clock import Clock
+from pyengine.cli.dialogue import Dialogue
 from pyengine.data import import_sgf
 from terminal import Terminal
 
@@ -48,19 +51,19 @@ TWO_PERSONS = ("--human", "both", *QUICK)
 
 def test_a_move_is_answered_by_a_move() -> None:
     text = play("connect_four", *QUICK, typed="4 quit")
-    assert "X move: 4\n" in text
+    assert "Red (X) move: 4\n" in text
     assert "engine plays " in text
-    assert text.count("X to move") == 2
-    assert text.count("O to move") == 1
+    assert text.count("Red (X) to move") == 2
+    assert text.count("Yellow (O) to move") == 1
 
 
 def test_the_end_of_the_input_leaves() -> None:
-    assert "X move: \nrecord: " in play("connect_four", *QUICK, typed="4")
+    assert "Red (X) move: \nrecord: " in play("connect_four", *QUICK, typed="4")
 
 
 def test_as_the_second_player_the_engine_begins() -> None:
     text = play("connect_four", "--human", "second", *QUICK, typed="quit")
-    assert text.index("engine plays ") < text.index("O move: ")
+    assert text.index("engine plays ") < text.index("Yellow (O) move: ")
 
 
 def test_two_persons_play_to_the_end_of_the_game() -> None:
@@ -127,6 +130,22 @@ def test_undo_goes_on_after_the_end() -> None:
     assert text.rpartition("record: ")[0].endswith("O move: quit\n")
 
 
+def test_ctrl_c_between_two_searches_leaves_where_there_is_nobody_to_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_self: Dialogue) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Dialogue, "_engine_moves", interrupted)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    try:
+        assert main(["play", "tic_tac_toe", "-m", "uniform", "--human", "none"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+
+
 def test_a_hint_is_a_table_and_no_move() -> None:
     text = play("tic_tac_toe", "--moves", "a1 b1 a2 b2", "-m", "uniform", typed="hint quit")
     assert "visits" in text
@@ -138,13 +157,13 @@ def test_who_resigns_loses_and_may_take_it_back() -> None:
     text = play("connect_four", *QUICK, typed="resign resign undo new quit")
     assert "Red (X) resigns: Yellow (O) wins" in text
     assert "the game is over" in text
-    assert text.count("X to move") == 3
+    assert text.count("Red (X) to move") == 3
 
 
 def test_new_starts_again_where_the_game_began() -> None:
     text = play("connect_four", "--moves", "4 4", *TWO_PERSONS, typed="1 new quit")
-    assert text.count("X to move") == 2
-    assert text.count("O to move") == 1
+    assert text.count("Red (X) to move") == 2
+    assert text.count("Yellow (O) to move") == 1
 
 
 @pytest.mark.parametrize("typed", ["help", "?"])
@@ -409,7 +428,7 @@ def test_a_game_whose_moves_have_names_of_two_words_is_loaded_again(
     typed = f"take 2;take 3;save {file};new;load {file}"
     text = play(f"{heaps}:heap", *TWO_PERSONS, typed=typed)
     assert "moves: take 2 take 3\n" in file.read_text()
-    assert text.rpartition("load ")[2].splitlines()[1:3] == ["5 left", "X move: "]
+    assert text.rpartition("load ")[2].splitlines()[1:3] == ["5 left", "first player move: "]
 
 
 def test_a_game_whose_moves_share_a_name_is_loaded_as_it_was(heaps: Path, tmp_path: Path) -> None:

@@ -43,10 +43,10 @@ def test_a_game_in_a_terminal_is_no_wider_than_it(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     arguments = ("go(board_size=5)", "--model", "rollout", "--simulations", "600")
     with Terminal("play", *arguments, **_WIDE) as terminal:
-        seen = terminal.wait_for("X move: ")
+        seen = terminal.wait_for(" move: ")
         for typed in ("zz", "c3", "c3", "moves", "hint", "load missing.sgf", "help"):
             terminal.send(f"{typed}\n")
-            seen = terminal.wait_for("X move: ", seen)
+            seen = terminal.wait_for(" move: ", seen)
         terminal.send("quit\n")
         assert terminal.end() == 0
     assert "engine plays " in terminal.text

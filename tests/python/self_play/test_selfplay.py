@@ -226,6 +226,11 @@ except KeyboardInterrupt as stop:
 """
 
 
+def test_a_report_of_no_games_shows_no_figures() -> None:
+    report = pyengine.SelfPlayReport(seconds=1.25, provider="cpu")
+    assert str(report) == "no game finished in 1.2 s on cpu"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_closes_the_shard(tmp_path: Path) -> None:
     child = subprocess.Popen(
