@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.arguments import check_type
+from pyengine.arguments import check_choice, check_type
 from pyengine.data.checked import OBJECT, TEXT, check, list_of, one_of, optional, whole, wholes
 from pyengine.errors import ConfigError
 from pyengine.games import Game, load_recorded_game
+from pyengine.integers import integer
 from pyengine.spec import ModelSpec
 
 __all__ = ["FULL_SEARCH", "RESIGNATION_OFF", "RESIGNED", "VALUE_ALONE", "Layout", "Rows"]
@@ -33,11 +34,15 @@ _MOST = 1 << 16  # actions, points of a side, planes: what the core's 16-bit num
 
 _MOST_NUMBERS = 1 << 28  # of a position's planes: NumPy's records end at 2 GiB
 
+_MOST_RECORDS = 2**63 - 1  # of a file, as NumPy counts them
+
+_KINDS = ("bits", "fill", "dense")  # of channels
+
 #: What a manifest must say of a layout.
 _FIELDS = {
     "game": TEXT,
     "spec": OBJECT,
-    "kinds": list_of(one_of("bits", "fill", "dense")),
+    "kinds": list_of(one_of(*_KINDS)),
     "dense": whole(0, _MOST),
     "dense_slots": list_of(wholes(0, _MOST)),
     "rows": whole(1, _MOST),
@@ -207,7 +212,11 @@ class Layout:
         return self.rows * self.columns
 
     def count(self, kind: str) -> int:
-        """Return how many channels are of a kind."""
+        """Return how many channels are of a kind: ``"bits"``, ``"fill"``, ``"dense"``.
+
+        Raises ConfigError for another kind.
+        """
+        check_choice("kind", kind, _KINDS)
         return self.kinds.count(kind)
 
     @property
@@ -240,7 +249,11 @@ class Layout:
         return np.dtype(fields)
 
     def header(self, positions: int) -> bytes:
-        """Return what an ``.npy`` file of so many records begins with."""
+        """Return what an ``.npy`` file of so many records begins with.
+
+        Raises ConfigError for what is no number of records.
+        """
+        positions = integer("positions", positions, 0, _MOST_RECORDS)
         file = io.BytesIO()
         described = np.lib.format.dtype_to_descr(self.dtype)
         np.lib.format.write_array_header_1_0(

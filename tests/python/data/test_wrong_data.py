@@ -247,6 +247,8 @@ NO_SECONDS = all_but("fraction", "huge")
         ("Layout, game", lambda v: Layout.of(v, SPEC), all_but(), "game"),
         ("Layout, spec", lambda v: Layout.of(GAME, v), all_but(), "spec"),
         ("Layout, difference", Layout.of(GAME, SPEC).difference, all_but(), "found"),
+        ("Layout, count", Layout.of(GAME, SPEC).count, all_but(), "kind: expected one of"),
+        ("Layout, header", Layout.of(GAME, SPEC).header, all_but(), "positions: expected an int"),
         ("Manifest", Manifest.read, no_paths(), "directory"),
         ("RandomPlayer", pyengine.RandomPlayer,
          {k: v for k, v in all_but().items() if k in ("text", "fraction", "negative", "object")},
