@@ -169,6 +169,11 @@ class State:
         >>> state.observation_tensor().shape  # own stones, the other's, who moves
         (3, 6, 7)
     """
+    @staticmethod
+    def _repr_html_(state: State) -> str:
+        """
+        Return a state for a notebook: its board and who is to move; text where it has no board.
+        """
     def __copy__(self) -> State: ...
     def __deepcopy__(self, memo: typing.Any) -> State: ...
     def __eq__(self, arg0: typing.Any) -> bool:

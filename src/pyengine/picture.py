@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import html
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -10,17 +12,56 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.board_layout import labels, last_point, point_of
+from pyengine.colours import colours_of
 from pyengine.games import State
+from pyengine.outcomes import outcome_text
 
-__all__ = ["board_svg"]
+__all__ = ["board_html", "board_svg", "state_html", "text_html"]
 
 _CELL = 32  # pixels of a point's square
 _MARGIN = 22  # for the names of the lines
-_LEAST_SHARE = 0.005  # that is shown
 _ON_LINES = ("go", "gomoku")  # games whose stones stand where lines meet
+_INK = "#222"  # of letters and names
 
 
-def board_svg(state: Any, policy: npt.NDArray[np.float32], best: int) -> str:
+def state_html(state: State) -> str:
+    """Return a state for a notebook: its board and who is to move; text where it has no board."""
+    return board_html(state) or text_html(str(state).rstrip())
+
+
+def board_html(
+    state: Any, policy: npt.NDArray[np.float32] | None = None, best: int | None = None
+) -> str:
+    """Return the picture of a board and a line that says whose turn it is, as HTML.
+
+    An image and not SVG within the page, which JupyterLab cuts out of notebooks of others. The
+    arguments are those of :func:`board_svg`.
+    """
+    picture = board_svg(state, policy, best)
+    if not picture:
+        return ""
+    data = base64.b64encode(picture.encode()).decode()
+    image = f'<img alt="the board" src="data:image/svg+xml;base64,{data}">'
+    return image + text_html(_turn(state))
+
+
+def text_html(text: str) -> str:
+    """Return lines in a font in which columns stay columns."""
+    return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
+
+
+def _turn(state: State) -> str:
+    """Say who is to move, or how the game ended."""
+    names = colours_of(state.game).names
+    passed = bool(state.history()) and last_point(state) is None
+    turn = outcome_text(state, names.__getitem__, None)
+    turn = turn or f"{names[state.current_player()]} to move"
+    return f"{turn}, after a pass" if passed else turn
+
+
+def board_svg(
+    state: Any, policy: npt.NDArray[np.float32] | None = None, best: int | None = None
+) -> str:
     """Return the board with stones, the last move, and where visits went.
 
     Args:
@@ -39,14 +80,14 @@ def board_svg(state: Any, policy: npt.NDArray[np.float32], best: int) -> str:
         _names(state),
         _stones(state),
         _last(state),
-        _shares(state, policy),
-        _frame(state, best),
+        () if policy is None else _shares(state, policy),
+        () if best is None else _frame(state, best),
     )
     return "".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'viewBox="0 0 {width} {height}" font-family="sans-serif" text-anchor="middle">',
-            f'<rect width="{width}" height="{height}" fill="#e8c98a"/>',
+            f'<rect width="{width}" height="{height}" fill="{colours_of(game).board}"/>',
             *chain.from_iterable(layers),
             "</svg>",
         ]
@@ -64,16 +105,17 @@ def _grid(state: State) -> Iterator[str]:
     shift = 0.0 if state.game.name in _ON_LINES else -0.5
     more = 0 if shift == 0.0 else 1
     down, right = rows - 1 + more, columns - 1 + more
+    colour = colours_of(state.game).lines
     for row in range(down + 1):
-        yield _line(_center(row + shift, shift), _center(row + shift, right + shift))
+        yield _line(_center(row + shift, shift), _center(row + shift, right + shift), colour)
     for column in range(right + 1):
-        yield _line(_center(shift, column + shift), _center(down + shift, column + shift))
+        yield _line(_center(shift, column + shift), _center(down + shift, column + shift), colour)
 
 
-def _line(begin: tuple[float, float], end: tuple[float, float]) -> str:
+def _line(begin: tuple[float, float], end: tuple[float, float], colour: str) -> str:
     return (
         f'<line x1="{begin[0]:g}" y1="{begin[1]:g}" x2="{end[0]:g}" y2="{end[1]:g}" '
-        'stroke="#8d6f3a"/>'
+        f'stroke="{colour}"/>'
     )
 
 
@@ -81,10 +123,10 @@ def _names(state: State) -> Iterator[str]:
     rows, columns = state.game.board_shape
     left, bottom = labels(state)
     for row in range(rows):
-        yield _text(_MARGIN / 2, _center(row, 0)[1] + 4, left[row], 12, "#5a431a")
+        yield _text(_MARGIN / 2, _center(row, 0)[1] + 4, left[row], 12, _INK)
     for column in range(columns):
         y = rows * _CELL + _MARGIN * 0.7
-        yield _text(_center(0, column)[0], y, bottom[column], 12, "#5a431a")
+        yield _text(_center(0, column)[0], y, bottom[column], 12, _INK)
 
 
 def _text(x: float, y: float, text: str, size: int, fill: str) -> str:
@@ -97,29 +139,38 @@ def _circle(point: tuple[int, int], radius: float, style: str) -> str:
 
 
 def _stones(state: State) -> Iterator[str]:
+    fills = colours_of(state.game).stones
     for row, line in enumerate(state.board_rows()):
         for column, stone in enumerate(line):
-            if stone != ".":
-                fill = "#111" if stone == "X" else "#fff"
+            if stone == ".":
+                continue
+            if fills is None:
+                x, y = _center(row, column)
+                yield _text(x, y + 8, stone, 23, _INK)
+            else:
+                fill = fills["XO".index(stone)]
                 yield _circle((row, column), 0.44, f'fill="{fill}" stroke="#111"')
 
 
 def _last(state: State) -> Iterator[str]:
     point = last_point(state)
     if point is not None:
-        yield _circle(point, 0.2, 'fill="none" stroke="#e33" stroke-width="2.5"')
+        colours = colours_of(state.game)
+        radius = 0.44 if colours.stones is None else 0.2  # round a letter, within a stone
+        yield _circle(point, radius, f'fill="none" stroke="{colours.mark}" stroke-width="2.5"')
 
 
 def _shares(state: State, policy: npt.NDArray[np.float32]) -> Iterator[str]:
-    for action in np.flatnonzero(policy >= _LEAST_SHARE):
+    board = colours_of(state.game).board
+    for action in np.flatnonzero(policy):
         share = float(policy[action])
-        point = point_of(state, int(action))
-        if point is None:
+        text, point = f"{share:.0%}", point_of(state, int(action))
+        if point is None or text == "0%":
             continue
-        yield _circle(point, 0.42, 'fill="#e8c98a"')  # hides the lines behind the number
-        yield _circle(point, 0.42, f'fill="#06c" fill-opacity="{0.15 + 0.7 * share:.2f}"')
+        yield _circle(point, 0.42, f'fill="{board}"')  # hides the lines behind the number
+        yield _circle(point, 0.42, f'fill="#06c" fill-opacity="{0.25 + 0.6 * share:.2f}"')
         x, y = _center(*point)
-        yield _text(x, y + 4, f"{share:.0%}", 11, "#fff" if share > 0.4 else "#111")
+        yield _text(x, y + 4, text, 11, "#fff" if share > 0.4 else "#111")
 
 
 def _frame(state: State, best: int) -> Iterator[str]:
@@ -130,3 +181,7 @@ def _frame(state: State, best: int) -> Iterator[str]:
             f'<rect x="{x:g}" y="{y:g}" width="{_CELL - 2}" height="{_CELL - 2}" fill="none" '
             'stroke="#c00" stroke-width="2"/>'
         )
+
+
+#: Notebooks ask a value's class for this method.
+State._repr_html_ = state_html  # type: ignore[method-assign]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import html
+import textwrap
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from pyengine import _core
 from pyengine.arguments import number
 from pyengine.integers import integer
-from pyengine.picture import board_svg
+from pyengine.picture import board_html, text_html
 from pyengine.tree import SearchTree
 
 __all__ = ["SearchResult", "StopReason", "ending", "win_rate"]
@@ -22,6 +21,7 @@ __all__ = ["SearchResult", "StopReason", "ending", "win_rate"]
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
 
 _TABLE_ROWS = 10
+_COLUMNS = 80  # of a terminal
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -151,9 +151,13 @@ class SearchResult:
         )
 
     def __str__(self) -> str:
-        """Return the board with a table of the best moves."""
-        lines = [] if self.state is None else [str(self.state).rstrip(), ""]
-        lines.append(f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7} {'wins':>7}")
+        """Return the board with a table of the best moves, in 80 columns."""
+        board = [] if self.state is None else [str(self.state).rstrip(), ""]
+        return "\n".join([*board, self._figures()])
+
+    def _figures(self) -> str:
+        """Return a table of the best moves, and what the search as a whole found and took."""
+        lines = [f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7} {'wins':>7}"]
         proven = self.proven_moves()
         for i in self.order()[:_TABLE_ROWS]:
             action = int(self.actions[i])
@@ -166,29 +170,23 @@ class SearchResult:
                 f"{self.action_name(action):>6} {self.visits[i]:>8} "
                 f"{self.policy[action]:>6.1%} {self.priors[i]:>6.1%} {q} {wins:>7}"
             )
-        line = " ".join(self._line())
         proof = "" if self.proven is None else f" (proven {_PROVEN[self.proven]})"
         rate = self.simulations / self.seconds if self.seconds > 0 else 0.0
         lines += [
-            f"value {self.value:+.3f}, wins {win_rate(self.value):.1%}{proof}, "
-            f"best {self.action_name(self.action)}, line: {line}",
-            f"{self.simulations} simulations, {self.evaluations} evaluations, {self.nodes} nodes "
-            f"in {self.seconds:.3f} s ({rate:,.0f} simulations/s), {ending(self.stop_reason)}",
+            _shortened(
+                f"value {self.value:+.3f}, wins {win_rate(self.value):.1%}{proof}, "
+                f"best {self.action_name(self.action)}, line: {' '.join(self._line())}"
+            ),
+            f"{self.simulations} simulations in {self.seconds:.3f} s ({rate:,.0f} simulations/s), "
+            + ending(self.stop_reason),
+            f"{self.evaluations} evaluations, {self.nodes} nodes",
         ]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Return a picture for a notebook: the board with the share of visits on each point.
-
-        An image and not SVG within the page, which JupyterLab cuts out of notebooks of others.
-        """
-        picture = board_svg(self.state, self.policy, self.action)
-        text = html.escape(str(self).split("\n\n", 1)[-1] if picture else str(self))
-        table = f'<pre style="font-family: monospace">{text}</pre>'
-        if not picture:
-            return table
-        data = base64.b64encode(picture.encode()).decode()
-        return f'<img alt="the board" src="data:image/svg+xml;base64,{data}">{table}'
+        """Return a picture for a notebook: the board with the share of visits on each point."""
+        picture = board_html(self.state, self.policy, self.action)
+        return picture + text_html(self._figures() if picture else str(self))
 
     def _line(self) -> list[str]:
         """Return the principal variation as text; each move named where it is played."""
@@ -204,6 +202,11 @@ class SearchResult:
 def ending(reason: StopReason) -> str:
     """Return in words what ended a search."""
     return "stopped" if reason == "stopped" else f"ended by {reason}"
+
+
+def _shortened(line: str) -> str:
+    """Return a line without the last words that have no room."""
+    return textwrap.shorten(line, _COLUMNS, placeholder=" ...", break_on_hyphens=False)
 
 
 def win_rate(value: float) -> float:

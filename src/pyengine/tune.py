@@ -65,7 +65,7 @@ class Trial:
     rounds: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TuneResult:
     """What :func:`tune` found.
 
@@ -96,6 +96,13 @@ class TuneResult:
             ],
         }
 
+    def __repr__(self) -> str:
+        """Return the essentials in one line."""
+        return (
+            f"TuneResult(best={self.best.setting!r}, rate={self.best.rate:.0f}, "
+            f"trials={len(self.trials)}, complete={self.complete})"
+        )
+
     def __str__(self) -> str:
         """Return the table of what was tried, and the choice."""
         lines = [f"{'threads':>7} {'batch_size':>10} {'in_flight':>9} {'positions/s':>12} measured"]
@@ -108,7 +115,7 @@ class TuneResult:
         one = self.best.setting
         lines.append(
             f"SearchConfig(threads={one.threads}, batch_size={one.batch_size}, "
-            f"in_flight={one.in_flight}): {self.best.rate:,.0f} positions/s; {len(self.trials)} "
+            f"in_flight={one.in_flight}): {self.best.rate:,.0f} positions/s\n{len(self.trials)} "
             f"settings tried in {self.seconds:.0f} s{'' if self.complete else ' (interrupted)'}"
         )
         return "\n".join(lines)

@@ -19,12 +19,12 @@ from pyengine.cli import common
 from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
 from pyengine.cli.clock import Clock
 from pyengine.cli.looks import look_of
-from pyengine.cli.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.cli.play_record import load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.engine import Engine
 from pyengine.errors import EngineError
 from pyengine.games import State
+from pyengine.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.result import SearchResult
 
 __all__ = ["Dialogue", "Human"]

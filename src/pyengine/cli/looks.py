@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyengine.colours import BLACK_AND_WHITE, LETTERS, RED_AND_YELLOW
 from pyengine.games import Game
 
 __all__ = ["Look", "look_of"]
-
-_LETTERS = "XO"
 
 
 @dataclass(frozen=True)
@@ -34,29 +33,28 @@ class Look:
 
         How a game without a board of the engine's shows its pieces is not known: no letter.
         """
-        name, letter = self.names[index], _LETTERS[index]
+        name, letter = self.names[index], LETTERS[index]
         lettered = self is not _USERS and name != letter
         return f"{name} ({letter})" if lettered and not drawn else name
 
 
 _DISCS = ("●", "●")
-_BLACK_AND_WHITE = ("Black", "White")
 _STYLES = ("bold black", "bold bright_white")
-_WOOD = Look(_BLACK_AND_WHITE, _DISCS, _STYLES, "rgb(120,90,40)", "on rgb(222,184,135)")
+_WOOD = Look(BLACK_AND_WHITE, _DISCS, _STYLES, "rgb(120,90,40)", "on rgb(222,184,135)")
 _LOOKS = {
     "go": _WOOD,
     "gomoku": _WOOD,
-    "othello": Look(_BLACK_AND_WHITE, _DISCS, _STYLES, "rgb(20,70,35)", "on rgb(46,139,87)"),
+    "othello": Look(BLACK_AND_WHITE, _DISCS, _STYLES, "rgb(20,70,35)", "on rgb(46,139,87)"),
     "connect_four": Look(
-        ("Red", "Yellow"),
+        RED_AND_YELLOW,
         _DISCS,
         ("bold bright_red", "bold bright_yellow"),
         "rgb(90,120,190)",
         "on rgb(25,45,110)",
     ),
 }
-_PLAIN = Look(("X", "O"), ("X", "O"), ("bold red", "bold cyan"), "dim", "")
-_USERS = Look(("first player", "second player"), ("X", "O"), ("", ""), "", "")
+_PLAIN = Look(LETTERS, LETTERS, ("bold red", "bold cyan"), "dim", "")
+_USERS = Look(("first player", "second player"), LETTERS, ("", ""), "", "")
 
 
 def look_of(game: Game) -> Look:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.cli.looks import look_of
-from pyengine.cli.outcomes import Lost, outcome_text, sgf_result
 from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import check_output, read_limited, write_durably
 from pyengine.games import Game, State
+from pyengine.outcomes import Lost, outcome_text, sgf_result
 
 __all__ = ["load", "record_path", "save"]
 

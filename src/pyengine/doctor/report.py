@@ -27,7 +27,7 @@ _SIMULATIONS = 400  # of the search that tests itself
 _MODEL_SIMULATIONS = 64  # of the search with each bundled network
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DoctorReport(runtime.DoctorReport):
     """What would be used to search here, why, and whether it works.
 
@@ -82,6 +82,11 @@ class DoctorReport(runtime.DoctorReport):
     def to_dict(self) -> dict[str, Any]:
         """Return all values as plain Python objects, fit for JSON."""
         return {**dataclasses.asdict(self), "ok": self.ok, "pyengine": _core.__version__}
+
+    def __repr__(self) -> str:
+        """Return the essentials in one line."""
+        broken = [check.name for check in self.checks if check.verdict == "FAIL"]
+        return f"DoctorReport(ok={self.ok}, provider={self.provider!r}, failed={broken})"
 
     def __str__(self) -> str:
         """Return facts and checks, one a line."""

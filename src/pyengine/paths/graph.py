@@ -36,7 +36,12 @@ class Graph:
             )
         self._nodes = len(arrays[0]) - 1
         self._h = h
+        self._edges = len(arrays[1])
         self._graph = _core.PathGraph(*arrays)
+
+    def __repr__(self) -> str:
+        """Return how many nodes and edges there are."""
+        return f"Graph({self._nodes:,} nodes, {self._edges:,} edges)"
 
     @classmethod
     def from_csr(

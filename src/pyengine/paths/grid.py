@@ -59,6 +59,11 @@ class Grid:
             )
         self._grid = _core.PathGrid(self._free, int(connectivity), bool(corner_cutting))
 
+    def __repr__(self) -> str:
+        """Return the size and how many cells are passable."""
+        rows, columns = self._free.shape
+        return f"Grid({rows} x {columns}, {np.count_nonzero(self._free):,} passable)"
+
     def _search(self, question: Question) -> dict[str, Any]:
         start = self._cell("start", question.start)
         if not self._free.flat[start]:

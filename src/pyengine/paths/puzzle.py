@@ -34,7 +34,13 @@ class SlidingPuzzle:
     def __init__(self, rows: int, columns: int) -> None:
         """Make the puzzle; see the class."""
         sides = [min(integer(*side, 1), 2**15) for side in (("rows", rows), ("columns", columns))]
+        self._sides = sides
         self._puzzle = _core.PathPuzzle(*sides)
+
+    def __repr__(self) -> str:
+        """Return the size."""
+        rows, columns = self._sides
+        return f"SlidingPuzzle(rows={rows}, columns={columns})"
 
     def _search(self, question: Question) -> dict[str, Any]:
         start = _tiles("start", question.start)

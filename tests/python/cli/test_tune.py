@@ -145,6 +145,8 @@ def test_tune_returns_a_configuration_to_search_with() -> None:
     assert result.config.in_flight == best.in_flight
     assert result.best in result.trials
     assert "<- chosen" in str(result)
+    assert max(map(len, str(result).splitlines())) <= 80
+    assert len(repr(result)) < 200
     assert json.loads(json.dumps(result.to_dict()))["rate"] == result.best.rate
 
 

@@ -261,6 +261,7 @@ def test_the_doctor_finds_this_machine_well() -> None:
     for word in ("would use", "processor", "memory", "ONNX Runtime", "PASS  search"):
         assert word in text
     json.dumps(found.to_dict())
+    assert repr(found) == f"DoctorReport(ok=True, provider={found.provider!r}, failed=[])"
 
 
 def test_providers_that_do_not_work_are_listed_with_the_reason() -> None:

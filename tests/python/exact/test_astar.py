@@ -563,3 +563,9 @@ def test_a_result_is_a_line_however_long_its_path() -> None:
     )
     walled = pyengine.astar(pyengine.Grid(np.eye(2, dtype=bool)), (0, 0), (1, 1))
     assert "path=None, cost=inf" in repr(walled)
+
+
+def test_problems_say_their_sizes_in_a_line() -> None:
+    assert repr(small_graph()) == "Graph(4 nodes, 3 edges)"
+    assert repr(Grid(np.array([[True, False], [True, True]]))) == "Grid(2 x 2, 3 passable)"
+    assert repr(SlidingPuzzle(3, 4)) == "SlidingPuzzle(rows=3, columns=4)"

@@ -239,6 +239,65 @@ def test_a_picture_names_its_lines_and_marks_the_last_move() -> None:
     assert (rings[0].get("cx"), rings[0].get("cy")) == (stones[1].get("cx"), stones[1].get("cy"))
 
 
+def test_a_share_that_rounds_to_nothing_is_not_in_a_picture() -> None:
+    picture = picture_of("gomoku(board_size=9)", [], {40: 0.995, 41: 0.005})
+    assert [text for text in texts(picture) if "%" in text] == ["100%"]
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "stones"),
+    [
+        ("tic_tac_toe", [4, 0], []),
+        ("connect_four", [3, 3], ["#d9342b", "#fc0"]),
+        ("othello", [], ["#fff", "#111", "#111", "#fff"]),
+    ],
+)
+def test_stones_have_the_colours_and_letters_that_the_words_name(
+    game: str, moves: list[int], stones: list[str]
+) -> None:
+    picture = picture_of(game, moves, {1: 1.0})
+    stroked = [c for c in picture.iter(f"{SVG}circle") if c.get("stroke") == "#111"]
+    filled = [c.get("fill") or "" for c in stroked]
+    assert sorted(fill for fill in filled if fill != "none") == sorted(stones)
+    assert [text for text in texts(picture) if text in "XO" and text] == ["O", "X"][
+        : 2 - len(stones)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "turn"),
+    [
+        ("tic_tac_toe", [4], "O to move"),
+        ("connect_four", [3], "Yellow to move"),
+        ("connect_four", [0, 1] * 3 + [0], "Red wins"),
+        ("othello", [], "Black to move"),
+        ("go(board_size=9)", [40], "White to move"),
+        ("go(board_size=9)", [40, 81], "Black to move, after a pass"),
+        (
+            "go(board_size=9)",
+            [40, 81, 81],
+            "Black wins by 73.5 (Black 81, White 0 + 7.5), after a pass",
+        ),
+    ],
+)
+def test_a_state_in_a_notebook_is_its_board_and_whose_turn_it_is(
+    game: str, moves: list[int], turn: str
+) -> None:
+    shown = pyengine.load_game(game).new_initial_state(moves)._repr_html_()
+    assert shown.startswith('<img alt="the board"')
+    assert f">{turn}</pre>" in shown
+
+
+def test_a_result_in_a_notebook_says_whose_turn_it_is() -> None:
+    assert ">Red to move</pre>" in searched("connect_four", simulations=20)._repr_html_()
+
+
+def test_a_result_fits_80_columns() -> None:
+    lines = str(searched("gomoku", simulations=3000)).splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert any(line.endswith(" ...") for line in lines)
+
+
 def test_the_best_move_is_framed_above_all_else() -> None:
     picture = picture_of("gomoku(board_size=9)", [], {40: 0.6, 41: 0.4})
     assert list(picture)[-1].get("stroke") == "#c00"
