@@ -27,7 +27,7 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     game = RunFile.from_toml(ROOT / "models" / "runs" / "go7.toml").game.name[0]
     evaluator = network(model)
     yield Measurement(
-        f"against {_PLAYOUTS:,} simulations with playouts, {_SIMULATIONS} of ours",
+        f"{_SIMULATIONS} simulations against {_PLAYOUTS:,} with playouts",
         partial(
             context.duel,
             game,

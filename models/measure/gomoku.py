@@ -31,7 +31,7 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     )
     for board, game, least in (("8x8", small, 0.95), ("15x15", large, None)):
         yield Measurement(
-            f"{board} against {_PLAYOUTS:,} simulations with playouts, {_SIMULATIONS} of ours",
+            f"{board}, {_SIMULATIONS} simulations against {_PLAYOUTS:,} with playouts",
             partial(
                 context.duel,
                 game,

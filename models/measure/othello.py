@@ -19,7 +19,7 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     ours = (network(model), _SIMULATIONS)
     for name, opponent in (
         (f"against othello8x8_ludax, {_SIMULATIONS} simulations each", "othello8x8_ludax"),
-        (f"against {_PLAYOUTS:,} simulations with playouts, {_SIMULATIONS} of ours", "rollout"),
+        (f"{_SIMULATIONS} simulations against {_PLAYOUTS:,} with playouts", "rollout"),
     ):
         theirs = (opponent, _PLAYOUTS if opponent == "rollout" else _SIMULATIONS)
         yield Measurement(name, partial(context.duel, "othello", ours, theirs, games=400, plies=6))

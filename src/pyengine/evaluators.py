@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -378,12 +379,25 @@ class CallbackEvaluator(Evaluator):
     """
 
     def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
-        """Raises ConfigError when ``fn`` cannot be called."""
+        """Raises ConfigError when ``fn`` cannot be called, or not with NumPy's arrays."""
+        _refuse_torch_module(fn)
         if spec is not None and not isinstance(spec, ModelSpec):
             raise ConfigError(f"spec must be a ModelSpec or None, found {in_one_line(spec)}")
         given = ModelSpec() if spec is None else spec
         super().__init__(_core.callback_evaluator(fn, given), given)
         self.fn = fn
+
+
+def _refuse_torch_module(fn: Any) -> None:
+    """Refuse a module, which takes tensors alone and would fail within the search."""
+    torch = sys.modules.get("torch")
+    module = getattr(getattr(torch, "nn", None), "Module", None)
+    if module is not None and isinstance(fn, module):
+        raise ConfigError(
+            f"expected a function of NumPy's arrays, found the torch.nn.Module {type(fn).__name__}:"
+            " write it to a file by pyengine.train.export_module, or call it in a function, "
+            "lambda planes: net(torch.from_numpy(planes))"
+        )
 
 
 class StateEvaluator(Evaluator):

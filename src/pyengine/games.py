@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import operator
+import re
 from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -171,6 +172,8 @@ def _with_likely_name(
         if wrong in known:
             return error
     meant = did_you_mean(wrong, known)
+    if re.fullmatch(r"\w+(\.\w+)+", wrong):  # a name in a module, as Python writes it
+        meant = f"; did you mean {':'.join(wrong.rsplit('.', 1))}?"
     return ConfigError(f"{error}{meant}") if meant else error
 
 
@@ -476,5 +479,7 @@ def game_of(state: Any, caller: str) -> Any:
     known = getattr(state, "game", None) or getattr(state, "get_game", None)
     owner = known() if callable(known) else known
     if owner is None:
-        raise ConfigError(f"{caller}: the state does not tell its game; pass it as `game`")
+        raise ConfigError(
+            f"{caller}: the state does not tell its game; name it, {caller}(state, ..., game=GAME)"
+        )
     return owner

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Self
 
+from pyengine.arguments import did_you_mean
 from pyengine.errors import ConfigError
 
 __all__ = ["Settings"]
@@ -30,6 +31,7 @@ class Settings:
             if name not in known:
                 raise ConfigError(
                     f"{name}: no field of {cls.__name__}; the fields are {', '.join(sorted(known))}"
+                    f"{did_you_mean(name, known)}"
                 )
 
     @classmethod

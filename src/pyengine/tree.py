@@ -12,6 +12,12 @@ from pyengine import _core
 
 __all__ = ["SearchTree"]
 
+# What str() shows.
+_SHOWN_DEPTH = 3
+_SHOWN_CHILDREN = 3
+
+_PROVEN = {-1: "lost", 0: "drawn", 1: "won"}
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SearchTree:
@@ -76,6 +82,24 @@ class SearchTree:
             f"SearchTree({self.name or 'root'}, visits={self.visits}, q={self.q:+.3f}{proof}, "
             f"children={len(self.children)})"
         )
+
+    def __str__(self) -> str:
+        """Return the top of the tree, a line a node: the most visited moves, the others counted."""
+        return "\n".join(self._lines(0))
+
+    def _lines(self, depth: int) -> list[str]:
+        value = "" if self.q != self.q else f"  q {self.q:+.3f}"
+        proof = "" if self.proven is None else f"  {_PROVEN[self.proven]}"
+        told = f"{self.name}  visits {self.visits}{value}{proof}"
+        lines = ["  " * depth + (told if self.name else f"root  visits {self.visits}")]
+        if depth == _SHOWN_DEPTH:
+            return lines
+        most_visited = sorted(self.children, key=lambda child: -child.visits)
+        for child in most_visited[:_SHOWN_CHILDREN]:
+            lines += child._lines(depth + 1)
+        if (more := len(self.children) - _SHOWN_CHILDREN) > 0:
+            lines.append(f"{'  ' * (depth + 1)}and {more} more")
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Return nested plain values, fit for JSON (NaN becomes None)."""

@@ -11,9 +11,9 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine.board_layout import labels, last_point
 from pyengine.cli.looks import Look, look_of
-from pyengine.cli.outcomes import outcome_text
 from pyengine.errors import ConfigError
 from pyengine.games import State
+from pyengine.outcomes import outcome_text
 from pyengine.result import SearchResult, win_rate
 
 if TYPE_CHECKING:

@@ -31,6 +31,7 @@ __all__ = ["Dialogue", "Human"]
 
 _SHOWN_MOVES = 30  # legal moves listed at most
 _SHOWN_LINE = 8  # plies
+_PASS = "pass"  # the name of the move in Go and Othello
 _ASK_FOR_HELP = "type moves for the legal ones, or help"
 
 
@@ -244,14 +245,22 @@ class Dialogue:
 
     def _help(self, _rest: str = "") -> None:
         example = self.state.action_to_string((self.state.legal_actions() or [0])[0])
-        self.out.print(Text(f"a move, for example {example}, or:"))
+        also = f" or {_PASS}" if _PASS in self._names() and example != _PASS else ""
+        self.out.print(Text(f"a move, for example {example}{also}, or:"))
         for name, (_, meaning) in self.commands.items():
             self.out.print(Text.assemble("  ", (f"{name:<8}", "bold"), meaning))
 
     def _legal(self) -> str:
-        names = [self.state.action_to_string(a) for a in self.state.legal_actions()]
-        more = "" if len(names) <= _SHOWN_MOVES else f" and {len(names) - _SHOWN_MOVES} more"
-        return f"legal moves: {' '.join(names[:_SHOWN_MOVES])}{more}"
+        names = self._names()
+        shown, others = names[:_SHOWN_MOVES], names[_SHOWN_MOVES:]
+        if _PASS in others:  # the one that nobody sees on the board
+            others.remove(_PASS)
+            shown.append(_PASS)
+        more = f" and {len(others)} more" if others else ""
+        return f"legal moves: {' '.join(shown)}{more}"
+
+    def _names(self) -> list[str]:
+        return [self.state.action_to_string(a) for a in self.state.legal_actions()]
 
     def _moves(self, _rest: str = "") -> None:
         common.say(self.out, Text(self._legal()))

@@ -11,6 +11,7 @@ from rich.text import Text  # noqa: TID253
 from pyengine.cli import common
 from pyengine.cli.clock import Clock
 from pyengine.cli.dialogue import Dialogue, Human
+from pyengine.cli.play_record import game_of_record
 from pyengine.engine import Engine
 
 __all__ = ["play"]
@@ -41,7 +42,11 @@ def play(
     ] = None,
     load: Annotated[
         Path | None,
-        typer.Option("--load", dir_okay=False, help="Go on with a game that was saved."),
+        typer.Option(
+            "--load",
+            dir_okay=False,
+            help="Go on with a game that was saved, by its rules where GAME has none.",
+        ),
     ] = None,
     algorithm: common.AlgorithmOption = None,
     seed: common.SeedOption = None,
@@ -49,6 +54,8 @@ def play(
 ) -> None:
     """Play a game in the terminal. Type a move, or help."""
     played = common.game_from(game, param)
+    if load is not None and not param and "(" not in game:
+        played = game_of_record(load, played)
     start = common.start_state(played, moves, board, to_move)
     timer = _clock(clock)
     setup = common.evaluator_for(played, model, spec, provider, device)

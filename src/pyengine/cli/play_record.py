@@ -6,16 +6,15 @@ import datetime
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 from pyengine.cli.looks import look_of
-from pyengine.data.sgf import SgfRules, sgfmill
+from pyengine.cli.play_sgf import sgf_of, sgf_rules, state_of_sgf
 from pyengine.errors import ConfigError, DataError
 from pyengine.files import check_output, read_limited, write_durably
-from pyengine.games import Game, State
-from pyengine.outcomes import Lost, outcome_text, sgf_result
+from pyengine.games import Game, State, load_game
+from pyengine.outcomes import Lost, outcome_text
 
-__all__ = ["load", "record_path", "save"]
+__all__ = ["game_of_record", "load", "record_path", "save"]
 
 _HEAD = "pyengine game"
 
@@ -38,7 +37,7 @@ def save(path: Path, start: State, actions: list[int], lost: Lost | None) -> Non
     cannot be written.
     """
     check_output(path)
-    text = _sgf(start, actions, lost) if _is_sgf(path) else _moves(start, actions, lost)
+    text = sgf_of(start, actions, lost) if _is_sgf(path) else _moves(start, actions, lost)
     try:
         write_durably(path, [text])
     except OSError as error:
@@ -50,14 +49,39 @@ def load(path: Path, game: Game) -> State:
 
     Raises DataError for what is no such file, or of another game.
     """
+    content = _read(path)
     try:
-        content = read_limited(path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
-    try:
-        return _of_sgf(content, game) if _is_sgf(path) else _of_moves(content.decode(), game)
+        return state_of_sgf(content, game) if _is_sgf(path) else _of_moves(content.decode(), game)
     except (ValueError, KeyError) as error:  # IllegalActionError too
         raise DataError(f"{path}: expected a game of {game}, found {error}") from error
+
+
+def game_of_record(path: Path, named: Game) -> Game:
+    """Return the game that a file is of, if only its parameters differ from the named one's.
+
+    Raises DataError where the file cannot be read, or its parameters are none of the game.
+    """
+    content = _read(path)
+    try:
+        if _is_sgf(path):
+            return load_game(named.name, **sgf_rules(content, named))
+        text = _entries(content.decode())["game"].strip()
+        return load_game(text) if _bare(text) == _bare(str(named)) else named
+    except ConfigError as error:
+        raise DataError(f"{path}: {error}") from error
+    except (ValueError, KeyError) as error:
+        raise DataError(f"{path}: expected a game of {named.name}, found {error}") from error
+
+
+def _bare(game: str) -> str:
+    return game.partition("(")[0]
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_limited(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def _is_sgf(path: Path) -> bool:
@@ -91,11 +115,15 @@ def _names_alone(state: State, name: str, action: int) -> bool:
         return False
 
 
-def _of_moves(text: str, game: Game) -> State:
+def _entries(text: str) -> dict[str, str]:
     head, _, body = text.partition("\n")
     if head.strip() != _HEAD:
         raise ValueError(f"{head[:40]!r} in the first line instead of {_HEAD!r}")
-    entries = dict(line.split(":", 1) for line in body.splitlines() if ":" in line)
+    return dict(line.split(":", 1) for line in body.splitlines() if ":" in line)
+
+
+def _of_moves(text: str, game: Game) -> State:
+    entries = _entries(text)
     if entries["game"].strip() != str(game):
         raise ValueError(f"one of {entries['game'].strip()}")
     start = entries.get("start")
@@ -106,53 +134,4 @@ def _of_moves(text: str, game: Game) -> State:
         return state
     for name in entries["moves"].split():
         state.apply_action(state.string_to_action(name))
-    return state
-
-
-def _sgf(start: State, actions: list[int], lost: Lost | None) -> bytes:
-    rules = SgfRules.of(start.game)
-    if str(start) != str(start.game.new_initial_state()):
-        raise ConfigError("SGF: expected a game from the empty board; save it as a .txt file")
-    record = sgfmill("sgf").Sgf_game(size=rules.size)
-    root = record.get_root()
-    root.set_raw("GM", b"%d" % rules.number)
-    if "komi" in start.game.params:
-        root.set("KM", start.game.params["komi"])
-    root.set("RU", str(start.game))
-    state = start.clone()
-    for action in actions:
-        node = record.extend_main_sequence()
-        node.set_move("bw"[state.current_player()], rules.move(action))
-        state.apply_action(action)
-    if result := sgf_result(state, lost):
-        root.set("RE", result)
-    return bytes(record.serialise())
-
-
-def _of_sgf(content: bytes, game: Game) -> State:
-    rules = SgfRules.of(game)
-    record: Any = sgfmill("sgf").Sgf_game.from_bytes(content)
-    if record.get_size() != rules.size:
-        raise ValueError(f"a board of {record.get_size()}x{record.get_size()}")
-    nodes = record.get_main_sequence()
-    root = nodes[0]
-    number = root.get("GM") if root.has_property("GM") else 1
-    if number != rules.number:
-        raise ValueError(f"one of another game, GM[{number}]")
-    if any(node.has_setup_stones() for node in nodes):
-        raise ValueError("stones that no move placed (AB, AW)")
-    komi = game.params.get("komi")
-    if komi is not None and root.has_property("KM") and root.get("KM") != komi:
-        raise ValueError(f"a komi of {root.get('KM'):g}")
-    state = game.new_initial_state()
-    for node in nodes:
-        colour, move = node.get_move()
-        if colour is None:
-            continue
-        if "bw".index(colour) != state.current_player():
-            raise ValueError(f"a move of the other player at ply {len(state.history())}")
-        action = rules.action(move)
-        if action is None:
-            raise ValueError(f"a pass at ply {len(state.history())}")
-        state.apply_action(action)
     return state

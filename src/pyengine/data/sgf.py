@@ -9,7 +9,7 @@ from pyengine.errors import ConfigError
 from pyengine.extras import need
 from pyengine.games import Game
 
-__all__ = ["SgfRules", "sgfmill"]
+__all__ = ["SgfRules", "check_in_sgf", "sgfmill"]
 
 #: The number that SGF has for a game (GM).
 _NUMBERS = {"go": 1, "gomoku": 4}
@@ -20,6 +20,12 @@ _LARGEST = 26  # sgfmill's, and that of points of two letters
 def sgfmill(module: str) -> Any:
     """Return a module of sgfmill. Raises EngineError that names the extra ``sgf``."""
     return need(f"sgfmill.{module}", "sgf")
+
+
+def check_in_sgf(game: str) -> None:
+    """Raise ConfigError for the text of a game that SGF does not have."""
+    if game.partition("(")[0] not in _NUMBERS:
+        raise ConfigError(f"SGF is for {' and '.join(_NUMBERS)}, found {game}")
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,7 @@ class SgfRules:
     @classmethod
     def of(cls, game: Game) -> SgfRules:
         """Return a game's. Raises ConfigError for one that SGF does not have, or its board."""
-        if game.name not in _NUMBERS:
-            raise ConfigError(f"SGF is for {' and '.join(_NUMBERS)}, found {game}")
+        check_in_sgf(str(game))
         rows, columns = game.board_shape
         if rows != columns or rows > _LARGEST:
             raise ConfigError(f"SGF is for square boards up to {_LARGEST}, found {rows}x{columns}")

@@ -17,7 +17,7 @@ from pyengine.data.export import fresh_directory
 from pyengine.data.layout import FULL_SEARCH, Rows
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import GameLine
-from pyengine.data.sgf import SgfRules, sgfmill
+from pyengine.data.sgf import SgfRules, check_in_sgf, sgfmill
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece, Source, newest
 from pyengine.errors import ConfigError
@@ -64,6 +64,7 @@ def export_sgf(
     check_flag("overwrite", overwrite)
     wanted = _numbers(games)
     source = Source(path_of("directory", directory))
+    check_in_sgf(source.manifest.layout.game)
     game = source.manifest.layout.load_game()
     rules = SgfRules.of(game)
     sgfmill("sgf")

@@ -113,6 +113,11 @@ GAMES: dict[str, Case] = {
         ConfigError,
         "expected one of connect_four.*did you mean connect_four?",
     ),
+    "a class as Python names it": (
+        lambda: api.load_game("games.heaps.Nim"),
+        ConfigError,
+        'found "games.heaps.Nim"; did you mean games.heaps:Nim?',
+    ),
     "a parameter's typing error": (
         lambda: api.load_game("go", bord_size=9),
         ConfigError,

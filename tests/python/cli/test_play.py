@@ -179,6 +179,13 @@ def test_moves_lists_the_legal_ones() -> None:
     assert "and 195 more" in play("gomoku", *QUICK, typed="moves quit")
 
 
+def test_a_pass_is_named_among_many_moves() -> None:
+    text = play("go", "-p", "board_size=9", *QUICK, typed="moves help quit")
+    assert " pass and 51 more\n" in text
+    assert "a move, for example A9 or pass, or:" in text
+    assert "pass" not in play("othello", *QUICK, typed="moves help quit")
+
+
 def test_a_pass_is_a_move() -> None:
     text = play("go", "-p", "board_size=5", *TWO_PERSONS, typed="pass pass quit")
     assert "wins" in text
@@ -264,7 +271,8 @@ def test_a_saved_result_is_sgfs_and_makes_training_data(
     ("properties", "words"),
     [
         ("GM[4]SZ[5]", "found one of another game, GM[4]"),
-        ("SZ[5]AB[aa]AW[bb]", "found stones that no move placed (AB, AW)"),
+        ("SZ[5];AB[aa]AW[bb]", "found stones set after the first move (AB, AW, AE)"),
+        ("SZ[5]AW[ba][ab];AB[cc];B[dd];W[aa]", "found stones set after the first move"),
         ("SZ[5]KM[6.5]", "found a komi of 6.5"),
         ("SZ[9]", "found a board of 9x9"),
         ("GM[x]SZ[5]", "expected a game of go"),
@@ -276,6 +284,70 @@ def test_an_sgf_game_of_other_rules_is_refused(properties: str, words: str, tmp_
     file.write_text(f"(;FF[4]{properties};B[cc])")
     text = play("go(board_size=5)", *TWO_PERSONS, typed=f"load {file};quit")
     assert words in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("properties", "game"),
+    [
+        ("SZ[5]KM[5.5]RU[Japanese]", "go(board_size=5,komi=5.5,"),
+        ("SZ[5]RU[go(board_size=5,suicide=true)]", "go(board_size=5,komi=7.5,"),
+    ],
+)
+def test_sgf_is_loaded_with_its_own_rules_where_none_are_given(
+    properties: str, game: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
+    file = tmp_path / "game.sgf"
+    file.write_text(f"(;FF[4]{properties};B[cc])")
+    text = play("go", "--load", str(file), *TWO_PERSONS, typed="quit")
+    assert text.startswith(game)
+    assert "3 . . X . ." in text
+    assert ("suicide=true" in text) == ("suicide=true" in properties)
+
+
+def test_moves_are_loaded_with_their_own_rules_where_none_are_given(tmp_path: Path) -> None:
+    file = tmp_path / "game.txt"
+    play("othello", "-p", "board_size=6", *TWO_PERSONS, typed=f"b3;save {file}")
+    text = play("othello", "--load", str(file), *TWO_PERSONS, typed="quit")
+    assert text.startswith("othello(board_size=6)")
+    assert "3 . X X X . ." in text
+
+
+def test_rules_that_are_given_stand_above_those_of_a_file(tmp_path: Path) -> None:
+    saved = tmp_path / "game.txt"
+    saved.write_text("pyengine game\ngame: othello(board_size=6)\nmoves: c2\n")
+    command = [sys.executable, "-m", "pyengine.cli", "play", "--load", str(saved), *TWO_PERSONS]
+    for given in (["othello(board_size=8)"], ["othello", "-p", "board_size=8"], ["connect_four"]):
+        done = subprocess.run(
+            [*command, *given], capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == 1
+        assert f"expected a game of {given[0].partition('(')[0]}(" in done.stderr
+        assert "found one of othello(board_size=6)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "mover"),
+    [
+        ("AB[aa][bb];W[cc];B[dd]", "O to move"),
+        ("AB[aa][bb]", "O to move"),
+        ("AB[aa]AW[bb]", "X to move"),
+        ("AB[aa]AW[bb]PL[W]", "O to move"),
+        ("AB[aa]AW[bb]PL[W];B[cc]", "O to move"),
+    ],
+)
+def test_a_game_with_stones_set_at_its_start_is_loaded_and_saved(
+    content: str, mover: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
+    file, again = tmp_path / "handicap.sgf", tmp_path / "again.sgf"
+    file.write_text(f"(;FF[4]SZ[5]{content})")
+    game = "go(board_size=5)"
+    text = play(game, "--load", str(file), *TWO_PERSONS, typed=f"save {again};quit")
+    assert "5 X . . . ." in text
+    assert mover in text
+    loaded_again = play(game, "--load", str(again), *TWO_PERSONS, typed="quit")
+    assert loaded_again.partition("quit")[0] == text.partition("save ")[0]
 
 
 def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> None:

@@ -206,6 +206,14 @@ def moves_of(record: Any, game: Any) -> list[int]:
     return actions
 
 
+def test_a_users_game_has_no_sgf_wherever_it_is(tmp_path: Path) -> None:
+    write(tmp_path / "data", GOMOKU, PLAIN, [])
+    manifest = tmp_path / "data" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("gomoku(", "games.py:Mine("))
+    with pytest.raises(ConfigError, match=r"^SGF is for go and gomoku, found games\.py:Mine"):
+        export_sgf(tmp_path / "data")
+
+
 @pytest.mark.parametrize("game", [GO5, GOMOKU], ids=lambda game: game.name)
 def test_sgfmill_reads_the_games_back(game: Any, rng: random.Random, tmp_path: Path) -> None:
     sgf = pytest.importorskip("sgfmill.sgf")

@@ -99,6 +99,13 @@ def test_a_wrong_answer_is_an_error_and_the_evaluator_stays_usable(kind: Any, wr
     assert evaluator.evaluate([start()] * 2)[0].shape == (2, 9)
 
 
+def test_a_module_of_pytorch_is_refused_with_what_to_do() -> None:
+    torch = pytest.importorskip("torch", reason="torch is absent (extra `train`)")
+    for make in (CallbackEvaluator, lambda net: Engine("tic_tac_toe", net)):
+        with pytest.raises(ConfigError, match=r"found the torch.nn.Module Linear: .*export_module"):
+            make(torch.nn.Linear(9, 9))
+
+
 def test_the_message_of_a_wrong_shape_says_what_was_expected_and_found() -> None:
     evaluator = CallbackEvaluator(lambda planes: (np.zeros((2, 8)), np.zeros(2)))
     with pytest.raises(EvaluationError, match=r"policy .*\[2,9\], found float64\[2,8\]"):

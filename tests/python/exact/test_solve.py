@@ -208,7 +208,9 @@ def test_bad_states_are_named() -> None:
         pyengine.solve(pyengine.load_game("tic_tac_toe"))  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match=r"expected a state, such as .*, found a text"):
         pyengine.solve("tic_tac_toe")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="does not tell its game"):
+    with pytest.raises(
+        ConfigError, match=r"does not tell its game; name it, solve\(state, ..., game=GAME\)"
+    ):
         pyengine.solve(ToyGame(Pairs).new_initial_state())
 
 

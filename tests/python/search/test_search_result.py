@@ -208,6 +208,16 @@ def test_a_tree_is_a_line(result: SearchResult) -> None:
     assert "\n" not in repr(tree)
 
 
+def test_a_tree_is_printed_from_its_top(result: SearchResult) -> None:
+    tree = result.tree()
+    lines = str(tree).splitlines()
+    best = max(tree.children, key=lambda child: child.visits)
+    assert lines[0] == f"root  visits {tree.visits}"
+    assert lines[1].startswith(f"  {best.name}  visits {best.visits}  q {best.q:+.3f}")
+    assert lines[-1] == f"  and {len(tree.children) - 3} more"
+    assert len(lines) <= 1 + 3 + 9 + 27 + 13
+
+
 def picture_of(game: str, moves: Sequence[int], share: dict[int, float]) -> ElementTree.Element:
     """Return the picture of a state in which actions have a share of the visits."""
     state = pyengine.load_game(game).new_initial_state(moves)

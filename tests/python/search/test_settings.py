@@ -41,6 +41,11 @@ def test_an_unknown_field_is_named_and_the_known_ones_are_listed(kind: Any, know
         kind(missp=1)
 
 
+def test_a_field_that_is_nearly_known_is_the_one_that_was_meant() -> None:
+    with pytest.raises(ConfigError, match=r"; did you mean simulations\?$"):
+        SearchConfig(simulation=5)  # type: ignore[call-arg]
+
+
 @pytest.mark.parametrize("kind", SECTIONS)
 def test_an_unknown_setting_of_a_run_is_named_with_its_section(kind: type[Section]) -> None:
     pattern = rf"^{kind.section}\.missp: no such setting; expected one of {kind.names()[0]}"
