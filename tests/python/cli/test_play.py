@@ -329,11 +329,11 @@ def test_rules_that_are_given_stand_above_those_of_a_file(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("content", "mover"),
     [
-        ("AB[aa][bb];W[cc];B[dd]", "O to move"),
-        ("AB[aa][bb]", "O to move"),
-        ("AB[aa]AW[bb]", "X to move"),
-        ("AB[aa]AW[bb]PL[W]", "O to move"),
-        ("AB[aa]AW[bb]PL[W];B[cc]", "O to move"),
+        ("AB[aa][bb];W[cc];B[dd]", "White (O) to move"),
+        ("AB[aa][bb]", "White (O) to move"),
+        ("AB[aa]AW[bb]", "Black (X) to move"),
+        ("AB[aa]AW[bb]PL[W]", "White (O) to move"),
+        ("AB[aa]AW[bb]PL[W];B[cc]", "White (O) to move"),
     ],
 )
 def test_a_game_with_stones_set_at_its_start_is_loaded_and_saved(
