@@ -43,6 +43,10 @@ class NetworkConfig(Section):
         blocks (int in [0, 10000], default 4): residual blocks; AlphaGo Zero: 19 or 39.
         filters (int in [1, 65536], default 64): of each convolution in the tower; AlphaGo Zero:
             256.
+        pooling_every (int >= 0, default 0): each so many blocks the first convolution gets a bias
+            for each channel that is learnt from the whole board: global pooling [KataGo]; 0 = none.
+        squeeze_excitation (int in [0, 65536], default 0): units of the layer by which each block
+            scales and shifts its channels, from their means over the board [Lc0]; 0 = none.
         value ("scalar" or "wdl", default "scalar"): a value by tanh, or logits of win, draw, loss.
         policy_filters (int in [1, 65536], default 2): of the policy head's 1x1 convolution [AlphaGo
             Zero]. A run file has 16 where ``kind`` is not ``"alphago_zero"``.
@@ -57,6 +61,8 @@ class NetworkConfig(Section):
     kind: str = choice("alphago_zero", "alphago_zero", "convolutional", "value")
     blocks: int = integer(4, most=_MOST_BLOCKS)
     filters: int = integer(64, 1, most=_MOST_WIDTH)
+    pooling_every: int = integer(0)
+    squeeze_excitation: int = integer(0, most=_MOST_WIDTH)
     value: str = choice("scalar", "scalar", "wdl")
     policy_filters: int = integer(2, 1, most=_MOST_WIDTH)
     value_filters: int = integer(1, 1, most=_MOST_WIDTH)

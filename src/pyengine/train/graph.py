@@ -6,7 +6,7 @@ output changes from version to version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,8 @@ import torch  # noqa: TID253
 from onnx import TensorProto, helper, numpy_helper  # noqa: TID253
 from torch import nn  # noqa: TID253
 
-from pyengine.train.network import (
-    SCALE_MIDDLE,
-    SCALE_STEP,
-    Network,
-    PublishedHeads,
-    ValueHead,
-)
+from pyengine.train.blocks import SCALE_MIDDLE, SCALE_STEP, Block, BoardBias, Excitation
+from pyengine.train.network import Network, PublishedHeads, ValueHead
 
 __all__ = ["folded", "model_of"]
 
@@ -52,6 +47,7 @@ class _Graph:
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.weights: list[Any] = []
+        self.shared: dict[str, str] = {}
 
     def add(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
         self.nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
@@ -75,6 +71,17 @@ class _Graph:
 
     def relu(self, x: str, output: str) -> str:
         return self.add("Relu", [x], output)
+
+    def once(self, name: str, make: Callable[[_Graph], str]) -> str:
+        """Return a tensor that several nodes read, made by the first of them."""
+        if name not in self.shared:
+            self.shared[name] = make(self)
+        return self.shared[name]
+
+    def on_points(self, x: str, output: str) -> str:
+        """[N,F] to [N,F,1,1]."""
+        axes = self.once("axes", lambda graph: graph.weight("axes", np.array([2, 3], np.int64)))
+        return self.add("Unsqueeze", [x, axes], output)
 
     def linear(self, x: str, layer: nn.Linear, output: str) -> str:
         weight, bias = _array(layer.weight), _array(layer.bias)
@@ -133,11 +140,35 @@ def _value_name(network: Network) -> str:
 def _tower(graph: _Graph, network: Network) -> str:
     x = graph.conv_relu("planes", network.stem, "stem")
     for number, block in enumerate(network.blocks):
-        inner = graph.conv_relu(x, block.first, f"block{number}.first")
-        inner = graph.conv_norm(inner, block.second, f"block{number}.second")
-        inner = graph.add("Add", [inner, x], f"block{number}.sum")
-        x = graph.relu(inner, f"block{number}")
+        x = _block(graph, block, x, f"block{number}")
     return x
+
+
+def _block(graph: _Graph, block: Block, x: str, name: str) -> str:
+    inner = graph.conv_norm(x, block.first, f"{name}.first.conv")
+    if block.board_bias is not None:
+        bias = _board_bias(graph, block.board_bias, x, f"{name}.board")
+        inner = graph.add("Add", [inner, bias], f"{name}.first.sum")
+    inner = graph.relu(inner, f"{name}.first")
+    inner = graph.conv_norm(inner, block.second, f"{name}.second")
+    if block.excitation is not None:
+        inner = _excitation(graph, block.excitation, inner, f"{name}.excitation")
+    inner = graph.add("Add", [inner, x], f"{name}.sum")
+    return graph.relu(inner, name)
+
+
+def _board_bias(graph: _Graph, layer: BoardBias, x: str, name: str) -> str:
+    seen = _pooled(graph, graph.conv_relu(x, layer.conv, f"{name}.seen"), name)
+    return graph.on_points(graph.linear(seen, layer.out, f"{name}.bias"), f"{name}.bias.points")
+
+
+def _excitation(graph: _Graph, layer: Excitation, x: str, name: str) -> str:
+    mean = graph.add("ReduceMean", [x], f"{name}.mean", axes=[2, 3], keepdims=0)
+    hidden = graph.relu(graph.linear(mean, layer.hidden, f"{name}.sum"), f"{name}.hidden")
+    scale = graph.add("Sigmoid", [graph.linear(hidden, layer.scale, f"{name}.raw")], f"{name}.gate")
+    scaled = graph.add("Mul", [x, graph.on_points(scale, f"{name}.gate.points")], f"{name}.scaled")
+    shift = graph.on_points(graph.linear(hidden, layer.shift, f"{name}.shift"), f"{name}.points")
+    return graph.add("Add", [scaled, shift], name)
 
 
 def _published(graph: _Graph, network: Network, x: str) -> None:
@@ -152,11 +183,9 @@ def _published(graph: _Graph, network: Network, x: str) -> None:
 
 def _convolutional(graph: _Graph, network: Network, x: str) -> None:
     heads = network.heads
-    scale = _scale(graph)
-    pooled = _pooled(graph, graph.conv_relu(x, heads.policy_pooled, "policy.seen"), scale, "policy")
+    pooled = _pooled(graph, graph.conv_relu(x, heads.policy_pooled, "policy.seen"), "policy")
     bias = graph.linear(pooled, heads.policy_bias, "policy.bias")
-    axes = graph.weight("policy.axes", np.array([2, 3], np.int64))
-    bias = graph.add("Unsqueeze", [bias, axes], "policy.bias.board")
+    bias = graph.on_points(bias, "policy.bias.board")
     board = graph.conv_norm(x, heads.policy_conv, "policy.conv")
     board = graph.relu(graph.add("Add", [board, bias], "policy.sum"), "policy.hidden")
     kernel, offset = _array(heads.policy_out.weight), _array(heads.policy_out.bias)
@@ -167,19 +196,19 @@ def _convolutional(graph: _Graph, network: Network, x: str) -> None:
         points = graph.add("Flatten", [board], "policy.flat")
         passing = graph.linear(pooled, heads.pass_out, "policy.pass")
         graph.add("Concat", [points, passing], "policy", axis=1)
-    _pooled_value(graph, network, x, scale)
+    _pooled_value(graph, network, x)
 
 
-def _pooled_value(graph: _Graph, network: Network, x: str, scale: str) -> None:
+def _pooled_value(graph: _Graph, network: Network, x: str) -> None:
     heads = network.heads
-    value = _pooled(graph, graph.conv_relu(x, heads.value_conv, "value.seen"), scale, "value")
+    value = _pooled(graph, graph.conv_relu(x, heads.value_conv, "value.seen"), "value")
     value = graph.relu(graph.linear(value, heads.value_hidden, "value.sum"), "value.hidden")
     graph.linear(value, heads.value_out, _value_name(network))
 
 
 def _value_alone(graph: _Graph, network: Network, x: str) -> None:
     """The policy is zeros [N,A], made from the input's shape."""
-    _pooled_value(graph, network, x, _scale(graph))
+    _pooled_value(graph, network, x)
     rows = graph.add("Shape", ["planes"], "policy.rows", start=0, end=1)
     sides = graph.add("Shape", ["planes"], "policy.sides", start=2, end=4)
     actions = graph.add("ReduceProd", [sides], "policy.points", axes=[0], keepdims=1)
@@ -201,8 +230,9 @@ def _scale(graph: _Graph) -> str:
     return graph.add("Mul", [graph.add("Sub", [side, middle], "scale.off"), step], "scale")
 
 
-def _pooled(graph: _Graph, x: str, scale: str, name: str) -> str:
+def _pooled(graph: _Graph, x: str, name: str) -> str:
     """[N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
+    scale = graph.once("scale", _scale)
     mean = graph.add("ReduceMean", [x], f"{name}.mean", axes=[2, 3], keepdims=0)
     scaled = graph.add("Mul", [mean, scale], f"{name}.scaled")
     most = graph.add("ReduceMax", [x], f"{name}.max", axes=[2, 3], keepdims=0)

@@ -11,49 +11,20 @@ from torch.nn import functional  # noqa: TID253
 from pyengine.arguments import check_type, elements, found, in_one_line
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
+from pyengine.train.blocks import Block, pooled
 from pyengine.train.boards import ConvNorm, Features, each
 from pyengine.train.configs import NetworkConfig, TrainConfig
 
 __all__ = [
-    "Block",
     "ConvolutionalHeads",
     "Network",
     "PublishedHeads",
     "ValueHead",
-    "board_scale",
     "new_network",
     "parameters_of",
 ]
 
-#: Board side for which :func:`board_scale` is 0 and the step by which it grows [KataGo].
-SCALE_MIDDLE, SCALE_STEP = 14.0, 0.1
-
 _MOST = 1 << 16  # planes, points of a side, actions
-
-
-def board_scale(height: int, width: int) -> float:
-    """Return how large a board is, about -1 to 1: ``(sqrt(H W) - 14) / 10`` [KataGo]."""
-    return float(((height * width) ** 0.5 - SCALE_MIDDLE) * SCALE_STEP)
-
-
-class Block(nn.Module):
-    """A residual block: ``relu(x + second(relu(first(x))))``, [N,F,H,W] to the same.
-
-    It begins as ``relu(x)``. Were it random, activations would double from block to block until
-    something has been learnt: 20 of them gave policy logits in the thousands, values of 1 or -1.
-    """
-
-    def __init__(self, filters: int) -> None:
-        """The first convolution is random."""
-        super().__init__()
-        self.first = ConvNorm(filters, filters, 3)
-        self.second = ConvNorm(filters, filters, 3)
-        nn.init.zeros_(self.second[1].weight)  # [Goyal et al. 2017, 5.1]
-
-    def forward(self, x: Features) -> Any:
-        """[N,F,H,W], of one board or of each of several, to the same."""
-        inner = self.second(each(functional.relu, self.first(x)))
-        return each(lambda x, y: functional.relu(x + y), x, inner)
 
 
 class PublishedHeads(nn.Module):
@@ -110,12 +81,12 @@ class ConvolutionalHeads(nn.Module):
         return each(self._evaluated, seen, points, self.value_conv(x))
 
     def _evaluated(self, seen: Tensor, points: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        pooled = _pooled(functional.relu(seen))
-        bias = self.policy_bias(pooled)[:, :, None, None]
+        board = pooled(functional.relu(seen))
+        bias = self.policy_bias(board)[:, :, None, None]
         policy = self.policy_out(functional.relu(points + bias)).flatten(1)
         if self.pass_out is not None:
-            policy = torch.cat([policy, self.pass_out(pooled)], dim=1)
-        value = functional.relu(self.value_hidden(_pooled(functional.relu(value))))
+            policy = torch.cat([policy, self.pass_out(board)], dim=1)
+        value = functional.relu(self.value_hidden(pooled(functional.relu(value))))
         return policy, self.value_out(value)
 
 
@@ -135,16 +106,9 @@ class ValueHead(nn.Module):
         return each(self._evaluated, self.value_conv(x))
 
     def _evaluated(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        value = functional.relu(self.value_hidden(_pooled(functional.relu(x))))
+        value = functional.relu(self.value_hidden(pooled(functional.relu(x))))
         actions = x.shape[2] * x.shape[3] + int(self.has_pass)
         return x.new_zeros(len(x), actions), self.value_out(value)
-
-
-def _pooled(x: Tensor) -> Tensor:
-    """[N,F,H,W] to [N,3F]: mean, mean times the board's scale, maximum."""
-    mean = x.mean(dim=(2, 3))
-    scale = board_scale(x.shape[2], x.shape[3])
-    return torch.cat([mean, mean * scale, x.amax(dim=(2, 3))], dim=1)
 
 
 class Network(nn.Module):
@@ -187,7 +151,7 @@ class Network(nn.Module):
         """Make tower and heads with random weights."""
         config, (height, width), actions = self.config, self.board, self.actions
         self.stem = ConvNorm(self.planes, config.filters, 3)
-        self.blocks = nn.ModuleList(Block(config.filters) for _ in range(config.blocks))
+        self.blocks = nn.ModuleList(self._block(number) for number in range(config.blocks))
         self.heads: nn.Module
         if config.kind == "alphago_zero":
             self.heads = PublishedHeads(config, self.board, actions)
@@ -199,6 +163,11 @@ class Network(nn.Module):
                 f'network.kind: "{config.kind}" needs an action for each of the '
                 f"{height}x{width} points and at most a pass, found {actions} actions"
             )
+
+    def _block(self, number: int) -> Block:
+        config, every = self.config, self.config.pooling_every
+        pooling = every > 0 and (number + 1) % every == 0
+        return Block(config.filters, pooling=pooling, excitation=config.squeeze_excitation)
 
     def forward(self, planes: Features) -> Any:
         """Evaluate positions for the player to move.

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from pyengine.train import LossConfig, NetworkConfig, OptimiserConfig
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
+from pyengine.train.blocks import Block  # noqa: E402
 from pyengine.train.graph import folded  # noqa: E402
 from pyengine.train.loss import losses, outcome_shares, regularisation  # noqa: E402
 from pyengine.train.network import parameters_of  # noqa: E402
@@ -65,6 +67,50 @@ def test_onnx_runtime_computes_what_pytorch_does(
     report = train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
     assert report.difference < 1e-5
     assert report.positions == 64 * len(games)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"pooling_every": 2},
+        {"squeeze_excitation": 4},
+        {"kind": "convolutional", "pooling_every": 1, "squeeze_excitation": 1},
+    ],
+    ids=str,
+)
+def test_blocks_that_see_the_whole_board_are_exported(
+    told: dict[str, object], tmp_path: Path
+) -> None:
+    config = NetworkConfig.from_dict({"blocks": 3, "filters": 8, **told})
+    games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in told)]
+    network = network_for(config, games[0])
+    for block in network.blocks:
+        if block.excitation is not None:
+            torch.nn.init.normal_(block.excitation.shift.weight)  # 0 in a fresh one
+    assert train.export(network, games, pyengine.ModelSpec(), tmp_path / "n.onnx").difference < 1e-5
+    plain = NetworkConfig.from_dict({"blocks": 3, "filters": 8, **told, "pooling_every": 0})
+    biased = [block.board_bias is not None for block in network.blocks]
+    assert biased == [
+        (k + 1) % config.pooling_every == 0 if config.pooling_every else False for k in range(3)
+    ]
+    assert parameters_of(network_for(plain, games[0])) <= parameters_of(network)
+
+
+@pytest.mark.parametrize("told", [{"pooling": True}, {"excitation": 4}], ids=str)
+def test_a_fresh_block_that_sees_the_whole_board_is_the_identity(told: dict[str, Any]) -> None:
+    block = Block(8, **told)
+    x = torch.rand(4, 8, 5, 5)
+    assert torch.equal(block(x), x)
+
+
+def test_a_far_stone_changes_what_a_block_with_pooling_says_of_a_point() -> None:
+    near, far = torch.zeros(1, 8, 19, 19), torch.zeros(1, 8, 19, 19)
+    far[0, :, 18, 18] = 1
+    for pooling in (False, True):
+        torch.manual_seed(0)
+        block = Block(8, pooling=pooling).eval()
+        torch.nn.init.ones_(block.second[1].weight)
+        assert torch.equal(block(near)[0, :, 0, 0], block(far)[0, :, 0, 0]) != pooling
 
 
 def test_a_deep_network_that_has_not_learnt_evaluates_moderately(tmp_path: Path) -> None:
