@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import _core, machine
-from pyengine.files import check_output
+from pyengine.files import check_output, replacing
 
 if TYPE_CHECKING or __package__:
     from . import bars, plot
@@ -288,10 +288,11 @@ def main(
     print(report.table())
     try:
         if to_json is not None:
-            to_json.write_text(json.dumps(report.to_dict(), indent=1) + "\n")
+            with replacing(to_json) as temporary:
+                temporary.write_text(json.dumps(report.to_dict(), indent=1) + "\n", "utf-8")
         if to_plot is not None:
             plot.draw([report.to_dict()], to_plot)
-    except (OSError, pyengine.ConfigError) as error:
+    except pyengine.EngineError as error:
         print(error, file=sys.stderr)
         return 130 if interrupted else 1
     if report.failed:

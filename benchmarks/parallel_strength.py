@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import MatchResult, SearchConfig, machine
+from pyengine.files import replacing
 from pyengine.match.identity import identity_of
 
 if TYPE_CHECKING or __package__:
@@ -184,7 +185,8 @@ class Counters:
         for key, value in stats.items():
             self.sums[key] = self.sums.get(key, 0) + value
         if self._file is not None:
-            self._file.write_text(json.dumps(self.sums) + "\n", "utf-8")
+            with replacing(self._file) as temporary:
+                temporary.write_text(json.dumps(self.sums) + "\n", "utf-8")
 
 
 def play(

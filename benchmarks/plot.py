@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyengine.errors import ConfigError
+from pyengine.errors import ConfigError, DataError
+from pyengine.files import replacing, unwritten
 
 if TYPE_CHECKING or __package__:
     from .bars import Bar, bar_of
@@ -82,9 +83,12 @@ def draw(reports: Sequence[dict[str, Any]], file: Path) -> None:
     machine = parts[0][0]["machine"]
     figure.suptitle(f"{machine['cpu']}; {machine['pyengine']}", fontsize=9, color="#555555")
     try:
-        figure.savefig(file, dpi=120)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"plot: {file} cannot be written: {error}") from error
+        with replacing(file) as temporary:
+            figure.savefig(temporary, dpi=120, format=file.suffix[1:] or "png")
+    except DataError as error:
+        raise ConfigError(f"plot: {error}") from error
+    except ValueError as error:  # of a format that is none
+        raise ConfigError(f"plot: {unwritten(file, error)}") from error
 
 
 def _draw_part(axes: Any, report: dict[str, Any], lines: list[Line], meaning: str) -> None:

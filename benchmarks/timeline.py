@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pyengine
 from pyengine import _core
+from pyengine.files import replacing
 
 
 class Span(NamedTuple):
@@ -94,4 +95,6 @@ def write(file: Path, searches: dict[str, Sequence[Span]]) -> None:
         for number, (name, spans) in enumerate(searches.items(), 1)
         for event in events(name, number, spans)
     ]
-    file.write_text(json.dumps({"traceEvents": found, "displayTimeUnit": "ms"}) + "\n", "utf-8")
+    text = json.dumps({"traceEvents": found, "displayTimeUnit": "ms"}) + "\n"
+    with replacing(file) as temporary:
+        temporary.write_text(text, "utf-8")

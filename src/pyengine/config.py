@@ -14,7 +14,7 @@ import numpy as np
 from pyengine import _core
 from pyengine.arguments import check_type
 from pyengine.errors import ConfigError
-from pyengine.files import read_limited
+from pyengine.files import read_limited, unread
 from pyengine.settings import Settings
 
 __all__ = ["SearchConfig"]
@@ -194,9 +194,9 @@ class SearchConfig(Settings):
             check_type("source", source, str | Path, "TOML text, or the Path of a file")
             text = read_limited(source).decode() if isinstance(source, Path) else source
             fields = tomllib.loads(text)
-        except OSError as error:
-            raise ConfigError(f"{source} cannot be read: {error}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(unread(Path(source), error)) from error
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ConfigError(f"a search configuration: not TOML: {error}") from error
         optional = {f.name for f in dataclasses.fields(cls) if "None" in str(f.type)}
         for name in optional & fields.keys():

@@ -98,10 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         models = [_checked(scene, options.model or scene.model) for scene in SCENES]
         for scene, model in zip(SCENES, models, strict=True):
             show(scene, model, options.simulations, options.threads)
+        sys.stdout.flush()
     except EngineError as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader left
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # the reader left
+            print(f"error: the output cannot be written: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:

@@ -22,6 +22,9 @@ __all__ = [
     "replacing",
     "sha256_of",
     "temporary_beside",
+    "unread",
+    "unwritten",
+    "why",
     "write_durably",
 ]
 
@@ -58,6 +61,45 @@ def _can_be_encoded(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def why(error: BaseException, path: Path | None = None) -> str:
+    """Return in words why a file could not be read or written, for a message that names it.
+
+    Without the number of an OSError, and without its file, but where a path is given and it is
+    neither that nor the temporary one beside it.
+    """
+    if isinstance(error, UnicodeDecodeError):
+        byte = error.object[error.start]
+        return f"expected text in UTF-8, found the byte 0x{byte:02x} at {error.start}"
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    other = error.filename is not None and not _is_of(error.filename, path)
+    return f"{error.strerror}: {error.filename}" if other else error.strerror
+
+
+def _is_of(name: Any, path: Path | None) -> bool:
+    """Whether an error's file is a path, or the temporary one that is to take its place."""
+    if not isinstance(name, str) or path is None:
+        return path is None
+    file = Path(name)
+    beside = file.name.startswith(path.name) and file.name.endswith(TEMPORARY)
+    return file == path or (beside and file.parent == path.parent)
+
+
+def unread(path: Path, error: BaseException) -> str:
+    """Return the message for a file that cannot be read."""
+    is_it = isinstance(error, OSError) and _is_of(error.filename or str(path), path)
+    if is_it and isinstance(error, FileNotFoundError):
+        return f"expected a file, found no {path}"
+    if is_it and isinstance(error, IsADirectoryError):
+        return f"expected a file, found the folder {path}"
+    return f"{path} cannot be read: {why(error, path)}"
+
+
+def unwritten(path: Path, error: BaseException) -> str:
+    """Return the message for a file that cannot be written."""
+    return f"{path} cannot be written: {why(error, path)}"
 
 
 def check_output(path: Path) -> None:
@@ -145,7 +187,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         temporary.replace(path)
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error}") from error
+        raise DataError(unwritten(path, error)) from error
     finally:
         if temporary is not None:
             with suppress(OSError):

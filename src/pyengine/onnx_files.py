@@ -20,7 +20,7 @@ from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
 
 from pyengine.errors import ModelError
-from pyengine.files import sha256_of
+from pyengine.files import sha256_of, why
 
 __all__ = ["external_files", "model_digest"]
 
@@ -129,7 +129,7 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             named = list(_named(_Wire(data), len(data)))
     except OSError as error:
-        raise ModelError(f"{_shown(path)} cannot be read: {error.strerror or error}") from error
+        raise ModelError(f"{_shown(path)} cannot be read: {why(error, path)}") from error
     except _BadWireError as error:
         raise ModelError(f"{_shown(path)} cannot be loaded: expected ONNX, found {error}") from None
     return tuple(dict.fromkeys(_inside(path, tensor, location) for tensor, location in named))
@@ -221,7 +221,7 @@ def _way_out(model: Path, name: str) -> str | None:
         real = (model.parent / name).resolve()
         folders = model.parent.resolve(), model.resolve().parent
     except (OSError, RuntimeError) as error:  # the latter: links in a circle, in Python 3.11
-        return str(error)
+        return why(error)
     inside = any(real.is_relative_to(folder) for folder in folders)
     return None if inside else f"a link to {_shown(real)}"
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pyengine import _core
 from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError, DataError, ModelError
-from pyengine.files import check_output, path_of, read_limited, write_durably
+from pyengine.files import check_output, path_of, read_limited, unwritten, why, write_durably
 from pyengine.games import State, as_game
 
 __all__ = ["PATTERNS", "RolloutPolicy"]
@@ -153,7 +153,7 @@ class RolloutPolicy:
         try:
             write_durably(file, [content.getvalue()])
         except OSError as error:
-            raise DataError(f"{file} cannot be written: {error}") from error
+            raise DataError(unwritten(file, error)) from error
 
     def probabilities(self, states: Sequence[Any]) -> Floats:
         """Return what it would play.
@@ -210,7 +210,7 @@ def _what_is_wrong(error: Exception) -> str:
         case IsADirectoryError():
             return "a folder"
         case OSError():
-            return f"one that cannot be read ({error.strerror or error})"
+            return f"one that cannot be read ({why(error)})"
         case zipfile.BadZipFile():
             return f"a file of another format, or a damaged one ({error})"
         case _DamagedError() | ModelError():

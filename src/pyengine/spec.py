@@ -10,6 +10,7 @@ from typing import Any
 from pyengine import _core
 from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError, ModelError
+from pyengine.files import read_limited, unread
 from pyengine.games import Game, as_game
 from pyengine.settings import Settings
 
@@ -219,9 +220,9 @@ def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -
     for beside in (path.with_suffix(".spec.json"), path.with_name(path.name + ".spec.json")):
         if beside.is_file():
             try:
-                text = beside.read_text(encoding="utf-8")
-            except UnicodeDecodeError as error:
-                raise ModelError(f"{beside} is no ModelSpec: {error}") from error
+                text = read_limited(beside).decode()
+            except (OSError, UnicodeDecodeError) as error:
+                raise ModelError(unread(beside, error)) from error
             return _read(text, str(beside))
     return ModelSpec(**model.infer_spec())
 

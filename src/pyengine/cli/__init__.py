@@ -68,9 +68,12 @@ def _run(args: Sequence[str] | None) -> int:
         if error.errno == errno.ENAMETOOLONG:
             complain("expected the name of a file, found one that is too long")
             return 1
-        if error.errno not in _NO_ROOM or error.filename is not None:
+        if error.filename is not None:
+            complain(f"{error.filename}: {error.strerror}")
+            return 1
+        if error.errno not in _NO_ROOM:
             raise
-        complain(f"the output cannot be written: {error}")
+        complain(f"the output cannot be written: {error.strerror}")
         _leave_output()
         return 1
     except MemoryError:

@@ -16,8 +16,8 @@ from rich.text import Text  # noqa: TID253
 from pyengine.arguments import did_you_mean
 from pyengine.cli import common
 from pyengine.cli.tune import tune_model
-from pyengine.errors import ConfigError
-from pyengine.files import check_output
+from pyengine.errors import ConfigError, DataError
+from pyengine.files import check_output, replacing, unwritten
 
 __all__ = ["bench", "suites"]
 
@@ -87,7 +87,7 @@ class _Outputs:
             try:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise ConfigError(f"--out: no folder {self.folder}: {error}") from error
+                raise ConfigError(f"--out: {unwritten(self.folder, error)}") from error
 
     def kept(self, name: str) -> Path | None:
         """Return where a resumable suite keeps its rows; None = nowhere."""
@@ -128,10 +128,11 @@ class _Outputs:
 
     def _write(self, file: Path, text: str) -> None:
         try:
-            file.write_text(text, "utf-8")
-        except OSError as error:
+            with replacing(file) as temporary:
+                temporary.write_text(text, "utf-8")
+        except DataError as error:
             self.lost.append(str(file))
-            common.console(stderr=True).print(Text(f"not written: {error}", style="bold red"))
+            common.console(stderr=True).print(Text(str(error), style="bold red"))
 
 
 def _as_json(report: dict[str, Any]) -> str:

@@ -31,7 +31,7 @@ from pyengine.evaluators import (
     as_evaluator,
     bundled_models,
 )
-from pyengine.files import check_output, read_limited
+from pyengine.files import check_output, read_limited, unread
 from pyengine.games import Game, State, load_game
 from pyengine.spec import ModelSpec
 
@@ -309,14 +309,14 @@ def read_spec(path: Path | None) -> ModelSpec | None:
     """Return the spec in a JSON file."""
     if path is None:
         return None
-    return ModelSpec.from_json(_read(path))
+    return ModelSpec.from_json(_read("--spec", path))
 
 
-def _read(path: Path) -> str:
+def _read(option: str, path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else read_limited(path).decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise usage(f"{path} cannot be read: {error}") from error
+        raise usage(f"{option}: {unread(path, error)}") from error
 
 
 def output_file(path: Path) -> Path:
@@ -334,7 +334,8 @@ def start_state(game: Game, moves: str, board: Path | None, to_move: int) -> Sta
         if board is None:
             state = game.new_initial_state()
         else:
-            rows = [line.replace(" ", "") for line in _read(board).splitlines() if line.strip()]
+            text = _read("--board", board)
+            rows = [line.replace(" ", "") for line in text.splitlines() if line.strip()]
             state = game.state_from_board(rows, to_move)
         for move in moves.replace(",", " ").split():
             state.apply_action(find_action(state, move))
@@ -381,7 +382,7 @@ def with_time_for_playouts(evaluator: Evaluator, config: SearchConfig) -> Search
 def algorithm_for(evaluator: Evaluator, named: str | None, file: Path | None) -> str | None:
     """Return the algorithm that was named, else UCT for playouts; None leaves it to the file."""
     try:
-        in_file = file is not None and "algorithm" in tomllib.loads(_read(file))
+        in_file = file is not None and "algorithm" in tomllib.loads(_read("--config", file))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise usage(f"--config {file}: expected TOML: {error}") from error
     if named is not None or in_file or not isinstance(evaluator, RolloutEvaluator):

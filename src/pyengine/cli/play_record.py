@@ -10,7 +10,7 @@ from pathlib import Path
 from pyengine.cli.looks import look_of
 from pyengine.cli.play_sgf import sgf_of, sgf_rules, state_of_sgf
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import check_output, read_limited, write_durably
+from pyengine.files import check_output, read_limited, unread, unwritten, write_durably
 from pyengine.games import Game, State, load_game
 from pyengine.outcomes import Lost, outcome_text
 
@@ -41,7 +41,7 @@ def save(path: Path, start: State, actions: list[int], lost: Lost | None) -> Non
     try:
         write_durably(path, [text])
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise DataError(unwritten(path, error)) from error
 
 
 def load(path: Path, game: Game) -> State:
@@ -81,7 +81,7 @@ def _read(path: Path) -> bytes:
     try:
         return read_limited(path)
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise DataError(unread(path, error)) from error
 
 
 def _is_sgf(path: Path) -> bool:

@@ -22,7 +22,7 @@ from pyengine.bundled import bundled_runs
 from pyengine.cli import common
 from pyengine.cli.train_rollout_policy import EPOCHS, train_rollout_policy
 from pyengine.errors import ConfigError
-from pyengine.files import read_limited
+from pyengine.files import read_limited, unread
 from pyengine.train import (
     ActorProgress,
     RunFile,
@@ -200,7 +200,7 @@ def _show(run: Path | None) -> None:
     try:
         text = read_limited(run).decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise common.usage(f"{run} cannot be read: {error}") from error
+        raise common.usage(unread(run, error)) from error
     sys.stdout.write(text)
 
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from pyengine.arguments import check_type
 from pyengine.errors import ModelError
-from pyengine.files import path_of, replacing
+from pyengine.files import path_of, replacing, unread
 
 __all__ = ["EPSILON", "PLANES", "LeelaWeights", "Norm", "read_leela", "write_leela"]
 
@@ -233,7 +233,7 @@ def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ModelError(f"{file}: expected a whole gzip file, found damage: {error}") from error
     except OSError as error:
-        raise ModelError(f"{file} cannot be read: {error.strerror or error}") from error
+        raise ModelError(unread(file, error)) from error
 
 
 @contextmanager

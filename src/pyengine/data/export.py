@@ -17,7 +17,7 @@ from pyengine.data.shards import ShardMaps, check_sha256
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.errors import ConfigError, DataError
 from pyengine.extras import need
-from pyengine.files import path_of, replacing
+from pyengine.files import path_of, replacing, unwritten
 
 __all__ = ["convert", "fresh_directory"]
 
@@ -101,7 +101,7 @@ def fresh_directory(
         target.mkdir(parents=True, exist_ok=True)
         filled = any(target.iterdir())
     except OSError as error:
-        raise DataError(f"{target} cannot be written: {error}") from error
+        raise DataError(unwritten(target, error)) from error
     if filled and not overwrite:
         raise ConfigError(
             f"{target} must be new or empty, or overwrite=True (--overwrite); found files in it"

@@ -12,7 +12,7 @@ from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, 
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of, write_durably
+from pyengine.files import path_of, unread, why, write_durably
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_games", "shard_name"]
 
@@ -151,7 +151,7 @@ class Manifest:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise ConfigError(f"expected a directory of training data, found no {path}") from error
         except OSError as error:  # a folder of that name, a link to itself
-            raise DataError(f"{path} cannot be read: {error}") from error
+            raise DataError(unread(path, error)) from error
         except (TypeError, ValueError, RecursionError) as error:
             raise DataError(f"{path} is damaged: {error!r}") from error
 
@@ -178,7 +178,7 @@ def read_games(path: Path) -> list[GameLine]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is damaged: {error}") from error
+        raise DataError(f"{path} is damaged: {why(error, path)}") from error
     for number, line in enumerate(lines, 1):
         try:
             games.append(GameLine.from_json(line))

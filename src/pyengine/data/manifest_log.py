@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.errors import DataError
-from pyengine.files import sync_directory
+from pyengine.files import sync_directory, unread
 
 __all__ = ["append_lines", "log_name", "logs_of", "read_log"]
 
@@ -70,7 +70,7 @@ def read_log(path: Path, begin: int) -> tuple[list[dict[str, Any]], int]:
     except FileNotFoundError:
         return [], begin
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(unread(path, error)) from error
     content = content[: content.rfind(b"\n") + 1]
     try:
         values = [json.loads(line) for line in content.splitlines()]

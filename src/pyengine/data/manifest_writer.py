@@ -10,6 +10,7 @@ from typing import Any
 from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo
 from pyengine.data.manifest_log import append_lines, log_name, logs_of
 from pyengine.errors import DataError
+from pyengine.files import unwritten
 
 __all__ = ["ManifestWriter"]
 
@@ -80,7 +81,7 @@ class ManifestWriter:
         try:
             self.manifest.write(self._directory)
         except OSError as error:
-            raise DataError(f"{path} cannot be written: {error}") from error
+            raise DataError(unwritten(path, error)) from error
         for log in logs_of(self._directory):
             with suppress(OSError):  # no manifest has its name any more; the next writer removes it
                 log.unlink()
@@ -93,5 +94,5 @@ class ManifestWriter:
         try:
             self._log_size = append_lines(log, self._log_size, self._news)
         except OSError as error:
-            raise DataError(f"{log} cannot be written: {error}") from error
+            raise DataError(unwritten(log, error)) from error
         self._log, self._news = log, []

@@ -19,7 +19,7 @@ from pyengine.data.record import FinishedGame
 from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.writer import ShardWriter
 from pyengine.errors import ConfigError, DataError, IllegalActionError
-from pyengine.files import path_of, read_limited
+from pyengine.files import path_of, read_limited, unread
 from pyengine.games import Game, State
 from pyengine.spec import ModelSpec
 
@@ -132,7 +132,7 @@ def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
         try:
             files += sorted(path.rglob("*.[sS][gG][fF]")) if path.is_dir() else [path]
         except OSError as error:  # a folder that vanishes while it is looked through
-            raise DataError(f"{path} cannot be read: {error}") from error
+            raise DataError(unread(path, error)) from error
     return files
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import ShardInfo, games_name, read_games
 from pyengine.errors import DataError
-from pyengine.files import sha256_of
+from pyengine.files import sha256_of, unread, why
 
 __all__ = ["ShardMaps", "check_sha256", "check_size", "inspect_shard"]
 
@@ -69,7 +69,7 @@ def _mapped(path: Path, layout: Layout, positions: int, header: bytes) -> Rows:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:  # ValueError: an empty file
-        raise DataError(f"{path} is damaged: {error}") from error
+        raise DataError(f"{path} is damaged: {why(error, path)}") from error
     if len(data) != size:
         raise DataError(f"{path} is damaged: expected {size} bytes, found {len(data)}")
     if data[: len(header)] != header:
@@ -86,7 +86,7 @@ def check_size(directory: Path, shard: ShardInfo) -> None:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise DataError(f"{path} is missing: {error}") from error
+        raise DataError(f"{path} is missing: {why(error, path)}") from error
     if size != shard.bytes:
         raise DataError(f"{path} is damaged: expected {shard.bytes} bytes, found {size}")
 
@@ -99,7 +99,7 @@ def check_sha256(directory: Path, shard: ShardInfo) -> None:
         try:
             found = sha256_of(path)
         except OSError as error:
-            raise DataError(f"{path} cannot be read: {error}") from error
+            raise DataError(unread(path, error)) from error
         if found != expected:
             raise DataError(f"{path} is damaged: expected SHA-256 {expected}, found {found}")
 

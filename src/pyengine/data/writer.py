@@ -26,7 +26,7 @@ from pyengine.data.manifest_writer import ManifestWriter
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import TEMPORARY, path_of, write_durably
+from pyengine.files import TEMPORARY, path_of, unwritten, why, write_durably
 from pyengine.games import Game, as_game
 from pyengine.integers import integer
 from pyengine.locks import lock
@@ -104,7 +104,7 @@ class ShardWriter:
             self.directory.mkdir(parents=True, exist_ok=True)
             self._lock = lock(self.directory / _LOCK)
         except OSError as error:
-            raise DataError(f"{self.directory} cannot be written: {error}") from error
+            raise DataError(unwritten(self.directory, error)) from error
         try:
             self._listing = ManifestWriter(self.directory, *self._open())
             if configuration is not None:
@@ -114,7 +114,7 @@ class ShardWriter:
                 self.set_model(model_sha256)
         except OSError as error:
             self._lock.discard()
-            raise DataError(f"{self.directory} cannot be tidied up: {error}") from error
+            raise DataError(f"{self.directory} cannot be tidied up: {why(error)}") from error
         except BaseException:
             self._lock.discard()
             raise
@@ -219,8 +219,8 @@ class ShardWriter:
                 info = self._write_shard(name)
             except OSError as error:
                 raise DataError(
-                    f"{self.directory / name} cannot be written: {error}; its {len(self._games)} "
-                    "games are not on disk"
+                    f"{self.directory / name} cannot be written: {why(error)}; its "
+                    f"{len(self._games)} games are not on disk"
                 ) from error
             self._listing.add(info)
             self._games, self._waiting = [], 0

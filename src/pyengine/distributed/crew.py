@@ -17,6 +17,7 @@ from pyengine.distributed.player import Contract, Order, Reply
 from pyengine.distributed.policy import Meter, Place
 from pyengine.distributed.workers import LostError, Workers
 from pyengine.errors import ConfigError, DataError
+from pyengine.files import unread
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line
 from pyengine.train.loop.part_selfplay import first_best
@@ -112,7 +113,7 @@ class Crew:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise DataError(f"{path} cannot be read: {error}") from error
+            raise DataError(unread(path, error)) from error
         found = hashlib.sha256(data).hexdigest()
         if found != best.sha256:  # no actor would take it
             raise DataError(f"{path} is damaged: expected SHA-256 {best.sha256}, found {found}")

@@ -26,6 +26,7 @@ from pyengine.evaluators import (
     StateEvaluator,
     UniformEvaluator,
 )
+from pyengine.files import why
 from pyengine.games import Game
 from pyengine.match.code import NoDigestError, digest_of
 from pyengine.match.simple import RandomPlayer, ValuePlayer
@@ -138,5 +139,7 @@ def _content(network: OnnxEvaluator) -> str:
         if path.stat().st_mtime_ns == network.written:
             return model_digest(path)[:_DIGITS]
     except (OSError, ModelError) as error:
-        raise ConfigError(f"{path}: a record needs to read the network again: {error}") from error
+        raise ConfigError(
+            f"{path}: a record needs to read the network again: {why(error)}"
+        ) from error
     raise ConfigError(f"{path}: expected the network as it was opened, found it written since")

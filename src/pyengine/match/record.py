@@ -12,7 +12,7 @@ from typing import Any
 
 from pyengine.data.checked import check, whole, wholes
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of
+from pyengine.files import path_of, unread, unwritten, why
 from pyengine.games import Game, State
 from pyengine.locks import Lock, lock
 from pyengine.match.openings import Book
@@ -84,7 +84,7 @@ class Record:
             file.write(line)
             file.flush()
         except OSError as error:
-            raise DataError(f"{file.name} cannot be written: {error}") from error
+            raise DataError(unwritten(Path(file.name), error)) from error
         self._begin = b""
         self._end += len(line)
 
@@ -116,7 +116,9 @@ def _locked(file: Path) -> Lock:
     except ConfigError as error:
         raise ConfigError(f"{file}: another match is writing this record") from error
     except (OSError, ValueError) as error:  # the latter: no file can have such a name
-        raise DataError(f"{file} cannot be opened as the record of a match: {error}") from error
+        raise DataError(
+            f"{file} cannot be opened as the record of a match: {why(error)}"
+        ) from error
 
 
 class _Reader:
@@ -168,7 +170,7 @@ class _Reader:
                     raise self._damaged(f"expected at most {_MOST_BYTES:,} bytes, found more")
                 yield line
         except OSError as error:
-            raise DataError(f"{self._path} cannot be read: {error}") from error
+            raise DataError(unread(self._path, error)) from error
 
     def _header(self, line: bytes) -> dict[str, Any] | None:
         """The header in the first line; None where that may be what a crash left of one."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.errors import ConfigError, DataError, EngineError
-from pyengine.files import write_durably
+from pyengine.files import unread, unwritten, write_durably
 from pyengine.locks import lock as hold
 
 __all__ = ["append_line", "lock", "read_json", "read_lines", "write_json", "writing"]
@@ -22,7 +22,7 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error}") from error
+        raise DataError(unwritten(path, error)) from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -38,7 +38,7 @@ def read_json(path: Path) -> Any:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(unread(path, error)) from error
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{path}: expected JSON: {error}") from error
 
@@ -66,7 +66,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(unread(path, error)) from error
     found = []
     for line in lines:
         with suppress(ValueError, RecursionError):

@@ -254,8 +254,8 @@ class Learner:
                 the checkpoints so far stay.
 
         """
-        self._saved = self.step
         if self.ranks.rank != 0:
+            self._saved = self.step
             return None
         state = {
             "config": self.config.fixed(),
@@ -267,7 +267,9 @@ class Learner:
             "average": None if self.average is None else self.average.state_dict(),
         }
         self._require_sound(state)
-        return checkpoint.save(self.directory, state, self.config.learner.keep)
+        path = checkpoint.save(self.directory, state, self.config.learner.keep)
+        self._saved = self.step
+        return path
 
     def close(self) -> None:
         """Close the log and leave the other processes."""

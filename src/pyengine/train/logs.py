@@ -20,7 +20,10 @@ class TrainLog:
     """Writes ``log.jsonl`` in a folder, and scalars for TensorBoard beside it."""
 
     def __init__(self, directory: Path) -> None:
-        """Open it; earlier lines stay."""
+        """Open it; earlier lines stay.
+
+        Raises DataError, as :meth:`add` and :meth:`close` do, for what cannot be written.
+        """
         board = importlib.util.find_spec("tensorboard") is not None
         if board and not _is_text(directory):
             raise ConfigError(
@@ -28,16 +31,19 @@ class TrainLog:
             )
         with writing(directory):
             directory.mkdir(parents=True, exist_ok=True)
-        self._path = directory / "log.jsonl"
+        self._path, self._scalars = directory / "log.jsonl", directory / "tensorboard"
         self._board: Any = None
         if board:
             module = importlib.import_module("torch.utils.tensorboard")
-            self._board = module.SummaryWriter(str(directory / "tensorboard"))
+            with writing(self._scalars):
+                self._board = module.SummaryWriter(str(self._scalars))
 
     def add(self, values: Mapping[str, Any]) -> None:
         """Add a line; ``step`` is its place."""
         append_line(self._path, {"time": time.time(), **values})
-        if self._board is not None:
+        if self._board is None:
+            return
+        with writing(self._scalars):
             for name, value in values.items():
                 if name != "step":
                     self._board.add_scalar(f"train/{name}", value, values["step"])
@@ -45,7 +51,8 @@ class TrainLog:
     def close(self) -> None:
         """Close the files."""
         if self._board is not None:
-            self._board.close()
+            with writing(self._scalars):
+                self._board.close()
 
 
 def _is_text(path: Path) -> bool:

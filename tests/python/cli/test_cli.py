@@ -98,7 +98,7 @@ def test_a_narrow_terminal_shows_progress_and_keeps_it_not() -> None:
         ("search go --param board_size", "NAME=VALUE"),
         ("search connect_four --moves 9", "--moves"),
         ("search tic_tac_toe --moves a1,a1", "--moves"),
-        ("search connect_four --board /no/such/file", "cannot be read"),
+        ("search connect_four --board /no/such/file", "--board: expected a file, found no /no"),
         ("search connect_four --model no.onnx", "neither a file nor"),
         ("search connect_four --symmetry twisted", "symmetry"),
         ("search connect_four --algorithm best", "algorithm"),

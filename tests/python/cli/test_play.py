@@ -366,7 +366,7 @@ def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> Non
         ("load", "expected load FILE"),
         ("save /nowhere/game.txt", "found no folder /nowhere"),
         ("save game.sgf", "SGF is for go and gomoku"),
-        ("load nothing.txt", "cannot be read"),
+        ("load nothing.txt", "expected a file, found no nothing.txt"),
         ("load {other}", "expected a game of tic_tac_toe, found one of connect_four"),
         ("load {wrong}", "expected a game of tic_tac_toe, found 'hello' in the first line"),
         ("load {illegal}", "is not legal"),
@@ -524,7 +524,7 @@ def test_a_game_that_another_replaces_is_kept(left: str, tmp_path: Path, state_h
 
 def test_a_file_that_cannot_be_loaded_replaces_nothing(tmp_path: Path, state_home: Path) -> None:
     text = play("connect_four", *TWO_PERSONS, typed=f"4;load {tmp_path}/none;4")
-    assert "cannot be read" in text
+    assert "expected a file, found no" in text
     (written,) = state_home.rglob("*.txt")
     assert "moves: 4 4\n" in written.read_text()
 

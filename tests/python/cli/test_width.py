@@ -51,7 +51,7 @@ def test_a_game_in_a_terminal_is_no_wider_than_it(
         assert terminal.end() == 0
     assert "engine plays " in terminal.text
     assert too_wide(terminal.text) == []
-    assert "missing.sgf cannot be read: No such file" in " ".join(terminal.text.split())
+    assert "expected a file, found no missing.sgf" in " ".join(terminal.text.split())
 
 
 @pytest.mark.parametrize(

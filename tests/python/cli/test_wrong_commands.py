@@ -20,6 +20,7 @@ FULL = 100  # bytes that a file may have where the disk is "full"
 QUICK = ["--simulations", "4", "--threads", "1"]
 SELF_PLAY = ["selfplay", "tic_tac_toe", "--model", "uniform", "--games", "2", *QUICK]
 MATCH = ["match", "tic_tac_toe", "random", "random", "--games", "2"]
+BENCH = ["bench", "tree", "--quick", "--seconds", "0.05"]
 TUNE = ["bench", "--tune", "connect4", "--seconds", "0.05"]
 
 
@@ -30,6 +31,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
     pyengine.selfplay("gomoku(board_size=5)", "uniform", games=2, out="data", config=config)
     Path("file").write_text("junk")
+    Path("old.png").write_text("junk")
+    Path("bytes").write_bytes(b"\xff")
     Path("folder").mkdir()
     assert main(["convert", "--random", "1x4", "--board-size", "5", "-o", "weights.txt"]) == 0
     return tmp_path
@@ -82,10 +85,20 @@ WRONG: list[tuple[list[str], str]] = [
     (["search", "connect_four", "--model", "file"], "expected ONNX"),
     (["search", "connect_four", "--model", "folder"], "folder"),
     (["search", "connect_four", "--model", "connect4", "--spec", "file"], "must be JSON"),
-    (["search", "connect_four", "--model", "connect4", "--spec", "missing"], "cannot be read"),
+    (
+        ["search", "connect_four", "--model", "connect4", "--spec", "missing"],
+        "--spec: expected a file",
+    ),
+    (
+        ["search", "connect_four", "--board", "bytes"],
+        "--board: bytes cannot be read: expected text",
+    ),
     (["search", "connect_four", "--config", "file"], "TOML"),
     (["search", "connect_four", "--config", "missing"], "missing"),
-    (["search", "connect_four", "--board", "missing"], "cannot be read"),
+    (
+        ["search", "connect_four", "--board", "missing"],
+        "--board: expected a file, found no missing",
+    ),
     (["search", "connect_four", "--board", "file"], "--board"),
     ([*MATCH, "--record", "file"], "expected the record of a match"),
     (["convert", "missing", "--to", "npz"], "does not exist"),
@@ -104,7 +117,7 @@ WRONG: list[tuple[list[str], str]] = [
     ([*TUNE, "--json", "missing/x.json"], "no folder"),
     (["bench", "tree", "--quick", "--json", "folder"], "a directory of that name"),
     (["bench", "tree", "--quick", "--plot", "missing/x.png"], "no folder"),
-    (["bench", "tree", "--quick", "--out", "file"], "--out: no folder"),
+    (["bench", "tree", "--quick", "--out", "file"], "--out: file cannot be written"),
 ]
 
 NOWHERE: list[tuple[list[str], str]] = [
@@ -177,9 +190,11 @@ def full() -> Callable[..., subprocess.CompletedProcess[str]]:
         (["convert", "data", "--to", "npz", "-o", "out"], "cannot be written", "out"),
         (["convert", "weights.txt", "-o", "file"], "file cannot be written", "file"),
         ([*TUNE, "--json", "file"], "file cannot be written", "file"),
+        ([*BENCH, "--json", "file"], "file cannot be written", "file"),
+        ([*BENCH, "--plot", "old.png"], "old.png cannot be written", "old.png"),
         ([*SELF_PLAY, "--out", "out"], "cannot be written", "out"),
     ],
-    ids=["match", "convert", "weights", "tune", "selfplay"],
+    ids=["match", "convert", "weights", "tune", "bench", "picture", "selfplay"],
 )
 def test_a_full_disk_is_told_and_takes_nothing(
     full: Callable[..., subprocess.CompletedProcess[str]],
@@ -191,8 +206,8 @@ def test_a_full_disk_is_told_and_takes_nothing(
     assert done.returncode == 1, done.stderr
     assert said in words(done.stderr)
     assert "Traceback" not in done.stderr
-    if kept == "file":
-        assert Path("file").read_text() == "junk"
+    if Path(kept).is_file():
+        assert Path(kept).read_text() == "junk"
     assert not list(Path().rglob("*.tmp"))
 
 
@@ -219,7 +234,7 @@ def test_a_full_disk_behind_the_output_is_told_in_a_line(more: list[str]) -> Non
             stdout=output, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
         )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.startswith("error: the output cannot be written")
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
     assert done.stderr.count("\n") == 1
 
 
@@ -229,6 +244,17 @@ def test_data_is_converted_again_only_where_the_command_is_told_to() -> None:
     assert main(command) == 0
     assert main(command) == 1
     assert main([*command, "--overwrite"]) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_behind_the_demo_is_told_in_a_line() -> None:
+    command = [sys.executable, "-m", "pyengine.demo", "--model", "uniform", "--simulations", "4"]
+    with Path("/dev/full").open("w") as output:
+        done = subprocess.run(
+            command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=120, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

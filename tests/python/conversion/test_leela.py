@@ -354,7 +354,7 @@ def test_what_is_no_weights_file_at_all_is_refused(tmp_path: Path, data: bytes) 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "absent.txt", tmp_path):
-        with pytest.raises(ModelError, match="cannot be read"):
+        with pytest.raises(ModelError, match="expected a file, found"):
             read_leela(path)
 
 

@@ -12,7 +12,14 @@ import pytest
 
 from pyengine import DataError
 from pyengine.conversion import random_leela, write_leela
-from pyengine.files import replacing, temporary_beside, write_durably
+from pyengine.files import (
+    read_limited,
+    replacing,
+    temporary_beside,
+    unread,
+    why,
+    write_durably,
+)
 
 
 def durably(path: Path) -> None:
@@ -65,8 +72,34 @@ def test_two_writers_have_two_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("write", [quickly, leela])
 def test_a_folder_that_is_missing_is_named(tmp_path: Path, write: Callable[[Path], None]) -> None:
-    with pytest.raises(DataError, match=r"absent/file cannot be written: .*No such file"):
+    with pytest.raises(
+        DataError, match=r"absent/file cannot be written: No such file or directory$"
+    ):
         write(tmp_path / "absent" / "file")
+
+
+def test_why_a_file_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) -> None:
+    file = tmp_path / "board"
+    with pytest.raises(FileNotFoundError) as missing:
+        read_limited(file)
+    assert unread(file, missing.value) == f"expected a file, found no {file}"
+    file.mkdir()
+    with pytest.raises(IsADirectoryError) as folder:
+        read_limited(file)
+    assert unread(file, folder.value) == f"expected a file, found the folder {file}"
+    file.rmdir()
+    file.write_bytes(b"ab\xff")
+    with pytest.raises(UnicodeDecodeError) as no_text:
+        read_limited(file).decode()
+    expected = f"{file} cannot be read: expected text in UTF-8, found the byte 0xff at 2"
+    assert unread(file, no_text.value) == expected
+
+
+def test_why_names_a_file_that_the_message_does_not(tmp_path: Path) -> None:
+    gone = PermissionError(13, "Permission denied", str(tmp_path / "gone"))
+    assert why(gone) == why(gone, tmp_path / "gone") == "Permission denied"
+    assert why(gone, tmp_path) == f"Permission denied: {tmp_path / 'gone'}"
+    assert unread(tmp_path, gone) == f"{tmp_path} cannot be read: {why(gone, tmp_path)}"
 
 
 KILLED = """

@@ -62,7 +62,7 @@ def test_advance_takes_an_action() -> None:
 
 @pytest.mark.parametrize("name", ["missing.toml", "."])
 def test_a_file_of_settings_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(pyengine.ConfigError, match="cannot be read"):
+    with pytest.raises(pyengine.ConfigError, match="expected a file, found"):
         pyengine.SearchConfig.from_toml(tmp_path / name)
 
 

@@ -220,7 +220,35 @@ def test_a_checkpoint_on_a_full_disk_is_named_and_those_before_stay(
         message = r"checkpoint-0000000002\.pt cannot be written: .*No space"
         with pytest.raises(pyengine.DataError, match=message):
             learner.train(1)
-    assert [path.name for path in tmp_path.glob("*.pt")] == ["checkpoint-0000000001.pt"]
+        assert [path.name for path in tmp_path.glob("*.pt")] == ["checkpoint-0000000001.pt"]
+        monkeypatch.undo()
+        learner.train(0)  # there is room now
+    assert (tmp_path / "checkpoint-0000000002.pt").exists()
+
+
+def test_scalars_on_a_full_disk_are_named(
+    data: SyntheticData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = pytest.importorskip("torch.utils.tensorboard", reason="needs TensorBoard")
+
+    class Full:
+        def __init__(self, _: str) -> None:
+            pass
+
+        def add_scalar(self, *_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    message = "tensorboard cannot be written: No space left on device$"
+    monkeypatch.setattr(board, "SummaryWriter", refuse)
+    with pytest.raises(pyengine.DataError, match=message):
+        train.Learner(config_of(), data, tmp_path)
+    monkeypatch.setattr(board, "SummaryWriter", Full)
+    learner = train.Learner(config_of(), data, tmp_path)
+    with pytest.raises(pyengine.DataError, match=message):
+        learner.train(10)
 
 
 @pytest.mark.parametrize("rate", [1e30, 3e38])

@@ -270,7 +270,7 @@ def test_parts_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
     [
         ([], "name a RUN.toml"),
         (["--part", "chess", "x.toml"], "--part must be one of selfplay, learner, gate"),
-        (["no-such-file.toml"], "cannot be read"),
+        (["no-such-file.toml"], "expected a file, found no no-such-file.toml"),
         (["x.toml", "--part", "gate", "--minutes", "1"], "--minutes is a limit of a whole run"),
     ],
 )

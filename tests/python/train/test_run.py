@@ -277,7 +277,7 @@ def test_a_damaged_file_of_a_run_is_named(name: str, text: str, tmp_path: Path) 
 def test_a_folder_in_the_place_of_a_file_of_a_run_is_named(name: str, tmp_path: Path) -> None:
     (tmp_path / name).mkdir()
     folder = RunFolder(tmp_path)
-    with pytest.raises(pyengine.DataError, match=f"{name} cannot be read"):
+    with pytest.raises(pyengine.DataError, match=f"expected a file, found the folder .*{name}"):
         (folder.best(), folder.seconds(), folder.evaluated())
 
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyengine.errors import ConfigError
-from pyengine.files import path_of
+from pyengine.errors import ConfigError, DataError
+from pyengine.files import path_of, replacing, unwritten
 from pyengine.train.loop.rating import Pairing, Rating, ratings
 from pyengine.train.loop.state import RunFolder
 
@@ -77,9 +77,12 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
     figure = kind.Figure(figsize=(7, 4), layout="constrained")
     _draw(figure.add_subplot(), lines, fit)
     try:
-        figure.savefig(target)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{target} cannot be written: {error}") from error
+        with replacing(target) as temporary:
+            figure.savefig(temporary, format=target.suffix[1:] or "png")
+    except DataError as error:
+        raise ConfigError(str(error)) from error
+    except ValueError as error:  # of a format that is none
+        raise ConfigError(unwritten(target, error)) from error
     return target
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from pyengine.arguments import check_type, in_one_line
 from pyengine.data.layout import Layout
 from pyengine.errors import ConfigError, EngineError
-from pyengine.files import read_limited
+from pyengine.files import read_limited, unread
 from pyengine.games import Game, load_game
 from pyengine.integers import integer
 from pyengine.self_play import SelfPlayConfig
@@ -106,7 +106,7 @@ class RunFile:
             content = read_limited(source).decode() if isinstance(source, Path) else source
             tables = tomllib.loads(content)
         except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{source} cannot be read: {error}") from error
+            raise ConfigError(unread(Path(source), error)) from error
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ConfigError(f"a run file: expected TOML: {error}") from error
         for name, value in tables.items():
