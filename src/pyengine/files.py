@@ -40,18 +40,21 @@ def path_of(name: str, value: Any) -> Path:
         given = None
     if not (isinstance(given, str) and given and "\0" not in given and _can_be_encoded(given)):
         raise ConfigError(f"{name}: expected a path, found {found(value)}")
-    if _is_too_long(given):
+    problem = _no_answer(given)
+    if problem == errno.ENAMETOOLONG:
         raise ConfigError(f"{name}: expected a path, found a name that is too long: {found(value)}")
+    if problem == errno.EACCES:
+        raise ConfigError(f"{name}: {value} cannot be reached: {os.strerror(problem)}")
     return Path(given)
 
 
-def _is_too_long(text: str) -> bool:
-    """Whether no file can have such a name, for whose length each question to pathlib raises."""
+def _no_answer(text: str) -> int | None:
+    """Why the system does not say what is at a path: then each question to pathlib may raise."""
     try:
         os.stat(text)  # noqa: PTH116  # as its text is
     except OSError as error:
-        return error.errno == errno.ENAMETOOLONG
-    return False
+        return error.errno
+    return None
 
 
 def _can_be_encoded(text: str) -> bool:
@@ -104,17 +107,24 @@ def unwritten(path: Path, error: BaseException) -> str:
 
 def check_output(path: Path) -> None:
     """Raise ConfigError where a file cannot come to be at a path; for use before long work."""
-    problem = None
-    if path.is_dir():
-        problem = "a directory of that name"
-    elif _is_special(path):
-        problem = "a device or a pipe of that name"
-    elif not path.parent.is_dir():
-        problem = f"no folder {path.parent}"
-    elif not os.access(path.parent, os.W_OK):
-        problem = f"that {path.parent} may not be written to"
+    try:
+        problem = _no_output(path)
+    except OSError as error:
+        raise ConfigError(unwritten(path, error)) from error
     if problem is not None:
         raise ConfigError(f"{path}: expected a file's name in a folder, found {problem}")
+
+
+def _no_output(path: Path) -> str | None:
+    if path.is_dir():
+        return "a directory of that name"
+    if _is_special(path):
+        return "a device or a pipe of that name"
+    if not path.parent.is_dir():
+        return f"no folder {path.parent}"
+    if not os.access(path.parent, os.W_OK):
+        return f"that {path.parent} may not be written to"
+    return None
 
 
 def temporary_beside(path: Path) -> Path:

@@ -124,8 +124,8 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     """
     path = Path(model)
-    _check_file(path)
     try:
+        _check_file(path)
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             named = list(_named(_Wire(data), len(data)))
     except OSError as error:

@@ -23,6 +23,7 @@ from pyengine.cli.play_record import load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.engine import Engine
 from pyengine.errors import EngineError
+from pyengine.files import unwritten
 from pyengine.games import State
 from pyengine.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.result import SearchResult
@@ -278,8 +279,11 @@ class Dialogue:
         try:
             self.record.parent.mkdir(parents=True, exist_ok=True)
             save(self.record, self.start, self._played(), self.lost)
-        except (EngineError, OSError) as error:
+        except EngineError as error:
             self._say(f"no record of the game: {error}")
+            return
+        except OSError as error:
+            self._say(f"no record of the game: {unwritten(self.record, error)}")
             return
         self.out.print(Text(f"record: {self.record}", style="dim"))
 

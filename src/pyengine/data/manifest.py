@@ -12,7 +12,7 @@ from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, 
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of, unread, why, write_durably
+from pyengine.files import path_of, unread, unwritten, why, write_durably
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_games", "shard_name"]
 
@@ -125,8 +125,12 @@ class Manifest:
         return json.dumps(values, indent=1) + "\n"
 
     def write(self, directory: Path) -> None:
-        """Replace the directory's manifest. Raises OSError and then leaves the old one."""
-        write_durably(path_of("directory", directory) / MANIFEST, [self.to_json().encode()])
+        """Replace the directory's manifest. Raises DataError and then leaves the old one."""
+        file = path_of("directory", directory) / MANIFEST
+        try:
+            write_durably(file, [self.to_json().encode()])
+        except OSError as error:
+            raise DataError(unwritten(file, error)) from error
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from pyengine.data.manifest import MANIFEST, Manifest, ShardInfo
+from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.manifest_log import append_lines, log_name, logs_of
 from pyengine.errors import DataError
 from pyengine.files import unwritten
@@ -77,11 +77,7 @@ class ManifestWriter:
                 self._write_whole()
 
     def _write_whole(self) -> None:
-        path = self._directory / MANIFEST
-        try:
-            self.manifest.write(self._directory)
-        except OSError as error:
-            raise DataError(unwritten(path, error)) from error
+        self.manifest.write(self._directory)
         for log in logs_of(self._directory):
             with suppress(OSError):  # no manifest has its name any more; the next writer removes it
                 log.unlink()

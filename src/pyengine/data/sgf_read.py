@@ -19,7 +19,7 @@ from pyengine.data.record import FinishedGame
 from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.writer import ShardWriter
 from pyengine.errors import ConfigError, DataError, IllegalActionError
-from pyengine.files import path_of, read_limited, unread
+from pyengine.files import path_of, read_limited, unread, why
 from pyengine.games import Game, State
 from pyengine.spec import ModelSpec
 
@@ -130,10 +130,24 @@ def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
         if not path.exists():
             raise ConfigError(f"expected SGF files, found no {path}")
         try:
-            files += sorted(path.rglob("*.[sS][gG][fF]")) if path.is_dir() else [path]
+            files += _within(path) if path.is_dir() else [path]
         except OSError as error:  # a folder that vanishes while it is looked through
             raise DataError(unread(path, error)) from error
     return files
+
+
+def _within(folder: Path) -> list[Path]:
+    """The SGF files of a folder and of those inside it. Raises OSError for one that is shut."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    return sorted(
+        Path(place, name)
+        for place, _, names in os.walk(folder, onerror=refuse)
+        for name in names
+        if name.lower().endswith(".sgf")
+    )
 
 
 def _games_of(
@@ -154,7 +168,7 @@ def _games_of(
     try:
         trees = grammar.parse_sgf_collection(read_limited(path))
     except (OSError, ValueError) as error:
-        skip(_Skip("unreadable", error))
+        skip(_Skip("unreadable", why(error)))
         return
     for tree in trees:
         try:

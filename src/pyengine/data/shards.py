@@ -68,8 +68,10 @@ def _mapped(path: Path, layout: Layout, positions: int, header: bytes) -> Rows:
     try:
         with path.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:  # ValueError: an empty file
-        raise DataError(f"{path} is damaged: {why(error, path)}") from error
+    except OSError as error:
+        raise DataError(unread(path, error)) from error
+    except ValueError as error:  # an empty file
+        raise DataError(f"{path} is damaged: {error}") from error
     if len(data) != size:
         raise DataError(f"{path} is damaged: expected {size} bytes, found {len(data)}")
     if data[: len(header)] != header:

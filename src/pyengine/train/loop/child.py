@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ __all__ = ["Child", "ProcessChild"]
 
 _FORGET = 600.0  # seconds after which a restart counts no more
 _BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
+_LEAST_ROOM = 1 << 16  # bytes of a disk that is not full
 _TAIL = 1500  # characters of a part's last words
 
 
@@ -126,7 +128,10 @@ class ProcessChild(Child):
 
     def last_words(self) -> str:
         """Return the end of what it wrote to its standard error."""
-        return self._words.read_text("utf-8", errors="replace")
+        words = self._words.read_text("utf-8", errors="replace")
+        if not words and shutil.disk_usage(self._words.parent).free < _LEAST_ROOM:
+            return f"there is no room for its words in {self._words}"
+        return words
 
     def _tell(self, line: str | None) -> None:
         pipe = self._process.stdin
