@@ -1,19 +1,39 @@
 #include "arguments.h"
 
+#include "python_error.h"
+
 namespace pyengine::bindings {
 
 long long int_of(const char* name, const py::handle& argument) {
-  const auto refuse = [&](const char* expected) {
-    PyErr_Clear();
+  const auto refusal = [&](const char* expected) {
     return ConfigError(std::string(name) + ": expected " + expected + ", found " +
                        repr_of(argument));
   };
-  PyObject* index = PyNumber_Index(argument.ptr());
-  if (index == nullptr) throw refuse("an int");
-  const auto number = py::reinterpret_steal<py::object>(index);
+  const py::object number = index_of(argument);
+  if (!number) throw refusal("an int");
   const long long value = PyLong_AsLongLong(number.ptr());
-  if (value == -1 && PyErr_Occurred() != nullptr) throw refuse("an int of 64 bits");
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw refusal("an int of 64 bits");
+  }
   return value;
+}
+
+std::vector<long long> ints_of(const char* name, const py::handle& argument) {
+  if (PySequence_Check(argument.ptr()) == 0 || PyUnicode_Check(argument.ptr()) ||
+      PyBytes_Check(argument.ptr())) {
+    throw ConfigError(std::string(name) + ": expected a sequence of ints, found " +
+                      repr_of(argument));
+  }
+  const py::ssize_t count = PySequence_Size(argument.ptr());
+  if (count < 0) throw py::error_already_set();
+  std::vector<long long> numbers;
+  for (py::ssize_t i = 0; i < count; ++i) {
+    PyObject* item = PySequence_GetItem(argument.ptr(), i);
+    if (item == nullptr) throw py::error_already_set();
+    numbers.push_back(int_of(name, py::reinterpret_steal<py::object>(item)));
+  }
+  return numbers;
 }
 
 }  // namespace pyengine::bindings

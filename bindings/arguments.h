@@ -24,6 +24,8 @@ struct ArgumentName {
 
 /// The argument as a number, as Python's operator.index gives it. Throws ConfigError.
 [[nodiscard]] long long int_of(const char* name, const py::handle& argument);
+/// The same of a sequence. Throws ConfigError, and what the sequence's own code raises.
+[[nodiscard]] std::vector<long long> ints_of(const char* name, const py::handle& argument);
 
 /// An int of Python, named for the message.
 template <ArgumentName kName>
@@ -67,16 +69,7 @@ struct type_caster<pyengine::bindings::IntsArgument<kName>> {
       pyengine::bindings::IntsArgument<kName>,
       const_name("collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]"));
   bool load(handle source, bool /*convert*/) {
-    using namespace pyengine;
-    if (!PySequence_Check(source.ptr()) || PyUnicode_Check(source.ptr()) ||
-        PyBytes_Check(source.ptr())) {
-      throw ConfigError(std::string(kName.text) + ": expected a sequence of ints, found " +
-                        bindings::repr_of(source));
-    }
-    value.values.clear();
-    for (const handle& item : reinterpret_borrow<sequence>(source)) {
-      value.values.push_back(bindings::int_of(kName.text, item));
-    }
+    value.values = pyengine::bindings::ints_of(kName.text, source);
     return true;
   }
   static handle cast(const pyengine::bindings::IntsArgument<kName>& from, return_value_policy,

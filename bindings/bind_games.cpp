@@ -10,6 +10,7 @@
 
 #include "arguments.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "bindings.h"
 #include "casts.h"
 #include "foreign_game.h"
@@ -18,6 +19,7 @@
 #include "games/any/state.h"
 #include "games/common/perft.h"
 #include "locked.h"
+#include "python_error.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -30,8 +32,6 @@ using BoardRows = py::object;
 using Recipe = py::typing::Tuple<py::object, py::object>;
 
 constexpr int kTerminalPlayer = -4;  ///< OpenSpiel's PlayerId.TERMINAL
-
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // --- game ---------------------------------------------------------------------------------------
 
@@ -69,11 +69,13 @@ State new_state(const GamePtr& game, const IntsArgument<"moves">& moves) {
 /// A list of rows, or one text with a row a line.
 std::vector<std::string> rows_from(const py::object& rows) {
   const py::object list = py::isinstance<py::str>(rows) ? rows.attr("split")() : rows;
-  if (!py::isinstance<py::iterable>(list)) {
+  PyObject* iterator = PyObject_GetIter(list.ptr());
+  if (iterator == nullptr) {
+    clear_refusal();
     throw ConfigError("state_from_board: rows: expected strings, found " + repr_of(rows));
   }
   std::vector<std::string> lines;
-  for (const auto& line : list) {
+  for (const auto& line : py::reinterpret_steal<py::iterator>(iterator)) {
     if (!py::isinstance<py::str>(line)) {
       throw ConfigError("state_from_board: rows: expected strings, found " + repr_of(line));
     }
@@ -237,8 +239,10 @@ Action string_to_action(const State& state, const TextArgument<"text">& text) {
   state.position().legal_actions(moves);
   std::string example;
   if (!moves.empty())
-    example = ", expected for example " + quoted(action_to_string(state, ActionArgument{moves[0]}));
-  throw IllegalActionError(state.game()->name() + ": " + quoted(text) + " is no action" + example);
+    example =
+        ", expected for example " + in_quotes(action_to_string(state, ActionArgument{moves[0]}));
+  throw IllegalActionError(state.game()->name() + ": " + in_quotes(text) + " is no action" +
+                           example);
 }
 
 std::vector<std::string> board_rows(const State& state) {
@@ -347,8 +351,8 @@ SymmetryGroup symmetry_group(const std::string& game, int count) {
     case 8:
       return SymmetryGroup::square;
     default:
-      throw ConfigError("game \"" + game + "\": num_symmetries must be 1, 2, 4 or 8, found " +
-                        std::to_string(count));
+      throw ConfigError("game " + in_quotes(game) +
+                        ": num_symmetries must be 1, 2, 4 or 8, found " + std::to_string(count));
   }
 }
 

@@ -4,9 +4,11 @@
 #include <pybind11/stl.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "foreign_game.h"
 #include "games/any/state.h"
 #include "locked.h"
+#include "python_error.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -15,15 +17,25 @@ namespace {
 ParamValue param_from(const std::string& name, const py::handle& value) {
   if (py::isinstance<py::bool_>(value)) return value.cast<bool>();
   if (py::isinstance<py::str>(value)) return utf8_of(value);
+  const auto out_of_range = [&] {
+    return ConfigError("parameter " + in_quotes(name) +
+                       ": the value is out of range: " + repr_of(value));
+  };
   try {
-    if (PyIndex_Check(value.ptr()) != 0) return value.cast<long long>();
-    if (py::hasattr(value, "__float__")) return value.cast<double>();
+    if (PyIndex_Check(value.ptr()) != 0) {
+      if (const py::object number = index_of(value)) return number.cast<long long>();
+    } else if (py::hasattr(value, "__float__")) {
+      return static_cast<double>(py::float_(py::reinterpret_borrow<py::object>(value)));
+    }
   } catch (const py::cast_error&) {
-    throw ConfigError("parameter \"" + name + "\": the value is out of range: " + repr_of(value));
+    throw out_of_range();
+  } catch (const py::error_already_set& error) {
+    if (error.matches(PyExc_OverflowError)) throw out_of_range();
+    if (!is_refusal(error.type())) throw;
   }
-  throw ConfigError("parameter \"" + name +
-                    "\": expected a bool, an int, a float or a str, found " + repr_of(value) +
-                    " (" + type_name(value) + ")");
+  throw ConfigError("parameter " + in_quotes(name) +
+                    ": expected a bool, an int, a float or a str, found " + repr_of(value) + " (" +
+                    type_name(value) + ")");
 }
 
 py::object to_python(const std::string& value) { return text_of(value); }

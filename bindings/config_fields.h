@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "python_error.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -38,7 +39,8 @@ inline void read(const char* name, const py::handle& value, double& field) {
   }
   try {
     field = py::float_(py::reinterpret_borrow<py::object>(value));
-  } catch (const py::error_already_set&) {  // an array of numbers, an int beyond all floats
+  } catch (const py::error_already_set& error) {  // an array of numbers, an int beyond all floats
+    if (!is_refusal(error.type())) throw;
     refuse(name, "a number", value);
   }
 }
@@ -48,8 +50,10 @@ void read_integer(const char* name, const py::handle& value, Int& field) {
   if (py::isinstance<py::bool_>(value) || PyIndex_Check(value.ptr()) == 0) {
     refuse(name, "an int", value);
   }
+  const py::object number = index_of(value);
+  if (!number) refuse(name, "an int", value);
   try {
-    field = value.cast<Int>();
+    field = number.cast<Int>();
   } catch (const py::cast_error&) {
     refuse(name, "an int in range", value);
   }

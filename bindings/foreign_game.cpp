@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "interpreter.h"
 #include "python_error.h"
 #include "text.h"
@@ -63,9 +64,11 @@ T answer_as(const std::string& game, const char* method, const char* expected,
   try {
     return answer.cast<T>();
   } catch (const py::cast_error&) {
-    throw ConfigError("game \"" + game + "\": " + method + "() must return " + expected +
-                      ", found " + repr_of(answer) + " (" + type_name(answer) + ")");
+  } catch (const py::error_already_set& error) {
+    if (!is_refusal(error.type())) throw;
   }
+  throw ConfigError("game " + in_quotes(game) + ": " + method + "() must return " + expected +
+                    ", found " + repr_of(answer) + " (" + type_name(answer) + ")");
 }
 
 /// Appends the ints of a list or a tuple; false where it is none, or holds anything else.
@@ -306,7 +309,7 @@ class PythonState final : public ForeignState {
     if (py::type::of(copy).is(py::type::of(state_)) || py::hasattr(copy, names().apply_action)) {
       return;
     }
-    throw ConfigError("game \"" + game() + "\": clone() must return a state, found " +
+    throw ConfigError("game " + in_quotes(game()) + ": clone() must return a state, found " +
                       repr_of(copy) + " (" + type_name(copy) + ")");
   }
   /// Throws ConfigError for the answer of an apply_action() that makes a state instead of changing
@@ -315,8 +318,8 @@ class PythonState final : public ForeignState {
     if (answer.is_none() || answer.is(state_) || !py::isinstance(answer, py::type::of(state_))) {
       return;
     }
-    throw ConfigError("game \"" + game() +
-                      "\": apply_action() must change the state and return nothing, found that it "
+    throw ConfigError("game " + in_quotes(game()) +
+                      ": apply_action() must change the state and return nothing, found that it "
                       "returned another " +
                       type_name(answer));
   }
@@ -324,8 +327,8 @@ class PythonState final : public ForeignState {
   [[nodiscard]] py::list past() const {
     const py::object answer = call(state_, names().history);
     if (!py::isinstance<py::sequence>(answer)) {
-      throw ConfigError("game \"" + game() + "\": history() must return a list of actions, found " +
-                        type_name(answer));
+      throw ConfigError("game " + in_quotes(game()) +
+                        ": history() must return a list of actions, found " + type_name(answer));
     }
     return py::list(answer);
   }
@@ -340,7 +343,8 @@ std::array<double, 2> PythonState::returns() const {
     const auto both = answer_as<std::vector<double>>(game(), "returns", "two numbers",
                                                      call(state_, names().returns));
     if (both.size() != 2) {
-      throw ConfigError("game \"" + game() + "\": returns() must return two numbers, found " +
+      throw ConfigError("game " + in_quotes(game()) +
+                        ": returns() must return two numbers, found " +
                         std::to_string(both.size()));
     }
     return std::array<double, 2>{both[0], both[1]};
@@ -372,7 +376,7 @@ void PythonState::observation(std::span<float> planes) const {
     const auto floats =
         answer_as<Floats>(game(), "observation_tensor", "an array of floats", answer);
     if (static_cast<std::size_t>(floats.size()) != planes.size()) {
-      throw ConfigError("game \"" + game() + "\": observation_tensor() must hold " +
+      throw ConfigError("game " + in_quotes(game()) + ": observation_tensor() must hold " +
                         std::to_string(planes.size()) + " numbers, found " +
                         std::to_string(floats.size()));
     }
@@ -426,7 +430,7 @@ bool PythonRules::same_as(const ForeignRules& other) const {
 }
 
 void PythonRules::check_state(const py::object& state) const {
-  const std::string where = "game \"" + info().name + "\": ";
+  const std::string where = "game " + in_quotes(info().name) + ": ";
   if (!py::isinstance(state, state_type_)) {
     throw ConfigError(where + "expected a state of type " + str_of(state_type_.attr("__name__")) +
                       ", found " + type_name(state));
@@ -454,8 +458,8 @@ std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const A
                                                    const py::object& state) {
   const auto* foreign = dynamic_cast<const ForeignGame*>(game.get());
   if (foreign == nullptr) {
-    throw ConfigError("game \"" + game->name() + "\": expected one of its own states, found " +
-                      type_name(state));
+    throw ConfigError("game " + in_quotes(game->name()) +
+                      ": expected one of its own states, found " + type_name(state));
   }
   const auto* rules = dynamic_cast<const PythonRules*>(foreign->rules().get());
   const WithGil gil;

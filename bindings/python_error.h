@@ -41,6 +41,16 @@ class PythonError final : public std::exception {
   std::string what_;
 };
 
+/// Whether an exception says that an object is of another kind than the one asked for, which our
+/// own errors say better. Any other is of the user's code and goes through as it is.
+[[nodiscard]] bool is_refusal(const py::handle& exception);
+
+/// After a call of Python's that failed: clears a refusal, throws any other exception.
+void clear_refusal();
+
+/// The object as an int of Python, as operator.index gives it; null where it is none.
+[[nodiscard]] py::object index_of(const py::handle& object);
+
 /// callable(arguments...). The GIL must be held.
 template <class... Arguments>
 py::object call_object(const py::object& callable, const Arguments&... arguments) {

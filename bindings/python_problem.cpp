@@ -34,7 +34,7 @@ constexpr std::uint64_t kNodeBytes = 256;
 double number_of(const py::handle& object) {
   const double value = PyFloat_AsDouble(object.ptr());
   if (value == -1.0 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
+    clear_refusal();
     return std::numeric_limits<double>::quiet_NaN();
   }
   return value;
@@ -65,7 +65,7 @@ class UserGraph {
     const py::object found = call_object(successors_, node);
     PyObject* iterator = PyObject_GetIter(found.ptr());
     if (iterator == nullptr) {
-      PyErr_Clear();
+      clear_refusal();
       refuse("successors: expected pairs of node and cost", node, found);
     }
     const auto pairs = py::reinterpret_steal<py::object>(iterator);

@@ -1,5 +1,7 @@
 #include "text.h"
 
+#include "base/text.h"
+
 namespace pyengine::bindings {
 namespace {
 
@@ -21,12 +23,6 @@ std::string without_surrogates(std::string_view bytes) {
 }
 
 bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == '\x7F'; }
-
-/// The first byte of a character at or before a place.
-std::size_t start_of_character(std::string_view text, std::size_t place) {
-  while (place > 0 && (static_cast<unsigned char>(text[place]) & 0xC0) == 0x80) --place;
-  return place;
-}
 
 /// What an object's own code says of it; where that fails, its type.
 std::string said(const py::handle& object, PyObject* (*say)(PyObject*)) noexcept {
@@ -70,15 +66,11 @@ std::string in_one_line(std::string_view text, std::size_t most) {
       line += byte;
     }
   }
-  if (line.size() <= most) return line;
-  const std::size_t head = start_of_character(line, most / 2);
-  const std::size_t tail = start_of_character(line, line.size() - most / 2);
-  return line.substr(0, head) + "..." + line.substr(tail);
+  return both_ends(line, most);
 }
 
 std::string repr_of(const py::handle& object) noexcept {
-  constexpr std::size_t kMostBytes = 100;
-  return in_one_line(said(object, &PyObject_Repr), kMostBytes);
+  return in_one_line(said(object, &PyObject_Repr), kMostQuoted);
 }
 std::string str_of(const py::handle& object) noexcept { return said(object, &PyObject_Str); }
 

@@ -25,6 +25,7 @@ __all__ = [
     "in_one_line",
     "number",
     "printable",
+    "shortened",
 ]
 
 
@@ -49,10 +50,20 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def shortened(text: str) -> str:
+    """Return a caller's text for a message, printable; of a long one both ends."""
+    half = _MOST // 2
+    return printable(text if len(text) <= _MOST else f"{text[:half]}...{text[-half:]}")
+
+
+#: Of a message's 300 characters a value may have about 100; so many tell most paths. The core has
+#: the same limit (src/cpp/base/text.h).
+_MOST = 100
+
+
 def _short() -> reprlib.Repr:
-    """Of a message's 300 characters a value may have about 100; so many tell most paths."""
     short = reprlib.Repr()
-    short.maxstring = short.maxother = 100
+    short.maxstring = short.maxother = _MOST
     return short
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyengine.arguments import did_you_mean
+from pyengine.arguments import did_you_mean, in_one_line, shortened
 from pyengine.errors import ConfigError
 
 __all__ = ["canonical", "find_game", "names_foreign_game", "runs_code"]
@@ -123,7 +123,9 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
         ) from error
     if name not in pyspiel.registered_names():
         meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(f"expected a game that pyspiel registers, found {name!r}{meant}")
+        raise ConfigError(
+            f"expected a game that pyspiel registers, found {in_one_line(name)}{meant}"
+        )
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
@@ -133,17 +135,18 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
 
 def _module(place: str, text: str) -> ModuleType:
     if not _PLACE.fullmatch(place):
-        raise ConfigError(f"expected package.module:NAME, found {text!r}")
-    here = str(Path.cwd())
-    if here not in sys.path:  # where a command is run; last, so that it hides nothing
-        sys.path.append(here)
+        raise ConfigError(f"expected package.module:NAME, found {in_one_line(text)}")
+    with suppress(OSError):  # the folder may be gone
+        here = str(Path.cwd())
+        if here not in sys.path:  # where a command is run; last, so that it hides nothing
+            sys.path.append(here)
     try:
         return importlib.import_module(place)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{place}.".startswith(f"{error.name}."):
             raise  # the module is there, what it imports is not
         raise ConfigError(
-            f"expected package.module:NAME or FILE.py:NAME, found {text!r}: {error}"
+            f"expected package.module:NAME or FILE.py:NAME, found {in_one_line(text)}: {error}"
         ) from error
     except SyntaxError as error:
         raise ConfigError(f"{place} cannot be imported: {error}") from error
@@ -170,10 +173,12 @@ def _check_python(file: SourceFileLoader, place: str, text: str) -> None:
         file.get_code(file.name)
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigError(
-            f"expected FILE.py:NAME with the file of a game, found {text!r}"
+            f"expected FILE.py:NAME with the file of a game, found {in_one_line(text)}"
         ) from None
     except OSError as error:
-        raise ConfigError(f"{place} cannot be read: {error}") from error
+        raise ConfigError(
+            f"{shortened(place)} cannot be read: {error.strerror or error}"
+        ) from error
     except (SyntaxError, ValueError) as error:  # or bytes that are no text
         raise ConfigError(f"{place} is no Python: {error}") from error
 

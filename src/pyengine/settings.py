@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Self
 
-from pyengine.arguments import did_you_mean
+from pyengine.arguments import did_you_mean, shortened
 from pyengine.errors import ConfigError
 
 __all__ = ["Settings"]
@@ -30,8 +30,9 @@ class Settings:
         for name in given:
             if name not in known:
                 raise ConfigError(
-                    f"{name}: no field of {cls.__name__}; the fields are {', '.join(sorted(known))}"
-                    f"{did_you_mean(name, known)}"
+                    f"{shortened(str(name))}: no field of {cls.__name__}; the fields are "
+                    f"{', '.join(sorted(known))}"
+                    f"{did_you_mean(str(name), known)}"
                 )
 
     @classmethod

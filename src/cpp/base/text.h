@@ -2,20 +2,31 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace pyengine {
 
-/// The first bytes of a UTF-8 text, `most` or a few less: no character is cut in two.
-[[nodiscard]] constexpr std::string_view shortened(std::string_view text,
-                                                   std::size_t most) noexcept {
-  if (text.size() <= most) return text;
-  const auto continues = [&](std::size_t i) {  // 10xxxxxx: not the first byte of a character
-    return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+/// Bytes of a caller's text that a message quotes; pyengine/arguments.py has the same limit.
+inline constexpr std::size_t kMostQuoted = 100;
+
+/// A UTF-8 text; of one that has more than about `most` bytes both ends, with "..." between them.
+[[nodiscard]] inline std::string both_ends(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const auto start_of_character = [&](std::size_t place) {
+    for (int step = 0; step < 3 && place > 0; ++step, --place) {
+      if ((static_cast<unsigned char>(text[place]) & 0xC0U) != 0x80U) break;  // 10xxxxxx goes on
+    }
+    return place;
   };
-  std::size_t end = most;
-  while (end > 0 && most - end < 3 && continues(end)) --end;
-  return text.substr(0, continues(end) ? most : end);  // what is no UTF-8 is cut anywhere
+  const std::size_t head = start_of_character(most / 2);
+  const std::size_t tail = start_of_character(text.size() - most / 2);
+  return std::string(text.substr(0, head)) + "..." + std::string(text.substr(tail));
+}
+
+/// A caller's text in a message.
+[[nodiscard]] inline std::string in_quotes(std::string_view text, char mark = '"') {
+  return mark + both_ends(text, kMostQuoted) + mark;
 }
 
 }  // namespace pyengine

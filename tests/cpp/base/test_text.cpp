@@ -7,19 +7,23 @@
 namespace pyengine {
 namespace {
 
-TEST_CASE("a text is shortened between two characters") {
-  CHECK(shortened("abc", 3) == "abc");
-  CHECK(shortened("abcd", 3) == "abc");
-  CHECK(shortened("\xD0\xB6\xD0\xB6", 4) == "\xD0\xB6\xD0\xB6");
-  CHECK(shortened("\xD0\xB6\xD0\xB6", 3) == "\xD0\xB6");
-  CHECK(shortened("\xE2\x82\xAC\xE2\x82\xAC", 5) == "\xE2\x82\xAC");
-  CHECK(shortened("a\xF0\x9F\x98\x80", 4) == "a");
-  CHECK(shortened("a\xF0\x9F\x98\x80", 1) == "a");
-  CHECK(shortened("\xD0\xB6", 1).empty());
+TEST_CASE("both ends of a long text are left, cut between two characters") {
+  CHECK(both_ends("abcd", 4) == "abcd");
+  CHECK(both_ends("abcdefgh", 4) == "ab...gh");
+  CHECK(both_ends("\xD0\xB6\xD0\xB6", 4) == "\xD0\xB6\xD0\xB6");
+  CHECK(both_ends("\xD0\xB6zz\xD0\xB6", 2) == "...\xD0\xB6");
+  CHECK(both_ends("\xE2\x82\xAC__\xE2\x82\xAC", 7) == "\xE2\x82\xAC...\xE2\x82\xAC");
+  CHECK(both_ends("a\xF0\x9F\x98\x80", 4) == "a...\xF0\x9F\x98\x80");
 }
 
 TEST_CASE("bytes that are no text are shortened all the same") {
-  CHECK(shortened(std::string(10, '\x80'), 7) == std::string(7, '\x80'));
+  CHECK(both_ends(std::string(1000, '\x80'), 100).size() < 110);
+}
+
+TEST_CASE("a message quotes a hundred bytes of a text") {
+  CHECK(in_quotes("word") == "\"word\"");
+  CHECK(in_quotes("word", '\'') == "'word'");
+  CHECK(in_quotes(std::string(1000, 'x')).size() == kMostQuoted + 5);
 }
 
 }  // namespace

@@ -302,3 +302,67 @@ def test_the_name_of_a_bundled_network_is_a_path() -> None:
 def test_a_number_of_thousands_of_digits_fits_into_a_message(tmp_path: Path) -> None:
     with pytest.raises(pyengine.ConfigError, match=r"^games: .* an int of thousands of digits"):
         pyengine.selfplay(GAME, "uniform", games=10**5000, out=tmp_path)
+
+
+class TheirError(Exception):
+    """What an object of a user raises."""
+
+
+def _fail(*_: Any) -> Any:
+    raise TheirError("theirs")
+
+
+def failing(*methods: str, **others: Any) -> Any:
+    """Return an object whose methods fail."""
+    return type("Failing", (), {**dict.fromkeys(methods, _fail), **others})()
+
+
+def _problem(successors: Any, heuristic: Any = 0.0) -> Any:
+    both = {"successors": lambda *_: successors, "heuristic": lambda *_: heuristic}
+    return type("Problem", (), both)()
+
+
+def _asked(verb: str) -> Callable[[Any], Any]:
+    def ask(answer: Any) -> Any:
+        kind = type("Asked", (Pairs,), {verb: lambda *_: answer})
+        made = type("Asking", (ToyGame,), {"observation_tensor_shape": lambda *_: [2]})
+        game = api.as_game(made(kind))
+        state = game.new_initial_state()
+        return (state.legal_actions(), state.observation_tensor(), state.returns())
+
+    return ask
+
+
+TWO = {"__len__": lambda *_: 2}
+
+FAILING: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "moves": (GAME.new_initial_state, failing("__getitem__", **TWO)),
+    "moves without a length": (GAME.new_initial_state, failing("__len__", "__getitem__")),
+    "moves of a list": (
+        GAME.new_initial_state,
+        type("Moves", (list,), {"__len__": _fail, "__iter__": _fail})([1]),
+    ),
+    "a move among others": (lambda v: GAME.new_initial_state([v]), failing("__index__")),
+    "a move": (lambda v: STATE.clone().apply_action(v), failing("__index__")),
+    "rows": (GAME.state_from_board, failing("__iter__")),
+    "a parameter": (lambda v: api.load_game("connect_four", rows=v), failing("__index__")),
+    "komi": (lambda v: api.load_game("go", komi=v), failing("__float__")),
+    "a setting": (lambda v: SearchConfig(simulations=v), failing("__index__")),
+    "a cost": (lambda v: api.astar(_problem([(1, v)]), 0, 2), failing("__float__")),
+    "a heuristic": (lambda v: api.astar(_problem([], v), 0, 2), failing("__float__")),
+    "successors": (lambda v: api.astar(_problem(v), 0, 2), failing("__iter__")),
+    "legal actions": (_asked("legal_actions"), failing("__getitem__", **TWO)),
+    "planes": (_asked("observation_tensor"), failing("__array__")),
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_what_a_users_object_raises_goes_through(name: str) -> None:
+    call, value = FAILING[name]
+    with pytest.raises(TheirError, match="theirs"):
+        call(value)
+
+
+def test_planes_that_are_no_numbers_are_told() -> None:
+    with pytest.raises(ConfigError, match=r"observation_tensor\(\) must return an array of floats"):
+        _asked("observation_tensor")(object())

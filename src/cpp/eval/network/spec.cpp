@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "eval/network/gomoku_features.h"
 
 namespace pyengine {
@@ -39,24 +40,23 @@ constexpr std::array<PlaneName, 15> kPlaneNames = {{
     {"observation", PlaneKind::observation, Suffix::none},
 }};
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
-
 template <class Names>
 std::string joined(const Names& names) {
   std::string text;
-  for (const auto& name : names) text.append(text.empty() ? "" : ", ").append(quoted(name));
+  for (const auto& name : names)
+    text.append(text.empty() ? "" : ", ").append(in_quotes(name, '\''));
   return text;
 }
 
 [[noreturn]] void refuse_plane(std::string_view name, const std::string& why) {
-  throw ConfigError("planes: " + quoted(name) + " " + why);
+  throw ConfigError("planes: " + in_quotes(name, '\'') + " " + why);
 }
 
 void check_choice(std::string_view field, std::string_view found,
                   std::initializer_list<std::string_view> allowed) {
   if (std::find(allowed.begin(), allowed.end(), found) != allowed.end()) return;
   throw ConfigError(std::string(field) + " must be one of " + joined(allowed) + ", found " +
-                    quoted(found));
+                    in_quotes(found, '\''));
 }
 
 /// Reads a whole number from the front of `text`, or -1.
@@ -136,7 +136,7 @@ void check_value(const ModelSpec& spec) {
   if (sorted != std::vector<std::string>{"scalar"} &&
       sorted != std::vector<std::string>{"draw", "loss", "win"}) {
     throw ConfigError("value must be 'scalar' or 'win', 'draw', 'loss' in any order, found " +
-                      joined(spec.value));
+                      both_ends(joined(spec.value), kMostQuoted));
   }
   if (spec.value_kind.empty()) return;
   if (spec.scalar_value()) {

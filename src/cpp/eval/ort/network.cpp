@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "eval/ort/memory.h"
 
 namespace pyengine::ort {
@@ -40,8 +41,8 @@ const TensorInfo* named(const LoadedModel& model, const std::vector<TensorInfo>&
                         const char* field, const std::string& name) {
   if (name.empty()) return nullptr;
   if (const TensorInfo* tensor = find(tensors, name)) return tensor;
-  throw ModelError("the model " + model.path.string() + " has no tensor '" + name +
-                   "', which the spec names as " + field + "; found " + to_string(tensors));
+  throw ModelError("the model " + model.path.string() + " has no tensor " + in_quotes(name, '\'') +
+                   ", which the spec names as " + field + "; found " + to_string(tensors));
 }
 
 std::int64_t product(const std::vector<std::int64_t>& shape) {

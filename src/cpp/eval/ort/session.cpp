@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace pyengine::ort {
 namespace {
@@ -142,8 +143,8 @@ std::string full_name(const Library& library, const std::string& provider) {
     const std::string brief = name.substr(0, name.find("ExecutionProvider"));
     if (provider == name || lower(provider) == lower(brief)) return name;
   }
-  throw ModelError("the provider '" + provider +
-                   "' cannot be had: this engine knows CPUExecutionProvider, "
+  throw ModelError("the provider " + in_quotes(provider, '\'') +
+                   " cannot be had: this engine knows CPUExecutionProvider, "
                    "CUDAExecutionProvider and TensorrtExecutionProvider (cpu, cuda, tensorrt); " +
                    built_with(library));
 }

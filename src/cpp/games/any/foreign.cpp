@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace pyengine {
 namespace {
@@ -18,7 +19,7 @@ std::uint64_t next_origin() noexcept {
   return ++last;
 }
 
-std::string of(const ForeignRules& rules) { return "game \"" + rules.info().name + "\": "; }
+std::string of(const ForeignRules& rules) { return "game " + in_quotes(rules.info().name) + ": "; }
 
 int checked_player(const ForeignRules& rules, long long player) {
   if (player == 0 || player == 1) return static_cast<int>(player);
@@ -101,7 +102,7 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
 
 ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
   const GameShape& shape = info_.shape;
-  const std::string game = "game \"" + info_.name + "\": ";
+  const std::string game = "game " + in_quotes(info_.name) + ": ";
   if (shape.num_actions < 1 || shape.num_actions > kMaxActions) {
     throw ConfigError(game + "num_distinct_actions must be in 1.." + std::to_string(kMaxActions) +
                       ", found " + std::to_string(shape.num_actions));

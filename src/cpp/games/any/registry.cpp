@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "games/any/typed_game.h"
 #include "games/list.h"
 
@@ -65,7 +66,7 @@ std::shared_ptr<const AnyGame> load_game(std::string_view name, const ParamMap& 
     if (game == nullptr) game = try_game<G>(name, params);
   });
   if (game != nullptr) return game;
-  throw ConfigError("unknown game \"" + std::string(name) + "\": expected one of " +
+  throw ConfigError("unknown game " + in_quotes(name) + ": expected one of " +
                     joined(registered_games()));
 }
 

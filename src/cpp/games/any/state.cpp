@@ -12,9 +12,6 @@ namespace {
 
 constexpr std::string_view kStart = ";start=";
 constexpr std::string_view kMoves = ";moves=";
-constexpr std::size_t kShownBytes = 200;  ///< of a text that is refused
-
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 /// The position that a state begins with; what a user's game throws is thrown here.
 std::unique_ptr<AnyPosition> first_position(const AnyGame& game,
@@ -73,7 +70,7 @@ int read_int(std::string_view text, std::string_view what) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end) {
     throw ConfigError("a serialised state: expected " + std::string(what) + ", found " +
-                      quoted(text));
+                      in_quotes(text));
   }
   return value;
 }
@@ -84,14 +81,14 @@ BoardSetup read_setup(const AnyGame& game, std::string_view text) {
     throw ConfigError(
         "a serialised state: expected \"start=ROWS,PLAYER\" or \"start=ROWS,PLAYER,KO\", "
         "found " +
-        quoted(text));
+        in_quotes(text));
   }
   const std::vector<std::string> rows = split(parts[0], '/');
   BoardSetup setup = read_board(game, rows, read_int(parts[1], "the player to move"));
   if (parts.size() == 3) {
     setup.ko = read_int(parts[2], "the point of the ko");
     if (!game.has_ko() || setup.ko < 0 || setup.ko >= game.shape().rows * game.shape().columns) {
-      throw ConfigError("a serialised state: " + quoted(parts[2]) + " is no point of a ko");
+      throw ConfigError("a serialised state: " + in_quotes(parts[2]) + " is no point of a ko");
     }
   }
   return setup;
@@ -104,8 +101,8 @@ std::string_view after_game(const AnyGame& game, std::string_view text) {
   if (text.starts_with(name) && text.substr(name.size()).starts_with(';')) {
     return text.substr(name.size());
   }
-  throw ConfigError("a serialised state: expected one of the game " + quoted(name) + ", found " +
-                    quoted(shortened(text.substr(0, text.find(';')), kShownBytes)));
+  throw ConfigError("a serialised state: expected one of the game \"" + name + "\", found " +
+                    in_quotes(text.substr(0, text.find(';'))));
 }
 
 }  // namespace
@@ -139,7 +136,7 @@ BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, in
     const std::string name = "row " + std::to_string(row);
     if (line.size() != static_cast<std::size_t>(shape.columns)) {
       throw ConfigError(where + name + ": expected " + std::to_string(shape.columns) +
-                        " points, found " + std::to_string(line.size()) + " in " + quoted(line));
+                        " points, found " + std::to_string(line.size()) + " in " + in_quotes(line));
     }
     for (int column = 0; column < shape.columns; ++column) {
       const char stone = line[static_cast<std::size_t>(column)];
@@ -150,15 +147,15 @@ BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, in
         setup.second.set(point);
       } else if (stone != '.' && stone != '-') {
         throw ConfigError(where + name + ": expected X, O or ., found '" + stone + "' in " +
-                          quoted(line));
+                          in_quotes(line));
       }
     }
   }
   if (ko.empty()) return setup;
-  if (!game.has_ko()) throw ConfigError(where + "ko is only for Go, found " + quoted(ko));
+  if (!game.has_ko()) throw ConfigError(where + "ko is only for Go, found " + in_quotes(ko));
   setup.ko = game.string_to_action(ko);
   if (setup.ko < 0 || setup.ko >= shape.rows * shape.columns) {
-    throw ConfigError(where + "ko must be a point such as \"D4\", found " + quoted(ko));
+    throw ConfigError(where + "ko must be a point such as \"D4\", found " + in_quotes(ko));
   }
   return setup;
 }
@@ -246,7 +243,7 @@ State State::deserialize(std::shared_ptr<const AnyGame> game, std::string_view t
   }
   if (!rest.starts_with(kMoves)) {
     throw ConfigError("a serialised state: expected \"" + std::string(kMoves.substr(1)) +
-                      "\" with the actions, found " + quoted(shortened(rest, kShownBytes)));
+                      "\" with the actions, found " + in_quotes(rest));
   }
   State state(std::move(game), start);
   for (const std::string& action : split(rest.substr(kMoves.size()), ',')) {

@@ -9,11 +9,10 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace pyengine {
 namespace {
-
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
@@ -93,7 +92,7 @@ ParamValue read_value(std::string_view text, std::string_view whole) {
   }
   if (is_name(text)) return std::string(text);
   throw ConfigError("expected a number, true, false or a word as a parameter's value, found " +
-                    quoted(text) + " in " + quoted(whole));
+                    in_quotes(text) + " in " + in_quotes(whole));
 }
 
 std::string kind_of(const ParamValue& value) {
@@ -104,8 +103,9 @@ std::string kind_of(const ParamValue& value) {
 
 [[noreturn]] void refuse(std::string_view game, std::string_view name, const std::string& expected,
                          const ParamValue& found) {
-  throw ConfigError("game " + quoted(game) + ": parameter " + quoted(name) + ": expected " +
-                    expected + ", found " + kind_of(found) + to_string(found));
+  throw ConfigError("game " + in_quotes(game) + ": parameter " + in_quotes(name) + ": expected " +
+                    expected + ", found " + kind_of(found) +
+                    both_ends(to_string(found), kMostQuoted));
 }
 
 }  // namespace
@@ -115,9 +115,10 @@ ParamReader::ParamReader(std::string_view game, ParamMap params)
   for (std::size_t i = 0; i < params_.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (params_[i].first == params_[j].first) {
-        throw ConfigError("game " + quoted(game_) + ": parameter " + quoted(params_[i].first) +
-                          ": expected one value, found two: " + to_string(params_[j].second) +
-                          " and " + to_string(params_[i].second));
+        throw ConfigError("game " + in_quotes(game_) + ": parameter " +
+                          in_quotes(params_[i].first) + ": expected one value, found two: " +
+                          both_ends(to_string(params_[j].second), kMostQuoted) + " and " +
+                          both_ends(to_string(params_[i].second), kMostQuoted));
       }
     }
   }
@@ -178,7 +179,7 @@ std::string ParamReader::choice(std::string_view name, std::string_view fallback
   const auto* text = std::get_if<std::string>(value);
   if (text == nullptr || std::find(allowed.begin(), allowed.end(), *text) == allowed.end()) {
     std::string expected = "one of";
-    for (const std::string_view word : allowed) expected += ' ' + quoted(word);
+    for (const std::string_view word : allowed) expected += ' ' + in_quotes(word);
     refuse(game_, name, expected, *value);
   }
   return *text;
@@ -188,16 +189,16 @@ void ParamReader::finish() const {
   for (std::size_t i = 0; i < params_.size(); ++i) {
     if (taken_[i]) continue;
     std::string expected = known_.empty() ? "no parameters" : "only";
-    for (const std::string& name : known_) expected += ' ' + quoted(name);
-    throw ConfigError("game " + quoted(game_) + ": expected " + expected +
-                      ", found the unknown parameter " + quoted(params_[i].first));
+    for (const std::string& name : known_) expected += ' ' + in_quotes(name);
+    throw ConfigError("game " + in_quotes(game_) + ": expected " + expected +
+                      ", found the unknown parameter " + in_quotes(params_[i].first));
   }
 }
 
 NamedParams parse_named_params(std::string_view text) {
   const std::string_view whole = text;
   const auto fail = [whole](const std::string& expected) -> ConfigError {
-    return ConfigError("expected " + expected + ", found " + quoted(whole));
+    return ConfigError("expected " + expected + ", found " + in_quotes(whole));
   };
   NamedParams named;
   text = trimmed(text);
@@ -229,7 +230,7 @@ std::string to_string(const ParamValue& value) {
   const std::string& text = std::get<std::string>(value);
   const bool plain =
       is_name(text) && text != "true" && text != "True" && text != "false" && text != "False";
-  return plain ? text : quoted(text);
+  return plain ? text : '"' + text + '"';
 }
 
 std::string to_string(const NamedParams& named) {
