@@ -5,28 +5,45 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 
+from pyengine.arguments import shortened
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import write_durably
+from pyengine.files import unread, write_durably
 from pyengine.train.json_files import writing
 from pyengine.train.section import differences
 
-__all__ = ["FORMAT", "checkpoints", "load", "not_finite", "refuse_changes", "save"]
+__all__ = ["FORMAT", "checkpoints", "load", "not_finite", "refuse_changes", "restore", "save"]
 
 FORMAT = 1
+
+_WITHOUT = "without it the training goes on from the checkpoint before"
+
+#: What a state has, of which kinds.
+_PARTS: dict[str, Any] = {
+    "config": Mapping,
+    "spec": str,
+    "step": int,
+    "seconds": int | float,
+    "network": Mapping,
+    "optimiser": Mapping,
+}
 
 _NAME = re.compile(r"checkpoint-(\d{10})\.pt")
 
 
 def checkpoints(directory: Path) -> list[Path]:
-    """Return the checkpoints, the oldest first."""
+    """Return the checkpoints, the oldest first. Raises DataError."""
     if not directory.is_dir():
         return []
-    return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
+    try:
+        return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
+    except OSError as error:
+        raise DataError(unread(directory, error)) from error
 
 
 def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
@@ -41,7 +58,8 @@ def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
         directory.mkdir(parents=True, exist_ok=True)
         write_durably(path, [buffer.getvalue()])
     for old in checkpoints(directory)[:-keep]:
-        old.unlink()
+        with suppress(OSError):  # the next one tries again
+            old.unlink()
     return path
 
 
@@ -60,19 +78,32 @@ def load(path: Path, device: torch.device) -> dict[str, Any]:
         state = torch.load(path, map_location=device, weights_only=True)
         found = state.get("format")
     except Exception as error:
-        raise DataError(
-            f"{path} is damaged ({type(error).__name__}: {error}); without it the training goes "
-            "on from the checkpoint before"
-        ) from error
+        if isinstance(error, OSError) and error.filename is not None:
+            raise DataError(unread(path, error)) from error
+        reason = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
+        raise DataError(f"{path} is damaged ({reason}); {_WITHOUT}") from error
     if found != FORMAT:
         raise DataError(f"{path}: expected a checkpoint of format {FORMAT}, found {found!r}")
+    for name, kind in _PARTS.items():
+        if not isinstance(state.get(name), kind):
+            raise DataError(f"{path} is damaged: it has no {name} of a training; {_WITHOUT}")
     bad = not_finite(state)
     if bad is not None:
-        raise DataError(
-            f"{path}: expected finite numbers, found others in {bad}; without it the training goes "
-            "on from the checkpoint before"
-        )
+        raise DataError(f"{path}: expected finite numbers, found others in {bad}; {_WITHOUT}")
     return dict(state)
+
+
+def restore(path: Path, network: torch.nn.Module, values: Mapping[str, Any]) -> None:
+    """Give a network the weights of a checkpoint. Raises ConfigError where they do not fit it."""
+    for name, own in network.state_dict().items():
+        there = values.get(name)
+        found = list(there.shape) if isinstance(there, torch.Tensor) else None
+        if found != list(own.shape):
+            raise ConfigError(
+                f"{path} does not fit the data, which may be of another game: expected {name} of "
+                f"the shape {list(own.shape)}, found {found}"
+            )
+    network.load_state_dict({name: values[name] for name in network.state_dict()})
 
 
 def refuse_changes(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

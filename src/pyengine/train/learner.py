@@ -26,7 +26,7 @@ from pyengine.train.logs import TrainLog
 from pyengine.train.loss import Losses, losses, losses_together
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
-from pyengine.train.protocol import TrainingData
+from pyengine.train.protocol import Shape, TrainingData, shape_of
 from pyengine.train.ranks import Ranks
 from pyengine.train.schedule import learning_rate
 
@@ -104,6 +104,7 @@ class Learner:
         self.seconds = 0.0  #: of training, all sittings
         self._saved = 0  # the step of the last checkpoint; the beginning needs none
         self._on_progress = on_progress
+        self._shape: Shape | None = None  # of the data's positions
         self._seen: Features | None = None  # planes of the last step
         if config.learner.threads is not None:
             torch.set_num_threads(config.learner.threads)
@@ -120,37 +121,27 @@ class Learner:
         self, data: TrainingData | Sequence[TrainingData], weights: Sequence[float] | None = None
     ) -> None:
         """Learn from other positions from now on; see the class."""
-        self.data = list(data) if isinstance(data, Sequence) else [data]
-        if not self.data or not all(hasattr(d, "sample") and hasattr(d, "spec") for d in self.data):
+        given = list(data) if isinstance(data, Sequence) else [data]
+        if not given or not all(hasattr(d, "sample") and hasattr(d, "spec") for d in given):
             raise ConfigError(
                 f"data: expected TrainingData, such as a Dataset, found {found(data)}"
             )
-        self.spec = self.data[0].spec
-        if self.spec.layout != "NCHW":
-            raise ConfigError(f"data: expected planes in the layout NCHW, found {self.spec.layout}")
-        for other in self.data[1:]:
-            if other.spec != self.spec:
-                raise ConfigError(f"data: expected one spec, found {self.spec} and {other.spec}")
-        self._weights = None if weights is None else self._checked(weights)
-
-    def _checked(self, weights: Sequence[float]) -> list[float]:
-        each = elements("weights", weights, f"{len(self.data)} numbers")
-        if len(each) != len(self.data):
-            raise ConfigError(f"weights: expected {len(self.data)}, found {len(each)}")
-        wanted = "numbers of at least 0, one above it"
-        checked = [number("weights", one, wanted, lambda w: w >= 0) for one in each]
-        if sum(checked) == 0:
-            raise ConfigError(f"weights: expected {wanted}, found {found(weights)}")
-        return checked
+        spec = given[0].spec
+        if spec.layout != "NCHW":
+            raise ConfigError(f"data: expected planes in the layout NCHW, found {spec.layout}")
+        for other in given[1:]:
+            if other.spec != spec:
+                raise ConfigError(f"data: expected one spec, found {spec} and {other.spec}")
+        checked = None if weights is None else _checked(weights, len(given))
+        self._shape = shape_of(given, self.config.network.kind, self._shape)
+        self.data, self.spec, self._weights = given, spec, checked
 
     def _make(self) -> None:
         """Make network and optimiser; the shapes are the data's."""
-        row = self.data[0].sample(1, np.random.default_rng(0), augment=False)
-        _, planes, height, width = row["planes"].shape
-        self._refuse_order(int(height * width), int(row["policy"].shape[1]))
-        network = new_network(
-            self.config, planes, (int(height), int(width)), int(row["policy"].shape[1])
-        )
+        assert self._shape is not None
+        (planes, height, width), actions = self._shape
+        self._refuse_order(height * width, actions)
+        network = new_network(self.config, planes, (height, width), actions)
         network.half = self.config.learner.precision == "bfloat16"
         self._format = (
             torch.channels_last if self.config.learner.channels_last else torch.contiguous_format
@@ -299,10 +290,13 @@ class Learner:
         checkpoint.refuse_changes(path, state["config"], self.config.fixed())
         if state["spec"] != self.spec.to_json():
             raise ConfigError(f"{path} reads {state['spec']}, found data of {self.spec.to_json()}")
-        self.network.load_state_dict(state["network"])
-        self._optimiser.load_state_dict(state["optimiser"])
-        if self.average is not None:
-            self.average.load_state_dict(state["average"])
+        checkpoint.restore(path, self.network, state["network"])
+        try:
+            self._optimiser.load_state_dict(state["optimiser"])
+            if self.average is not None:
+                self.average.load_state_dict(state["average"])
+        except Exception as error:  # of tables that are no optimiser's or no network's
+            raise DataError(f"{path} is damaged: its optimiser is none of this network") from error
         self.step, self.seconds = state["step"], state["seconds"]
         self._saved = self.step
 
@@ -422,6 +416,18 @@ class Learner:
         if self._log is not None:
             self._log.add(asdict(report))
         return None if self._on_progress is None else self._on_progress(report)
+
+
+def _checked(weights: Sequence[float], count: int) -> list[float]:
+    """Return the weights of so many data. Raises ConfigError."""
+    each = elements("weights", weights, f"{count} numbers")
+    if len(each) != count:
+        raise ConfigError(f"weights: expected {count}, found {len(each)}")
+    wanted = "numbers of at least 0, one above it"
+    checked = [number("weights", one, wanted, lambda w: w >= 0) for one in each]
+    if sum(checked) == 0:
+        raise ConfigError(f"weights: expected {wanted}, found {found(weights)}")
+    return checked
 
 
 def _counts(size: int, weights: Sequence[float], rng: np.random.Generator) -> list[int]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.arguments import found
+from pyengine.errors import ConfigError
 from pyengine.spec import ModelSpec
 
-__all__ = ["TrainingData"]
+__all__ = ["Shape", "TrainingData", "shape_of"]
 
 
 class TrainingData(Protocol):
@@ -31,3 +34,44 @@ class TrainingData(Protocol):
         float32 [N] (outcome for the mover); perhaps ``root_value`` [N] and ``full`` bool [N], False
         for a position without a policy target.
         """
+
+
+#: Planes, rows and columns of a position, and how many actions its policy has.
+Shape: TypeAlias = tuple[tuple[int, int, int], int]
+
+_DIMENSIONS = {"planes": 4, "policy": 2, "value": 1}
+
+
+def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = None) -> Shape:
+    """Return the shape of the first data's positions.
+
+    Raises ConfigError where that cannot be told, or where other data, or those before, have another
+    one and the kind of network reads one alone. A convolutional one reads boards of several sizes.
+    """
+    first = _shape(data[0])
+    others = [_shape(each) for each in data[1:] if len(each) > 0]
+    for other in others if before is None else [before, *others]:
+        if other[0][0] != first[0][0] or (kind != "convolutional" and other != first):
+            raise ConfigError(
+                f"data: expected positions of one shape, found {_told(first)} and {_told(other)}"
+            )
+    return first
+
+
+def _shape(data: TrainingData) -> Shape:
+    row: Any = data.sample(1, np.random.default_rng(0), augment=False)
+    arrays = row if isinstance(row, Mapping) else {}
+    for name, dimensions in _DIMENSIONS.items():
+        array = arrays.get(name)
+        if not (isinstance(array, np.ndarray) and array.ndim == dimensions and len(array) == 1):
+            raise ConfigError(
+                f"data: expected sample(1, ...) to return {name} as an array of {dimensions} "
+                f"dimensions and one row, found {found(row if array is None else array)}"
+            )
+    _, planes, height, width = arrays["planes"].shape
+    return (int(planes), int(height), int(width)), int(arrays["policy"].shape[1])
+
+
+def _told(shape: Shape) -> str:
+    (planes, height, width), actions = shape
+    return f"{planes} planes of {height}x{width} with {actions} actions"

@@ -161,6 +161,69 @@ def test_a_damaged_checkpoint_is_named(data: SyntheticData, tmp_path: Path) -> N
         train.Learner(config_of(), data, tmp_path, resume=True)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("config", None),
+        ("spec", 3),
+        ("step", "x"),
+        ("seconds", []),
+        ("network", 3.5),
+        ("optimiser", {}),
+        ("optimiser", []),
+    ],
+)
+def test_a_checkpoint_with_a_part_that_is_none_is_named(
+    name: str, value: Any, data: SyntheticData, tmp_path: Path
+) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+    (path,) = tmp_path.glob("*.pt")
+    torch.save({**torch.load(path, weights_only=True), name: value}, path)
+    with pytest.raises(pyengine.DataError, match=rf"0000000001\.pt is damaged: .*{name}"):
+        train.Learner(config_of(), data, tmp_path, resume=True)
+
+
+def test_a_checkpoint_of_another_game_is_refused(data: SyntheticData, tmp_path: Path) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+    other = SyntheticData("connect_four", positions=20)
+    message = r"does not fit the data, .*another game: expected \S+ of the shape \[.*\], found \["
+    with pytest.raises(pyengine.ConfigError, match=message):
+        train.Learner(config_of(), other, tmp_path, resume=True)
+
+
+def test_data_of_several_games_are_refused(data: SyntheticData, tmp_path: Path) -> None:
+    other = SyntheticData("connect_four", positions=20)
+    message = "one shape, found 3 planes of 3x3 with 9 actions and 3 planes of 6x7 with 7 actions"
+    with pytest.raises(pyengine.ConfigError, match=message):
+        train.Learner(config_of(), [data, other], tmp_path)
+    learner = train.Learner(config_of(), data, tmp_path)
+    with pytest.raises(pyengine.ConfigError, match=message):
+        learner.set_data([data, other])
+    with pytest.raises(pyengine.ConfigError, match="expected positions of one shape"):
+        learner.set_data(other)
+    assert learner.data == [data]
+    learner.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        (None, "planes"),
+        ({}, "planes"),
+        ({"planes": np.zeros(3)}, "planes"),
+        ({"planes": np.zeros((1, 1, 3, 3)), "policy": [[0.5]]}, "policy"),
+        ({"planes": np.zeros((1, 1, 3, 3)), "policy": np.zeros((1, 9)), "value": 3}, "value"),
+    ],
+)
+def test_data_that_return_no_arrays_are_refused(answer: Any, name: str, tmp_path: Path) -> None:
+    data: Any = SyntheticData(positions=20)
+    data.sample = lambda *_, **__: answer
+    with pytest.raises(pyengine.ConfigError, match=rf"sample\(1, \.\.\.\) to return {name} as an"):
+        train.Learner(config_of(), data, tmp_path)
+
+
 def test_a_loss_that_is_not_finite_ends_the_training_and_keeps_checkpoints(
     tmp_path: Path,
 ) -> None:
