@@ -41,6 +41,10 @@ class State:
     def clone(self):
         return State(self.covered, self.player)
 
+    def __str__(self):
+        cells = ["#" if point in self.covered else "." for point in range(SIZE * SIZE)]
+        return "\n".join(" ".join(cells[i : i + SIZE]) for i in range(0, len(cells), SIZE))
+
 
 class Domineering:
     def num_distinct_actions(self):

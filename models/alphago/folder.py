@@ -46,5 +46,6 @@ class Run:
         other = sorted(key for key in told.keys() - MATCHES if found.get(key) != told[key])
         if other:
             raise pyengine.ConfigError(
-                f"{file}: expected the settings of this run, found others: {', '.join(other)}"
+                f"{file}: expected the settings of this run, found others: {', '.join(other)}; "
+                "take another --directory"
             )

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from pyengine.games import State
 
-__all__ = ["labels", "last_point", "point_of"]
+__all__ = ["labels", "last_point", "point_of", "state_text"]
+
+_ADDRESS = re.compile(r"<.* object at 0x[0-9A-Fa-f]+>")  # what Python says of a class without words
+
+
+def state_text(state: Any) -> str:
+    """Return a state as text: of a user's class without ``__str__`` the moves, as far as known."""
+    text = str(state).rstrip()
+    if not _ADDRESS.fullmatch(text):
+        return text
+    if not hasattr(state, "history"):
+        return ""
+    return f"moves: {' '.join(map(str, state.history())) or 'none'}"
 
 
 def labels(state: State) -> tuple[list[str], list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.board_layout import labels, last_point, point_of
+from pyengine.board_layout import labels, last_point, point_of, state_text
 from pyengine.colours import colours_of
 from pyengine.games import State
 from pyengine.outcomes import outcome_text
@@ -26,7 +26,7 @@ _INK = "#222"  # of letters and names
 
 def state_html(state: State) -> str:
     """Return a state for a notebook: its board and who is to move; text where it has no board."""
-    return board_html(state) or text_html(str(state).rstrip())
+    return board_html(state) or text_html(state_text(state))
 
 
 def board_html(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyengine import _core
 from pyengine.arguments import number
+from pyengine.board_layout import state_text
 from pyengine.integers import integer
 from pyengine.picture import board_html, text_html
 from pyengine.tree import SearchTree
@@ -152,8 +153,8 @@ class SearchResult:
 
     def __str__(self) -> str:
         """Return the board with a table of the best moves, in 80 columns."""
-        board = [] if self.state is None else [str(self.state).rstrip(), ""]
-        return "\n".join([*board, self._figures()])
+        board = "" if self.state is None else state_text(self.state)
+        return f"{board}\n\n{self._figures()}" if board else self._figures()
 
     def _figures(self) -> str:
         """Return a table of the best moves, and what the search as a whole found and took."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.board_layout import labels, last_point
+from pyengine.board_layout import labels, last_point, state_text
 from pyengine.cli.looks import Look, look_of
 from pyengine.errors import ConfigError
 from pyengine.games import State
@@ -35,7 +35,7 @@ def board_text(state: State, console: Console, *, status: Text | None = None) ->
     if status is None and state.game.has_board:
         status = Text(_status(state, look, drawn=drawn))
     if not drawn:
-        lines = str(state).rstrip().splitlines()
+        lines = state_text(state).splitlines()
         if state.game.has_board:
             lines.pop()  # the status as the engine words it
         return Text("\n").join([*map(Text, lines), *filter(None, [status])])

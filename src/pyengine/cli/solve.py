@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
+from pyengine.board_layout import state_text
 from pyengine.cli import common
 from pyengine.cli.boards import refuse_finished
 from pyengine.cli.looks import look_of
@@ -93,7 +94,7 @@ def _record(state: State, result: SolveResult) -> dict[str, object]:
 
 def _show(state: State, result: SolveResult, score: bool) -> None:
     out = common.console()
-    out.print(Text(str(state).rstrip()))
+    out.print(Text(state_text(state)))
     names = _names(state, result.pv)
     value = _value(state, result.value, score) if result.exact else _guess(result.value)
     lines = (

@@ -103,6 +103,18 @@ def test_it_is_solved_and_played_and_two_players_meet_in_it(file: Path) -> None:
     assert result["wins"] + result["draws"] + result["losses"] == 4
 
 
+@pytest.mark.parametrize("command", ["search", "solve", "play"])
+def test_a_game_without_words_shows_its_moves_and_no_address(file: Path, command: str) -> None:
+    settings = {
+        "search": ["-n", "20"],
+        "solve": [],
+        "play": ["-n", "20", "--human", "none"],
+    }
+    text = run(command, f"{file}:SMALL", *settings[command])
+    assert "moves: " in text
+    assert " object at 0x" not in text
+
+
 @pytest.mark.parametrize(
     ("name", "params", "words"),
     [

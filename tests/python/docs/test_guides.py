@@ -1,4 +1,4 @@
-"""The README and the guides do what they say: their Python runs, their commands exist.
+"""The README, the guides and the reference do what they say: Python runs, commands exist.
 
 Blocks of ``python`` run in order in one folder, which holds a network ``model.onnx``. A line
 ``<!-- needs: torch -->`` before a block leaves it out where a module is missing. A ``text`` block
@@ -23,7 +23,13 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+FOLDERS = (ROOT / "docs" / "guides", ROOT / "docs" / "reference")
+PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(folder.glob("*.md")))]
+MORE_PAGES = [
+    *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md")),
+    *(ROOT / folder / "README.md" for folder in ("models", "benchmarks", "examples")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 BLOCK = re.compile(
     r"(?:^<!-- needs: (?P<needs>[^>]*?) -->\n)?^```(?P<kind>\w+)\n(?P<code>.*?)^```$"
     r"(?:\n\n^```text\n(?P<output>.*?)^```$)?",
@@ -62,7 +68,12 @@ def blocks(page: Path, kind: str) -> list[Block]:
 
 def with_blocks(kind: str) -> list[Any]:
     """Return the pages that have blocks of a kind, as parameters."""
-    return [pytest.param(page, id=page.stem) for page in PAGES if blocks(page, kind)]
+    return [page for page in named(PAGES) if blocks(page.values[0], kind)]
+
+
+def named(pages: list[Path]) -> list[Any]:
+    """Return pages as parameters, by their folder and name."""
+    return [pytest.param(page, id=f"{page.parent.name}/{page.stem}") for page in pages]
 
 
 def masked(text: str) -> list[str]:
@@ -116,32 +127,49 @@ def options_of(command: str) -> set[str]:
     return {name for parameter in known[command].params for name in parameter.opts}
 
 
+def check_command(line: str) -> None:
+    """Check that pyengine has the command and the options of a line."""
+    program, *arguments = [*shlex.split(line, comments=True), ""]
+    if program == "pyengine" and not arguments[0].startswith("-"):
+        given = {one.split("=")[0] for one in arguments[1:] if re.match(r"--?[a-z]", one)}
+        assert given - {"-h", "--help"} <= options_of(arguments[0]), line
+
+
 @pytest.mark.parametrize("page", with_blocks("sh"))
 def test_pyengine_has_the_commands_and_options_that_a_page_names(page: Path) -> None:
     for block in blocks(page, "sh"):
         for line in block.code.replace("\\\n", " ").splitlines():
-            program, *arguments = [*shlex.split(line, comments=True), ""]
-            if program != "pyengine":
-                continue
-            given = {one for one in arguments[1:] if re.match(r"--?[a-z]", one)}
-            assert given - {"-h", "--help"} <= options_of(arguments[0]), line
+            check_command(line)
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
+@pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
+def test_pyengine_has_the_commands_and_options_that_a_sentence_names(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    for line in re.findall(r"`(pyengine [^`]*)`", prose):
+        check_command(line)
+
+
+@pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
+def test_the_programs_that_a_page_runs_exist(page: Path) -> None:
+    programs = re.findall(
+        r"(?<![\w/])(?:models|examples|tools)/\w+\.py\b", page.read_text(encoding="utf-8")
+    )
+    assert [name for name in programs if not (ROOT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", named(PAGES))
 def test_the_kinds_of_a_pages_blocks_are_those_that_are_looked_at(page: Path) -> None:
     kinds = re.findall(r"^```(\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(kinds) <= KINDS
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
+@pytest.mark.parametrize("page", named(PAGES))
 def test_code_on_a_page_fits_a_terminal(page: Path) -> None:
     found = re.findall(r"^```.*?^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert [line for block in found for line in block.splitlines() if len(line) > 100] == []
 
 
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, id=page.stem) for page in (ROOT / "docs").rglob("*.md")]
-)
+@pytest.mark.parametrize("page", named(sorted((ROOT / "docs").rglob("*.md"))))
 def test_a_link_of_the_documentation_leads_to_a_file(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
     local = [link for link in links if not link.startswith("https://")]

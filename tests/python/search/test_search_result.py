@@ -18,6 +18,7 @@ import naive_puct
 import pyengine
 from pyengine import SearchResult
 from pyengine.picture import board_svg
+from toy_games import Matches, ToyGame
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -352,3 +353,18 @@ def test_results_of_a_user_s_game_have_texts_too() -> None:
     assert result._repr_html_().startswith("<pre")
     assert result.tree().children
     json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_a_result_of_a_game_without_words_shows_no_address() -> None:
+    class Wordless(Matches):
+        def __getattribute__(self, name: str) -> Any:
+            if name == "history":
+                raise AttributeError(name)
+            return super().__getattribute__(name)
+
+    for kind, words in ((Matches, "moves: none\n\n"), (Wordless, "  move ")):
+        game = ToyGame(kind)
+        engine = pyengine.Engine(game, "uniform", simulations=20)
+        text = str(engine.search(game.new_initial_state()))
+        assert text.startswith(words)
+        assert " object at 0x" not in text
