@@ -125,7 +125,7 @@ def _without(game: Any, wrapped: Game) -> tuple[str, ...]:
     state = game.new_initial_state()
     planes = math.prod(wrapped.observation_shape) > 0
     continued = (
-        "continued after Engine.advance alone, by what planes and text show"
+        "continued only after Engine.advance, by what planes and text show"
         if can_be_recognised(wrapped, state)
         else "never continued"
     )

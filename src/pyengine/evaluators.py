@@ -396,7 +396,7 @@ def _refuse_torch_module(fn: Any) -> None:
         raise ConfigError(
             f"expected a function of NumPy's arrays, found the torch.nn.Module {type(fn).__name__}:"
             " write it to a file by pyengine.train.export_module, or call it in a function, "
-            "lambda planes: net(torch.from_numpy(planes))"
+            "torch.no_grad()(lambda planes: net(torch.from_numpy(planes)))"
         )
 
 

@@ -84,6 +84,8 @@ def state_of_sgf(content: bytes, game: Game) -> State:
     moves = [move for move in (node.get_move() for node in nodes) if move[0] is not None]
     state = _start(root, moves, game, rules)
     for colour, move in moves:
+        if state.is_terminal():
+            raise ValueError(f"a move after the end, at ply {len(state.history())}")
         if _COLOURS.index(colour) != state.current_player():
             raise ValueError(f"a move of the other player at ply {len(state.history())}")
         action = rules.action(move)

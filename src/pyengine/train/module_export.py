@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,7 @@ from pyengine.train.quiet import quiet_torch
 __all__ = ["export_module"]
 
 _NAMES = ("planes", "policy", "value")
+_ROUNDING = 1e-4  # of a sum of probabilities
 
 
 def export_module(
@@ -75,6 +76,8 @@ def export_module(
         expected = CallbackEvaluator(_function_of(frozen), spec).evaluate(states, game=played)
     except EvaluationError as error:
         raise ConfigError(f"module: {error}") from error
+    if spec.policy == "logits":
+        _refuse_probabilities(frozen, states, spec)
     planes = np.stack([state.observation_tensor(spec) for state in states[:2]])
     content = _onnx(frozen, torch.from_numpy(planes), spec, manifest)
 
@@ -83,6 +86,17 @@ def export_module(
         return float(max(np.abs(o - e).max() for o, e in zip(own, expected, strict=True)))
 
     return write_checked(target, content, difference, len(states))
+
+
+def _refuse_probabilities(module: torch.nn.Module, states: Sequence[Any], spec: ModelSpec) -> None:
+    """Refuse probabilities where the spec promises logits: the priors would be nearly equal."""
+    planes = np.stack([state.observation_tensor(spec) for state in states])
+    policy = np.asarray(_function_of(module)(planes)[0])
+    if policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() < _ROUNDING:
+        raise ConfigError(
+            "module: expected logits, as the spec says, found a policy of probabilities "
+            '(policy="probs" in the spec takes them as they are)'
+        )
 
 
 def _function_of(module: torch.nn.Module) -> Any:

@@ -275,6 +275,7 @@ def test_a_saved_result_is_sgfs_and_makes_training_data(
         ("SZ[5]AW[ba][ab];AB[cc];B[dd];W[aa]", "found stones set after the first move"),
         ("SZ[5]KM[6.5]", "found a komi of 6.5"),
         ("SZ[9]", "found a board of 9x9"),
+        ("SZ[5];B[];W[]", "found a move after the end, at ply 2"),
         ("GM[x]SZ[5]", "expected a game of go"),
     ],
 )

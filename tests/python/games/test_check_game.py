@@ -356,7 +356,7 @@ def test_a_state_without_a_past_is_listed() -> None:
     assert report.without[0] == "history() and __eq__: a search tree is never continued"
     Seven.__str__ = lambda self: f"at {self.point}"  # type: ignore[method-assign]
     report = pyengine.check_game(ToyGame(Seven), games=1)
-    assert "continued after Engine.advance alone" in report.without[0]
+    assert "continued only after Engine.advance" in report.without[0]
 
 
 def test_symmetries_that_the_start_does_not_have_are_named_not_blamed() -> None:

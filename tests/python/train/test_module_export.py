@@ -53,6 +53,12 @@ class Forgetful(Net):
         return value + 3.0  # no tanh
 
 
+class Softmax(Net):
+    def forward(self, planes: Any) -> Any:
+        policy, value = super().forward(planes)
+        return torch.softmax(policy, 1), value
+
+
 class Alone(Net):
     def forward(self, planes: Any) -> Any:
         return super().forward(planes)[0]
@@ -110,10 +116,11 @@ def test_a_python_game_with_planes_of_its_own(tmp_path: Path) -> None:
     [
         (Forgetful(), ConfigError, r"value must lie in \[-1, 1\] .*value_kind"),
         (Net(actions=8), ConfigError, r"policy as numbers of shape \[\d+,9\]"),
+        (Softmax(), ConfigError, 'expected logits, .* found a policy of prob.*policy="probs"'),
         (Alone(), ConfigError, r"expected \(policy, value\), found Tensor"),
         (3, ConfigError, "module: expected a torch.nn.Module, found 3"),
     ],
-    ids=["no tanh", "another game", "no value", "no module"],
+    ids=["no tanh", "another game", "probabilities", "no value", "no module"],
 )
 def test_a_module_that_does_not_fit_is_refused(
     module: Any, error: type[Exception], message: str, tmp_path: Path
