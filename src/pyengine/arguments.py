@@ -26,6 +26,7 @@ __all__ = [
     "number",
     "printable",
     "shortened",
+    "text_is_a_name",
 ]
 
 
@@ -83,6 +84,12 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return the end of a message, the known name that was perhaps meant; "" where none is near."""
     likely = difflib.get_close_matches(wrong, list(known), n=1)
     return f"; did you mean {likely[0]}?" if likely else ""
+
+
+def text_is_a_name(text: Any) -> str:
+    """Return the end of a message about TOML, where its text is perhaps the name of a file."""
+    named = isinstance(text, str) and text.endswith(".toml")
+    return "; the file of that name is Path(...)" if named else ""
 
 
 def number(

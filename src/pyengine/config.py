@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 
 from pyengine import _core
-from pyengine.arguments import check_type
+from pyengine.arguments import check_type, text_is_a_name
 from pyengine.errors import ConfigError
 from pyengine.files import read_limited, unread
 from pyengine.settings import Settings
@@ -197,7 +197,9 @@ class SearchConfig(Settings):
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(unread(Path(source), error)) from error
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise ConfigError(f"a search configuration: not TOML: {error}") from error
+            raise ConfigError(
+                f"a search configuration: not TOML: {error}{text_is_a_name(source)}"
+            ) from error
         optional = {f.name for f in dataclasses.fields(cls) if "None" in str(f.type)}
         for name in optional & fields.keys():
             if fields[name] == "none":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.metadata
 import platform
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ from pyengine.integers import integer
 __all__ = ["DoctorReport", "doctor", "runtime_checks"]
 
 _PACKAGES = ("numpy", "onnxruntime-gpu", "onnxruntime", "torch", "typer", "rich")
+_NO_LIBRARY = re.compile(
+    r"\[ONNXRuntimeError\].* error: (\S+): cannot open shared object file.*", re.DOTALL
+)
 _SIMULATIONS = 400  # of the search that tests itself
 _MODEL_SIMULATIONS = 64  # of the search with each bundled network
 
@@ -76,7 +80,7 @@ class DoctorReport(runtime.DoctorReport):
             "memory": memory,
             "ONNX Runtime": f"{self.version} in {self.library}" if self.library else "not found",
             "built with": ", ".join(self.available) or "-",
-            "would use": f"{self.provider or 'nothing'}: {self.reason}",
+            "would use": f"{self.provider or 'nothing'}: {_in_words(self.reason)}",
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,7 +107,11 @@ def doctor(device_id: int = 0) -> DoctorReport:
     """
     found = runtime.doctor(min(integer("device_id", device_id, 0), 2**31 - 1))
     fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
-    checks = (*runtime_checks(found), *_model_checks(found), _search_check())
+    runtimes = (
+        dataclasses.replace(check, detail=_in_words(check.detail))
+        for check in runtime_checks(found)
+    )
+    checks = (*runtimes, *_model_checks(found), _search_check())
     return DoctorReport(
         **fields,
         python=platform.python_version(),
@@ -133,6 +141,11 @@ def runtime_checks(found: runtime.DoctorReport) -> Iterator[Check]:
             yield passed(name, "works")
         else:
             yield skipped(name, "is there, but not used by this engine")
+
+
+def _in_words(reason: str) -> str:
+    """Return ONNX Runtime's reason, or in words that a library is not there."""
+    return _NO_LIBRARY.sub(r"\1 is not installed", reason)
 
 
 def _version_check(found: runtime.DoctorReport) -> Check:

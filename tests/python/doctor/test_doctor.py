@@ -269,7 +269,24 @@ def test_providers_that_do_not_work_are_listed_with_the_reason() -> None:
     assert checks[runtime.CPU].verdict == "PASS"
     for name, problem in runtime.doctor().problems.items():
         assert checks[name].verdict == "SKIP"
-        assert checks[name].detail == problem
+        assert checks[name].detail == report._in_words(problem)
+
+
+def test_a_library_that_is_not_there_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = (
+        "CUDAExecutionProvider cannot be had: [ONNXRuntimeError] : 1 : FAIL : Failed to load "
+        "library /a/libonnxruntime_providers_cuda.so with error: libcublasLt.so.13: cannot open "
+        "shared object file: No such file or directory"
+    )
+    problems = {runtime.CUDA: said, runtime.TENSORRT: "another reason"}
+    found = dataclasses.replace(runtime.doctor(), reason=said, problems=problems)
+    monkeypatch.setattr(runtime, "doctor", lambda _device: found)
+    examined = pyengine.doctor()
+    details = {check.name: check.detail for check in examined.checks}
+    words = "CUDAExecutionProvider cannot be had: libcublasLt.so.13 is not installed"
+    assert details[runtime.CUDA] == words
+    assert details[runtime.TENSORRT] == "another reason"
+    assert examined.facts()["would use"].endswith(words)
 
 
 def test_what_the_runtime_warns_of_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,6 +192,8 @@ def test_toml_that_does_not_fit_says_so() -> None:
     assert SearchConfig.from_toml("threads = 2") == SearchConfig(threads=2)
     with pytest.raises(ConfigError, match="not TOML"):
         SearchConfig.from_toml("threads = ")
+    with pytest.raises(ConfigError, match=r"not TOML: .*; the file of that name is Path\(...\)"):
+        SearchConfig.from_toml("search.toml")
     with pytest.raises(ConfigError, match=r"^thread: no field"):
         SearchConfig.from_toml("thread = 2")
     with pytest.raises(ConfigError, match=r"^threads: expected"):

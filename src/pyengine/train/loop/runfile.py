@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.arguments import check_type, in_one_line
+from pyengine.arguments import check_type, in_one_line, text_is_a_name
 from pyengine.data.layout import Layout
 from pyengine.errors import ConfigError, EngineError
 from pyengine.files import read_limited, unread
@@ -108,7 +108,9 @@ class RunFile:
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(unread(Path(source), error)) from error
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise ConfigError(f"a run file: expected TOML: {error}") from error
+            raise ConfigError(
+                f"a run file: expected TOML: {error}{text_is_a_name(source)}"
+            ) from error
         for name, value in tables.items():
             if name not in _SECTIONS:
                 raise ConfigError(f"{name}: no such section; expected {', '.join(_SECTIONS)}")
