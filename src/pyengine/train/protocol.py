@@ -64,9 +64,10 @@ def _shape(data: TrainingData) -> Shape:
     for name, dimensions in _DIMENSIONS.items():
         array = arrays.get(name)
         if not (isinstance(array, np.ndarray) and array.ndim == dimensions and len(array) == 1):
+            there = found(row if arrays is not row else array)
             raise ConfigError(
                 f"data: expected sample(1, ...) to return {name} as an array of {dimensions} "
-                f"dimensions and one row, found {found(row if array is None else array)}"
+                f"dimensions and one row, found {there}"
             )
     _, planes, height, width = arrays["planes"].shape
     return (int(planes), int(height), int(width)), int(arrays["policy"].shape[1])

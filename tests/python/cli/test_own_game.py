@@ -174,6 +174,18 @@ def test_a_file_that_leads_to_itself_is_one_message(tmp_path: Path) -> None:
         pyengine.load_game(f"{path}:Nim")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use is not removed on Windows")
+def test_a_module_is_looked_for_where_the_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(pyengine.ConfigError, match=r"expected package\.module:NAME"):
+        pyengine.load_game("absent_module:Game")
+
+
 def test_a_file_that_may_not_be_read_is_one_message(file: Path) -> None:
     file.chmod(0)
     if os.access(file, os.R_OK):
