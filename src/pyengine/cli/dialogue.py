@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import math
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from pyengine.cli.play_record import load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.engine import Engine
 from pyengine.errors import EngineError
-from pyengine.files import unwritten
+from pyengine.files import path_of, unwritten
 from pyengine.games import State
 from pyengine.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.result import SearchResult
@@ -319,7 +320,7 @@ class Dialogue:
             self._say("expected save FILE")
             return
         try:
-            save(Path(rest).expanduser(), self.start, self._played(), self.lost)
+            save(_file(rest), self.start, self._played(), self.lost)
         except EngineError as error:
             self._say(str(error))
             return
@@ -330,7 +331,7 @@ class Dialogue:
             self._say("expected load FILE")
             return
         try:
-            self.load(Path(rest).expanduser())
+            self.load(_file(rest))
         except EngineError as error:
             self._say(str(error))
             return
@@ -406,3 +407,8 @@ class Dialogue:
         """Write the record of a game that is left; that of one that has ended is written."""
         if not self._ended():
             self._keep()
+
+
+def _file(typed: str) -> Path:
+    """Return the path that somebody typed, ~ being the home of a user. Raises ConfigError."""
+    return path_of("FILE", os.path.expanduser(typed))  # noqa: PTH111  # Path's raises

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from pyengine.cli.looks import look_of
@@ -20,11 +21,22 @@ _HEAD = "pyengine game"
 
 
 def record_path(game: Game, now: datetime.datetime) -> Path:
-    """Return where a game that begins now is kept while it is played."""
+    """Return where a game that begins now is kept while it is played.
+
+    That is below the user's folder for what programs keep; of a user without a home, as in many
+    containers, below the folder for temporary files.
+    """
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
-    state = os.environ.get(variable) or Path("~").expanduser() / ".local" / "state"
+    state = os.environ.get(variable) or _home() / ".local" / "state"
     name = f"{game.name}-{now:%Y%m%d-%H%M%S-%f}.txt"
     return Path(state) / "pyengine" / "games" / name
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(tempfile.gettempdir())
 
 
 def save(path: Path, start: State, actions: list[int], lost: Lost | None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import pyengine
 from pyengine.cli import main
 from pyengine.cli.clock import Clock
 from pyengine.cli.dialogue import Dialogue
+from pyengine.cli.play_record import record_path
 from pyengine.data import import_sgf
 from terminal import Terminal
 
@@ -367,6 +370,10 @@ def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> Non
         ("load", "expected load FILE"),
         ("save /nowhere/game.txt", "found no folder /nowhere"),
         ("save game.sgf", "SGF is for go and gomoku"),
+        ("save ~no_such_user/game.txt", "found no folder ~no_such_user"),
+        ("load ~no_such_user/game.txt", "found no ~no_such_user/game.txt"),
+        ("save a\0b", "FILE: expected a path, found"),
+        ("load " + "x" * 5000, "found a name that is too long"),
         ("load nothing.txt", "expected a file, found no nothing.txt"),
         ("load {other}", "expected a game of tic_tac_toe, found one of connect_four"),
         ("load {wrong}", "expected a game of tic_tac_toe, found 'hello' in the first line"),
@@ -385,8 +392,21 @@ def test_files_that_cannot_be_are_explained_and_the_game_goes_on(
         (tmp_path / name).write_text(content)
     files = {name: str(tmp_path / name) for name in contents}
     text = play("tic_tac_toe", *TWO_PERSONS, typed=f"a1;{typed.format(**files)};b1;quit")
-    assert words in text
+    assert words in " ".join(text.split())
     assert "1 X O ." in text
+
+
+def test_a_game_of_a_user_without_a_home_is_kept_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setattr(Path, "home", home)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    where = record_path(pyengine.load_game("tic_tac_toe"), datetime.datetime.now())
+    assert where.is_relative_to(tmp_path)
 
 
 def test_a_clock_gives_the_engine_its_time_and_shows_both() -> None:
