@@ -1,6 +1,6 @@
 """Find the mistakes of a Go game on 7x7 (SGF). Run: python analyse_sgf.py [FILE] [SIMULATIONS]"""
 
-import sys
+import argparse
 from pathlib import Path
 
 from sgfmill import sgf
@@ -10,8 +10,11 @@ import pyengine
 SAMPLE = b"(;GM[1]FF[4]SZ[7]KM[9.5];B[dd];W[ed];B[ec];W[ee];B[fd];W[aa];B[dc];W[de];B[ce])"
 MISTAKE = 0.3  # of the value, which is between -1 and 1
 
-data = Path(sys.argv[1]).read_bytes() if len(sys.argv) > 1 else SAMPLE
-simulations = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("file", type=Path, nargs="?", help="default: the game in this program")
+parser.add_argument("simulations", type=int, nargs="?", default=200)
+given = parser.parse_args()
+data = SAMPLE if given.file is None else given.file.read_bytes()
 
 record = sgf.Sgf_game.from_bytes(data)
 game = pyengine.load_game("go", board_size=record.get_size(), komi=record.get_komi())
@@ -27,7 +30,7 @@ for node in record.get_main_sequence()[1:]:
 
 # All positions are searched together and share the batches of the network.
 engine = pyengine.Engine(game, "go7")
-results = engine.search_many(states, simulations=simulations)
+results = engine.search_many(states, simulations=given.simulations)
 for before, action, result, after in zip(states, played, results, results[1:], strict=False):
     lost = result.value + after.value  # the next value is the opponent's
     name, best = before.action_to_string(action), before.action_to_string(result.action)

@@ -1,10 +1,12 @@
 """The same result at any number of threads. Run: python deterministic.py [SIMULATIONS]"""
 
-import sys
+import argparse
 
 import pyengine
 
-simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("simulations", type=int, nargs="?", default=2000)
+simulations = parser.parse_args().simulations
 game = pyengine.load_game("connect_four")
 state = game.new_initial_state([3, 3, 2])
 

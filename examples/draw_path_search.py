@@ -1,6 +1,6 @@
 """Draw what searches for one path have seen. Run: python draw_path_search.py [FILE.svg]"""
 
-import sys
+import argparse
 from itertools import groupby
 from pathlib import Path
 
@@ -31,6 +31,10 @@ def panel(title, free, found):
     ]
 
 
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("file", type=Path, nargs="?", default="path-search.svg")
+file = parser.parse_args().file
+
 free = np.random.default_rng(4).random((ROWS, COLUMNS)) > 0.15
 free[8:33, 36] = False  # a wall between them
 free[START] = free[GOAL] = True
@@ -54,6 +58,5 @@ for number, (title, how) in enumerate(SEARCHES.items()):
     print(f"| {title} | {found.expanded:,} | {found.reopened} | {found.cost:g} | {found.bound:g} |")
     left, top = 10 + number % 2 * (COLUMNS * CELL + 10), 20 + number // 2 * (ROWS * CELL + 30)
     picture += [f'<g transform="translate({left} {top})">', *panel(title, free, found), "</g>"]
-file = Path(sys.argv[1] if len(sys.argv) > 1 else "path-search.svg")
 file.write_text("\n".join([*picture, "</svg>\n"]))
 print(f"drawn: {file}")

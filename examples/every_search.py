@@ -1,15 +1,19 @@
 """Search one position with every algorithm of the engine, and compare.
 
-Usage: python examples/every_search.py [SIMULATIONS]
+Run: python every_search.py [SIMULATIONS]
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 import pyengine
 
 MOVES = "6 6 1 3 3 2 5 2 6 5 2 2 6 3 3 3 2 5 5 4"  # X to move wins by 6 alone
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("simulations", type=int, nargs="?", default=400)
+simulations = parser.parse_args().simulations
 
 game = pyengine.load_game("connect_four")
 state = game.new_initial_state()
@@ -17,7 +21,6 @@ for move in MOVES.split():
     state.apply_action(state.string_to_action(move))
 print(state)
 
-simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 400
 mixed = pyengine.MixedEvaluator("connect4", "rollout", mix=0.5)
 searches = {
     "PUCT, network": ("connect4", {"algorithm": "puct"}),

@@ -4,17 +4,22 @@ Run: python int8.py NETWORK GAME OUTPUT [POSITIONS] [GAMES], for example
 python int8.py net.onnx "go(board_size=9)" net-int8.onnx
 """
 
+import argparse
 import sys
 
 from pyengine import conversion
 
-if len(sys.argv) < 4:
-    sys.exit(__doc__)
-network, game, output = sys.argv[1:4]
-positions = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
-games = int(sys.argv[5]) if len(sys.argv) > 5 else 800
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("network", help="an ONNX file")
+parser.add_argument("game", help='such as "go(board_size=9)"')
+parser.add_argument("output", help="the file to write")
+parser.add_argument("positions", type=int, nargs="?", default=1000)
+parser.add_argument("games", type=int, nargs="?", default=800)
+given = parser.parse_args()
 
-report = conversion.quantise(network, output, game, positions=positions, games=games)
+report = conversion.quantise(
+    given.network, given.output, given.game, positions=given.positions, games=given.games
+)
 print(report)  # each figure with its limit
 if report.path is None:
     sys.exit("The network would lose too much: nothing was written.")

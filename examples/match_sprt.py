@@ -1,10 +1,12 @@
 """Is one setting stronger? The match ends when it is decided. Run: python match_sprt.py [GAMES]"""
 
-import sys
+import argparse
 
 import pyengine
 
-games = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("games", type=int, nargs="?", default=2000)
+games = parser.parse_args().games
 game = pyengine.load_game("connect_four")
 new = pyengine.Engine(game, "connect4", simulations=100, c_puct=2.0)
 old = pyengine.Engine(game, "connect4", simulations=100)

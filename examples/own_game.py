@@ -3,7 +3,7 @@
 Player 0 places dominoes vertically, player 1 horizontally; whoever cannot move loses.
 """
 
-import sys
+import argparse
 
 import pyengine
 
@@ -55,9 +55,11 @@ class Domineering:
 
 
 if __name__ == "__main__":  # `pyengine play own_game.py:Domineering` plays it as well
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("simulations", type=int, nargs="?", default=3000)
+    simulations = parser.parse_args().simulations
     game = Domineering()
     print(pyengine.check_game(game, games=5))
     engine = pyengine.Engine(game, "rollout")
-    simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     result = engine.search(game.new_initial_state(), simulations=simulations)
     print(f"best: column {result.action % SIZE}, row {result.action // SIZE}, {result.value:+.2f}")

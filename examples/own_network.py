@@ -1,6 +1,6 @@
 """Search with a PyTorch network. Run: python own_network.py [SIMULATIONS]"""
 
-import sys
+import argparse
 
 import torch
 from torch import nn
@@ -40,7 +40,9 @@ def evaluate(planes):
     return logits.cpu().numpy(), value.cpu().numpy()
 
 
-simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 800
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("simulations", type=int, nargs="?", default=800)
+simulations = parser.parse_args().simulations
 game = pyengine.load_game("connect_four")
 engine = pyengine.Engine(game, pyengine.CallbackEvaluator(evaluate, spec), batch_size=32)
 print(engine.search(game.new_initial_state(), simulations=simulations))

@@ -1,17 +1,19 @@
 """Evaluate many positions at once. Run: python search_many.py [POSITIONS] [SIMULATIONS]"""
 
+import argparse
 import random
-import sys
 
 import pyengine
 
-positions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-simulations = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("positions", type=int, nargs="?", default=500)
+parser.add_argument("simulations", type=int, nargs="?", default=100)
+given = parser.parse_args()
 
 game = pyengine.load_game("gomoku", board_size=9)
 chance = random.Random(0)
 states = []
-while len(states) < positions:
+while len(states) < given.positions:
     state = game.new_initial_state()
     for _ in range(chance.randint(4, 20)):
         if not state.is_terminal():
@@ -20,7 +22,7 @@ while len(states) < positions:
         states.append(state)
 
 with pyengine.Engine(game, "gomoku", batch_size=64) as engine:
-    results = engine.search_many(states, simulations=simulations)  # they share all batches
+    results = engine.search_many(states, simulations=given.simulations)  # they share all batches
     for state, result in list(zip(states, results, strict=True))[:5]:
         print(state)
         print(f"best {result.action_name(result.action)}, value {result.value:+.2f}\n")

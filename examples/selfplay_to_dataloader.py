@@ -1,13 +1,16 @@
 """Self-play into a PyTorch DataLoader. Run: python selfplay_to_dataloader.py DIRECTORY [GAMES]"""
 
-import sys
+import argparse
 
 import torch
 
 import pyengine
 
-directory = sys.argv[1] if len(sys.argv) > 1 else "selfplay"
-games = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("directory", nargs="?", default="selfplay")
+parser.add_argument("games", type=int, nargs="?", default=200)
+given = parser.parse_args()
+directory, games = given.directory, given.games
 
 config = pyengine.SelfPlayConfig.fast("connect_four")
 report = pyengine.selfplay("connect_four", "connect4", games=games, out=directory, config=config)

@@ -4,14 +4,19 @@ Run: python train_connect_four.py DIRECTORY [GENERATIONS] [GAMES] [STEPS]. The c
 train` runs the three parts at the same time and can be resumed; this shows what they do.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 import pyengine
 from pyengine import train
 
-folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("connect_four")
-generations, games, steps = map(int, (sys.argv[2:] + ["10", "500", "500"][len(sys.argv[2:]) :]))
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("directory", type=Path, nargs="?", default="connect_four")
+parser.add_argument("generations", type=int, nargs="?", default=10)
+parser.add_argument("games", type=int, nargs="?", default=500)
+parser.add_argument("steps", type=int, nargs="?", default=500)
+given = parser.parse_args()
+folder, games, steps = given.directory, given.games, given.steps
 
 game = pyengine.load_game("connect_four")
 spec = pyengine.ModelSpec(planes=("own[0]", "opp[0]", "ones"))
@@ -27,7 +32,7 @@ self_play = pyengine.SelfPlayConfig(
 )
 
 best = "uniform"
-for generation in range(1, generations + 1):
+for generation in range(1, given.generations + 1):
     settings = self_play.replace(seed=generation)
     pyengine.selfplay(game, best, games=games, out=folder / "data", config=settings, spec=spec)
 

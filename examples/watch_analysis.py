@@ -1,10 +1,12 @@
 """Watch a search change its mind. Run: python watch_analysis.py [SIMULATIONS]"""
 
-import sys
+import argparse
 
 import pyengine
 
-simulations = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("simulations", type=int, nargs="?", default=20_000)
+simulations = parser.parse_args().simulations
 game = pyengine.load_game("gomoku", board_size=9)
 state = game.new_initial_state()
 for move in ("E5", "E8", "D5", "D8", "F4", "B5", "C5", "F8", "F3", "D4", "G7", "C3"):
