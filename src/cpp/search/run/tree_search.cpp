@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::uint32_t kFirstInFlight = 4;  ///< a young tree has little to choose from
 constexpr std::uint32_t kVisitsPerLeafInFlight = 4;
-/// Where so many leaves may be in flight, a device waits for a young tree: one for each visit then,
-/// in searches so long that their first visits hardly matter.
+/// Where so many leaves may be in flight, a device waits for a young tree: a share of them from the
+/// start then, and one for each visit, in searches so long that their first visits hardly matter.
 constexpr std::uint32_t kManyInFlight = 512;
+constexpr std::uint32_t kFirstShare = 16;
 constexpr std::uint32_t kLongSearch = 64;  ///< simulations for each leaf in flight
 constexpr int kKnownPerTurn = 8;           ///< visits of endings, while leaves wait to be evaluated
 
@@ -22,11 +23,12 @@ void give_up(Node& node) noexcept {
   node.state.store(NodeState::fresh, std::memory_order_release);
 }
 
-/// Visits for which a young tree has one more leaf in flight.
-std::uint32_t visits_per_leaf(const SearchConfig& config, std::uint64_t budget) noexcept {
+YoungTree young_tree(const SearchConfig& config, std::uint64_t budget) noexcept {
   const auto flights = static_cast<std::uint32_t>(max_in_flight(config));
-  const bool hurries = flights >= kManyInFlight && budget >= std::uint64_t{kLongSearch} * flights;
-  return hurries ? 1 : kVisitsPerLeafInFlight;
+  const bool is_long = config.simulations && budget >= std::uint64_t{kLongSearch} * flights;
+  const bool hurries = is_long && flights >= kManyInFlight;
+  return hurries ? YoungTree{flights / kFirstShare, 1}
+                 : YoungTree{kFirstInFlight, kVisitsPerLeafInFlight};
 }
 
 /// The root's child that a walk entered; nullptr where it stayed at the root.
@@ -88,7 +90,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       traits_(evaluator.traits()),
       budget_(std::min(budget, room_for_visits(tree.root()))),
       stream_(stream),
-      visits_per_leaf_(visits_per_leaf(config, budget)),
+      young_(young_tree(config, budget)),
       symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1) {
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The solver of endings has made an end of a position from which the game goes on.
@@ -133,7 +135,7 @@ std::uint32_t TreeSearch::flight_cap() const noexcept {
     const auto planned = plan_->most_in_flight(tally.completed.load(std::memory_order_relaxed));
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, planned));
   }
-  return std::min(most, kFirstInFlight + visits / visits_per_leaf_);
+  return std::min(most, young_.first + visits / young_.visits_per_leaf);
 }
 
 /// Walks of a turn that may end at a leaf in flight; then the batch goes as it is. Each such walk

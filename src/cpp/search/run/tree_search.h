@@ -52,6 +52,12 @@ struct Turn {
   const std::function<bool()>* goes_on = nullptr;
 };
 
+/// Leaves in flight of a young tree: so many at first, and one more for each so many visits.
+struct YoungTree {
+  std::uint32_t first = 0;
+  std::uint32_t visits_per_leaf = 1;
+};
+
 /// Cache lines of its own: with many trees each is worked on by another core.
 class alignas(kCacheLine) TreeSearch {
  public:
@@ -182,7 +188,7 @@ class alignas(kCacheLine) TreeSearch {
   std::uint64_t budget_;
   std::uint64_t reused_ = 0;
   std::uint64_t stream_;
-  std::uint32_t visits_per_leaf_;  ///< in flight, of a young tree
+  YoungTree young_;
   int symmetries_;
   int sharers_ = 1;  ///< workers that search by leases, or 1
   std::optional<Allocator> own_;
