@@ -191,8 +191,8 @@ def load_recorded_game(text: str) -> Game:
     """
     if named_games.runs_code(text) and text not in _LOADED:
         raise ConfigError(
-            f"expected a game that this program has loaded, found {text!r}; load it before, by "
-            "pyengine.load_game('package.module:NAME')"
+            f"expected a game that this program has loaded, found {in_one_line(text)}; "
+            "load it before, by pyengine.load_game('package.module:NAME')"
         )
     return load_game(text)
 

@@ -58,13 +58,13 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
     place, _, name = bare.rpartition(":")
     is_file = Path(place).suffix == ".py"
     if not is_file and Path(bare).suffix == ".py":
-        raise ConfigError(f"expected FILE.py:NAME, found {bare!r} without a NAME")
+        raise ConfigError(f"expected FILE.py:NAME, found {in_one_line(bare)} without a NAME")
     module = _file(place, bare) if is_file else _module(place, bare)
     found = getattr(module, name, None)
     if found is None:
         known = [key for key in vars(module) if not key.startswith("_")]
         raise ConfigError(
-            f"{place}: expected one of {', '.join(known) or 'its names'}, found {name!r}"
+            f"{place}: expected one of {', '.join(known) or 'its names'}, found {in_one_line(name)}"
             f"{did_you_mean(name, known)}"
         )
     return _made(bare, found, given)
@@ -94,7 +94,9 @@ def _merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
     for part in filter(None, (found.group(1) if found else "").split(",")):
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name.isidentifier() or name in merged:
-            raise ConfigError(f"expected NAME=VALUE, each once, in the parentheses, found {text!r}")
+            raise ConfigError(
+                f"expected NAME=VALUE, each once, in the parentheses, found {in_one_line(text)}"
+            )
         merged[name] = _value(value)
     twice = sorted(merged.keys() & params.keys())
     if twice:

@@ -19,7 +19,7 @@ from rich.console import Console  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import machine
-from pyengine.arguments import did_you_mean, printable
+from pyengine.arguments import did_you_mean, in_one_line, printable
 from pyengine.bundled import model_of_game, strength_of_model, trained_for
 from pyengine.cli import LEAST_WIDTH
 from pyengine.config import SearchConfig
@@ -232,7 +232,7 @@ def game_from(text: str, params: list[str] | None) -> Game:
     for param in params or []:
         name, separator, value = param.partition("=")
         if not separator or not name:
-            raise usage(f"--param must be NAME=VALUE, found {param!r}")
+            raise usage(f"--param must be NAME=VALUE, found {in_one_line(param)}")
         extra[name.strip()] = _parameter(value.strip())
     try:
         return load_game(text, **extra)

@@ -11,6 +11,7 @@ import typer  # noqa: TID253  # this package is the extra's
 from rich.progress import Progress, TaskID  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
+from pyengine.arguments import in_one_line
 from pyengine.bundled import game_of_model
 from pyengine.cli import common
 from pyengine.cli.convert_data import FORMATS, convert_data
@@ -240,7 +241,9 @@ def _game(model: str, name: str | None, param: list[str] | None) -> Game:
 def _size(text: str) -> tuple[int, int]:
     blocks, cross, channels = text.lower().partition("x")
     if not (cross and blocks.isdigit() and channels.isdigit()):
-        raise common.usage(f"--random must be BLOCKSxCHANNELS such as 6x96, found {text!r}")
+        raise common.usage(
+            f"--random must be BLOCKSxCHANNELS such as 6x96, found {in_one_line(text)}"
+        )
     return int(blocks), int(channels)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.text import Text  # noqa: TID253
 
+from pyengine.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.data import convert, export_sgf, import_sgf
 from pyengine.games import Game
@@ -27,7 +28,7 @@ def convert_data(
 ) -> None:
     """Write a directory of shards as ``to``, or SGF files as shards; refuse what cannot be."""
     if to not in FORMATS:
-        raise common.usage(f"--to must be one of {', '.join(FORMATS)}, found {to!r}")
+        raise common.usage(f"--to must be one of {', '.join(FORMATS)}, found {in_one_line(to)}")
     if not source.exists():
         raise common.usage(f"{source} does not exist")
     if to == "shards":

@@ -16,6 +16,7 @@ from pathlib import Path
 from rich.console import Console  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
+from pyengine.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
 from pyengine.cli.clock import Clock
@@ -225,7 +226,7 @@ class Dialogue:
         if command is not None:
             command[0](rest.strip())
         elif self._ended():
-            self._say(f"the game is over: {typed!r} is not new, undo, save or quit")
+            self._say(f"the game is over: {in_one_line(typed)} is not new, undo, save or quit")
         else:
             self._try(typed)
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
+from pyengine.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.cli.progress import games_bar
 from pyengine.config import SearchConfig
@@ -191,7 +192,7 @@ def _side(
     for setting in settings or []:
         name, separator, value = setting.partition("=")
         if not separator or not name:
-            raise common.usage(f"--set-a, --set-b must be NAME=VALUE, found {setting!r}")
+            raise common.usage(f"--set-a, --set-b must be NAME=VALUE, found {in_one_line(setting)}")
         own[name.strip()] = _value(value.strip())
     config = _checked(settings_for(setup.evaluator), own)
     try:
@@ -241,7 +242,7 @@ def _sprt(text: str) -> Sprt:
     """Return the test that the text names. What cannot be is wrong use."""
     low, separator, high = text.partition(",")
     if not separator:
-        raise common.usage(f"--sprt must be ELO0,ELO1, found {text!r}")
+        raise common.usage(f"--sprt must be ELO0,ELO1, found {in_one_line(text)}")
     try:
         return Sprt(elo0=float(low), elo1=float(high))
     except ValueError as error:  # ConfigError is one

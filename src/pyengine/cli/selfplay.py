@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
+from pyengine.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.cli.progress import games_bar
 from pyengine.errors import ConfigError
@@ -82,7 +83,9 @@ def selfplay(
 def _config(game: Game, preset: str, search: dict[str, Any], own: dict[str, Any]) -> SelfPlayConfig:
     """Return the preset with what was given. What cannot be is wrong use."""
     if preset not in _PRESETS:
-        raise common.usage(f"--preset must be one of {', '.join(_PRESETS)}, found {preset!r}")
+        raise common.usage(
+            f"--preset must be one of {', '.join(_PRESETS)}, found {in_one_line(preset)}"
+        )
     made = _PRESETS[preset](game)
     given = {name: value for name, value in own.items() if value is not None}
     settings = {name: value for name, value in search.items() if value is not None}

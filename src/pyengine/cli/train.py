@@ -17,7 +17,7 @@ from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import distributed
-from pyengine.arguments import did_you_mean
+from pyengine.arguments import did_you_mean, in_one_line
 from pyengine.bundled import bundled_runs
 from pyengine.cli import common
 from pyengine.cli.train_rollout_policy import EPOCHS, train_rollout_policy
@@ -144,7 +144,7 @@ def train(
     if run is None and directory is None:
         raise common.usage("name a RUN.toml, or with --resume the --directory of a run")
     if part is not None and part not in PARTS:
-        raise common.usage(f"--part must be one of {', '.join(PARTS)}, found {part!r}")
+        raise common.usage(f"--part must be one of {', '.join(PARTS)}, found {in_one_line(part)}")
     if ray is None and actors is not None:
         raise common.usage("--actors needs --ray")
     if ray is not None and part is not None:
