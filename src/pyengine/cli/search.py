@@ -139,7 +139,7 @@ def _show(
         ),
         (
             "with",
-            f"{setup.name} on {stats['provider'] or 'the engine itself'}, "
+            f"{setup.name}{_where(setup.name, stats['provider'])}, "
             f"{common.threads_of(config)} threads, batches of {config.batch_size}",
         ),
         ("about", setup.about),
@@ -149,6 +149,11 @@ def _show(
     out.print()
     for label, text in filter(lambda line: line[1], lines):
         common.say(out, Text.assemble((f"{label:<6}", "bold"), text), indent=6)
+
+
+def _where(name: str, provider: str) -> str:
+    """Return what runs the evaluator, where that is not told by its name."""
+    return "" if provider == name else f" on {provider or 'the engine itself'}"
 
 
 def _too_few(result: SearchResult) -> str:

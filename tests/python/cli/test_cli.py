@@ -172,7 +172,7 @@ def test_search_prints_board_moves_line_and_speed(run: Run) -> None:
     state = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
     board, _, _ = str(state).rstrip().rpartition("\n")
     assert f"{board}\nYellow (O) to move\n" in done.stdout
-    for word in ("visits", "prior", "best", "line", "300 simulations", "rollout", "1 threads"):
+    for word in ("visits", "prior", "best", "line", "300 simulations", "with  rollout, 1 threads"):
         assert word in done.stdout
     assert done.stdout.isascii()
 
