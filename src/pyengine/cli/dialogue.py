@@ -21,7 +21,7 @@ from pyengine.cli import common
 from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
 from pyengine.cli.clock import Clock
 from pyengine.cli.looks import look_of
-from pyengine.cli.play_record import load, record_path, save
+from pyengine.cli.play_record import game_of_record, load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.engine import Engine
 from pyengine.errors import EngineError
@@ -331,12 +331,22 @@ class Dialogue:
         if not rest:
             self._say("expected load FILE")
             return
+        file = _file(rest)
         try:
-            self.load(_file(rest))
+            self.load(file)
         except EngineError as error:
-            self._say(str(error))
+            self._say(f"{error}{self._by_its_own_rules(file)}")
             return
         self._board()
+
+    def _by_its_own_rules(self, file: Path) -> str:
+        """Return how to go on with a file that is of this game under other rules; else ""."""
+        game = self.state.game
+        with contextlib.suppress(EngineError):
+            if game_of_record(file, game) != game:
+                name = str(game).partition("(")[0]
+                return f"; leave, and begin with pyengine play {name} --load {file}"
+        return ""
 
     def load(self, file: Path) -> None:
         """Go on with a game in a file. Raises DataError for what is none."""

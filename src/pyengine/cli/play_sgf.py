@@ -50,9 +50,10 @@ def sgf_rules(content: bytes, game: Game) -> dict[str, Any]:
 
     Raises ValueError for what is no SGF, ConfigError for a game that SGF does not have.
     """
-    SgfRules.of(game)
+    number = SgfRules.of(game).number
     record: Any = sgfmill("sgf").Sgf_game.from_bytes(content)
     root = record.get_root()
+    _check_number(root, number)
     rules = root.get("RU") if root.has_property("RU") else ""
     if rules.startswith(f"{game.name}("):  # as sgf_of() writes it
         return load_game(rules).params
@@ -60,6 +61,12 @@ def sgf_rules(content: bytes, game: Game) -> dict[str, Any]:
     if "komi" in game.params and root.has_property("KM"):
         params["komi"] = root.get("KM")
     return params
+
+
+def _check_number(root: Any, expected: int) -> None:
+    number = root.get("GM") if root.has_property("GM") else 1
+    if number != expected:
+        raise ValueError(f"one of another game, GM[{number}]")
 
 
 def state_of_sgf(content: bytes, game: Game) -> State:
@@ -73,9 +80,7 @@ def state_of_sgf(content: bytes, game: Game) -> State:
         raise ValueError(f"a board of {record.get_size()}x{record.get_size()}")
     nodes = record.get_main_sequence()
     root = nodes[0]
-    number = root.get("GM") if root.has_property("GM") else 1
-    if number != rules.number:
-        raise ValueError(f"one of another game, GM[{number}]")
+    _check_number(root, rules.number)
     if any(node.has_setup_stones() for node in nodes[1:]):
         raise ValueError("stones set after the first move (AB, AW, AE)")
     komi = game.params.get("komi")

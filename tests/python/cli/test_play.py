@@ -274,10 +274,11 @@ def test_a_saved_result_is_sgfs_and_makes_training_data(
     ("properties", "words"),
     [
         ("GM[4]SZ[5]", "found one of another game, GM[4]"),
+        ("GM[4]SZ[9]", "found a board of 9x9"),
         ("SZ[5];AB[aa]AW[bb]", "found stones set after the first move (AB, AW, AE)"),
         ("SZ[5]AW[ba][ab];AB[cc];B[dd];W[aa]", "found stones set after the first move"),
-        ("SZ[5]KM[6.5]", "found a komi of 6.5"),
-        ("SZ[9]", "found a board of 9x9"),
+        ("SZ[5]KM[6.5]", "found a komi of 6.5; leave, and begin with pyengine play go --load"),
+        ("SZ[9]", "found a board of 9x9; leave, and begin with pyengine play go --load"),
         ("SZ[5];B[];W[]", "found a move after the end, at ply 2"),
         ("GM[x]SZ[5]", "expected a game of go"),
     ],
@@ -288,6 +289,7 @@ def test_an_sgf_game_of_other_rules_is_refused(properties: str, words: str, tmp_
     file.write_text(f"(;FF[4]{properties};B[cc])")
     text = play("go(board_size=5)", *TWO_PERSONS, typed=f"load {file};quit")
     assert words in " ".join(text.split())
+    assert ("leave, and begin with" in text) == ("leave" in words)
 
 
 @pytest.mark.parametrize(
