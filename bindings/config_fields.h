@@ -46,6 +46,13 @@ inline void read(const char* name, const py::handle& value, double& field) {
 }
 
 template <class Int>
+inline constexpr const char* kRange = nullptr;
+template <>
+inline constexpr const char* kRange<int> = "an int from -2^31 to 2^31 - 1";
+template <>
+inline constexpr const char* kRange<std::uint64_t> = "an int from 0 to 2^64 - 1";
+
+template <class Int>
 void read_integer(const char* name, const py::handle& value, Int& field) {
   if (py::isinstance<py::bool_>(value) || PyIndex_Check(value.ptr()) == 0) {
     refuse(name, "an int", value);
@@ -55,7 +62,7 @@ void read_integer(const char* name, const py::handle& value, Int& field) {
   try {
     field = number.cast<Int>();
   } catch (const py::cast_error&) {
-    refuse(name, "an int in range", value);
+    refuse(name, kRange<Int>, value);
   }
 }
 inline void read(const char* name, const py::handle& value, std::uint64_t& field) {

@@ -22,6 +22,7 @@ from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import as_evaluator, bundled_models
 from pyengine.games import State, load_game
 from pyengine.result import SearchResult
+from pyengine.tree import signed
 
 __all__ = ["SCENES", "Scene", "main", "start_of"]
 
@@ -144,7 +145,7 @@ def _table(result: SearchResult) -> str:
     lines = [f"{'move':>6} {'visits':>7} {'share':>7} {'prior':>7} {'value':>7}"]
     for i in result.order()[:_ROWS]:
         action = int(result.actions[i])
-        value = f"{result.q[i]:+.3f}" if result.visits[i] else "-"
+        value = signed(float(result.q[i])) if result.visits[i] else "-"
         lines.append(
             f"{result.action_name(action):>6} {int(result.visits[i]):>7} "
             f"{result.policy[action]:>7.1%} {result.priors[i]:>7.1%} {value:>7}"
@@ -159,7 +160,7 @@ def _summary(
     rate = result.simulations / result.seconds if result.seconds > 0 else 0.0
     return "\n".join(
         (
-            f"value      {result.value:+.3f} for {'XO'[state.current_player()]}",
+            f"value      {signed(result.value)} for {'XO'[state.current_player()]}",
             f"best line  {' '.join(_names(state, result.pv))}",
             f"speed      {result.simulations:,} simulations in {result.seconds:.3f} s = "
             f"{rate:,.0f} simulations/s",

@@ -15,7 +15,7 @@ from pyengine.arguments import number
 from pyengine.board_layout import state_text
 from pyengine.integers import integer
 from pyengine.picture import board_html, text_html
-from pyengine.tree import SearchTree
+from pyengine.tree import SearchTree, signed
 
 __all__ = ["SearchResult", "StopReason", "ending", "win_rate"]
 
@@ -162,7 +162,7 @@ class SearchResult:
         proven = self.proven_moves()
         for i in self.order()[:_TABLE_ROWS]:
             action = int(self.actions[i])
-            q, wins = f"{self.q[i]:+7.3f}", f"{win_rate(float(self.q[i])):6.1%}"
+            q, wins = f"{signed(float(self.q[i])):>7}", f"{win_rate(float(self.q[i])):6.1%}"
             if not self.visits[i]:
                 q = wins = f"{'-':>7}"
             if action in proven:
@@ -175,7 +175,7 @@ class SearchResult:
         rate = self.simulations / self.seconds if self.seconds > 0 else 0.0
         lines += [
             _shortened(
-                f"value {self.value:+.3f}, wins {win_rate(self.value):.1%}{proof}, "
+                f"value {signed(self.value)}, wins {win_rate(self.value):.1%}{proof}, "
                 f"best {self.action_name(self.action)}, line: {' '.join(self._line())}"
             ),
             f"{self.simulations} simulations in {self.seconds:.3f} s ({rate:,.0f} simulations/s), "

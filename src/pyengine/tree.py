@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pyengine import _core
 
-__all__ = ["SearchTree"]
+__all__ = ["SearchTree", "signed"]
 
 # What str() shows.
 _SHOWN_DEPTH = 3
@@ -79,7 +79,7 @@ class SearchTree:
         """Return the node in a line; what is below it is counted."""
         proof = "" if self.proven is None else f", proven={self.proven}"
         return (
-            f"SearchTree({self.name or 'root'}, visits={self.visits}, q={self.q:+.3f}{proof}, "
+            f"SearchTree({self.name or 'root'}, visits={self.visits}, q={signed(self.q)}{proof}, "
             f"children={len(self.children)})"
         )
 
@@ -88,7 +88,7 @@ class SearchTree:
         return "\n".join(self._lines(0))
 
     def _lines(self, depth: int) -> list[str]:
-        value = "" if self.q != self.q else f"  q {self.q:+.3f}"
+        value = "" if self.q != self.q else f"  q {signed(self.q)}"
         proof = "" if self.proven is None else f"  {_PROVEN[self.proven]}"
         told = f"{self.name}  visits {self.visits}{value}{proof}"
         lines = ["  " * depth + (told if self.name else f"root  visits {self.visits}")]
@@ -121,7 +121,7 @@ class SearchTree:
         number = 0
         while pending:
             node, parent = pending.pop()
-            label = f"{node.name or 'root'}\\nN {node.visits}  Q {node.q:+.3f}"
+            label = f"{node.name or 'root'}\\nN {node.visits}  Q {signed(node.q)}"
             proof = "" if node.proven is None else f"\\nproven {node.proven:+d}"
             lines.append(f'  n{number} [label="{label}{proof}"];')
             if parent >= 0:
@@ -144,3 +144,8 @@ def _after(state: Any, action: int) -> Any:
     after = state.clone()
     after.apply_action(action)
     return after
+
+
+def signed(value: float) -> str:
+    """Return a value with its sign and three decimals; what rounds to 0 is +0.000."""
+    return f"{round(value, 3) + 0.0:+.3f}"

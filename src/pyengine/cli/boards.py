@@ -15,6 +15,7 @@ from pyengine.errors import ConfigError
 from pyengine.games import State
 from pyengine.outcomes import outcome_text
 from pyengine.result import SearchResult, win_rate
+from pyengine.tree import signed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,7 +91,7 @@ def moves_table(result: SearchResult, limit: int = 10) -> Table:
             f"{int(result.visits[i]):,}",
             f"{result.policy[action]:.1%}",
             f"{result.priors[i]:.1%}",
-            f"{q:+.3f}" if result.visits[i] else "-",
+            signed(q) if result.visits[i] else "-",
             wins,
             style="green" if action == result.action else None,
         )

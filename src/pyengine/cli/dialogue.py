@@ -24,7 +24,7 @@ from pyengine.cli.looks import look_of
 from pyengine.cli.play_record import game_of_record, load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.engine import Engine
-from pyengine.errors import EngineError
+from pyengine.errors import ConfigError, EngineError
 from pyengine.files import path_of, unwritten
 from pyengine.games import State
 from pyengine.outcomes import Loss, Lost, outcome_text, why_taken
@@ -331,7 +331,11 @@ class Dialogue:
         if not rest:
             self._say("expected load FILE")
             return
-        file = _file(rest)
+        try:
+            file = _file(rest)
+        except ConfigError as error:
+            self._say(str(error))
+            return
         try:
             self.load(file)
         except EngineError as error:

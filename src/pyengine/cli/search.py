@@ -19,6 +19,7 @@ from pyengine.games import State
 from pyengine.go_area import score_text
 from pyengine.interrupts import deferred_interrupt
 from pyengine.result import SearchResult, ending, win_rate
+from pyengine.tree import signed
 
 __all__ = ["live_progress", "percent", "search", "until_stopped"]
 
@@ -128,7 +129,7 @@ def _show(
     lines = (
         (
             "best",
-            f"{result.action_name(result.action)}, value {result.value:+.3f}, "
+            f"{result.action_name(result.action)}, value {signed(result.value)}, "
             f"wins {percent(result)}{proven}",
         ),
         ("line", " ".join(names_of_line(state, result.pv))),

@@ -66,6 +66,17 @@ def cases(table: dict[str, list[Any]]) -> list[Any]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "range_of_it"),
+    [("seed", -1, "from 0 to 2^64 - 1"), ("threads", 2**31, "from -2^31 to 2^31 - 1")],
+)
+def test_an_integer_that_does_not_fit_its_type_is_told_the_range(
+    field: str, value: int, range_of_it: str
+) -> None:
+    with pytest.raises(ConfigError, match=rf"{field}: expected an int {re.escape(range_of_it)}"):
+        SearchConfig(**{field: value})
+
+
 def test_every_field_is_tried_with_a_wrong_type_and_all_with_a_range_out_of_it() -> None:
     assert set(WRONG_TYPE) == set(FIELDS)
     assert set(FIELDS) - set(OUT_OF_RANGE) == {

@@ -18,6 +18,7 @@ import naive_puct
 import pyengine
 from pyengine import SearchResult
 from pyengine.picture import board_svg
+from pyengine.tree import signed
 from toy_games import Matches, ToyGame
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -368,3 +369,10 @@ def test_a_result_of_a_game_without_words_shows_no_address() -> None:
         text = str(engine.search(game.new_initial_state()))
         assert text.startswith(words)
         assert " object at 0x" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(-0.0002, "+0.000"), (-0.0006, "-0.001"), (1.0, "+1.000")]
+)
+def test_a_value_that_rounds_to_nothing_has_no_minus(value: float, text: str) -> None:
+    assert signed(value) == text
