@@ -9,8 +9,10 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyengine
 from pyengine import _core, machine
+from pyengine.cli import LEAST_WIDTH
 from pyengine.files import check_output, replacing
 
 if TYPE_CHECKING or __package__:
@@ -128,16 +131,17 @@ class Report:
             "notes": self.notes,
         }
 
-    def table(self) -> str:
-        """Return header, rows and notes as text."""
+    def table(self, width: int | None = None) -> str:
+        """Return header, rows and notes as text, in so many columns of a terminal."""
         lines = [f"{self.name}: {self.description}"]
         lines += [f"  {key}: {value}" for key, value in self.machine.items()]
         if self.fingerprint:
             lines.append(f"  config: {self.fingerprint}")
+        lines = _broken(lines, width)
         for rows in self._groups():
-            lines += ["", *columns(rows)]
-        lines += [f"{row['name']}: FAILED: {row['failed']}" for row in _failures(self.rows)]
-        return "\n".join([*lines, *self.notes])
+            lines += ["", *columns(rows, width)]
+        failures = [f"{row['name']}: FAILED: {row['failed']}" for row in _failures(self.rows)]
+        return "\n".join([*lines, *_broken([*failures, *self.notes], width)])
 
     def _groups(self) -> list[list[dict[str, Any]]]:
         if self.group is None:
@@ -159,7 +163,7 @@ def reason_of(error: Exception) -> str:
 
 def announce(name: str) -> None:
     """Show on a terminal which row is being measured; nothing = clear the line."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
         print(f"\r\x1b[K{name}", end="", file=sys.stderr, flush=True)
 
 
@@ -167,8 +171,31 @@ def _failures(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for row in rows if "failed" in row]
 
 
-def columns(rows: list[dict[str, Any]]) -> list[str]:
-    """Return rows as lines of a table; those without figures are left out, and details (dicts)."""
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that the tables go to; None = no terminal."""
+    if not sys.stdout.isatty():
+        return None
+    return max(shutil.get_terminal_size().columns, LEAST_WIDTH)
+
+
+def _broken(lines: list[str], width: int | None) -> list[str]:
+    """Return prose broken between words, after which it is indented."""
+    if width is None:
+        return lines
+    return [
+        part
+        for line in lines
+        for part in textwrap.wrap(
+            line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+        )
+    ]
+
+
+def columns(rows: list[dict[str, Any]], width: int | None = None) -> list[str]:
+    """Return rows as lines of a table; those without figures are left out, and details (dicts).
+
+    A table wider than ``width`` comes in parts, each with the names.
+    """
     good = [row for row in rows if "failed" not in row]
     if not good:
         return ["no figures"]
@@ -179,13 +206,27 @@ def columns(rows: list[dict[str, Any]]) -> list[str]:
     )
     cells = [titles, *([_cell(row.get(title)) for title in titles] for row in good)]
     widths = [max(len(line[i]) for line in cells) for i in range(len(titles))]
-    return [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
+    lines: list[str] = []
+    for part in _parts(widths, width):
+        lines += [""] if lines else []
+        lines += [
+            "  ".join(
+                line[i].rjust(widths[i]) if i else line[i].ljust(widths[i]) for i in part
+            ).rstrip()
+            for line in cells
+        ]
+    return lines
+
+
+def _parts(widths: list[int], width: int | None) -> list[list[int]]:
+    """Share columns among tables of so many characters; each begins with the first column."""
+    parts = [[0]]
+    for i, own in enumerate(widths[1:], 1):
+        taken = sum(widths[j] + 2 for j in parts[-1])
+        if width is not None and len(parts[-1]) > 1 and taken + own > width:
+            parts.append([0])
+        parts[-1].append(i)
+    return parts
 
 
 def _cell(value: Any) -> str:
@@ -285,7 +326,7 @@ def main(
         parser.error(str(error))
     report = Report(name, description)
     interrupted = run_kept(report, run, options)
-    print(report.table())
+    print(report.table(terminal_width()))
     try:
         if to_json is not None:
             with replacing(to_json) as temporary:

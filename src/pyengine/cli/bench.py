@@ -112,10 +112,11 @@ class _Outputs:
 
     def bars(self, rows: list[dict[str, Any]]) -> None:
         """Show and write what is asked beside what was measured."""
-        table = "\n".join(_module("common").columns(_module("bars").summary(rows)))
-        self.show("bars: what is asked beside what was measured\n" + table)
+        common_module, summary = _module("common"), _module("bars").summary(rows)
+        shown = common_module.columns(summary, common_module.terminal_width())
+        self.show("\n".join(["bars: what is asked beside what was measured", *shown]))
         if self.folder is not None:
-            self._write(self.folder / "bars.txt", table + "\n")
+            self._write(self.folder / "bars.txt", "\n".join([*common_module.columns(summary), ""]))
 
     def finish(self, reports: dict[str, Any]) -> None:
         """Write all reports."""
@@ -276,7 +277,7 @@ def _run_all(
         report = _module("common").Report(name)
         own = replace(options, keep=outputs.kept(name) if name in _resumable() else None)
         interrupted = _module("common").run_kept(report, partial(_run_suite, name), own)
-        outputs.show(report.table() + "\n")
+        outputs.show(report.table(_module("common").terminal_width()) + "\n")
         reports[name] = report.to_dict()
         outputs.keep(name, reports[name])
         if interrupted:

@@ -98,7 +98,7 @@ class SelfPlayReport:
         return f"; the memory limit was met {refused} times" if refused else ""
 
     def __str__(self) -> str:
-        """Return three lines for people, one where no game was finished."""
+        """Return four lines for people, one where no game was finished."""
         if not self.games:
             return f"no game finished in {self.seconds:.1f} s on {self.provider}"
         false = f", {self.in_vain} of {self.played_on} played on" if self.played_on else ""
@@ -106,7 +106,7 @@ class SelfPlayReport:
         threshold = "off" if self.resign_threshold is None else f"{self.resign_threshold:.2f}"
         return (
             f"{self.games} games ({self.per_second('games'):.2f}/s), {self.positions} positions"
-            f" ({self.per_second('positions'):.1f}/s), {self.evaluations} evaluations"
+            f" ({self.per_second('positions'):.1f}/s)\n{self.evaluations} evaluations"
             f" ({self.per_second('evaluations'):.0f}/s, {self.batch_fill:.1f} a batch)\n"
             f"first player {self.first_wins}, drawn {self.draws}, second {self.second_wins};"
             f" {self.mean_length:.1f} plies a game; resigned {self.resigned}"

@@ -189,6 +189,24 @@ def test_the_summary_prints_the_interval() -> None:
     assert (short["from"], short["to"], short["confidence %"]) == (0.4, 1.1, 95.0)
 
 
+def test_a_table_wider_than_the_terminal_comes_in_parts_with_the_names() -> None:
+    rows = [{"name": f"row {i}", **{f"figure {j}": i * j for j in range(9)}} for i in range(2)]
+    wide, narrow = common.columns(rows), common.columns(rows, 40)
+    assert max(map(len, narrow)) <= 40 < max(map(len, wide))
+    assert narrow.count("") == 2
+    heads = [line for line in narrow if line.startswith("name ")]
+    assert " ".join(heads).split().count("figure") == 9
+    assert sum(line.startswith("row 1 ") for line in narrow) == 3
+    assert common.columns(rows, 200) == wide
+
+
+def test_notes_are_broken_between_words() -> None:
+    report = common.Report("suite", "words " * 20)
+    report.notes.append("a note " * 20)
+    assert max(map(len, report.table(60).splitlines())) <= 60
+    assert "a note a note " * 9 in report.table()
+
+
 def test_a_bar_says_how_much_of_what_is_asked_is_there() -> None:
     most = bars.bar_of(row_of("ms", 0.5, 1.0))
     least = bars.bar_of(row_of("ratio", 0.4, 0.8))

@@ -33,7 +33,8 @@ def printed(*arguments: str) -> str:
 
 def too_wide(text: str) -> list[str]:
     """Lines of a terminal of more than 80 columns, records' paths left out."""
-    lines = [_CODE.sub("", line).rstrip("\r") for line in text.split("\n")]
+    printed = [_CODE.sub("", line).rstrip("\r") for line in text.split("\n")]
+    lines = [line.rpartition("\r")[2] for line in printed]  # what is left of progress
     return [line for line in lines if len(line) > 80 and not line.startswith("record: ")]
 
 
@@ -61,6 +62,7 @@ def test_a_game_in_a_terminal_is_no_wider_than_it(
         ("search", "go", "--simulations", "100"),
         ("solve", "othello(board_size=4)"),
         ("doctor",),
+        ("bench", "tree", "--quick"),
     ],
 )
 def test_a_command_in_a_terminal_is_no_wider_than_it(arguments: tuple[str, ...]) -> None:
@@ -68,6 +70,7 @@ def test_a_command_in_a_terminal_is_no_wider_than_it(arguments: tuple[str, ...])
         assert terminal.end() == 0
     unbroken = [line for line in too_wide(terminal.text) if " " in line.strip()]
     assert unbroken == []  # a path alone stays whole
+    assert _CODE.search(terminal.text) is None  # a terminal that is dumb
 
 
 def test_in_a_pipe_a_line_stays_a_line() -> None:

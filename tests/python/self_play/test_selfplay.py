@@ -50,6 +50,7 @@ def test_games_become_a_dataset(tmp_path: Path, evaluator: str) -> None:
     assert set(np.unique(row["value"])) <= {-1.0, 0.0, 1.0}
     assert row["policy"].sum() == pytest.approx(1.0)
     assert "12 games" in str(report)
+    assert max(map(len, str(report).splitlines())) <= 80
     json.dumps(report.to_dict())
 
 
