@@ -17,7 +17,7 @@ from pyengine.integers import integer
 from pyengine.picture import board_html, text_html
 from pyengine.tree import SearchTree, signed
 
-__all__ = ["SearchResult", "StopReason", "ending", "win_rate"]
+__all__ = ["SearchResult", "StopReason", "ending", "unseen_note", "win_rate"]
 
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
 
@@ -181,6 +181,7 @@ class SearchResult:
             f"{self.simulations} simulations in {self.seconds:.3f} s ({rate:,.0f} simulations/s), "
             + ending(self.stop_reason),
             f"{self.evaluations} evaluations, {self.nodes} nodes",
+            *textwrap.wrap(unseen_note(self), _COLUMNS),
         ]
         return "\n".join(lines)
 
@@ -208,6 +209,17 @@ def ending(reason: StopReason) -> str:
 def _shortened(line: str) -> str:
     """Return a line without the last words that have no room."""
     return textwrap.shorten(line, _COLUMNS, placeholder=" ...", break_on_hyphens=False)
+
+
+def unseen_note(result: SearchResult) -> str:
+    """Say so, or nothing, where equal priors and few simulations left moves without a visit."""
+    unseen = int((result.visits == 0).sum())
+    if not unseen or result.priors.min() < result.priors.max() or result.proven is not None:
+        return ""
+    return (
+        f"{unseen:,} of {len(result.visits):,} moves have no visit: with equal priors the search "
+        "needs many more simulations than moves"
+    )
 
 
 def win_rate(value: float) -> float:

@@ -18,7 +18,7 @@ from pyengine.engine import Engine
 from pyengine.games import State
 from pyengine.go_area import score_text
 from pyengine.interrupts import deferred_interrupt
-from pyengine.result import SearchResult, ending, win_rate
+from pyengine.result import SearchResult, ending, unseen_note, win_rate
 from pyengine.tree import signed
 
 __all__ = ["live_progress", "percent", "search", "until_stopped"]
@@ -144,7 +144,7 @@ def _show(
             f"{common.threads_of(config)} threads, batches of {config.batch_size}",
         ),
         ("about", setup.about),
-        ("note", _too_few(result)),
+        ("note", unseen_note(result)),
         ("score", f"{score_text(state)} by area" if is_go else ""),
     )
     out.print()
@@ -155,17 +155,6 @@ def _show(
 def _where(name: str, provider: str) -> str:
     """Return what runs the evaluator, where that is not told by its name."""
     return "" if provider == name else f" on {provider or 'the engine itself'}"
-
-
-def _too_few(result: SearchResult) -> str:
-    """Say so where equal priors and few simulations left moves without a visit."""
-    unseen = int((result.visits == 0).sum())
-    if not unseen or result.priors.min() < result.priors.max() or result.proven is not None:
-        return ""
-    return (
-        f"{unseen:,} of {len(result.visits):,} moves have no visit: with equal priors the search "
-        "needs many more simulations than moves"
-    )
 
 
 def percent(result: SearchResult) -> str:

@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import json
 import pickle
+import re
 from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
@@ -308,6 +309,12 @@ def test_a_result_fits_80_columns() -> None:
     lines = str(searched("gomoku", simulations=3000)).splitlines()
     assert [line for line in lines if len(line) > 80] == []
     assert any(line.endswith(" ...") for line in lines)
+
+
+def test_moves_without_a_visit_are_told_where_priors_are_equal() -> None:
+    few = str(searched("gomoku", simulations=100)).replace("\n", " ")
+    assert re.search(r"\d+ of 225 moves have no visit: with equal priors", few)
+    assert "no visit" not in str(searched("tic_tac_toe", simulations=500))
 
 
 def test_the_best_move_is_framed_above_all_else() -> None:
