@@ -276,4 +276,7 @@ def _tell(result: MatchResult, as_json: bool) -> None:
 def _how_to_go_on(record: Path | None) -> str:
     if record is None:
         return "the games are not kept; --record FILE keeps them and goes on from them"
-    return f"the same command goes on from the games in {record}"
+    return (
+        f"the same command goes on from the games in {record}; unfinished games begin anew: with "
+        "fewer at once (--concurrent) a stop costs less"
+    )
