@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -186,16 +187,20 @@ def write_durably(path: Path, parts: Iterable[Any]) -> tuple[int, str]:
 def replacing(path: Path) -> Iterator[Path]:
     """Give a temporary name to write a file to; rename it when it is whole.
 
-    An error leaves nothing of it behind, and what had the name before as it was. For files that
-    can be made again: nothing is synced.
+    An error leaves nothing of it behind, and what had the name before as it was. A file that is
+    replaced hands on its permissions; behind a symbolic link it is the file that is replaced. For
+    files that can be made again: nothing is synced.
 
     Raises DataError that names the file where an OSError ends the writing.
     """
     temporary = None
     try:
-        temporary = temporary_beside(path)
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        temporary = temporary_beside(path if _is_special(path) else target)
         yield temporary
-        temporary.replace(path)
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except OSError as error:
         raise DataError(unwritten(path, error)) from error
     finally:
@@ -205,6 +210,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _is_special(path: Path) -> bool:
+    """Whether a device or a pipe, or a link such as ``/dev/stdout``, whatever that leads to."""
+    folder = os.path.realpath(path.parent)
+    if folder in ("/dev", "/dev/fd") or folder.startswith("/proc/"):
+        return True
     return path.exists() and not (path.is_file() or path.is_dir())
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pyengine import DataError
+from pyengine import ConfigError, DataError
 from pyengine.conversion import random_leela, write_leela
 from pyengine.files import (
+    check_output,
     read_limited,
     replacing,
     temporary_beside,
@@ -62,6 +63,28 @@ def test_permissions_are_those_of_any_new_file(
     finally:
         os.umask(before)
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_a_file_that_is_replaced_hands_on_its_permissions_and_its_links(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    file, link = tmp_path / "folder" / "file", tmp_path / "link"
+    file.write_text("old")
+    file.chmod(0o600)
+    link.symlink_to(file)
+    quickly(link)
+    assert link.is_symlink()
+    assert file.read_bytes() == b"new"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert list((tmp_path / "folder").iterdir()) == [file]
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="no /dev/stdout")
+def test_what_the_output_goes_to_is_not_replaced() -> None:
+    with pytest.raises(ConfigError, match="found a device or a pipe of that name"):
+        check_output(Path("/dev/stdout"))
+    with pytest.raises(DataError, match="found a device or a pipe"):
+        quickly(Path("/dev/fd/1"))
 
 
 def test_two_writers_have_two_names(tmp_path: Path) -> None:
