@@ -79,7 +79,7 @@ class SearchTree:
         """Return the node in a line; what is below it is counted."""
         proof = "" if self.proven is None else f", proven={self.proven}"
         return (
-            f"SearchTree({self.name or 'root'}, visits={self.visits}, q={signed(self.q)}{proof}, "
+            f"SearchTree({self._told()}, visits={self.visits}, q={signed(self.q)}{proof}, "
             f"children={len(self.children)})"
         )
 
@@ -87,11 +87,15 @@ class SearchTree:
         """Return the top of the tree, a line a node: the most visited moves, the others counted."""
         return "\n".join(self._lines(0))
 
+    def _told(self) -> str:
+        """Return the name of the node; of a move without one its number."""
+        return "root" if self.action is None else self.name or str(self.action)
+
     def _lines(self, depth: int) -> list[str]:
         value = "" if self.q != self.q else f"  q {signed(self.q)}"
         proof = "" if self.proven is None else f"  {_PROVEN[self.proven]}"
-        told = f"{self.name}  visits {self.visits}{value}{proof}"
-        lines = ["  " * depth + (told if self.name else f"root  visits {self.visits}")]
+        figures = "" if self.action is None else f"{value}{proof}"
+        lines = [f"{'  ' * depth}{self._told()}  visits {self.visits}{figures}"]
         if depth == _SHOWN_DEPTH:
             return lines
         most_visited = sorted(self.children, key=lambda child: -child.visits)
@@ -121,7 +125,7 @@ class SearchTree:
         number = 0
         while pending:
             node, parent = pending.pop()
-            label = f"{node.name or 'root'}\\nN {node.visits}  Q {signed(node.q)}"
+            label = f"{node._told()}\\nN {node.visits}  Q {signed(node.q)}"
             proof = "" if node.proven is None else f"\\nproven {node.proven:+d}"
             lines.append(f'  n{number} [label="{label}{proof}"];')
             if parent >= 0:

@@ -19,7 +19,7 @@ import naive_puct
 import pyengine
 from pyengine import SearchResult
 from pyengine.picture import board_svg
-from pyengine.tree import signed
+from pyengine.tree import SearchTree, signed
 from toy_games import Matches, ToyGame
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -219,6 +219,15 @@ def test_a_tree_is_printed_from_its_top(result: SearchResult) -> None:
     assert lines[1].startswith(f"  {best.name}  visits {best.visits}  q {best.q:+.3f}")
     assert lines[-1] == f"  and {len(tree.children) - 3} more"
     assert len(lines) <= 1 + 3 + 9 + 27 + 13
+
+
+def test_a_move_without_a_name_in_a_tree_is_told_by_its_number() -> None:
+    node: dict[str, Any] = {"to_move": None, "visits": 3, "prior": 1.0, "q": 0.5, "proven": None}
+    move = SearchTree(action=7, name="", **node)
+    root = SearchTree(action=None, name="", children=[move], **node)
+    assert str(root) == "root  visits 3\n  7  visits 3  q +0.500"
+    assert repr(move).startswith("SearchTree(7, visits=3")
+    assert 'label="7\\nN 3' in root.to_dot()
 
 
 def picture_of(game: str, moves: Sequence[int], share: dict[int, float]) -> ElementTree.Element:
