@@ -20,13 +20,19 @@ long long int_of(const char* name, const py::handle& argument) {
 }
 
 std::vector<long long> ints_of(const char* name, const py::handle& argument) {
+  const auto refusal = [&] {
+    return ConfigError(std::string(name) + ": expected a sequence of ints, found " +
+                       repr_of(argument));
+  };
   if (PySequence_Check(argument.ptr()) == 0 || PyUnicode_Check(argument.ptr()) ||
       PyBytes_Check(argument.ptr())) {
-    throw ConfigError(std::string(name) + ": expected a sequence of ints, found " +
-                      repr_of(argument));
+    throw refusal();
   }
   const py::ssize_t count = PySequence_Size(argument.ptr());
-  if (count < 0) throw py::error_already_set();
+  if (count < 0) {  // without a length, as an array of no dimensions
+    clear_refusal();
+    throw refusal();
+  }
   std::vector<long long> numbers;
   for (py::ssize_t i = 0; i < count; ++i) {
     PyObject* item = PySequence_GetItem(argument.ptr(), i);

@@ -74,6 +74,11 @@ STATES: dict[str, Case] = {
         ConfigError,
         "moves: expected a sequence of ints, found '443'",
     ),
+    "moves of an array without dimensions": (
+        lambda: GAME.new_initial_state(np.array(3)),
+        ConfigError,
+        r"moves: expected a sequence of ints, found array\(3\)",
+    ),
     "no moves": (lambda: GAME.new_initial_state(None), ConfigError, "found None"),
     "moves of texts": (
         lambda: GAME.new_initial_state(["4"]),
