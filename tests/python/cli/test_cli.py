@@ -279,7 +279,7 @@ def test_what_plays_is_said_with_its_strength(run: Run) -> None:
     assert "no network is bundled for this game" in about("go", "-p", "board_size=5")
     if "go7" in pyengine.bundled_models():
         text = about("go", "-p", "board_size=7")
-        assert "trained for komi 9.5; against 2,000 simulations with playouts" in text
+        assert "trained for komi 9.5; 200 simulations against 2,000 with playouts" in text
     if "gomoku" in pyengine.bundled_models():
         assert "trained for board size 8, 9, 11, 13, 15; " in about("gomoku", "-p", "board_size=10")
         assert "trained for" not in about("gomoku", "-p", "board_size=9")
