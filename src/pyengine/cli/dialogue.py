@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import math
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -348,8 +349,8 @@ class Dialogue:
         game = self.state.game
         with contextlib.suppress(EngineError):
             if game_of_record(file, game) != game:
-                name = str(game).partition("(")[0]
-                return f"; leave, and begin with pyengine play {name} --load {file}"
+                command = f"pyengine play {str(game).partition('(')[0]} --load"
+                return f"; leave, and begin with {command} {shlex.quote(str(file))}"
         return ""
 
     def load(self, file: Path) -> None:

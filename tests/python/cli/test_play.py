@@ -292,6 +292,14 @@ def test_an_sgf_game_of_other_rules_is_refused(properties: str, words: str, tmp_
     assert ("leave, and begin with" in text) == ("leave" in words)
 
 
+def test_the_command_for_a_file_of_other_rules_quotes_its_name(tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
+    file = tmp_path / "my game.sgf"
+    file.write_text("(;FF[4]SZ[9];B[cc])")
+    text = play("go(board_size=5)", *TWO_PERSONS, typed=f"load {file};quit")
+    assert f"begin with pyengine play go --load '{file}'" in " ".join(text.split())
+
+
 @pytest.mark.parametrize(
     ("properties", "game"),
     [
