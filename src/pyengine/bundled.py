@@ -124,6 +124,8 @@ def _plays(name: str, game: Game) -> bool:
 
 
 def _plays_nearly(name: str, game: Game) -> bool:
+    if not game.has_board:  # of a user, whatever its name
+        return False
     played = [each.params for each in _games_of_model(name) if each.name == game.name]
     free = _FREE.get(game.name, frozenset())
     return bool(played) and all(

@@ -337,13 +337,20 @@ def start_state(game: Game, moves: str, board: Path | None, to_move: int) -> Sta
             text = _read("--board", board)
             rows = [line.replace(" ", "") for line in text.splitlines() if line.strip()]
             state = game.state_from_board(rows, to_move)
-        for move in moves.replace(",", " ").split():
-            state.apply_action(find_action(state, move))
+        for word in moves.split():
+            for move in _moves_of(state, word):
+                state.apply_action(find_action(state, move))
     except ConfigError as error:
         raise usage(f"--board: {error}") from error
     except ValueError as error:  # IllegalActionError
         raise usage(f"--moves: {error}") from error
     return state
+
+
+def _moves_of(state: State, word: str) -> list[str]:
+    """Return the names that commas join; one that has commas itself, as x(0,0), stands alone."""
+    names = [state.action_to_string(action).lower() for action in state.legal_actions()]
+    return [word] if word.lower() in names else [name for name in word.split(",") if name]
 
 
 def find_action(state: State, text: str) -> int:

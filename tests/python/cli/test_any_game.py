@@ -127,6 +127,18 @@ def run(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("moves", ["x(0,0) o(1,1)", "X(0,0) 4"])
+def test_moves_whose_names_have_commas_are_played(moves: str) -> None:
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
+    text = run("search", "pyspiel:tic_tac_toe", "-n", "8", "--moves", moves)
+    assert text.startswith("x..\n.o.\n")
+
+
+def test_a_game_of_others_with_the_name_of_ours_is_not_given_our_network() -> None:
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
+    assert "with  rollout, " in run("search", "pyspiel:tic_tac_toe", "-n", "8")
+
+
 COMMANDS = {
     "search": ("search", "GAME", "-n", "50", "--json"),
     "play": ("play", "GAME", "--human", "none", "-n", "20"),
