@@ -32,11 +32,10 @@ def sgf_result(state: State, lost: Lost | None) -> str:
         return f"{'WB'[player]}+{_SGF_LOSS[how]}"
     if not state.is_terminal():
         return ""
-    first = state.returns()[0]
-    if not first:
+    winner, margin = _winner(state), _margin(state)
+    if winner is None:
         return "0"
-    margin = _margin(state)
-    return f"{'B' if first > 0 else 'W'}+{'' if margin is None else format(margin, 'g')}"
+    return f"{'BW'[winner]}+{'' if margin is None else format(margin, 'g')}"
 
 
 def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -> str:
@@ -53,9 +52,15 @@ def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -
         return f"{named(player)} {how}: {named(1 - player)} wins"
     if not state.is_terminal():
         return ""
-    first = state.returns()[0]
-    result = f"{named(0 if first > 0 else 1)} wins" if first else "draw"
+    winner = _winner(state)
+    result = "draw" if winner is None else f"{named(winner)} wins"
     return result + _score(state)
+
+
+def _winner(state: State) -> int | None:
+    """Who won a game that has ended; None of a draw."""
+    first = state.returns()[0]
+    return None if not first else int(first < 0)
 
 
 def _margin(state: State) -> float | None:

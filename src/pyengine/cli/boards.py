@@ -102,9 +102,8 @@ def refuse_finished(state: State, console: Console) -> None:
     """Show the board of a game that is over and raise ConfigError: there is no move to find."""
     if not state.is_terminal():
         return
-    look = look_of(state.game)
     drawn = can_draw(console) and state.game.has_board
-    ended = outcome_text(state, partial(look.player, drawn=drawn), None)
+    ended = _status(state, look_of(state.game), drawn=drawn)
     console.print(board_text(state, console, status=Text(ended)))
     raise ConfigError(f"expected a position in which the game goes on, found its end: {ended}")
 

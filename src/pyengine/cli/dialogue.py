@@ -22,7 +22,7 @@ from pyengine.cli import common
 from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
 from pyengine.cli.clock import Clock
 from pyengine.cli.looks import look_of
-from pyengine.cli.play_record import game_of_record, load, record_path, save
+from pyengine.cli.play_record import bare_name, game_of_record, load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.engine import Engine
 from pyengine.errors import ConfigError, EngineError
@@ -349,7 +349,7 @@ class Dialogue:
         game = self.state.game
         with contextlib.suppress(EngineError):
             if game_of_record(file, game) != game:
-                command = f"pyengine play {str(game).partition('(')[0]} --load"
+                command = f"pyengine play {bare_name(str(game))} --load"
                 return f"; leave, and begin with {command} {shlex.quote(str(file))}"
         return ""
 

@@ -15,7 +15,7 @@ from pyengine.files import check_output, read_limited, unread, unwritten, write_
 from pyengine.games import Game, State, load_game
 from pyengine.outcomes import Lost, outcome_text
 
-__all__ = ["game_of_record", "load", "record_path", "save"]
+__all__ = ["bare_name", "game_of_record", "load", "record_path", "save"]
 
 _HEAD = "pyengine game"
 
@@ -78,14 +78,15 @@ def game_of_record(path: Path, named: Game) -> Game:
         if _is_sgf(path):
             return load_game(named.name, **sgf_rules(content, named))
         text = _entries(content.decode())["game"].strip()
-        return load_game(text) if _bare(text) == _bare(str(named)) else named
+        return load_game(text) if bare_name(text) == bare_name(str(named)) else named
     except ConfigError as error:
         raise DataError(f"{path}: {error}") from error
     except (ValueError, KeyError) as error:
         raise DataError(f"{path}: expected a game of {named.name}, found {error}") from error
 
 
-def _bare(game: str) -> str:
+def bare_name(game: str) -> str:
+    """Return the text of a game without its parameters."""
     return game.partition("(")[0]
 
 
