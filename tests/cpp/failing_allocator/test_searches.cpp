@@ -93,6 +93,7 @@ struct Case {
   bool deterministic = false;
   std::uint64_t cache_entries = 0;
   double noise = 0.0;
+  int in_flight = 0;  ///< 0: as by default
 };
 
 std::shared_ptr<Evaluator> mock(Mock behaviour) {
@@ -113,6 +114,8 @@ std::vector<Case> cases() {
       {"playouts", playouts, 2},
       {"noise", mock({}), 2, SymmetryMode::none, false, 0, 0.25},
       {"device", mock({.device_batches = 2}), 3},
+      {"joint walks", mock({.device_batches = 2, .answered = 0.2}), 2, SymmetryMode::none, false, 0,
+       0.0, 512},
       {"calling thread", mock({.calling_thread = true}), 3},
       {"fill", mock({.under_symmetries = true}), 2, SymmetryMode::fill},
       {"all symmetries", mock({.under_symmetries = true}), 2, SymmetryMode::average},
@@ -132,6 +135,7 @@ SearchConfig config_of(const Case& one, std::uint64_t simulations) {
   config.deterministic = one.deterministic;
   config.cache_entries = one.cache_entries;
   config.dirichlet_fraction = one.noise;
+  if (one.in_flight != 0) config.in_flight = one.in_flight;
   config.memory_limit = 32U << 20;
   config.seed = 7;
   return config;

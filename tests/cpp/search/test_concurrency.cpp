@@ -24,6 +24,7 @@ struct Setting {
   Mock mock;
   SymmetryMode symmetry = SymmetryMode::random;
   bool deterministic = false;
+  int in_flight = 0;  ///< 0: as by default
 };
 
 const std::vector<Setting>& settings() {
@@ -36,6 +37,7 @@ const std::vector<Setting>& settings() {
       {8, {.under_symmetries = true}, SymmetryMode::root_average},
       {4, {.delay = microseconds(10)}, SymmetryMode::none, true},
       {16, {.device_batches = 2, .answered = 0.3}, SymmetryMode::random, true},
+      {4, {.device_batches = 2, .answered = 0.2}, SymmetryMode::random, false, 512},
   };
   return all;
 }
@@ -46,6 +48,7 @@ SearchConfig config_of(const Setting& setting, std::uint64_t simulations) {
   config.simulations = simulations;
   config.symmetry = setting.symmetry;
   config.deterministic = setting.deterministic;
+  if (setting.in_flight != 0) config.batch_size = config.in_flight = setting.in_flight;
   config.cache_entries = 0;
   config.memory_limit = 16U << 20;
   return config;

@@ -51,6 +51,25 @@ TEST_CASE("a turn gathers from as many searches as fill a batch") {
   CHECK(one.searches_for(0) == 1);
 }
 
+TEST_CASE("walks are joint where hundreds of leaves of a tree may be in flight") {
+  SearchConfig config;
+  CHECK(plan_turns(device(), config, size_of(256, 1, 2)).joint_walks == 1);
+  config.in_flight = 1024;
+  CHECK(plan_turns(device(), config, size_of(256, 1, 2)).joint_walks == 128);
+  CHECK(plan_turns(kWorkersEvaluate, config, size_of(256, 1, 2)).joint_walks == 128);
+  CHECK(plan_turns(immediate(), config, size_of(256, 1, 2)).joint_walks == 1);
+  RunSize foreign = size_of(256, 1, 1);
+  foreign.foreign = true;
+  CHECK(plan_turns(device(), config, foreign).joint_walks == 1);
+  config.deterministic = true;
+  CHECK(plan_turns(device(), config, size_of(256, 1, 2)).joint_walks == 1);
+  config.deterministic = false;
+  for (const Algorithm other : {Algorithm::gumbel, Algorithm::uct, Algorithm::flat_ucb}) {
+    config.algorithm = other;
+    CHECK(plan_turns(device(), config, size_of(256, 1, 2)).joint_walks == 1);
+  }
+}
+
 TEST_CASE("searches are many where a leaf of each fills what a device has ahead") {
   CHECK(plan_turns(device(), {}, size_of(64, 192, 4)).many);
   CHECK_FALSE(plan_turns(device(), {}, size_of(64, 191, 4)).many);

@@ -108,6 +108,44 @@ TEST_CASE("every simulation is one visit, whatever the evaluator, the threads an
   }
 }
 
+TEST_CASE("every simulation is one visit where walks are joint") {
+  std::uint64_t turn = 0;
+  for (const char* name : {"gomoku", "connect_four", "tic_tac_toe"}) {
+    for (const Mock& mock : kinds_of_mocks()) {
+      for (const int threads : {1, 2, 8}) {
+        SearchConfig config = config_of(threads, 3000);
+        config.symmetry = static_cast<SymmetryMode>(turn++ % 5);
+        config.in_flight = turn % 2 == 0 ? 128 : 1024;
+        config.batch_size = turn % 3 == 0 ? 8 : 256;
+        config.solver = turn % 4 != 0;
+        config.forced_playouts = turn % 5 == 0 ? 2.0 : 0.0;
+        config.endgame_solver_empties = turn % 7 == 0 ? 3 : 0;
+        config.collision = static_cast<CollisionRule>(turn % 2);
+        CAPTURE(turn);
+        Bench bench(load_game(name), config, mock);
+        const SearchResult result = bench.search();
+        if (result.stop_reason != StopReason::proven) check_result(bench, result, 3000);
+        const TreeCount count = bench.check(result.stop_reason != StopReason::proven);
+        CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
+      }
+    }
+  }
+}
+
+TEST_CASE("joint walks at the memory cap go on inside the tree") {
+  for (const int threads : {1, 4}) {
+    SearchConfig config = config_of(threads, 40000);
+    config.memory_limit = kLeastMemory;
+    config.in_flight = 512;
+    config.batch_size = 64;
+    Bench bench(load_game("go", {{"board_size", 9LL}}), config, {.answered = 0.5});
+    CHECK(bench.search().simulations == 40000);
+    CHECK(bench.searcher->stats().refusals > 0);
+    const TreeCount count = bench.check(false);
+    CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
+  }
+}
+
 TEST_CASE("root_average takes a larger batch for the root alone") {
   SearchConfig config = config_of(1, 200);
   config.symmetry = SymmetryMode::root_average;

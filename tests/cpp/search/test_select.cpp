@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "random_node.h"
 #include "search/rules/open_moves.h"
 #include "search/rules/puct_rule.h"
 #include "search_fixtures.h"
@@ -17,45 +18,8 @@ namespace {
 
 using Outcome = Selection::Outcome;
 using search_test::mixed;
+using search_test::RandomNode;
 using search_test::unit;
-
-/// A node with random statistics.
-struct Case {
-  std::shared_ptr<ChunkPool> pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
-  Tree tree{pool};
-  Allocator allocator{tree.shared_arena()};
-  SearchConfig config;
-
-  Case(int actions, int children, std::uint64_t seed, bool coarse) {
-    EvalLeaf leaf;
-    leaf.to_move = static_cast<int>(seed % 2);
-    for (int a = 0; a < actions; ++a) {
-      leaf.legal.push_back(a);
-      // Coarse priors and values give many ties.
-      const double p = unit(seed + static_cast<std::uint64_t>(a) * 17);
-      leaf.priors.push_back(static_cast<float>(coarse ? std::ceil(p * 3) / 16 : p / actions));
-    }
-    Node& root = tree.root();
-    root.chooser = static_cast<int>(seed / 2 % 2) & 1;
-    REQUIRE(tree.expand(allocator, root, leaf));
-    std::uint32_t below = 1;
-    for (int i = 0; i < children; ++i) {
-      bool full = false;
-      Node* child = tree.create_child(allocator, root, full);
-      REQUIRE(child != nullptr);
-      const std::uint64_t r = mixed(seed * 7919 + static_cast<std::uint64_t>(i));
-      const auto visits = static_cast<std::uint32_t>(coarse ? r % 3 : r % 50);
-      const double mean = coarse ? static_cast<double>(r / 64 % 3) - 1.0 : 2.0 * unit(r) - 1.0;
-      child->visits = visits;
-      child->value_sum = static_cast<std::int64_t>(mean * visits * 0x1p24);
-      child->in_flight = static_cast<std::uint32_t>(r / 1024 % 4 == 0 ? r / 4096 % 3 : 0);
-      below += visits;
-    }
-    root.visits = below;
-    root.in_flight = static_cast<std::uint32_t>(seed % 3);
-    root.value_sum = static_cast<std::int64_t>((2.0 * unit(seed) - 1.0) * below * 0x1p24);
-  }
-};
 
 struct Candidate {
   double score;
@@ -73,7 +37,7 @@ double q_of(const SearchConfig& config, const Node& child, double first_play) {
 }
 
 /// The action that the formula chooses among all legal ones.
-int naive_choice(const Case& c) {
+int naive_choice(const RandomNode& c) {
   const Node& root = c.tree.root();
   const auto edges = c.tree.edges(root);
   std::vector<const Node*> children;
@@ -114,7 +78,7 @@ int naive_choice(const Case& c) {
   return best->edge.action();
 }
 
-int chosen_by(ScanChildren wide, Case& c) {
+int chosen_by(ScanChildren wide, RandomNode& c) {
   PuctRule rule(wide);
   rule.configure(c.config);
   const Selection selection = rule.choose_at_root(c.tree, {c.config}, true);
@@ -126,7 +90,7 @@ int chosen_by(ScanChildren wide, Case& c) {
 }
 
 /// The choice, the same by the portable scan and by the wide one.
-int chosen(Case& c) {
+int chosen(RandomNode& c) {
   const int portable = chosen_by(nullptr, c);
   CHECK(chosen_by(wide_scan_children(), c) == portable);
   return portable;
@@ -147,7 +111,7 @@ TEST_CASE("the child chosen is the one that the formula over all legal actions c
     CAPTURE(i);
     const int actions = 1 + static_cast<int>(mixed(i) % 40);
     const int children = static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1));
-    Case c(actions, children, i, i % 3 == 0);
+    RandomNode c(actions, children, i, i % 3 == 0);
     set_kind(c.config, i);
     REQUIRE(chosen(c) == naive_choice(c));
   }
@@ -156,7 +120,7 @@ TEST_CASE("the child chosen is the one that the formula over all legal actions c
 TEST_CASE("400 children, all visited or all but one") {
   for (std::uint64_t i = 0; i < 60; ++i) {
     CAPTURE(i);
-    Case c(400, i % 2 == 0 ? 400 : 399, i, i % 4 == 0);
+    RandomNode c(400, i % 2 == 0 ? 400 : 399, i, i % 4 == 0);
     set_kind(c.config, i);
     REQUIRE(chosen(c) == naive_choice(c));
   }
@@ -166,8 +130,8 @@ TEST_CASE("at a root under noise, ties go to the larger prior, then to the small
   for (std::uint64_t i = 0; i < 1500; ++i) {
     CAPTURE(i);
     const int actions = 2 + static_cast<int>(mixed(i) % 20);
-    Case c(actions, static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1)), i,
-           true);
+    RandomNode c(actions, static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1)),
+                 i, true);
     set_kind(c.config, i);
     std::vector<double> noise(static_cast<std::size_t>(actions));
     for (std::size_t a = 0; a < noise.size(); ++a) noise[a] = std::ceil(unit(i + a * 31) * 3) / 16;
@@ -179,7 +143,7 @@ TEST_CASE("at a root under noise, ties go to the larger prior, then to the small
 TEST_CASE("with the solver a lost move is chosen only when nothing else is left") {
   for (std::uint64_t i = 0; i < 500; ++i) {
     CAPTURE(i);
-    Case c(10, 10, i, i % 3 == 0);
+    RandomNode c(10, 10, i, i % 3 == 0);
     const int keep = static_cast<int>(mixed(i) % 11);  // 10: all are lost
     int place = 0;
     for_each_child(c.tree.arena(), c.tree.root(), 10, [&](Node& child) {
@@ -196,7 +160,7 @@ TEST_CASE("with the solver a lost move is chosen only when nothing else is left"
 }
 
 TEST_CASE("virtual visits and virtual losses differ in Q alone") {
-  Case c(2, 1, 4, false);
+  RandomNode c(2, 1, 4, false);
   Node* child = nullptr;
   for_each_child(c.tree.arena(), c.tree.root(), 1, [&](Node& node) { child = &node; });
   child->visits = 4;
@@ -214,7 +178,7 @@ TEST_CASE("virtual visits and virtual losses differ in Q alone") {
 TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none when all are proven") {
   for (std::uint64_t i = 0; i < 500; ++i) {
     CAPTURE(i);
-    Case c(12, i % 2 == 0 ? 12 : 9, i, false);
+    RandomNode c(12, i % 2 == 0 ? 12 : 9, i, false);
     c.config.solver = false;
     for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
                    [](Node& child) { child.in_flight = 0; });
@@ -236,7 +200,7 @@ TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none whe
 }
 
 TEST_CASE("nothing can be chosen where there is no child and none may be created") {
-  Case c(5, 0, 1, false);
+  RandomNode c(5, 0, 1, false);
   PuctRule rule;
   rule.configure(c.config);
   CHECK(rule.choose(c.tree, c.tree.root(), false).outcome == Outcome::nothing);
@@ -245,7 +209,7 @@ TEST_CASE("nothing can be chosen where there is no child and none may be created
 
 TEST_CASE("the exploration rate follows a change of its constants") {
   PuctRule rule;
-  Case c(30, 20, 5, false);
+  RandomNode c(30, 20, 5, false);
   for (const double c_puct : {0.1, 5.0, 0.1}) {
     c.config.c_puct = c_puct;
     rule.configure(c.config);

@@ -117,12 +117,21 @@ struct Child {
   return {sum, static_cast<double>(completed) + losses, prior, visits, completed != 0};
 }
 
+/// The numbers of the child with one more leaf in flight below it.
+[[nodiscard]] inline Child with_leaf_in_flight(const Child& child, const Parent& parent) noexcept {
+  return {child.sum - parent.loss, child.divisor + parent.loss, child.prior, child.visits + 1.0,
+          child.visited};
+}
+
 /// The score of a child, whether or not it has a value of its own.
-[[nodiscard]] inline double score_of(const Node& node, const Parent& parent,
+[[nodiscard]] inline double score_of(Child child, const Parent& parent,
                                      double first_play) noexcept {
-  Child child = read_child(node, parent);
   if (child.divisor == 0.0) child = {first_play, 1.0, child.prior, child.visits};
   return score(parent, child);
+}
+[[nodiscard]] inline double score_of(const Node& node, const Parent& parent,
+                                     double first_play) noexcept {
+  return score_of(read_child(node, parent), parent, first_play);
 }
 
 /// The score of an edge without a child.

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "search/rules/puct_allotter.h"
 #include "search/rules/rule.h"
 #include "search/rules/scan.h"
 
@@ -19,11 +20,14 @@ class PuctRule final : public Rule {
   Selection choose_at_root(const Tree& tree, const RootSearch& search,
                            bool may_create) noexcept override;
   Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept override;
+  void allot(const Tree& tree, const Node& node, const RootSearch& search, std::uint32_t visits,
+             bool may_create, std::vector<Allotment>& given) override;
 
  private:
   /// PUCT alone.
   template <bool at_root>
   Selection best(const Tree& tree, const Node& node, bool may_create) noexcept;
+  [[nodiscard]] puct::Parent parent_of(const Node& node, double n) noexcept;
   double rate(double n) noexcept;
   double compute_rate(double n);
 
@@ -31,6 +35,9 @@ class PuctRule final : public Rule {
   SearchConfig config_;
   std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
   std::vector<Unvisited> unvisited_;  ///< of one scan
+  PuctAllotter allotter_;
+  /// Of the marks of a node, those of walks that have not left it yet: they are no visits of it.
+  double waiting_ = 0.0;
 };
 
 }  // namespace pyengine

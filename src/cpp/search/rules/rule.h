@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "search/config.h"
 #include "search/tree/tree.h"
@@ -52,6 +53,13 @@ struct RootSearch {
   Sharing sharing = Sharing::shared;
 };
 
+/// Visits of a node that go to one of its moves.
+struct Allotment {
+  Selection to;
+  std::uint32_t visits = 1;
+  bool marked = false;  ///< for the walker: the child is marked as often
+};
+
 /// Chooses at the nodes of a walk. Each worker has a rule of its own, with the memory in which it
 /// computes. A rule never writes to the tree, and other workers may change the counters that it
 /// reads.
@@ -69,6 +77,15 @@ class Rule {
                                    bool may_create) noexcept = 0;
   /// At any other node, which is expanded.
   virtual Selection choose(const Tree& tree, const Node& node, bool may_create) noexcept = 0;
+  /// Where `visits` walks go on that have come to an expanded node together and have marked it:
+  /// appends to `given` for one of them at least, at most for all. In one call no two allotments
+  /// name the same child.
+  virtual void allot(const Tree& tree, const Node& node, const RootSearch& search,
+                     [[maybe_unused]] std::uint32_t visits, bool may_create,
+                     std::vector<Allotment>& given) {
+    given.push_back({&node == &tree.root() ? choose_at_root(tree, search, may_create)
+                                           : choose(tree, node, may_create)});
+  }
 };
 
 /// Whether the rule reads the priors. Without them the moves of a node are tried in random order,

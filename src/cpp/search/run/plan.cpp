@@ -51,6 +51,19 @@ int leaves_of_batch(const EvaluatorTraits& traits, const SearchConfig& config, i
   return static_cast<int>(std::clamp<std::int64_t>(leaves / workers, 1, rows));
 }
 
+/// Walks that share their way. Those of one such walk do not turn away from each other's
+/// collisions: with all leaves in flight in one, strength suffers; with few, little of the way is
+/// shared.
+int joint_walks(const EvaluatorTraits& traits, const SearchConfig& config,
+                const RunSize& size) noexcept {
+  constexpr int kShare = 8;
+  constexpr int kWorthwhile = 16;
+  const bool fits = config.algorithm == Algorithm::puct && !config.deterministic && !size.foreign &&
+      !traits.immediate && !traits.on_the_spot;
+  const int walks = max_in_flight(config) / kShare;
+  return fits && walks >= kWorthwhile ? walks : 1;
+}
+
 /// Slots with which nobody waits for one.
 int wanted_slots(const EvaluatorTraits& traits, const SearchConfig& config, int searches,
                  int per_round) noexcept {
@@ -138,6 +151,7 @@ TurnPlan plan_turns(const EvaluatorTraits& traits, const SearchConfig& config,
   plan.fills = config.symmetry == SymmetryMode::fill;
   plan.batch_leaves = leaves_of_batch(traits, config, size.batch_rows, size.searches, size.workers);
   plan.turn_leaves = std::max(1, plan.batch_leaves / size.searches);
+  plan.joint_walks = joint_walks(traits, config, size);
   const int room = std::min(plan.batch_leaves, size.batch_rows / size.leaf_rows);
   const bool one_visit = traits.immediate || size.foreign || plan.rounds;
   plan.visits = one_visit ? 1 : std::clamp(plan.batch_leaves / plan.turn_leaves, 1, kMostVisits);

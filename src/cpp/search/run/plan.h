@@ -69,6 +69,7 @@ struct TurnPlan {
   bool use_cache = false;
   bool rounds = false;   ///< deterministic: a tree's leaves are gathered and completed in rounds
   bool fills = false;    ///< SymmetryMode::fill
+  int joint_walks = 1;   ///< of one search that share their way, at most: joint_walk.h
   int batch_leaves = 1;  ///< with which a batch is evaluated
   int turn_leaves = 1;   ///< of one search in one turn
   /// With one worker one, so that it sees what a search has left before it chooses the next: the

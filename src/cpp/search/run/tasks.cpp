@@ -75,7 +75,7 @@ void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
   }
   const int before = task.slot->batch->num_leaves;
   const Turn turn{plan_.turn_leaves, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
-                  &ending_, &hand.goes_on};
+                  &ending_, &hand.goes_on, plan_.joint_walks};
   gather_into(hand, place, *task.slot, turn);
   task.added = task.added || task.slot->batch->num_leaves != before;
   task.full = full(*task.slot, search);

@@ -171,12 +171,12 @@ int TreeSearch::rows_per_leaf(bool is_root) const noexcept {
   return all ? symmetries_ : 1;
 }
 
-bool TreeSearch::fits(const Slot& slot) const noexcept {
+int TreeSearch::room(const Slot& slot) const noexcept {
   const EvalBatch& batch = *slot.batch;
-  const int wanted = rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
+  const int rows = rows_per_leaf(!root_ready_.load(std::memory_order_relaxed));
   // A batch may be larger than batch_size: that is for leaves under all symmetries.
-  const int most = wanted > 1 ? batch.capacity : std::min(batch.capacity, config_.batch_size);
-  return batch.num_rows + wanted <= most && batch.num_leaves < most;
+  const int most = rows > 1 ? batch.capacity : std::min(batch.capacity, config_.batch_size);
+  return std::min((most - batch.num_rows) / rows, most - batch.num_leaves);
 }
 
 std::uint64_t TreeSearch::reserve(std::uint64_t wanted) noexcept {
@@ -236,10 +236,14 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.number = add<S>(counts.numbers, std::uint64_t{1});
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
+  const auto finish = [&] {
+    if (worker.marked) unmark<S>(worker.path);
+    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
+  };
   if (S == Sharing::exclusive && traits_.on_the_spot && !config_.deterministic) {
     evaluator_.answer(batch, position);
     add<S>(counts.evaluations, std::uint64_t{1});
-    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
+    finish();
     return false;
   }
   if (traits_.reads_positions) {
@@ -252,7 +256,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   }
   const int rows = evaluator_.request(batch, position);
   if (rows == kAnswered) {
-    finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
+    finish();
     return false;
   }
   Flight& flight = slot.flights[static_cast<std::size_t>(batch.num_leaves)];
@@ -261,7 +265,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   flight.is_root = is_root;
   flight.drawn = worker.drawn;
   batch.add_next(rows);
-  mark<S>(flight.path);
+  if (!worker.marked) mark<S>(flight.path);
   return true;
 }
 
@@ -272,6 +276,7 @@ bool TreeSearch::gather_root(Worker& worker, Slot& slot) {
   if (root_asked_.exchange(true, std::memory_order_relaxed)) return false;
   node.state.store(NodeState::claimed, std::memory_order_relaxed);
   worker.drawn = 0;
+  worker.marked = false;
   in_flight_.fetch_add(1, std::memory_order_relaxed);
   bool waits = false;
   try {
@@ -291,24 +296,26 @@ bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& po
   try {
     return place<S>(worker, slot, position, is_root, counts);
   } catch (...) {
+    if (worker.marked) unmark<S>(worker.path);
     give_up(*worker.path.back());
     throw;
   }
 }
 
-/// One of the seats that limit the leaves in flight; false when all are taken.
+/// Some of the seats that limit the leaves in flight, as many as are free.
 template <Sharing S>
-bool TreeSearch::take_seat() noexcept {
+std::uint32_t TreeSearch::take_seats(std::uint32_t wanted) noexcept {
   const std::uint32_t cap = flight_cap();
   std::uint32_t taken = in_flight_.load(std::memory_order_relaxed);
+  const auto free = [&] { return std::min(wanted, cap - std::min(taken, cap)); };
   if constexpr (S == Sharing::exclusive) {
-    if (taken < cap) in_flight_.store(taken + 1, std::memory_order_relaxed);
-    return taken < cap;
+    if (free() != 0) in_flight_.store(taken + free(), std::memory_order_relaxed);
+    return free();
   } else {
-    do {
-      if (taken >= cap) return false;
-    } while (!in_flight_.compare_exchange_weak(taken, taken + 1, std::memory_order_relaxed));
-    return true;
+    while (free() != 0 &&
+           !in_flight_.compare_exchange_weak(taken, taken + free(), std::memory_order_relaxed)) {
+    }
+    return free();
   }
 }
 
@@ -321,11 +328,12 @@ bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
   // Few tickets at a time: what one worker holds, the others cannot have.
   if (now.used == now.tickets) now.tickets += reserve(static_cast<std::uint64_t>(turn.leaves));
   if (now.used == now.tickets) return false;
-  if (!now.seat) now.seat = take_seat<S>();
-  return now.seat;
+  if (now.seats == 0) now.seats = take_seats<S>(1);
+  return now.seats != 0;
 }
 
 /// A leaf near the end of the game becomes an end itself, of known value.
+template <Sharing S>
 void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) const {
   const GameShape& shape = root_.game()->shape();
   const AnyPosition& position = worker.walker->position();
@@ -336,10 +344,12 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) cons
         worker.endings->solve(position, shape.rows * shape.columns, config_.endgame_solver_empties,
                               [&] { return !closed() && (*turn.goes_on)(); });
   } catch (...) {
+    if (worker.marked) unmark<S>(worker.path);
     give_up(leaf);
     throw;
   }
   if (!value) return;
+  if (worker.marked) unmark<S>(worker.path);
   leaf.value = position.to_move() == 0 ? *value : -*value;
   leaf.state.store(NodeState::terminal, std::memory_order_release);
   walk.end = WalkEnd::known;
@@ -350,11 +360,38 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) cons
 template <Sharing S>
 void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
                            Progress& now) {
-  Walk walk = worker.walker->walk(tree_, part.start, {config_, plan_.get(), S},
-                                  worker.selector.rule(), allocator_of(worker), worker.path);
+  const Walk walk = worker.walker->walk(tree_, part.start, {config_, plan_.get(), S},
+                                        worker.selector.rule(), allocator_of(worker), worker.path);
+  worker.marked = false;
+  settle<S>(worker, slot, turn, part, walk, 1, now);
+}
+
+/// As many walks as there is room, seats and tickets for, `most` at most. They are not ended by
+/// collisions: where the moves have not had their turns alike, the leaves would be those of the
+/// moves that came first.
+template <Sharing S>
+void TreeSearch::walk_jointly(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
+                              int most, Progress& now) {
+  const auto wanted = static_cast<std::uint32_t>(
+      std::min(static_cast<std::uint64_t>(std::min(most, room(slot))), now.tickets - now.used));
+  if (now.seats < wanted) now.seats += take_seats<S>(wanted - now.seats);
+  const auto ended = [&](const Walk& walk, std::uint32_t visits) {
+    worker.marked = walk.end == WalkEnd::leaf;
+    settle<S>(worker, slot, turn, part, walk, visits, now);
+    return !turn.stop->load(std::memory_order_relaxed) && !proven();
+  };
+  worker.walker->walk_jointly(tree_, part.start, {config_, nullptr, S}, worker.selector.rule(),
+                              allocator_of(worker), worker.path, std::min(wanted, now.seats),
+                              ended);
+}
+
+/// What follows from the end to which so many walks came together.
+template <Sharing S>
+void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn, const Part& part, Walk walk,
+                        std::uint32_t visits, Progress& now) {
   now.created += walk.created;
   if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0 && !closed()) {
-    solve_ending(worker, walk, turn);
+    solve_ending<S>(worker, walk, turn);
   }
   worker.drawn = walk.drawn;
   if (walk.end == WalkEnd::wait) {
@@ -363,20 +400,26 @@ void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const P
   }
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
-    now.met |= mark_again<S>(worker.path, times_to_mark(*worker.path.back()));
+    now.met |= mark_again<S>(worker.path, std::max(visits, times_to_mark(*worker.path.back())));
     return;
   }
   if (walk.end == WalkEnd::known) {
-    back_up<S>(worker.path, walk.value, walk.drawn);
+    for (std::uint32_t i = 0; i < visits; ++i) back_up<S>(worker.path, walk.value, walk.drawn);
     if (walk.newly_over && config_.solver) prove(tree_, worker.path, walk.value);
-    add<S>(part.counts.completed, std::uint64_t{1});
-    ++now.known;
+    add<S>(part.counts.completed, std::uint64_t{visits});
+    now.known += static_cast<int>(visits);
+    now.used += visits;
+  } else if (place_claimed<S>(worker, slot, worker.walker->position(), false, part.counts)) {
+    // All but one of the walks have met a leaf in flight.
+    if (visits > 1) ++now.collided;
+    now.met |= visits > 1;
+    --now.seats;
+    ++now.used;
   } else {
-    now.seat = !place_claimed<S>(worker, slot, worker.walker->position(), false, part.counts);
-    now.answered += static_cast<int>(now.seat);
+    ++now.answered;
+    ++now.used;
   }
   if (plan_) plan_->began(root_child(worker.path));
-  ++now.used;
 }
 
 /// The end of a turn, also of one that failed: marks and what was taken and not used go back.
@@ -385,7 +428,7 @@ void TreeSearch::end_turn(const Progress& now) noexcept {
   reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
   if (now.created != 0) tree_.add_nodes(now.created);
   if (now.collided != 0) collisions.fetch_add(now.collided, std::memory_order_relaxed);
-  if (now.seat) in_flight_.fetch_sub(1, std::memory_order_release);
+  if (now.seats != 0) in_flight_.fetch_sub(now.seats, std::memory_order_release);
 }
 
 /// Leaves that the turn has filled rows with or, where an answer takes long, has had answered.
@@ -404,7 +447,12 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   Progress now;
   try {
     while (leaves_of(now, slot) < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
-      walk_once<S>(worker, slot, turn, whole, now);
+      if (turn.joint_walks > 1) {
+        const int most = std::min(turn.joint_walks, most_leaves - leaves_of(now, slot));
+        walk_jointly<S>(worker, slot, turn, whole, most, now);
+      } else {
+        walk_once<S>(worker, slot, turn, whole, now);
+      }
       if (now.waits || now.collided >= most_collisions) break;
       // Visits that need no row could go on for ever while what the leaves have to say is awaited.
       if (now.known >= most_known && slot.batch->num_leaves > 0) break;
@@ -443,7 +491,7 @@ void TreeSearch::cancel(Flight& flight) noexcept {
   in_flight_.fetch_sub(1, std::memory_order_release);
 }
 
-template bool TreeSearch::take_seat<Sharing::shared>() noexcept;
+template std::uint32_t TreeSearch::take_seats<Sharing::shared>(std::uint32_t) noexcept;
 template void TreeSearch::walk_once<Sharing::exclusive>(Worker&, Slot&, const Turn&, const Part&,
                                                         Progress&);
 template void TreeSearch::end_turn<Sharing::shared>(const Progress&) noexcept;

@@ -39,6 +39,7 @@ struct Worker {
   std::unique_ptr<AnyPosition> lease_position;  ///< of that top
   Tally tally;                                  ///< of the lease
   std::uint32_t drawn = 0;                      ///< of the walk along `path`; see Walk
+  bool marked = false;                          ///< the path, for its leaf
   std::unique_ptr<EndgameSolver> endings;       ///< where the configuration asks for it
 };
 
@@ -50,6 +51,7 @@ struct Turn {
   /// Asked now and then while one leaf takes long, as `stop` is set by the calling thread, which
   /// may be the one at work here.
   const std::function<bool()>* goes_on = nullptr;
+  int joint_walks = 1;  ///< that share their way, at most: joint_walk.h
 };
 
 /// Leaves in flight of a young tree: so many at first, and one more for each so many visits.
@@ -105,7 +107,7 @@ class alignas(kCacheLine) TreeSearch {
   /// Rows that a leaf asks for.
   [[nodiscard]] int rows_per_leaf(bool is_root) const noexcept;
   /// Room for one more leaf of this search?
-  [[nodiscard]] bool fits(const Slot& slot) const noexcept;
+  [[nodiscard]] bool fits(const Slot& slot) const noexcept { return room(slot) > 0; }
 
   /// No leaf is in flight: gathering one now is what the serial search would do.
   [[nodiscard]] bool idle() const noexcept {
@@ -135,7 +137,7 @@ class alignas(kCacheLine) TreeSearch {
     std::size_t collided = 0;
     bool met = false;    ///< a leaf that was really in flight: its completion will lift a block
     bool waits = false;  ///< for a leaf in flight, likewise
-    bool seat = false;
+    std::uint32_t seats = 0;
   };
   /// What walks go through.
   struct Part {
@@ -143,11 +145,17 @@ class alignas(kCacheLine) TreeSearch {
     Tally& counts;
   };
   template <Sharing S>
-  bool take_seat() noexcept;
+  std::uint32_t take_seats(std::uint32_t wanted) noexcept;
   template <Sharing S>
   bool may_walk(Progress& now, const Turn& turn) noexcept;
   template <Sharing S>
   void walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part, Progress& now);
+  template <Sharing S>
+  void walk_jointly(Worker& worker, Slot& slot, const Turn& turn, const Part& part, int most,
+                    Progress& now);
+  template <Sharing S>
+  void settle(Worker& worker, Slot& slot, const Turn& turn, const Part& part, Walk walk,
+              std::uint32_t visits, Progress& now);
   [[nodiscard]] bool divided() const noexcept { return sharers_ > 1; }
   bool gather_by_leases(Worker& worker, Slot& slot, const Turn& turn);
   bool lease_once(Worker& worker, Slot& slot, const Turn& turn, Progress& now);
@@ -155,6 +163,7 @@ class alignas(kCacheLine) TreeSearch {
   void begin_tally(Tally& counts, std::uint64_t simulations) noexcept;
   void add_tally(const Tally& counts) noexcept;
   [[nodiscard]] int leaves_of(const Progress& now, const Slot& slot) const noexcept;
+  template <Sharing S>
   void solve_ending(Worker& worker, Walk& walk, const Turn& turn) const;
   template <Sharing S>
   void end_turn(const Progress& now) noexcept;
@@ -177,6 +186,8 @@ class alignas(kCacheLine) TreeSearch {
   [[nodiscard]] std::uint32_t flight_cap() const noexcept;
   [[nodiscard]] std::size_t collision_budget(const Turn& turn) const noexcept;
   [[nodiscard]] std::uint32_t times_to_mark(const Node& leaf) const noexcept;
+  /// Leaves of this search that the slot has room for.
+  [[nodiscard]] int room(const Slot& slot) const noexcept;
   [[nodiscard]] LeafSymmetry symmetry_of_leaf(bool is_root) const noexcept;
   void ready_root();
 

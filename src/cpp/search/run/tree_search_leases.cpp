@@ -23,8 +23,8 @@ constexpr std::uint32_t kWorthwhilePlayouts = 8;
 
 bool TreeSearch::gather_by_leases(Worker& worker, Slot& slot, const Turn& turn) {
   Progress now;
-  now.seat = take_seat<Sharing::shared>();
-  if (!now.seat) return false;
+  now.seats = take_seats<Sharing::shared>(1);
+  if (now.seats == 0) return false;
   try {
     Backoff backoff;
     while (now.used < turn.simulations && now.collided < kMostTaken) {

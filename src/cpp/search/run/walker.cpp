@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <tuple>
 
 #include "base/error.h"
 #include "games/list.h"
 #include "search/run/descent.h"
+#include "search/run/joint_walk.h"
 
 namespace pyengine {
 namespace {
-
-[[nodiscard]] float value_of(Proof proof) noexcept { return static_cast<float>(proof); }
 
 /// Holds what a user's game needs during a walk (the interpreter's lock); nothing for other games.
 template <class G>
@@ -51,7 +49,7 @@ class WalkerOf final : public Walker {
       const Selection chosen = at_root ? rule.choose_at_root(tree, search, may_create)
                                        : rule.choose(tree, *node, may_create);
       if (chosen.passes_draw) drawn = static_cast<std::uint32_t>(path.size());
-      if (chosen.outcome == Selection::Outcome::nothing) return end(own_evaluation(*node));
+      if (chosen.outcome == Selection::Outcome::nothing) return end(end_at_own_evaluation(*node));
       if (chosen.outcome == Selection::Outcome::wait) return {WalkEnd::wait};
       if (chosen.outcome == Selection::Outcome::new_child) {
         bool at_cap = false;
@@ -61,7 +59,7 @@ class WalkerOf final : public Walker {
             : tree.create_child<Sharing::exclusive>(allocator, *node, at_cap);
         if (child != nullptr) {
           path.back() = child;
-          return end(arrive(tree, *child));
+          return end(end_at_new(tree, descent_, *child));
         }
         path.pop_back();
         if (!at_cap) return {};
@@ -73,9 +71,25 @@ class WalkerOf final : public Walker {
       at_root = false;
       descent_.pass(*node);
       const NodeState state = node->state.load(std::memory_order_acquire);
-      if (state != NodeState::expanded) return end(stop_at(*node, state));
+      if (state != NodeState::expanded) return end(end_at_unexpanded(descent_, *node, state));
       const Proof proof = node->proof.load(std::memory_order_relaxed);
-      if (search.config.solver && proof != Proof::none) return end(known(value_of(proof)));
+      if (search.config.solver && proof != Proof::none) return end(end_of_proven(proof));
+    }
+  }
+
+  void walk_jointly(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+                    Allocator& allocator, Path& path, std::uint32_t visits,
+                    const JointEnd& ended) override {
+    if constexpr (CanReplay<G>) {
+      throw EngineError("walks of a user's game are not joint");
+    } else {
+      const G& position = typed(start.position);
+      const JointWay way{tree, search, rule, allocator, path, ended};
+      if (search.sharing == Sharing::shared) {
+        JointWalk<G, Sharing::shared>(way, descent_, forks_).run(start.node, position, visits);
+      } else {
+        JointWalk<G, Sharing::exclusive>(way, descent_, forks_).run(start.node, position, visits);
+      }
     }
   }
 
@@ -114,8 +128,6 @@ class WalkerOf final : public Walker {
     return static_cast<const PositionOf<G>&>(position).value;
   }
 
-  [[nodiscard]] static Walk known(float value) noexcept { return {WalkEnd::known, value}; }
-
   /// The rule's choice. A leased child is passed over once, as if it had as many leaves again in
   /// flight.
   static Selection choose_unleased(const Tree& tree, const Node& node, const RootSearch& search,
@@ -146,51 +158,9 @@ class WalkerOf final : public Walker {
                     child.visits.load(std::memory_order_relaxed), terms);
   }
 
-  /// The end of a walk at a node that is there and not expanded. Where the game's code throws, the
-  /// node is fresh again.
-  Walk stop_at(Node& node, NodeState state) {
-    if (state == NodeState::terminal) {
-      Walk walk = known(node.value);  // an earlier search, without the solver, left no proof
-      walk.newly_over = node.proof.load(std::memory_order_relaxed) == Proof::none;
-      return walk;
-    }
-    NodeState expected = NodeState::fresh;
-    const bool mine =
-        node.state.compare_exchange_strong(expected, NodeState::claimed, std::memory_order_acquire);
-    if (!mine) return {};
-    try {
-      descent_.reach();
-    } catch (...) {
-      node.state.store(NodeState::fresh, std::memory_order_release);
-      throw;
-    }
-    return {WalkEnd::leaf};
-  }
-
-  /// The end of a walk at a new node, which is fresh where the game's code throws.
-  Walk arrive(Tree& tree, Node& child) {
-    try {
-      descent_.pass(child);
-      descent_.reach();
-    } catch (...) {
-      child.state.store(NodeState::fresh, std::memory_order_release);
-      tree.add_nodes(1);
-      throw;
-    }
-    const std::optional<Outcome> outcome = descent_.position().outcome();
-    if (!outcome) return {WalkEnd::leaf, 0.0F, false, 1};
-    child.value = outcome->first;
-    child.state.store(NodeState::terminal, std::memory_order_release);
-    return {WalkEnd::known, outcome->first, true, 1};
-  }
-
-  /// The rule chose nothing, as at the memory cap: the node's own evaluation counts once more.
-  static Walk own_evaluation(const Node& node) noexcept {
-    return known(node.mover == 0 ? node.value : -node.value);
-  }
-
   typename G::Params params_;  ///< of the first root; searches of one engine have one game
   Descent<G> descent_;
+  Forks<G> forks_;
 };
 
 template <class G>

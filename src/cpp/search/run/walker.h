@@ -8,28 +8,13 @@
 
 #include "games/any/any_game.h"
 #include "search/rules/rule.h"
+#include "search/run/joint_walk.h"
 #include "search/run/lease.h"
+#include "search/run/walk_end.h"
 #include "search/tree/path.h"
 #include "search/tree/tree.h"
 
 namespace pyengine {
-
-enum class WalkEnd : std::uint8_t {
-  leaf,       ///< path.back() is claimed by the caller, who evaluates it
-  known,      ///< the game is over there, or it is proven, or memory is full: `value` holds
-  collision,  ///< another walk has the node in flight, or is creating it
-  wait,       ///< the rule awaits leaves in flight: see Selection
-};
-
-struct Walk {
-  WalkEnd end = WalkEnd::collision;
-  float value = 0.0F;         ///< of WalkEnd::known, for the first player
-  bool newly_over = false;    ///< the game is over there, and no proof says so yet
-  std::uint32_t created = 0;  ///< nodes
-  /// For so many nodes, the first of the path, the walk counts as a draw, whatever the leaf's
-  /// value: see Selection::passes_draw.
-  std::uint32_t drawn = 0;
-};
 
 /// Where walks begin: at the root of the tree or at the top of a lease, which is expanded.
 struct Start {
@@ -54,6 +39,14 @@ class Walker {
   /// `search`: the tree's. Throws what the code of a user's game threw.
   virtual Walk walk(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
                     Allocator& allocator, Path& path) = 0;
+  /// `visits` walks that share the way as far as they go to the same moves: at each node they are
+  /// divided among its moves at once (Rule::allot). `ended` is told of each end, to which `path`
+  /// leads, and how many of the walks came there; it says whether the others are to go on. At a
+  /// leaf they have marked the path, once each; other ends leave no marks. What `ended` throws
+  /// comes through, and the marks of the path are then its affair. Not in a user's game.
+  virtual void walk_jointly(Tree& tree, const Start& start, const RootSearch& search, Rule& rule,
+                            Allocator& allocator, Path& path, std::uint32_t visits,
+                            const JointEnd& ended) = 0;
   /// Walks down from the root to the top of a part to lease. Changes nothing but marks of leased
   /// children, which it takes back at once. `path`: from the root to the top. Not in a user's game.
   virtual WayToPart find_part(const Tree& tree, const Start& root, const RootSearch& search,

@@ -1,0 +1,168 @@
+/// Visits given to the moves of a node at once against visits given one by one.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <vector>
+
+#include "random_node.h"
+#include "search/rules/puct_allotter.h"
+#include "search/rules/puct_rule.h"
+#include "search_fixtures.h"
+
+namespace pyengine {
+namespace {
+
+using search_test::mixed;
+using search_test::RandomNode;
+
+/// Visits by action.
+using Counts = std::map<int, std::uint32_t>;
+
+void set_kind(SearchConfig& config, std::uint64_t i) {
+  config.fpu = static_cast<FirstPlay>(i % 3);
+  config.fpu_value = i % 5 == 0 ? -1.0 : 0.25;
+  config.collision = static_cast<CollisionRule>(i / 3 % 2);
+  config.virtual_loss = i % 7 == 0 ? 3.0 : 1.0;
+}
+
+puct::Parent parent_of(const RandomNode& c) {
+  const Node& root = c.tree.root();
+  const double n = puct::visits_of(root);
+  puct::Parent parent{puct::exploration_rate(c.config, n), puct::growth(c.config, n)};
+  if (c.config.collision == CollisionRule::virtual_loss) parent.loss = c.config.virtual_loss;
+  if (c.config.solver) parent.lost = loss_of(root.mover);
+  return parent;
+}
+
+/// What was given, by the actions of the children and of the edges that come next.
+Counts counts_of(const RandomNode& c, const std::vector<Allotment>& given) {
+  const auto edges = c.tree.edges(c.tree.root());
+  auto next = static_cast<std::size_t>(c.tree.root().num_children.load());
+  Counts counts;
+  for (const Allotment& one : given) {
+    const int action = one.to.child != nullptr ? one.to.child->action : edges[next++].action();
+    CHECK(counts[action] == 0);
+    counts[action] += one.visits;
+  }
+  return counts;
+}
+
+Counts at_once(RandomNode& c, std::uint32_t visits) {
+  PuctAllotter allotter;
+  std::vector<Allotment> given;
+  allotter.read(c.tree, c.tree.root(), c.config, parent_of(c), true);
+  allotter.allot(visits, given);
+  return counts_of(c, given);
+}
+
+/// PUCT's choices one after the other. Each leaves a leaf in flight, of which n takes no notice.
+Counts one_by_one(RandomNode& c, std::uint32_t visits) {
+  PuctRule rule;
+  rule.configure(c.config);
+  Counts counts;
+  for (std::uint32_t i = 0; i < visits; ++i) {
+    const Selection chosen = rule.choose_at_root(c.tree, {c.config}, true);
+    Node* child = chosen.child;
+    bool full = false;
+    if (child == nullptr) child = c.tree.create_child(c.allocator, c.tree.root(), full);
+    REQUIRE(child != nullptr);
+    ++child->in_flight;
+    ++counts[child->action];
+  }
+  return counts;
+}
+
+TEST_CASE("visits given at once are those that PUCT gives one by one") {
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    CAPTURE(i);
+    const int actions = 1 + static_cast<int>(mixed(i) % 40);
+    const int children = static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1));
+    const auto visits = static_cast<std::uint32_t>(1 + mixed(i + 2) % 60);
+    RandomNode c(actions, children, i, i % 3 == 0);
+    set_kind(c.config, i);
+    const Counts given = at_once(c, visits);
+    CHECK(given == one_by_one(c, visits));
+  }
+}
+
+TEST_CASE("without leave to create children the visits go to those there are") {
+  RandomNode c(30, 5, 1, false);
+  PuctAllotter allotter;
+  std::vector<Allotment> given;
+  allotter.read(c.tree, c.tree.root(), c.config, parent_of(c), false);
+  CHECK(allotter.allot(100, given));
+  std::uint32_t sum = 0;
+  for (const Allotment& one : given) {
+    CHECK(one.to.child != nullptr);
+    sum += one.visits;
+  }
+  CHECK(sum == 100);
+  RandomNode none(30, 0, 1, false);
+  given.clear();
+  allotter.read(none.tree, none.tree.root(), none.config, parent_of(none), false);
+  CHECK_FALSE(allotter.allot(100, given));
+  CHECK(given.empty());
+}
+
+TEST_CASE("no lost move is given a visit, and a known draw is left to the solver") {
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    CAPTURE(i);
+    RandomNode c(10, 10, i, false);
+    c.config.solver = true;
+    const int keep = static_cast<int>(mixed(i) % 12);  // 10 and 11: none
+    int place = 0;
+    for_each_child(c.tree.arena(), c.tree.root(), 10, [&](Node& child) {
+      child.proof = place == keep ? Proof::none : loss_of(c.tree.root().mover);
+      if (place == keep && i % 2 == 0) child.proof = Proof::draw;
+      ++place;
+    });
+    const Counts given = at_once(c, 20);
+    if (keep >= 10 || i % 2 == 0) {
+      CHECK(given.empty());
+    } else {
+      REQUIRE(given.size() == 1);
+      CHECK(given.begin()->second == 20);
+    }
+  }
+}
+
+TEST_CASE("a rule gives few visits at once where n is small, and at least one") {
+  RandomNode c(30, 5, 3, false);
+  Node& root = c.tree.root();
+  PuctRule rule;
+  rule.configure(c.config);
+  const auto given_by = [&](std::uint32_t n) {
+    root.visits = n;
+    root.in_flight = 100;
+    std::vector<Allotment> given;
+    rule.allot(c.tree, root, {c.config}, 100, true, given);
+    std::uint32_t sum = 0;
+    for (const Allotment& one : given) sum += one.visits;
+    return sum;
+  };
+  CHECK(given_by(1) == 1);
+  CHECK(given_by(160) == 10);
+  CHECK(given_by(1600) == 100);
+  CHECK(given_by(16000) == 100);
+}
+
+TEST_CASE("walks that wait at a node are no visits of it") {
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    CAPTURE(i);
+    RandomNode c(30, 20, i, false);
+    c.tree.root().visits = 10;
+    PuctRule rule;
+    rule.configure(c.config);
+    const Selection before = rule.choose_at_root(c.tree, {c.config}, true);
+    c.tree.root().in_flight += 50;
+    std::vector<Allotment> given;
+    rule.allot(c.tree, c.tree.root(), {c.config}, 50, true, given);
+    REQUIRE(given.size() == 1);
+    CHECK(given[0].visits == 1);
+    CHECK(given[0].to.child == before.child);
+    CHECK(given[0].to.outcome == before.outcome);
+  }
+}
+
+}  // namespace
+}  // namespace pyengine
