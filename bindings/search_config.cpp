@@ -56,6 +56,8 @@ constexpr auto kFields = [](auto& c, auto&& visit) {
   visit("symmetry", c.symmetry);
   visit("dirichlet_alpha", c.dirichlet_alpha);
   visit("dirichlet_fraction", c.dirichlet_fraction);
+  visit("dirichlet_shaped", c.dirichlet_shaped);
+  visit("root_policy_temperature", c.root_policy_temperature);
   visit("temperature", c.temperature);
   visit("reuse_tree", c.reuse_tree);
   visit("cache_entries", c.cache_entries);

@@ -77,6 +77,12 @@ class SearchConfig(Settings):
             None = 10 / legal actions.
         dirichlet_fraction (float in [0, 1], default 0.0): share of that noise; 0 = none, 0.25 in
             self-play [AlphaGo Zero].
+        dirichlet_shaped (bool, default False): whether half of the noise's concentration goes to
+            the moves whose logarithm of the prior is above the mean, in proportion to how far
+            [KataGo, shaped Dirichlet noise]; else every move has the same.
+        root_policy_temperature (float > 0, default 1.0): the priors of the root are prior ** (1 /
+            this), normalised, before the noise [SAI; KataGo: 1.25 falling to 1.1]; above 1 they
+            are flatter. 1 with ``algorithm="gumbel"``, whose ``improved_policy`` is made of them.
         temperature (float >= 0, default 0.0): of the move choice: probabilities are visits ** (1 /
             temperature), normalised, with ``algorithm="gumbel"`` improved_policy ** (1 /
             temperature); moves proven to lose have 0, a proven win is played. 0 = the move that
@@ -136,6 +142,8 @@ class SearchConfig(Settings):
     symmetry: SymmetryMode = "random"
     dirichlet_alpha: float | None = None
     dirichlet_fraction: float = 0.0
+    dirichlet_shaped: bool = False
+    root_policy_temperature: float = 1.0
     temperature: float = 0.0
     reuse_tree: bool = True
     cache_entries: int = 1 << 17

@@ -34,6 +34,16 @@ inline double unit(std::uint64_t x) noexcept {
   return static_cast<double>(mixed(x) >> 11U) * 0x1.0p-53;
 }
 
+/// Mixes noise (per edge of the root, in their order) into the root's priors.
+inline void mix_noise(Tree& tree, const std::vector<double>& noise, double fraction) {
+  std::vector<double> priors;
+  for (const Edge edge : tree.edges(tree.root())) {
+    priors.push_back((1.0 - fraction) * unpack_prior(edge.prior()) +
+                     fraction * noise[priors.size()]);
+  }
+  tree.change_root_priors(priors);
+}
+
 /// How a MockEvaluator behaves.
 struct Mock {
   int device_batches = 0;

@@ -78,6 +78,11 @@ void validate(const SearchConfig& c) {
   }
   expect(c.dirichlet_fraction >= 0 && c.dirichlet_fraction <= 1, "dirichlet_fraction",
          "a number in [0, 1]", c.dirichlet_fraction);
+  expect(positive(c.root_policy_temperature), "root_policy_temperature", "a number > 0",
+         c.root_policy_temperature);
+  // Its improved policy is made of the root's priors.
+  expect(c.root_policy_temperature == 1 || c.algorithm != Algorithm::gumbel,
+         "root_policy_temperature", "1 where algorithm is gumbel", c.root_policy_temperature);
   expect(not_negative(c.temperature), "temperature", "a number >= 0", c.temperature);
   expect(c.cache_entries <= (std::uint64_t{1} << 32), "cache_entries", "0 .. 2^32",
          static_cast<double>(c.cache_entries));

@@ -41,8 +41,11 @@ struct SearchConfig {
   SymmetryMode symmetry = SymmetryMode::random;
   std::optional<double> dirichlet_alpha;  ///< > 0; default 10 / legal actions [AlphaZero's scaling]
   double dirichlet_fraction = 0.0;        ///< in [0, 1]; 0.25 in self-play
-  double temperature = 0.0;               ///< >= 0, of the move choice
-  double forced_playouts = 0.0;           ///< of self-play, see rules/forced.h; 0 = none
+  bool dirichlet_shaped = false;          ///< see run/root_priors.h   [KataGo]
+  /// Of the root's priors before the noise, > 0   [SAI; KataGo: 1.1 to 1.25]
+  double root_policy_temperature = 1.0;
+  double temperature = 0.0;      ///< >= 0, of the move choice
+  double forced_playouts = 0.0;  ///< of self-play, see rules/forced.h; 0 = none
 
   bool reuse_tree = true;
   std::uint64_t cache_entries = 1U << 17;

@@ -135,7 +135,7 @@ TEST_CASE("at a root under noise, ties go to the larger prior, then to the small
     set_kind(c.config, i);
     std::vector<double> noise(static_cast<std::size_t>(actions));
     for (std::size_t a = 0; a < noise.size(); ++a) noise[a] = std::ceil(unit(i + a * 31) * 3) / 16;
-    c.tree.add_root_noise(noise, 0.5);
+    search_test::mix_noise(c.tree, noise, 0.5);
     REQUIRE(chosen(c) == naive_choice(c));
   }
 }

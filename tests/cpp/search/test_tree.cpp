@@ -247,7 +247,7 @@ TEST_CASE("noise mixes into the root's priors and leaves with them as they were"
     std::vector<double> noise(40);
     for (std::size_t i = 0; i < 40; ++i) noise[i] = unit(i + 500) / 20.0;
 
-    planted.tree->add_root_noise(noise, 0.25);
+    search_test::mix_noise(*planted.tree, noise, 0.25);
     auto edges = planted.tree->edges(root);
     CHECK(planted.tree->root_is_sorted() == std::is_sorted(edges.begin(), edges.end()));
     CHECK(std::is_sorted(edges.begin() + created, edges.end()));
@@ -282,7 +282,7 @@ TEST_CASE("children created under noise keep their edge when the noise leaves") 
   planted.expand(root, 30, 4);
   std::vector<double> noise(30, 0.0);
   noise[29] = 1.0;  // the worst move comes first now
-  planted.tree->add_root_noise(noise, 0.9);
+  search_test::mix_noise(*planted.tree, noise, 0.9);
   const int favourite = planted.tree->edges(root)[0].action();
   CHECK(planted.child(root).action == favourite);
   planted.child(root);
@@ -302,7 +302,7 @@ TEST_CASE("a root whose children came under noise is still told apart from a sor
   planted.expand(root, 30, 4);
   std::vector<double> noise(30, 0.0);
   noise[29] = 1.0;
-  planted.tree->add_root_noise(noise, 0.9);
+  search_test::mix_noise(*planted.tree, noise, 0.9);
   planted.child(root);
   planted.tree->clear_root_noise();
   const auto edges = planted.tree->edges(root);

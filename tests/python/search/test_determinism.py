@@ -51,7 +51,13 @@ def sequence(game: str, evaluator: Any, threads: int, **settings: Any) -> list[A
     state = engine.game.new_initial_state()
     found = []
     for ply in range(3):
-        result = engine.search(state, simulations=70, dirichlet_fraction=0.25 * (ply % 2))
+        result = engine.search(
+            state,
+            simulations=70,
+            dirichlet_fraction=0.25 * (ply % 2),
+            dirichlet_shaped=True,
+            root_policy_temperature=1.0 + 0.1 * ply,
+        )
         found.append(facts(result))
         state.apply_action(result.action)
         engine.advance(result.action)

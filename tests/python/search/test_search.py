@@ -160,6 +160,23 @@ def test_noise_changes_the_priors_of_one_search_alone() -> None:
     np.testing.assert_array_equal(engine.search(state).priors, clean)
 
 
+def test_a_temperature_flattens_the_priors_of_one_search_alone() -> None:
+    engine, state = connect_four("connect4", simulations=60, symmetry="none")
+    clean = engine.search(state).priors
+    flat = engine.search(state, root_policy_temperature=2.0).priors
+    np.testing.assert_allclose(flat, clean**0.5 / (clean**0.5).sum(), rtol=1e-3)
+    np.testing.assert_array_equal(engine.search(state).priors, clean)
+
+
+def test_shaped_noise_is_another_draw_of_the_same_seed() -> None:
+    def priors(**settings: Any) -> list[float]:
+        engine, state = connect_four("connect4", symmetry="none", dirichlet_fraction=1.0)
+        return list(engine.search(state, simulations=10, **settings).priors)
+
+    assert priors() == priors(dirichlet_shaped=False)
+    assert priors(dirichlet_shaped=True) == priors(dirichlet_shaped=True) != priors()
+
+
 def test_noise_and_choice_follow_the_seed() -> None:
     def run(seed: int) -> tuple[list[float], int]:
         engine, state = connect_four("uniform", simulations=50, seed=seed, threads=1)

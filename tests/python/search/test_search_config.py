@@ -35,6 +35,7 @@ OUT_OF_RANGE: dict[str, list[Any]] = {
     "symmetry": ["all", "off"],
     "dirichlet_alpha": [0, -1, NAN, INF],
     "dirichlet_fraction": [-0.1, 1.1, NAN],
+    "root_policy_temperature": [0, -1, NAN, INF],
     "temperature": [-1, NAN, INF],
     "cache_entries": [-1, 2**33],
     "memory_limit": [0, -1, 1 << 20, (8 << 20) - 1],
@@ -49,12 +50,12 @@ TYPES: list[tuple[str, list[Any]]] = [
     ("cache_entries memory_limit", ["8", 1e9, True, None]),
     ("seconds c_puct c_puct_base c_puct_factor", ["1", True, [1]]),
     ("fpu_value virtual_loss temperature", ["1", True, None]),
-    ("dirichlet_alpha dirichlet_fraction", ["1", True, ()]),
+    ("dirichlet_alpha dirichlet_fraction root_policy_temperature", ["1", True, ()]),
     ("gumbel_c_visit gumbel_c_scale", ["1", True, None]),
     ("algorithm fpu choose exploration collision symmetry", [1, None, b"none"]),
     ("uct_c expand_probability", ["1", True, None]),
     ("gumbel_actions endgame_solver_empties", ["8", 8.5, True]),
-    ("reuse_tree solver deterministic gumbel_noise", [1, "yes", None]),
+    ("reuse_tree solver deterministic gumbel_noise dirichlet_shaped", [1, "yes", None]),
 ]
 WRONG_TYPE = {name: values for names, values in TYPES for name in names.split()}
 
@@ -85,6 +86,7 @@ def test_every_field_is_tried_with_a_wrong_type_and_all_with_a_range_out_of_it()
         "solver",
         "deterministic",
         "gumbel_noise",
+        "dirichlet_shaped",
     }
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "search/run/root_priors.h"
 #include "search/tree/order.h"
 
 namespace pyengine {
@@ -71,15 +72,6 @@ std::uint64_t room_for_visits(const Node& root) noexcept {
 }
 
 }  // namespace
-
-std::vector<double> dirichlet(Rng& rng, int count, std::optional<double> alpha) {
-  const double shape = alpha.value_or(10.0 / count);
-  std::vector<double> noise(static_cast<std::size_t>(count));
-  double total = 0.0;
-  for (double& x : noise) total += x = rng.gamma(shape);
-  for (double& x : noise) x = total > 0 ? x / total : 1.0 / count;
-  return noise;
-}
 
 TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config,
                        std::uint64_t budget, std::uint64_t stream, BoundEvaluator& evaluator)
@@ -197,10 +189,8 @@ LeafSymmetry TreeSearch::symmetry_of_leaf(bool is_root) const noexcept {
 /// The root is expanded: its noise, if any, and its plan come before the first walk.
 void TreeSearch::ready_root() {
   Rng rng = noise_stream(config_.seed, stream_);
-  if (config_.dirichlet_fraction > 0.0 && reads_priors(config_.algorithm)) {
-    const auto noise = dirichlet(rng, tree_.root().num_edges, config_.dirichlet_alpha);
-    tree_.add_root_noise(noise, config_.dirichlet_fraction);
-  }
+  const auto priors = changed_root_priors(config_, tree_, rng);
+  if (!priors.empty()) tree_.change_root_priors(priors);
   plan_ = make_root_plan(config_, tree_, budget_, rng);
   root_asked_.store(true, std::memory_order_relaxed);
   root_ready_.store(true, std::memory_order_release);

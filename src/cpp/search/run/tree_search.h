@@ -214,7 +214,4 @@ class alignas(kCacheLine) TreeSearch {
   std::atomic<bool> root_ready_{false};  ///< release: edges and noise are in place
 };
 
-/// Dirichlet noise for `count` actions: alpha = `alpha` or 10 / count.
-std::vector<double> dirichlet(Rng& rng, int count, std::optional<double> alpha);
-
 }  // namespace pyengine

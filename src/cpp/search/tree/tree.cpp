@@ -194,17 +194,15 @@ Node* Tree::make_place(Allocator& allocator, Node& parent, int place) noexcept {
   return block_nodes(*arena_, block, *link) + place;
 }
 
-void Tree::add_root_noise(std::span<const double> noise, double fraction) {
-  clear_root_noise();
-  std::vector<Edge> noisy;
-  noisy.reserve(root_edges_.size());
+void Tree::change_root_priors(std::span<const double> priors) {
+  std::vector<Edge> changed;
+  changed.reserve(root_edges_.size());
   for (std::size_t i = 0; i < root_edges_.size(); ++i) {
-    const Edge clean = root_edges_[i];
-    const double prior = (1.0 - fraction) * unpack_prior(clean.prior()) + fraction * noise[i];
-    noisy.emplace_back(pack_prior(static_cast<float>(prior)), clean.action());
+    const PackedPrior prior = pack_prior(static_cast<float>(priors[i]));
+    changed.emplace_back(prior, root_edges_[i].action());
   }
-  clean_ = root_edges_;
-  set_root_priors(noisy);
+  if (clean_.empty()) clean_ = root_edges_;
+  set_root_priors(changed);
 }
 
 void Tree::clear_root_noise() {

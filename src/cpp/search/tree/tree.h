@@ -74,10 +74,10 @@ class alignas(kCacheLine) Tree {
   template <Sharing S = Sharing::shared>
   Node* create_child(Allocator& allocator, Node& parent, bool& full) noexcept;
 
-  /// Mixes `noise` (per edge of the root, in their order) into the root's priors:
-  /// (1 - fraction) * prior + fraction * noise. Children keep their places; edges without a child
-  /// are sorted again. Only while no worker walks. clear_root_noise() restores the priors.
-  void add_root_noise(std::span<const double> noise, double fraction);
+  /// Gives the root other priors (per edge of the root, in their order) for a search. Children keep
+  /// their places; edges without a child are sorted again. Only while no worker walks.
+  /// clear_root_noise() restores the priors.
+  void change_root_priors(std::span<const double> priors);
   void clear_root_noise();
   /// Sorts the root's edges without a child by `keys` (per edge of the root, in their order), the
   /// largest first; priors stay. clear_root_noise() restores the order.
