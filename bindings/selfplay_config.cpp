@@ -17,6 +17,7 @@ constexpr auto kFields = [](auto& c, auto&& visit) {
   visit("resign_false_positives", c.resign_false_positives);
   visit("full_search_fraction", c.full_search_fraction);
   visit("fast_simulations", c.fast_simulations);
+  visit("clear_before_full", c.clear_before_full);
   visit("forced_playouts", c.forced_playouts);
   visit("minimum_target_visits", c.minimum_target_visits);
   visit("max_plies", c.max_plies);

@@ -28,7 +28,9 @@ struct SelfPlayConfig {
 
   double full_search_fraction = 1.0;     ///< of moves, in (0, 1]   [KataGo, playout cap]
   std::uint64_t fast_simulations = 100;  ///< of the others: no noise, no policy target; >= 1
-  double forced_playouts = 0.0;          ///< k, >= 0; 0 = none     [KataGo: 2]
+  /// A full search begins from a cleared tree, so that all of its visits saw its noise [KataGo].
+  bool clear_before_full = false;
+  double forced_playouts = 0.0;  ///< k, >= 0; 0 = none     [KataGo: 2]
   /// A full search to which the proof of a draw left fewer visits of good moves teaches the value
   /// alone; at most the search's simulations count; >= 0.
   std::uint64_t minimum_target_visits = 16;

@@ -53,6 +53,7 @@ SelfPlayContext::SelfPlayContext(std::shared_ptr<const AnyGame> game_in,
       }
       search.simulations = config.fast_simulations;
       search.dirichlet_fraction = 0.0;
+      search.root_policy_temperature = 1.0;
       search.gumbel_noise = false;
     }
   }
@@ -104,6 +105,7 @@ void GameInPlay::begin_search(BoundEvaluator& evaluator) {
   tree_is_old_ = false;
   const SelfPlayConfig& config = context_.config;
   full_ = config.full_search_fraction >= 1.0 || rng_.uniform() < config.full_search_fraction;
+  if (full_ && config.clear_before_full) tree_.clear();
   const bool warm = static_cast<int>(state_->history().size()) < config.temperature_moves;
   const SearchConfig& settings = context_.search(full_, warm);
   search_.emplace(tree_, *state_, settings, *settings.simulations, context_.searches++, evaluator);

@@ -60,7 +60,11 @@ class SelfPlayConfig(Settings):
             newest 1,000 such games, of earlier calls into the same directory, too, from 20 on.
         full_search_fraction (float in (0, 1], default 1.0): probability that a move has a full
             search; positions of the others are no policy targets [KataGo, playout cap].
-        fast_simulations (int >= 1, default 100): budget of the other searches, without noise.
+        fast_simulations (int >= 1, default 100): budget of the other searches, without noise and at
+            a ``root_policy_temperature`` of 1.
+        clear_before_full (bool, default False): whether a full search begins from a cleared tree,
+            so that all visits of a policy target were made under its noise [KataGo]; else it goes
+            on in what the search before left below the move that was played.
         forced_playouts (float in [0, 10**6], default 0.0): k: a root move of a full search gets at
             least sqrt(k * prior * visits) visits, which policy targets leave out, and which the
             draw of the move does; 0 = none [KataGo: 2]; of ``algorithm="puct"`` alone.
@@ -91,6 +95,7 @@ class SelfPlayConfig(Settings):
     resign_false_positives: float = 0.05
     full_search_fraction: float = 1.0
     fast_simulations: int = 100
+    clear_before_full: bool = False
     forced_playouts: float = 0.0
     minimum_target_visits: int = 16
     max_plies: int | None = None

@@ -139,6 +139,43 @@ TEST_CASE("self-play: of a playout cap fast searches are recorded as such") {
   CHECK(full < all * 11 / 20);
 }
 
+/// The most visits of a full search, and of a fast one, where trees are kept.
+std::pair<int, int> most_visits(const SelfPlayConfig& config) {
+  SelfPlay play(load_game("connect_four"), std::make_shared<MockEvaluator>(), config, ModelSpec{});
+  Patient host;
+  play.run(20, host);
+  std::pair<int, int> most{0, 0};
+  for (const FinishedGame& one : play.take_finished()) {
+    for (std::size_t row = 0; row < one.positions; ++row) {
+      const auto visits = std::span(one.visits).subspan(row * 7, 7);
+      int& found = one.full[row] != 0 ? most.first : most.second;
+      found = std::max(found, std::accumulate(visits.begin(), visits.end(), 0));
+    }
+  }
+  return most;
+}
+
+TEST_CASE("self-play: full searches begin from a cleared tree where that is asked for") {
+  SelfPlayConfig config = small_config();
+  config.search.solver = false;
+  config.full_search_fraction = 0.4;
+  config.fast_simulations = 5;
+  CHECK(most_visits(config).first > 24);
+  config.clear_before_full = true;
+  const auto [full, fast] = most_visits(config);
+  CHECK(full == 24);
+  CHECK(fast > 5);  // fast ones go on in the tree
+}
+
+TEST_CASE("self-play: fast searches take the root's priors as they are") {
+  SelfPlayConfig config = small_config();
+  config.search.root_policy_temperature = 1.25;
+  const SelfPlayContext context(load_game("tic_tac_toe"), config, ModelSpec{});
+  CHECK(context.search(true, true).root_policy_temperature == 1.25);
+  CHECK(context.search(false, true).root_policy_temperature == 1.0);
+  CHECK(context.search(false, true).dirichlet_fraction == 0.0);
+}
+
 TEST_CASE("self-play: lost positions and searches of few visits teach the value alone") {
   SelfPlayConfig config = small_config();
   config.search.simulations = 400;
