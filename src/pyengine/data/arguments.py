@@ -15,6 +15,7 @@ from pyengine.errors import ConfigError
 from pyengine.integers import integer
 
 __all__ = [
+    "checked_horizons",
     "checked_weights",
     "checked_window",
     "row_number",
@@ -73,6 +74,13 @@ def checked_window(window: Window, directories: int) -> Window:
             f"window must be one number or {directories} of them, found {in_one_line(window)}"
         )
     return tuple(None if one is None else integer("window", one, 1) for one in window)
+
+
+def checked_horizons(horizons: Sequence[float]) -> tuple[float, ...]:
+    """Return plies to look ahead. Raises ConfigError."""
+    wanted = "numbers of plies above 0"
+    each = elements("horizons", horizons, wanted)
+    return tuple(number("horizons", one, wanted, lambda plies: plies > 0) for one in each)
 
 
 def checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:

@@ -11,12 +11,14 @@ import numpy.typing as npt
 
 from pyengine.arguments import check_callback, check_flag, found
 from pyengine.data.arguments import (
+    checked_horizons,
     checked_weights,
     checked_window,
     row_number,
     row_numbers,
     symmetry_numbers,
 )
+from pyengine.data.later import LaterTargets
 from pyengine.data.layout import Layout
 from pyengine.data.loader import drawn_for_loader
 from pyengine.data.progress import OnProgress, tracked
@@ -59,6 +61,10 @@ class Dataset:
     ``game``, ``ply``  int64               number of the game; moves before the position
     ``full``           bool                whether the policy is a target: the search was a full
                                            one, and did not teach the value alone
+    ``reply``          float32[A]          with ``reply``: the policy of the game's next position,
+                                           where the opponent moved; 0 where there is none
+    ``replied``        bool                with ``reply``: whether there is one
+    ``short_values``   float32[len(...)]   with ``horizons``: see there
     =================  ==================  ===================================================
 
     Args:
@@ -75,6 +81,12 @@ class Dataset:
             (``batch_size=None``, ``ConcatDataset``), where it looks like anybody. ``batches`` and
             ``sample`` have their own argument.
         seed: of ``dataset[i]``, at least 0.
+        reply: whether rows have the opponent's reply: the visits of the search one ply later, be
+            it a fast one [KataGo: an auxiliary policy target].
+        horizons: for each a value in ``short_values``, for the player to move: the mean of the
+            root values of this search and the later ones of the game, exponentially weighted so
+            that it looks so many plies ahead, numbers above 0; the outcome of the game has the
+            weight that is left at its end [KataGo: 6, 16 and 50 on Go's board of 19x19].
         verify: check the content of the window's files, which reads them all.
 
     Raises:
@@ -104,6 +116,8 @@ class Dataset:
         weights: Sequence[float] | None = None,
         augment: bool = False,
         seed: int = 0,
+        reply: bool = False,
+        horizons: Sequence[float] = (),
         verify: bool = False,
     ) -> None:
         """Open the directories."""
@@ -115,8 +129,10 @@ class Dataset:
         self.layout = _common_layout(self._sources)
         self._window = checked_window(window, len(paths))
         self._weights = checked_weights(weights, len(paths))
-        for name, flag in (("full_only", full_only), ("augment", augment), ("verify", verify)):
+        flags = {"full_only": full_only, "augment": augment, "reply": reply, "verify": verify}
+        for name, flag in flags.items():
             check_flag(name, flag)
+        self._later = LaterTargets(reply, checked_horizons(horizons))
         self._full_only = full_only
         self._augment = augment
         self._seed = integer("seed", seed, 0)
@@ -131,6 +147,11 @@ class Dataset:
     def spec(self) -> ModelSpec:
         """How a network reads the planes."""
         return self.layout.spec
+
+    @property
+    def horizons(self) -> tuple[float, ...]:
+        """Of ``short_values``."""
+        return self._later.horizons
 
     @property
     def games(self) -> int:
@@ -202,7 +223,7 @@ class Dataset:
         numbers = row_numbers(indices, len(view))
         if symmetries is not None:
             symmetries = symmetry_numbers(symmetries, len(numbers), self.layout.symmetries)
-        return self._unpacker.batch(view.records(numbers, self.layout, self._maps), symmetries)
+        return self._batch(view, numbers, symmetries)
 
     def batches(
         self,
@@ -256,8 +277,8 @@ class Dataset:
         if not isinstance(rng, np.random.Generator):
             raise ConfigError(f"rng: expected a numpy.random.Generator, found {found(rng)}")
         view = self._view
-        records = view.records(view.draw(size, rng, self._weights), self.layout, self._maps)
-        return self._unpacker.batch(records, self._drawn(size, rng if augment else None))
+        numbers = view.draw(size, rng, self._weights)
+        return self._batch(view, numbers, self._drawn(size, rng if augment else None))
 
     def refresh(self) -> int:
         """Take in the shards that were written since; the window moves on.
@@ -280,6 +301,7 @@ class Dataset:
         added = _positions(sources) - _positions(self._sources)
         if added or window != self._window:
             self._view = View(sources, window, self._full_only, self._view)
+            self._later.keep(piece.path for piece in self._view.pieces)
         self._sources, self._window = sources, window
         return added
 
@@ -303,8 +325,24 @@ class Dataset:
         augment: np.random.Generator | None,
     ) -> Iterator[Batch]:
         for begin in range(0, len(order), size):
-            records = view.records(order[begin : begin + size], self.layout, self._maps)
-            yield self._unpacker.batch(records, self._drawn(len(records), augment))
+            numbers = order[begin : begin + size]
+            yield self._batch(view, numbers, self._drawn(len(numbers), augment))
+
+    def _batch(
+        self,
+        view: View,
+        numbers: npt.NDArray[np.int64],
+        symmetries: npt.NDArray[np.uint8] | None,
+    ) -> Batch:
+        place = (view, numbers, self.layout, self._maps)
+        batch = self._unpacker.batch(view.records(numbers, self.layout, self._maps), symmetries)
+        if self._later.reply:
+            visits = self._later.reply_visits(*place)
+            batch["reply"] = self._unpacker.shares(visits, symmetries)
+            batch["replied"] = visits.sum(axis=1) > 0
+        if self._later.horizons:
+            batch["short_values"] = self._later.values(*place)
+        return batch
 
     def _drawn(self, count: int, rng: np.random.Generator | None) -> npt.NDArray[np.uint8] | None:
         """Random symmetries; None without a generator."""

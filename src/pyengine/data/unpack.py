@@ -53,7 +53,7 @@ class Unpacker:
         groups = _groups(symmetries)
         return {
             "planes": self._planes(rows, groups),
-            "policy": self._policies(rows, groups),
+            "policy": self._shares(rows["visits"], groups),
             "value": rows["value"].astype(np.float32),
             "root_value": rows["root_value"].astype(np.float32),
             "network_value": rows["network_value"].astype(np.float32),
@@ -61,6 +61,12 @@ class Unpacker:
             "ply": rows["ply"].astype(np.int64),
             "full": (rows["flags"] & (FULL_SEARCH | VALUE_ALONE)) == FULL_SEARCH,
         }
+
+    def shares(
+        self, visits: npt.NDArray[np.uint16], symmetries: npt.NDArray[np.uint8] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Return policies float32[N,A] of visits uint16[N,A], as in :meth:`batch`; 0 for none."""
+        return self._shares(visits, _groups(symmetries))
 
     def _planes(self, rows: Rows, groups: dict[int, Any]) -> npt.NDArray[np.float32]:
         layout = self.layout
@@ -96,8 +102,10 @@ class Unpacker:
             columns[kind] = values if kind == "fill" else values.reshape(board)
         return columns
 
-    def _policies(self, rows: Rows, groups: dict[int, Any]) -> npt.NDArray[np.float32]:
-        visits = rows["visits"].astype(np.float32)
+    def _shares(
+        self, counts: npt.NDArray[np.uint16], groups: dict[int, Any]
+    ) -> npt.NDArray[np.float32]:
+        visits = counts.astype(np.float32)
         visits /= np.maximum(visits.sum(axis=1, keepdims=True), 1)
         policy = np.empty_like(visits)
         for k, where in groups.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ __all__ = ["View", "Window"]
 
 #: The newest so many games of all directories, or of each.
 Window = int | Sequence[int | None] | None
+
+_Numbers: TypeAlias = npt.NDArray[np.int64]
 
 #: Which records of a piece count, ascending; None = all.
 _Selected = npt.NDArray[np.int64] | None
@@ -59,8 +62,14 @@ class View:
     def records(self, rows: npt.NDArray[np.int64], layout: Layout, maps: ShardMaps) -> Rows:
         """Return the records of some rows, each in 0..len-1. Raises DataError."""
         records = np.empty(len(rows), layout.dtype)
+        for where, piece, at in self.located(rows):
+            records[where] = maps.rows(piece.path, layout, piece.shard.positions)[at]
+        return records
+
+    def located(self, rows: npt.NDArray[np.int64]) -> Iterator[tuple[_Numbers, Piece, _Numbers]]:
+        """Yield for each shard which of the rows it has, and at which of its records."""
         if len(rows) == 0:
-            return records
+            return
         pieces = np.searchsorted(self._ends, rows, side="right")
         order = np.argsort(pieces, kind="stable")
         present, begins = np.unique(pieces[order], return_index=True)
@@ -68,9 +77,7 @@ class View:
             piece = self.pieces[number]
             selected = self.selected[piece.key]
             at = rows[where] - (self._ends[number] - self._lengths[number])
-            shard = maps.rows(piece.path, layout, piece.shard.positions)
-            records[where] = shard[at if selected is None else selected[at]]
-        return records
+            yield where, piece, at if selected is None else selected[at]
 
     def draw(
         self, size: int, rng: np.random.Generator, weights: Sequence[float] | None

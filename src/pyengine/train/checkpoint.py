@@ -17,7 +17,16 @@ from pyengine.files import unread, write_durably
 from pyengine.train.json_files import writing
 from pyengine.train.section import differences
 
-__all__ = ["FORMAT", "checkpoints", "load", "not_finite", "refuse_changes", "restore", "save"]
+__all__ = [
+    "FORMAT",
+    "checkpoints",
+    "load",
+    "not_finite",
+    "refuse_changes",
+    "restore",
+    "save",
+    "with_defaults",
+]
 
 FORMAT = 1
 
@@ -104,6 +113,15 @@ def restore(path: Path, network: torch.nn.Module, values: Mapping[str, Any]) -> 
                 f"the shape {list(own.shape)}, found {found}"
             )
     network.load_state_dict({name: values[name] for name in network.state_dict()})
+
+
+def with_defaults(before: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a checkpoint; one that it does not have yet is as by default."""
+    filled = dict(before)
+    for name, values in defaults.items():
+        part = before.get(name, {})
+        filled[name] = {**values, **part} if isinstance(part, Mapping) else part
+    return filled
 
 
 def refuse_changes(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

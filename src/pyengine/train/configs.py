@@ -82,19 +82,40 @@ class NetworkConfig(Section):
 class LossConfig(Section):
     """``value_weight (z - v)² - πᵀ log p + c‖θ‖²`` [AlphaGo Zero]; for WDL a cross entropy.
 
-    ``c`` is the optimiser's ``weight_decay``.
+    ``c`` is the optimiser's ``weight_decay``. A weight of another target above 0 gives the network
+    a head for it, which is there for the training alone.
 
     Attributes:
         value_weight (float >= 0, default 1.0): of the value's loss; AlphaGo Zero: 1, and 0.01 for
             supervised learning.
         root_value_mix (float in [0, 1], default 0.0): share of the search's root value in the
             target z; the rest is the outcome of the game.
+        reply_weight (float >= 0, default 0.0): of a cross entropy to the opponent's reply, the
+            policy of the game's next position [KataGo: 0.15].
+        short_value_weight (float >= 0, default 0.0): of the mean squared error of the values of
+            some plies on, one a horizon [KataGo].
+        horizons (list of float > 0, default (6.0, 16.0, 50.0)): how many plies ahead those values
+            look, on average [KataGo, Go 19x19; shorter on smaller boards].
     """
 
     section: ClassVar[str] = "loss"
 
     value_weight: float = number(1.0)
     root_value_mix: float = number(0.0, 0.0, 1.0)
+    reply_weight: float = number(0.0)
+    short_value_weight: float = number(0.0)
+    horizons: tuple[float, ...] = numbers((6.0, 16.0, 50.0))
+
+    def __post_init__(self) -> None:
+        """Check that there is a horizon where one is needed."""
+        super().__post_init__()
+        if self.short_value_weight > 0 and not self.horizons:
+            self.refuse("horizons", "at least one for short_value_weight", self.horizons)
+
+    @property
+    def target_horizons(self) -> tuple[float, ...]:
+        """The horizons whose values are learnt."""
+        return self.horizons if self.short_value_weight > 0 else ()
 
 
 @dataclass(frozen=True, kw_only=True)

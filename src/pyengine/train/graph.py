@@ -17,7 +17,8 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: TID253
 from torch import nn  # noqa: TID253
 
 from pyengine.train.blocks import SCALE_MIDDLE, SCALE_STEP, Block, BoardBias, Excitation
-from pyengine.train.network import Network, PublishedHeads, ValueHead
+from pyengine.train.heads import PublishedHeads, ValueHead
+from pyengine.train.network import Network
 
 __all__ = ["folded", "model_of"]
 

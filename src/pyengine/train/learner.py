@@ -26,7 +26,7 @@ from pyengine.train.logs import TrainLog
 from pyengine.train.loss import Losses, losses, losses_together
 from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
-from pyengine.train.protocol import Shape, TrainingData, shape_of
+from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
 from pyengine.train.ranks import Ranks
 from pyengine.train.schedule import learning_rate
 
@@ -34,6 +34,20 @@ __all__ = ["Learner", "StepReport"]
 
 #: Positions, and at least how many batches, from which an average's statistics are computed anew.
 _STATISTICS, _LEAST_BATCHES = 4096, 8
+
+#: Arrays of a batch that are learnt from, where the data have them.
+_LEARNT = (
+    "planes",
+    "policy",
+    "value",
+    "root_value",
+    "full",
+    "reply",
+    "replied",
+    "short_values",
+)
+#: Losses whose means are reported.
+_SUMMED = ("policy", "divergence", "value", "reply", "short_value")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +61,8 @@ class StepReport:
         value: squared error of a value in [-1, 1], or cross entropy of win, draw and loss, nats.
         rate: learning rate.
         positions_per_second: of all processes.
+        reply: cross entropy to the opponent's replies, nats; None where they are not learnt.
+        short_value: squared error of the values of some plies on; likewise.
     """
 
     step: int
@@ -55,6 +71,8 @@ class StepReport:
     value: float
     rate: float
     positions_per_second: float
+    reply: float | None = None
+    short_value: float | None = None
 
 
 OnProgress = Callable[[StepReport], object]
@@ -133,6 +151,7 @@ class Learner:
             if other.spec != spec:
                 raise ConfigError(f"data: expected one spec, found {spec} and {other.spec}")
         checked = None if weights is None else _checked(weights, len(given))
+        require_targets(given, self.config.loss)
         self._shape = shape_of(given, self.config.network.kind, self._shape)
         self.data, self.spec, self._weights = given, spec, checked
 
@@ -212,7 +231,7 @@ class Learner:
         check_callback("stop", stop)
         check_flag("save", save)
         self._wrapped.train()
-        sums, since, begun = torch.zeros(3), 0, time.perf_counter()
+        sums, since, begun = torch.zeros(len(_SUMMED)), 0, time.perf_counter()
         wanted = self.step + steps
         with deferred_interrupt() as interrupted:
             while self.step < wanted:
@@ -225,7 +244,7 @@ class Learner:
                     now = time.perf_counter()
                     go_on = self._report(sums / since, since / max(now - begun, 1e-9))
                     self.seconds += now - begun
-                    sums, since, begun = torch.zeros(3), 0, now
+                    sums, since, begun = torch.zeros(len(_SUMMED)), 0, now
                     if self.ranks.any(go_on is False):
                         break
                 if self.step % self.config.learner.checkpoint_steps == 0:
@@ -287,7 +306,8 @@ class Learner:
 
     def _restore(self, path: Path) -> None:
         state = checkpoint.load(path, self.ranks.device)
-        checkpoint.refuse_changes(path, state["config"], self.config.fixed())
+        before = checkpoint.with_defaults(state["config"], TrainConfig().fixed())
+        checkpoint.refuse_changes(path, before, self.config.fixed())
         if state["spec"] != self.spec.to_json():
             raise ConfigError(f"{path} reads {state['spec']}, found data of {self.spec.to_json()}")
         checkpoint.restore(path, self.network, state["network"])
@@ -318,15 +338,14 @@ class Learner:
         self, data: TrainingData, count: int, rng: np.random.Generator
     ) -> dict[str, torch.Tensor]:
         arrays = data.sample(count, rng, augment=self.config.learner.augment)
-        kept = ("planes", "policy", "value", "root_value", "full")
         return {
             name: torch.from_numpy(arrays[name]).to(self.ranks.device)
-            for name in kept
+            for name in _LEARNT
             if name in arrays
         }
 
     def _one_step(self) -> torch.Tensor:
-        """Do a step; return policy loss, divergence and value loss."""
+        """Do a step; return the losses of :data:`_SUMMED`."""
         rate = learning_rate(self.config.optimiser, self.step)
         set_rate(self._optimiser, rate)
         parts = self._batch()
@@ -349,7 +368,7 @@ class Learner:
         since = self.step - average.start
         if self.average is not None and since >= 0 and since % average.every == 0:
             self.average.update_parameters(self.network)
-        return torch.stack([found.policy, found.divergence, found.value]).cpu()
+        return torch.stack([getattr(found, name) for name in _SUMMED]).cpu()
 
     def _require_finite(self, found: Losses, rate: float) -> None:
         if math.isfinite(found.total.item()):
@@ -395,8 +414,9 @@ class Learner:
         statistics = {name: each.clone() for name, each in self.network.named_buffers()}
         with torch.no_grad():
             outputs = torch.func.functional_call(self.network, statistics, (self._seen,))
-        pairs = [outputs] if isinstance(self._seen, torch.Tensor) else outputs
-        return all(bool(torch.isfinite(each).all()) for pair in pairs for each in pair)
+        said = [outputs] if isinstance(self._seen, torch.Tensor) else outputs
+        named = {str(board): dict(enumerate(each)) for board, each in enumerate(said)}
+        return checkpoint.not_finite(named) is None
 
     def _newest(self) -> str:
         """Say which checkpoint is the newest; each was sound when it was written."""
@@ -404,17 +424,20 @@ class Learner:
         return f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet"
 
     def _report(self, means: torch.Tensor, steps_per_second: float) -> object:
-        policy, divergence, value = (float(x) for x in means)
+        found: dict[str, float | None] = dict(zip(_SUMMED, map(float, means), strict=True))
+        if self.config.loss.reply_weight == 0:
+            found["reply"] = None
+        if self.config.loss.short_value_weight == 0:
+            found["short_value"] = None
         report = StepReport(
             step=self.step,
-            policy=policy,
-            divergence=divergence,
-            value=value,
             rate=learning_rate(self.config.optimiser, self.step - 1),
             positions_per_second=steps_per_second * self.config.learner.batch_size,
+            **found,  # type: ignore[arg-type]
         )
         if self._log is not None:
-            self._log.add(asdict(report))
+            said = {name: value for name, value in asdict(report).items() if value is not None}
+            self._log.add(said)
         return None if self._on_progress is None else self._on_progress(report)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
@@ -22,26 +23,27 @@ class Losses:
     policy: Tensor  #: cross entropy to the visits, in nats, over positions with a target
     value: Tensor  #: mean squared error in [0, 4], or cross entropy in nats
     divergence: Tensor  #: policy less the targets' own entropy: 0 is perfect
+    reply: Tensor  #: cross entropy to the opponent's replies, in nats; 0 where none is learnt
+    short_value: Tensor  #: mean squared error of the values of some plies on, likewise
 
 
-def losses(
-    outputs: tuple[Tensor, Tensor], batch: Mapping[str, Tensor], config: LossConfig
-) -> Losses:
+def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> Losses:
     """Return the losses of a batch.
 
     Args:
-        outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss.
+        outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
+            perhaps what auxiliary heads say: ``reply`` [N,A] logits, ``short_values`` [N,K].
         batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; where there are:
-            ``root_value`` [N], and ``full`` [N], 0 for a position without a policy target.
+            ``root_value`` [N], and ``full`` [N], 0 for a position without a policy target; for
+            auxiliary heads ``reply`` [N,A], ``replied`` [N] and ``short_values`` [N,K].
         config: weights.
 
     """
-    found = _means(outputs, batch, config)
-    return _losses(found.cross, found.entropy, found.evaluated, config)
+    return _losses([_means(outputs, batch, config)], config)
 
 
 def losses_together(
-    outputs: Sequence[tuple[Tensor, Tensor]],
+    outputs: Sequence[Sequence[Any]],
     parts: Sequence[Mapping[str, Tensor]],
     config: LossConfig,
 ) -> Losses:
@@ -50,48 +52,80 @@ def losses_together(
     Arguments as of :func:`losses`, one for each part.
     """
     pairs = zip(outputs, parts, strict=True)
-    found = [_means(output, part, config) for output, part in pairs]
-    taught = torch.stack([each.taught for each in found])
-    rows = taught.new_tensor([len(part["value"]) for part in parts])
-    of_policy, of_value = taught / taught.sum().clamp(min=1), rows / rows.sum()
-    cross = (of_policy * torch.stack([each.cross for each in found])).sum()
-    entropy = (of_policy * torch.stack([each.entropy for each in found])).sum()
-    evaluated = (of_value * torch.stack([each.evaluated for each in found])).sum()
-    return _losses(cross, entropy, evaluated, config)
+    return _losses([_means(output, part, config) for output, part in pairs], config)
 
 
 @dataclass(frozen=True)
 class _Means:
-    """Scalars of positions: means over those with a policy target, or over all."""
+    """Scalars of positions: means over those with a policy target, with a reply, or over all."""
 
     cross: Tensor
     entropy: Tensor
     evaluated: Tensor  # of the value, over all
+    reply: Tensor
+    short: Tensor  # over all
     taught: Tensor  # how many have a policy target
+    replied: Tensor  # and how many a reply
+    rows: Tensor
 
 
-def _means(
-    outputs: tuple[Tensor, Tensor], batch: Mapping[str, Tensor], config: LossConfig
-) -> _Means:
-    logits, value = outputs
+def _means(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> _Means:
+    logits, value, *others = outputs
     policy = batch["policy"]
-    log_p = functional.log_softmax(logits, dim=1)
-    weights = batch["full"].to(log_p.dtype) if "full" in batch else log_p.new_ones(len(log_p))
-    taught = weights.sum()
-    shares = weights / taught.clamp(min=1)
-    cross = -(shares * (policy * log_p).sum(dim=1)).sum()
+    cross, taught, shares = _cross_entropy(logits, policy, batch.get("full"))
     entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()
     target = value_target(batch, config)
     if value.shape[1] == 3:
         evaluated = -(outcome_shares(target) * functional.log_softmax(value, dim=1)).sum(1).mean()
     else:
         evaluated = functional.mse_loss(value[:, 0], target)
-    return _Means(cross, entropy, evaluated, taught)
+    said: Mapping[str, Tensor] = others[0] if others else {}
+    reply = replied = short = logits.new_zeros(())
+    if "reply" in said:
+        reply, replied, _ = _cross_entropy(said["reply"], batch["reply"], batch["replied"])
+    if "short_values" in said:
+        short = functional.mse_loss(said["short_values"], batch["short_values"])
+    rows = logits.new_tensor(len(logits))
+    return _Means(cross, entropy, evaluated, reply, short, taught, replied, rows)
 
 
-def _losses(cross: Tensor, entropy: Tensor, evaluated: Tensor, config: LossConfig) -> Losses:
+def _cross_entropy(
+    logits: Tensor, policy: Tensor, counts: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the mean over the rows that count (None: all), how many do, and each row's share."""
+    log_p = functional.log_softmax(logits, dim=1)
+    weights = log_p.new_ones(len(log_p)) if counts is None else counts.to(log_p.dtype)
+    count = weights.sum()
+    shares = weights / count.clamp(min=1)
+    return -(shares * (policy * log_p).sum(dim=1)).sum(), count, shares
+
+
+def _mean(parts: Sequence[_Means], name: str, counted: str) -> Tensor:
+    """Return the mean of a scalar over all parts, by how many positions each of them counts."""
+    if len(parts) == 1:
+        return getattr(parts[0], name)
+    counts = torch.stack([getattr(each, counted) for each in parts])
+    shares = counts / counts.sum().clamp(min=1)
+    return (shares * torch.stack([getattr(each, name) for each in parts])).sum()
+
+
+def _losses(parts: Sequence[_Means], config: LossConfig) -> Losses:
+    cross, entropy = _mean(parts, "cross", "taught"), _mean(parts, "entropy", "taught")
+    evaluated = _mean(parts, "evaluated", "rows")
+    reply, short = _mean(parts, "reply", "replied"), _mean(parts, "short", "rows")
     total = cross + config.value_weight * evaluated
-    return Losses(total, cross.detach(), evaluated.detach(), (cross - entropy).detach())
+    if config.reply_weight > 0:
+        total = total + config.reply_weight * reply
+    if config.short_value_weight > 0:
+        total = total + config.short_value_weight * short
+    return Losses(
+        total=total,
+        policy=cross.detach(),
+        value=evaluated.detach(),
+        divergence=(cross - entropy).detach(),
+        reply=reply.detach(),
+        short_value=short.detach(),
+    )
 
 
 def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:

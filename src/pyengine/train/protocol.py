@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy.typing as npt
 from pyengine.arguments import found
 from pyengine.errors import ConfigError
 from pyengine.spec import ModelSpec
+from pyengine.train.configs import LossConfig
 
-__all__ = ["Shape", "TrainingData", "shape_of"]
+__all__ = ["Shape", "TrainingData", "require_targets", "shape_of"]
 
 
 class TrainingData(Protocol):
@@ -32,7 +33,8 @@ class TrainingData(Protocol):
 
         ``planes`` float32 [N,C,H,W], ``policy`` float32 [N,A] (visits normalised), ``value``
         float32 [N] (outcome for the mover); perhaps ``root_value`` [N] and ``full`` bool [N], False
-        for a position without a policy target.
+        for a position without a policy target. For auxiliary heads also ``reply`` float32 [N,A]
+        with ``replied`` bool [N], and ``short_values`` float32 [N,K].
         """
 
 
@@ -56,6 +58,35 @@ def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = Non
                 f"data: expected positions of one shape, found {_told(first)} and {_told(other)}"
             )
     return first
+
+
+def require_targets(data: Sequence[TrainingData], loss: LossConfig) -> None:
+    """Raise ConfigError where the data have no targets for a head that is to learn."""
+    wanted: dict[str, tuple[str, Callable[[Any], bool]]] = {}
+    if loss.reply_weight > 0:
+        wanted["reply"] = ("reply=True", lambda found: found.ndim == 2)
+        wanted["replied"] = ("reply=True", lambda found: found.ndim == 1)
+    horizons = loss.target_horizons
+    if horizons:
+        made_by = f"horizons={list(horizons)}"
+        wanted["short_values"] = (made_by, lambda found: found.shape == (1, len(horizons)))
+    for each in data:
+        there = getattr(each, "horizons", horizons)
+        if horizons and tuple(there) not in ((), horizons):
+            raise ConfigError(
+                f"data: expected the horizons of the loss, {list(horizons)}, found {list(there)}"
+            )
+    for each in data if wanted else ():
+        if len(each) == 0:
+            continue
+        row = each.sample(1, np.random.default_rng(0), augment=False)
+        for name, (made_by, fits) in wanted.items():
+            array = row.get(name)
+            if not (isinstance(array, np.ndarray) and fits(array)):
+                raise ConfigError(
+                    f"data: expected sample(1, ...) to return {name} for the weights of the loss, "
+                    f"as a Dataset with {made_by} does, found {found(array)}"
+                )
 
 
 def _shape(data: TrainingData) -> Shape:

@@ -44,8 +44,15 @@ def move_windows(data: Sequence[Dataset], games: Sequence[int]) -> None:
 
 def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Dataset]:
     """Return the data of a run: of each of its games the newest so many."""
+    loss = run.train.loss
     return [
-        Dataset(folder.data(name), window=count, full_only=run.window.full_only)
+        Dataset(
+            folder.data(name),
+            window=count,
+            full_only=run.window.full_only,
+            reply=loss.reply_weight > 0,
+            horizons=loss.target_horizons,
+        )
         for name, count in zip(run.game.name, games, strict=True)
     ]
 

@@ -1,0 +1,234 @@
+"""The heads of a network: AlphaGo Zero's, for one board, and convolutional ones, for any board."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch  # noqa: TID253  # imported only where the extra is needed
+from torch import Tensor, nn  # noqa: TID253
+from torch.nn import functional  # noqa: TID253
+
+from pyengine.train.blocks import pooled
+from pyengine.train.boards import ConvNorm, Features, each
+from pyengine.train.configs import NetworkConfig
+
+__all__ = [
+    "AuxiliaryHeads",
+    "ConvolutionalHeads",
+    "PublishedHeads",
+    "ValueHead",
+    "heads_of",
+]
+
+
+class _FlatPolicy(nn.Module):
+    """AlphaGo Zero's policy: a 1x1 convolution, fully connected."""
+
+    def _make_policy(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
+        self.policy_conv = ConvNorm(config.filters, config.policy_filters, 1)
+        self.policy_out = nn.Linear(config.policy_filters * board[0] * board[1], actions)
+
+    def _policy(self, x: Tensor) -> Tensor:
+        return self.policy_out(functional.relu(x).flatten(1))
+
+
+class _FlatValue(nn.Module):
+    """AlphaGo Zero's value: a 1x1 convolution, a hidden layer, the outputs."""
+
+    def _make_value(self, config: NetworkConfig, board: tuple[int, int], outputs: int) -> None:
+        self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
+        points = board[0] * board[1]
+        self.value_hidden = nn.Linear(config.value_filters * points, config.value_hidden)
+        self.value_out = nn.Linear(config.value_hidden, outputs)
+
+    def _value(self, x: Tensor) -> Tensor:
+        return self.value_out(functional.relu(self.value_hidden(functional.relu(x).flatten(1))))
+
+
+class _PooledPolicy(nn.Module):
+    """A logit for each point, with a bias from the whole board, then perhaps one for the pass."""
+
+    def _make_policy(self, config: NetworkConfig, has_pass: bool) -> None:
+        width = config.policy_filters
+        self.policy_conv = ConvNorm(config.filters, width, 1)
+        self.policy_pooled = ConvNorm(config.filters, width, 1)
+        self.policy_bias = nn.Linear(3 * width, width)
+        self.policy_out = nn.Conv2d(width, 1, 1)
+        self.pass_out = nn.Linear(3 * width, 1) if has_pass else None
+
+    def _policy(self, seen: Tensor, points: Tensor) -> Tensor:
+        board = pooled(functional.relu(seen))
+        bias = self.policy_bias(board)[:, :, None, None]
+        policy = self.policy_out(functional.relu(points + bias)).flatten(1)
+        return policy if self.pass_out is None else torch.cat([policy, self.pass_out(board)], dim=1)
+
+
+class _PooledValue(nn.Module):
+    """A value from what is pooled over the board, by a hidden layer."""
+
+    def _make_value(self, config: NetworkConfig, outputs: int) -> None:
+        self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
+        self.value_hidden = nn.Linear(3 * config.value_filters, config.value_hidden)
+        self.value_out = nn.Linear(config.value_hidden, outputs)
+
+    def _value(self, x: Tensor) -> Tensor:
+        return self.value_out(functional.relu(self.value_hidden(pooled(functional.relu(x)))))
+
+
+def _outcomes(config: NetworkConfig) -> int:
+    return 3 if config.value == "wdl" else 1
+
+
+class PublishedHeads(_FlatPolicy, _FlatValue):
+    """AlphaGo Zero's heads, for one board: [N,F,H,W] to policy logits [N,A] and value [N,1 or 3].
+
+    Policy: 1x1 convolution of 2 filters, fully connected. Value: 1x1 convolution of 1 filter,
+    256 hidden units, one output. Both convolutions with batch normalisation and ReLU.
+    """
+
+    def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
+        """Make them with random weights."""
+        super().__init__()
+        self._make_policy(config, board, actions)
+        self._make_value(config, board, _outcomes(config))
+
+    def forward(self, x: Features) -> Any:
+        """Return policy logits and the value before its last non-linearity."""
+        return each(self._evaluated, self.policy_conv(x), self.value_conv(x))
+
+    def _evaluated(self, policy: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        return self._policy(policy), self._value(value)
+
+
+class ConvolutionalHeads(_PooledPolicy, _PooledValue):
+    """Heads of 1x1 convolutions and global pooling, for boards of any size [idea: KataGo].
+
+    An action for each point, then perhaps a pass: [N,F,H,W] to policy logits [N,H*W(+1)] and value
+    [N,1 or 3]. Pooled over the board: the mean, the mean times :func:`board_scale`, the maximum.
+    """
+
+    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
+        """Make them with random weights."""
+        super().__init__()
+        self._make_policy(config, has_pass)
+        self._make_value(config, _outcomes(config))
+
+    def forward(self, x: Features) -> Any:
+        """Return policy logits and the value before its last non-linearity, of each board."""
+        seen, points = self.policy_pooled(x), self.policy_conv(x)
+        return each(self._evaluated, seen, points, self.value_conv(x))
+
+    def _evaluated(self, seen: Tensor, points: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        return self._policy(seen, points), self._value(value)
+
+
+class ValueHead(_PooledValue):
+    """The value head of :class:`ConvolutionalHeads` alone; all policy logits are 0."""
+
+    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
+        """Make it with random weights."""
+        super().__init__()
+        self.has_pass = has_pass
+        self._make_value(config, _outcomes(config))
+
+    def forward(self, x: Features) -> Any:
+        """Return zeros [N,A] and the value before its last non-linearity, of each board."""
+        return each(self._evaluated, self.value_conv(x))
+
+    def _evaluated(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        actions = x.shape[2] * x.shape[3] + int(self.has_pass)
+        return x.new_zeros(len(x), actions), self._value(x)
+
+
+def heads_of(config: NetworkConfig, board: tuple[int, int], actions: int) -> nn.Module:
+    """Return the heads of a network for a board, with random weights."""
+    if config.kind == "alphago_zero":
+        return PublishedHeads(config, board, actions)
+    heads = ValueHead if config.kind == "value" else ConvolutionalHeads
+    return heads(config, has_pass=actions > board[0] * board[1])
+
+
+class _FlatReply(_FlatPolicy):
+    def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
+        super().__init__()
+        self._make_policy(config, board, actions)
+
+    def forward(self, x: Features) -> Any:
+        return each(self._policy, self.policy_conv(x))
+
+
+class _PooledReply(_PooledPolicy):
+    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
+        super().__init__()
+        self._make_policy(config, has_pass)
+
+    def forward(self, x: Features) -> Any:
+        return each(self._policy, self.policy_pooled(x), self.policy_conv(x))
+
+
+class _FlatValues(_FlatValue):
+    def __init__(self, config: NetworkConfig, board: tuple[int, int], outputs: int) -> None:
+        super().__init__()
+        self._make_value(config, board, outputs)
+
+    def forward(self, x: Features) -> Any:
+        return each(self._value, self.value_conv(x))
+
+
+class _PooledValues(_PooledValue):
+    def __init__(self, config: NetworkConfig, outputs: int) -> None:
+        super().__init__()
+        self._make_value(config, outputs)
+
+    def forward(self, x: Features) -> Any:
+        return each(self._value, self.value_conv(x))
+
+
+class AuxiliaryHeads(nn.Module):
+    """Heads that teach the tower while it is trained, built as the network's own.
+
+    The opponent's reply: policy logits [N,A] of the next position, where the opponent moves [Wu
+    2019, "Accelerating self-play learning in Go", section 3.4]. The values of some plies on: [N,K]
+    in [-1, 1], for the player to move [KataGoMethods.md, "Short-term Value and Score Targets"].
+    Evaluation and export leave them out.
+
+    Args:
+        config: as of the network; ``kind`` says how they are built.
+        board, actions: likewise.
+        reply: whether there is the first one.
+        horizons: K; 0 = the second one is left out.
+    """
+
+    def __init__(
+        self,
+        config: NetworkConfig,
+        board: tuple[int, int],
+        actions: int,
+        *,
+        reply: bool,
+        horizons: int,
+    ) -> None:
+        """Make them with random weights."""
+        super().__init__()
+        flat, has_pass = config.kind == "alphago_zero", actions > board[0] * board[1]
+        self.reply: nn.Module | None = None
+        self.values: nn.Module | None = None
+        if reply:
+            self.reply = (
+                _FlatReply(config, board, actions) if flat else _PooledReply(config, has_pass)
+            )
+        if horizons:
+            self.values = (
+                _FlatValues(config, board, horizons) if flat else _PooledValues(config, horizons)
+            )
+
+    def forward(self, x: Features) -> Any:
+        """Return ``reply`` and ``short_values`` by name, of each board."""
+        found: dict[str, Any] = {}
+        if self.reply is not None:
+            found["reply"] = self.reply(x)
+        if self.values is not None:
+            found["short_values"] = each(torch.tanh, self.values(x))
+        if isinstance(x, Tensor):
+            return found
+        return [{name: parts[i] for name, parts in found.items()} for i in range(len(x))]
