@@ -123,6 +123,7 @@ py::dict game_to(FinishedGame&& game, const PackedShape& planes, int num_actions
   fields["to_move"] = array_taking(std::move(game.to_move), {rows});
   fields["full"] = array_taking(std::move(game.full), {rows});
   fields["taught"] = array_taking(std::move(game.taught), {rows});
+  fields["surprise"] = array_taking(std::move(game.surprise), {rows});
   return fields;
 }
 

@@ -12,8 +12,18 @@ import pyengine
 class SyntheticData:
     """Positions of random games; the target is a fixed move, the value says who has more stones."""
 
-    def __init__(self, game: str = "tic_tac_toe", positions: int = 200, full: float = 1.0) -> None:
-        """Play random games until there are enough positions."""
+    def __init__(
+        self,
+        game: str = "tic_tac_toe",
+        positions: int = 200,
+        full: float = 1.0,
+        *,
+        later: bool = False,
+    ) -> None:
+        """Play random games until there are enough positions.
+
+        ``later``: with targets of auxiliary heads: the policy as reply, values of one horizon.
+        """
         self.game = pyengine.load_game(game)
         self.spec = pyengine.ModelSpec()
         rng = np.random.default_rng(0)
@@ -34,6 +44,10 @@ class SyntheticData:
             "root_value": np.zeros(positions, np.float32),
             "full": rng.random(positions) < full,
         }
+        if later:
+            self.rows["reply"] = policy
+            self.rows["replied"] = rng.random(positions) < 0.9
+            self.rows["short_values"] = value.astype(np.float32)[:, None]
 
     def __len__(self) -> int:
         """Return how many positions there are."""

@@ -46,7 +46,7 @@ void FinishedGame::add(const PackedShape& shape, const PlaneStack& planes,
     cut(dense, shape.numbers());
     cut(visits, static_cast<std::size_t>(num_actions));
     const auto cut_all = [&](auto&... columns) { (cut(columns, 1), ...); };
-    cut_all(root_value, network_value, ply, action, to_move, full, taught);
+    cut_all(root_value, network_value, ply, action, to_move, full, taught, surprise);
     throw;
   }
   ++positions;
@@ -64,6 +64,7 @@ void FinishedGame::append(const PackedShape& shape, const PlaneStack& planes,
   to_move.push_back(static_cast<std::uint8_t>(found.to_move));
   full.push_back(found.full ? 1 : 0);
   taught.push_back(found.full && found.taught ? 1 : 0);
+  surprise.push_back(found.surprise);
 }
 
 }  // namespace pyengine

@@ -21,8 +21,9 @@ struct SearchedPosition {
   int ply = 0;
   Action action = kNoAction;  ///< that was played
   int to_move = 0;
-  bool full = true;    ///< a full search
-  bool taught = true;  ///< the visits of a full search are a policy target
+  float surprise = 0.0F;  ///< of the policy target, see policy_surprise(); 0 where there is none
+  bool full = true;       ///< a full search
+  bool taught = true;     ///< the visits of a full search are a policy target
 };
 
 struct FinishedGame {
@@ -47,6 +48,7 @@ struct FinishedGame {
   std::vector<std::uint8_t> to_move;
   std::vector<std::uint8_t> full;
   std::vector<std::uint8_t> taught;
+  std::vector<float> surprise;
 
   /// Appends a position. When it throws, the record is unchanged.
   void add(const PackedShape& shape, const PlaneStack& planes, const SearchedPosition& found,

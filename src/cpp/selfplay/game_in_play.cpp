@@ -225,6 +225,10 @@ void GameInPlay::record(const SearchResult& result, const Lesson& lesson) {
   found.to_move = position.to_move();
   found.full = full_;
   found.taught = lesson.taught;
+  if (lesson.taught) {
+    const auto& priors = tree_.evaluated_root_edges();
+    found.surprise = static_cast<float>(policy_surprise(result, lesson.visits, priors));
+  }
   record_.add(context_.packed, planes_, found, context_.game->shape().num_actions);
 }
 

@@ -68,6 +68,22 @@ std::vector<std::uint32_t> policy_target(const SearchResult& result, const Searc
   return visits;
 }
 
+double policy_surprise(const SearchResult& result, const std::vector<std::uint32_t>& target,
+                       std::vector<Edge> priors) {
+  constexpr double kLeast = 0x1p-32;  // of what is stored as 0
+  std::sort(priors.begin(), priors.end(),
+            [](Edge a, Edge b) { return a.action() < b.action(); });  // as result.actions are
+  const double total = std::accumulate(target.begin(), target.end(), 0.0);
+  double surprise = 0.0;
+  for (std::size_t i = 0; i < result.actions.size(); ++i) {
+    if (target[i] == 0) continue;
+    const double share = target[i] / total;
+    const double prior = std::max<double>(unpack_prior(priors[i].prior()), kLeast);
+    surprise += share * std::log(share / prior);
+  }
+  return std::max(0.0, surprise);
+}
+
 Action taught_move(const SearchResult& result, const std::vector<std::uint32_t>& target,
                    const SearchConfig& config, Rng rng) {
   const bool drawn = config.forced_playouts > 0.0 && config.temperature > 0.0 && result.proven != 1;

@@ -29,6 +29,13 @@ namespace pyengine {
                                  const std::vector<std::uint32_t>& target,
                                  const SearchConfig& config, Rng rng);
 
+/// How much `target`, which has a visit, says that the evaluator did not: the divergence
+/// KL(target || priors) in nats, at least 0 [D. Wu, KataGoMethods.md, "Policy Surprise Weighting",
+/// which takes the priors with their noise]. `priors`: of `result.actions`, in any order.
+[[nodiscard]] double policy_surprise(const SearchResult& result,
+                                     const std::vector<std::uint32_t>& target,
+                                     std::vector<Edge> priors);
+
 /// Fits into the 16 bits of a record.
 inline constexpr double kPolicyUnits = 65535.0;
 

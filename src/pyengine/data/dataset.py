@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_callback, check_flag, found
+from pyengine.arguments import check_callback, check_flag, found, number
 from pyengine.data.arguments import (
     checked_horizons,
     checked_weights,
@@ -18,7 +18,6 @@ from pyengine.data.arguments import (
     row_numbers,
     symmetry_numbers,
 )
-from pyengine.data.later import LaterTargets
 from pyengine.data.layout import Layout
 from pyengine.data.loader import drawn_for_loader
 from pyengine.data.progress import OnProgress, tracked
@@ -26,6 +25,7 @@ from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece, Source
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.data.view import View, Window
+from pyengine.data.worked_out import WorkedOut
 from pyengine.errors import ConfigError
 from pyengine.files import path_of
 from pyengine.integers import integer
@@ -61,6 +61,8 @@ class Dataset:
     ``game``, ``ply``  int64               number of the game; moves before the position
     ``full``           bool                whether the policy is a target: the search was a full
                                            one, and did not teach the value alone
+    ``surprise``       float32             where it is recorded: the divergence KL(policy || priors)
+                                           in nats, 0 where the policy is no target
     ``reply``          float32[A]          with ``reply``: the policy of the game's next position,
                                            where the opponent moved; 0 where there is none
     ``replied``        bool                with ``reply``: whether there is one
@@ -87,6 +89,11 @@ class Dataset:
             root values of this search and the later ones of the game, exponentially weighted so
             that it looks so many plies ahead, numbers above 0; the outcome of the game has the
             weight that is left at its end [KataGo: 6, 16 and 50 on Go's board of 19x19].
+        surprise_weight: share of what :meth:`sample` draws of a game that is drawn in proportion to
+            how much each policy target surprised the network [KataGo: 0.5]; the rest, and
+            positions without such a target, as without it. Needs data that record it
+            (:attr:`SelfPlayConfig.record_surprise <pyengine.SelfPlayConfig>`), which are read as a
+            whole then.
         verify: check the content of the window's files, which reads them all.
 
     Raises:
@@ -118,6 +125,7 @@ class Dataset:
         seed: int = 0,
         reply: bool = False,
         horizons: Sequence[float] = (),
+        surprise_weight: float = 0.0,
         verify: bool = False,
     ) -> None:
         """Open the directories."""
@@ -132,7 +140,12 @@ class Dataset:
         flags = {"full_only": full_only, "augment": augment, "reply": reply, "verify": verify}
         for name, flag in flags.items():
             check_flag(name, flag)
-        self._later = LaterTargets(reply, checked_horizons(horizons))
+        self._worked_out = WorkedOut(
+            self.layout,
+            reply=reply,
+            horizons=checked_horizons(horizons),
+            surprise_weight=self._checked_surprise(surprise_weight),
+        )
         self._full_only = full_only
         self._augment = augment
         self._seed = integer("seed", seed, 0)
@@ -151,7 +164,7 @@ class Dataset:
     @property
     def horizons(self) -> tuple[float, ...]:
         """Of ``short_values``."""
-        return self._later.horizons
+        return self._worked_out.horizons
 
     @property
     def games(self) -> int:
@@ -277,7 +290,8 @@ class Dataset:
         if not isinstance(rng, np.random.Generator):
             raise ConfigError(f"rng: expected a numpy.random.Generator, found {found(rng)}")
         view = self._view
-        numbers = view.draw(size, rng, self._weights)
+        chances = self._worked_out.chances(view, self._maps)
+        numbers = view.draw(size, rng, self._weights, chances)
         return self._batch(view, numbers, self._drawn(size, rng if augment else None))
 
     def refresh(self) -> int:
@@ -301,7 +315,7 @@ class Dataset:
         added = _positions(sources) - _positions(self._sources)
         if added or window != self._window:
             self._view = View(sources, window, self._full_only, self._view)
-            self._later.keep(piece.path for piece in self._view.pieces)
+            self._worked_out.keep(piece.path for piece in self._view.pieces)
         self._sources, self._window = sources, window
         return added
 
@@ -334,15 +348,23 @@ class Dataset:
         numbers: npt.NDArray[np.int64],
         symmetries: npt.NDArray[np.uint8] | None,
     ) -> Batch:
-        place = (view, numbers, self.layout, self._maps)
         batch = self._unpacker.batch(view.records(numbers, self.layout, self._maps), symmetries)
-        if self._later.reply:
-            visits = self._later.reply_visits(*place)
+        if self._worked_out.reply:
+            visits = self._worked_out.reply_visits(view, numbers, self._maps)
             batch["reply"] = self._unpacker.shares(visits, symmetries)
             batch["replied"] = visits.sum(axis=1) > 0
-        if self._later.horizons:
-            batch["short_values"] = self._later.values(*place)
+        if self._worked_out.horizons:
+            batch["short_values"] = self._worked_out.values(view, numbers, self._maps)
         return batch
+
+    def _checked_surprise(self, weight: float) -> float:
+        share = number("surprise_weight", weight, "a number in [0, 1]", lambda w: 0 <= w <= 1)
+        if share > 0 and not self.layout.surprise:
+            raise ConfigError(
+                "surprise_weight: expected data that record the surprise "
+                f"(SelfPlayConfig.record_surprise), found none in {self._sources[0].directory}"
+            )
+        return share
 
     def _drawn(self, count: int, rng: np.random.Generator | None) -> npt.NDArray[np.uint8] | None:
         """Random symmetries; None without a generator."""

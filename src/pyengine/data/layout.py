@@ -12,8 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.arguments import check_choice, check_type
-from pyengine.data.checked import OBJECT, TEXT, check, list_of, one_of, optional, whole, wholes
+from pyengine.arguments import check_choice, check_flag, check_type
+from pyengine.data.checked import (
+    BOOLEAN,
+    OBJECT,
+    TEXT,
+    check,
+    list_of,
+    one_of,
+    optional,
+    whole,
+    wholes,
+)
 from pyengine.errors import ConfigError
 from pyengine.games import Game, load_recorded_game
 from pyengine.integers import integer
@@ -82,6 +92,9 @@ class Layout:
     ``to_move``         u1           player to move
     ``flags``           u1           :data:`FULL_SEARCH` | :data:`RESIGNED` |
                                      :data:`RESIGNATION_OFF` | :data:`VALUE_ALONE`
+    ``surprise``        f2           where the layout has it: how much the policy target said that
+                                     the evaluator's priors, without noise, did not: the divergence
+                                     KL(target || priors) in nats; 0 where the visits are no target
     ==================  ===========  ==========================================================
 
     Points and actions are the game's own (row 0 on top), whatever the spec's ``rows`` and
@@ -100,6 +113,7 @@ class Layout:
         actions: A, how many there are.
         pass_action: None where the game has no pass.
         symmetries: of the board: 1, 2, 4 or 8.
+        surprise: whether records have that field, which is format 2.
     """
 
     game: str
@@ -113,15 +127,17 @@ class Layout:
     actions: int
     pass_action: int | None
     symmetries: int
+    surprise: bool = False
 
     @classmethod
-    def of(cls, game: Game, spec: ModelSpec) -> Layout:
-        """Return the layout of a game under a spec.
+    def of(cls, game: Game, spec: ModelSpec, *, surprise: bool = False) -> Layout:
+        """Return the layout of a game under a spec, with or without the field ``surprise``.
 
         Raises ModelError when they do not fit, ConfigError when they are none.
         """
         check_type("game", game, Game, "a Game")
         check_type("spec", spec, ModelSpec, "a ModelSpec")
+        check_flag("surprise", surprise)
         shape = list(_core.check_fit(spec, game))
         height, width = shape[:2] if spec.layout == "NHWC" else shape[1:]
         board = game.board_shape
@@ -141,6 +157,7 @@ class Layout:
             actions=actions,
             pass_action=actions - 1 if has_pass else None,
             symmetries=game.num_symmetries,
+            surprise=surprise,
         )
 
     @classmethod
@@ -152,6 +169,8 @@ class Layout:
         :meth:`difference`.
         """
         check(values, _FIELDS, "layout.")
+        if "surprise" in values:
+            check(values, {"surprise": BOOLEAN}, "layout.")
         layout = cls(
             game=values["game"],
             spec=ModelSpec.from_dict(values["spec"]),
@@ -164,6 +183,7 @@ class Layout:
             actions=values["actions"],
             pass_action=values["pass_action"],
             symmetries=values["symmetries"],
+            surprise=values.get("surprise", False),
         )
         layout._check()
         return layout
@@ -186,8 +206,10 @@ class Layout:
                 raise ValueError(f"layout.{name} does not fit the layout's other fields")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
+        """Return plain values, for JSON; ``surprise`` only where records have it."""
         values = asdict(self)
+        if not self.surprise:
+            del values["surprise"]
         slots = [list(under) for under in self.dense_slots]
         return {
             **values,
@@ -200,7 +222,8 @@ class Layout:
     def difference(self, found: Layout) -> str | None:
         """Return what differs, expected and found; None where nothing does."""
         check_type("found", found, Layout, "a Layout")
-        expected, other = self.to_dict(), found.to_dict()
+        without = {"surprise": False}
+        expected, other = without | self.to_dict(), without | found.to_dict()
         for name, value in expected.items():
             if value != other[name]:
                 return f"{name}: expected {value}, found {other[name]}"
@@ -246,6 +269,8 @@ class Layout:
             ("to_move", "u1"),
             ("flags", "u1"),
         ]
+        if self.surprise:
+            fields.append(("surprise", "<f2"))
         return np.dtype(fields)
 
     def header(self, positions: int) -> bytes:

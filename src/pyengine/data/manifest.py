@@ -18,9 +18,8 @@ __all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_ga
 
 MANIFEST = "manifest.json"
 
-#: Version of the format that this code writes and reads.
-FORMAT = 1
-
+#: Versions of the format that this code writes and reads: 2 where records have ``surprise``.
+FORMAT, WITH_SURPRISE = 1, 2
 
 _BIT_ORDER = "little"  # of a plane's points in its bytes
 
@@ -113,7 +112,7 @@ class Manifest:
     def to_json(self) -> str:
         """Return the text of the file."""
         values = {
-            "format": FORMAT,
+            "format": _format_of(self.layout),
             "layout": self.layout.to_dict(),
             "bit_order": _BIT_ORDER,
             "configuration": self.configuration,
@@ -162,11 +161,12 @@ class Manifest:
     @classmethod
     def _from_dict(cls, path: Path, values: Mapping[str, Any]) -> Manifest:
         check(values, {"format": whole(0, 2**31 - 1)})
-        if values["format"] != FORMAT:
-            raise DataError(f"{path}: expected format {FORMAT}, found {values['format']!r}")
+        _require_format(path, values["format"], FORMAT, WITH_SURPRISE)
         check(values, _FIELDS)
+        layout = Layout.from_dict(values["layout"])
+        _require_format(path, values["format"], _format_of(layout))
         return cls(
-            layout=Layout.from_dict(values["layout"]),
+            layout=layout,
             configuration=dict(values["configuration"]),
             model_sha256=list(values["model_sha256"]),
             shards=[
@@ -174,6 +174,15 @@ class Manifest:
                 for i, shard in enumerate(values["shards"])
             ],
         )
+
+
+def _format_of(layout: Layout) -> int:
+    return WITH_SURPRISE if layout.surprise else FORMAT
+
+
+def _require_format(path: Path, found: int, *expected: int) -> None:
+    if found not in expected:
+        raise DataError(f"{path}: expected format {' or '.join(map(str, expected))}, found {found}")
 
 
 def read_games(path: Path) -> list[GameLine]:

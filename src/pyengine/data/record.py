@@ -35,6 +35,8 @@ _WHOLE = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 1}
 #: Columns that hold numbers of a float32; the planes of a user's game may be infinite or NaN.
 _FLOATS = ("fill", "dense", "root_value", "network_value")
 
+_MOST_SURPRISE = float(np.finfo(np.float16).max)
+
 #: What the line of a game must say.
 _LINE_FIELDS = {
     "number": whole(0, 2**32 - 1),
@@ -62,6 +64,9 @@ class FinishedGame:
             child; None where nobody knows.
         taught: uint8[n]: 0 = the visits of this full search are no policy target; None = those of
             all full ones are.
+        surprise: float32[n]: how much the policy target said that the evaluator's priors, without
+            noise, did not: its Kullback-Leibler divergence from them, in nats, 0 where the visits
+            are no target; needed where it is recorded.
         bits: uint8[n,P,B]: planes of 0 and 1, see :class:`Layout`.
         fill: float32[n,F]: planes of one number.
         dense: float32[n,D,H*W]: planes with a number a point.
@@ -84,6 +89,7 @@ class FinishedGame:
     resignation_off: bool = False
     lowest: float | None = None
     taught: npt.NDArray[np.uint8] | None = None
+    surprise: npt.NDArray[np.float32] | None = None
     bits: npt.NDArray[np.uint8]
     fill: npt.NDArray[np.float32]
     dense: npt.NDArray[np.float32]
@@ -112,6 +118,8 @@ class FinishedGame:
         if self.taught is not None:
             untaught = np.equal(self.taught, 0) & np.not_equal(self.full, 0)
             rows["flags"] |= np.where(untaught, np.uint8(VALUE_ALONE), np.uint8(0))
+        if layout.surprise:
+            rows["surprise"] = self.surprise
         return rows
 
     def line(self) -> GameLine:
@@ -133,6 +141,8 @@ class FinishedGame:
         expected = {name: (n, *shape) for name, shape in layout.column_shapes.items()}
         expected["visits"] = (n, layout.actions)
         columns = (*_NUMBERS, "taught") if self.taught is not None else _NUMBERS
+        if layout.surprise:
+            columns = (*columns, "surprise")
         expected |= dict.fromkeys(columns, (n,))
         for name, shape in expected.items():
             own = self._column(name).shape
@@ -147,6 +157,13 @@ class FinishedGame:
             self._check_fits_float32(name)
         if not np.all(np.isfinite(self.root_value)):
             raise ConfigError("root_value must be finite, found NaN or infinity")
+        if layout.surprise:
+            self._check_surprise()
+
+    def _check_surprise(self) -> None:
+        column = self._column("surprise")
+        if not np.all((column >= 0) & (column <= _MOST_SURPRISE)):
+            raise ConfigError(f"surprise must be numbers of at least 0, found {found(column)}")
 
     def _check_game(self, layout: Layout) -> None:
         """What holds for the game as a whole."""

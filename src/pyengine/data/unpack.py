@@ -47,11 +47,12 @@ class Unpacker:
             ``planes`` float32[N,C,H,W] (or [N,H,W,C]: as the spec says), ``policy`` float32[N,A]
             (shares of the visits, sum 1, in the order of the spec's policy), ``value``,
             ``root_value`` and ``network_value`` float32[N] (for the player to move), ``game``
-            int64[N], ``ply`` int64[N], ``full`` bool[N].
+            int64[N], ``ply`` int64[N], ``full`` bool[N]; where the records have it ``surprise``
+            float32[N].
 
         """
         groups = _groups(symmetries)
-        return {
+        batch: Batch = {
             "planes": self._planes(rows, groups),
             "policy": self._shares(rows["visits"], groups),
             "value": rows["value"].astype(np.float32),
@@ -61,6 +62,9 @@ class Unpacker:
             "ply": rows["ply"].astype(np.int64),
             "full": (rows["flags"] & (FULL_SEARCH | VALUE_ALONE)) == FULL_SEARCH,
         }
+        if self.layout.surprise:
+            batch["surprise"] = rows["surprise"].astype(np.float32)
+        return batch
 
     def shares(
         self, visits: npt.NDArray[np.uint16], symmetries: npt.NDArray[np.uint8] | None = None

@@ -80,21 +80,35 @@ class View:
             yield where, piece, at if selected is None else selected[at]
 
     def draw(
-        self, size: int, rng: np.random.Generator, weights: Sequence[float] | None
+        self,
+        size: int,
+        rng: np.random.Generator,
+        weights: Sequence[float] | None,
+        chances: npt.NDArray[np.float64] | None = None,
     ) -> npt.NDArray[np.int64]:
-        """Return random rows with replacement; ``weights`` of the directories.
+        """Return random rows with replacement.
+
+        Args:
+            size: how many.
+            rng: the only source of randomness.
+            weights: of the directories.
+            chances: of the rows of a directory, as sums up to each row; None = all equal.
 
         Raises ConfigError when there are none.
         """
         if len(self) == 0:
             raise ConfigError("expected positions to sample, found none in the window")
         if weights is None:
+            if chances is not None:
+                return _drawn(rng.random(size), chances, np.array(0), np.array(len(self)))
             return rng.integers(len(self), size=size)
         begins, ends = self._bounds()
         shares = np.where(ends > begins, weights, 0.0)
         if shares.sum() <= 0:
             raise ConfigError(f"expected positions where the weights {weights} are, found none")
         source = rng.choice(len(shares), size=size, p=shares / shares.sum())
+        if chances is not None:
+            return _drawn(rng.random(size), chances, begins[source], ends[source])
         return rng.integers(begins[source], ends[source])
 
     def _length(self, piece: Piece) -> int:
@@ -107,6 +121,17 @@ class View:
         counts = np.bincount(of_piece, self._lengths, self._directories).astype(np.int64)
         ends = np.cumsum(counts)
         return ends - counts, ends
+
+
+def _drawn(
+    uniform: npt.NDArray[np.float64],
+    chances: npt.NDArray[np.float64],
+    begins: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Return rows in begins..ends-1, whose chances are the steps between sums."""
+    at = chances[begins] + uniform * (chances[ends] - chances[begins])
+    return np.clip(np.searchsorted(chances, at, side="right") - 1, begins, ends - 1)
 
 
 def _chosen(sources: Sequence[Source], window: Window) -> list[Piece]:

@@ -63,6 +63,8 @@ class ShardWriter:
         game, spec: of all games of the directory.
         configuration: plain values for the manifest; those of the last writer stay there.
         model_sha256: of the network that plays from now on.
+        surprise: whether the records have :attr:`FinishedGame.surprise`, from which
+            :class:`~pyengine.Dataset` can draw; format 2, which older versions refuse.
         positions, seconds: when a shard closes: at so many positions, at least 1; so long after
             its first game, at least 0.
 
@@ -81,6 +83,7 @@ class ShardWriter:
         *,
         configuration: dict[str, Any] | None = None,
         model_sha256: str | None = None,
+        surprise: bool = False,
         positions: int = MOST_POSITIONS,
         seconds: float = MOST_SECONDS,
     ) -> None:
@@ -95,7 +98,7 @@ class ShardWriter:
             if isinstance(seconds, float) and seconds == math.inf
             else number("seconds", seconds, "a number of at least 0", lambda s: s >= 0),
         )
-        self.layout = Layout.of(as_game(game), spec)
+        self.layout = Layout.of(as_game(game), spec, surprise=surprise)
         self._games: list[tuple[Rows, GameLine]] = []
         self._waiting = 0  # positions in the open shard
         self._begun = 0.0  # when its first game came, by time.monotonic()

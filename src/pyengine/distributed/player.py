@@ -89,7 +89,8 @@ class _ActorPart(Part):
         return self.hold or self.outbox.full
 
     def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
-        layout = Layout.of(load_game(game), self.run.spec)
+        surprise = configuration["record_surprise"]
+        layout = Layout.of(load_game(game), self.run.spec, surprise=surprise)
         number = self.run.game.name.index(game)
         known = self._played_on[number] if self._played_on else ()
         return self.outbox.sink(number, layout, known)

@@ -68,6 +68,9 @@ class SelfPlayConfig(Settings):
         forced_playouts (float in [0, 10**6], default 0.0): k: a root move of a full search gets at
             least sqrt(k * prior * visits) visits, which policy targets leave out, and which the
             draw of the move does; 0 = none [KataGo: 2]; of ``algorithm="puct"`` alone.
+        record_surprise (bool, default False): whether records say how much their policy target
+            surprised the network, so that a ``Dataset`` can draw by that [KataGo, policy surprise
+            weighting]. Such data are of format 2.
         minimum_target_visits (int >= 0, default 16): a full search whose policy target has fewer
             visits, since a draw was proven, teaches the value alone, as one of a lost position
             does. At most the search's simulations count; not of ``algorithm="gumbel"``.
@@ -97,6 +100,7 @@ class SelfPlayConfig(Settings):
     fast_simulations: int = 100
     clear_before_full: bool = False
     forced_playouts: float = 0.0
+    record_surprise: bool = False
     minimum_target_visits: int = 16
     max_plies: int | None = None
     opening_random_moves: int = 0
@@ -106,8 +110,9 @@ class SelfPlayConfig(Settings):
         """Fill the search in and check all fields."""
         if not isinstance(self.search, SearchConfig):
             raise ConfigError(f"search: expected a SearchConfig, found {found(self.search)}")
-        if not isinstance(self.noise, bool):
-            raise ConfigError(f"noise: expected a bool, found {found(self.noise)}")
+        for name in ("noise", "record_surprise"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(f"{name}: expected a bool, found {found(getattr(self, name))}")
         object.__setattr__(self, "search", self._filled_in())
         _core.check_selfplay_config(self.as_core())
 
@@ -195,6 +200,7 @@ class SelfPlayConfig(Settings):
         """Return the fields as the C++ engine takes them."""
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         del fields["noise"]  # the search says it
+        del fields["record_surprise"]  # games have it whether it is recorded or not
         if self.concurrent_games is None:
             fields["concurrent_games"] = _GAMES
         return fields | {"search": self.search.as_core()}

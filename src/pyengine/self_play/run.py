@@ -98,6 +98,7 @@ def selfplay(
         recorded,
         configuration=settings.to_dict(),
         model_sha256=model_sha256(bound),
+        surprise=settings.record_surprise,
     ) as writer:
         player = SelfPlayer(
             found,

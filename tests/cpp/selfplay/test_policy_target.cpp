@@ -1,6 +1,7 @@
 /// What a search teaches the policy.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -54,6 +55,20 @@ TEST_CASE("a lost position and a drawn one with few visits teach no policy") {
   CHECK(teaches_policy(result, target, 16));
   result.proven = -1;
   CHECK(!teaches_policy(result, target, 0));
+}
+
+TEST_CASE("a target surprises by its divergence from the priors") {
+  SearchResult result;
+  result.actions = {3, 5, 8};
+  const auto edges = [](float a, float b, float c) {
+    return std::vector<Edge>{{pack_prior(c), 8}, {pack_prior(a), 3}, {pack_prior(b), 5}};
+  };
+  CHECK(policy_surprise(result, {50, 25, 25}, edges(0.5F, 0.25F, 0.25F)) == 0.0);
+  const double expected = 0.75 * std::log(0.75 / 0.25) + 0.25 * std::log(0.25 / 0.5);
+  CHECK(policy_surprise(result, {75, 25, 0}, edges(0.25F, 0.5F, 0.25F)) ==
+        doctest::Approx(expected));
+  CHECK(policy_surprise(result, {0, 0, 7}, edges(1.0F, 0.0F, 0.0F)) ==
+        doctest::Approx(32 * std::log(2.0)));  // a prior too small to be stored
 }
 
 TEST_CASE("a move is drawn among those that are taught, where playouts were forced") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <string>
@@ -165,6 +166,32 @@ TEST_CASE("self-play: full searches begin from a cleared tree where that is aske
   const auto [full, fast] = most_visits(config);
   CHECK(full == 24);
   CHECK(fast > 5);  // fast ones go on in the tree
+}
+
+TEST_CASE("self-play: targets are compared with the priors that had no noise yet") {
+  SelfPlayConfig config = small_config();
+  config.search.dirichlet_fraction = 1.0;
+  config.search.root_policy_temperature = 2.0;
+  config.full_search_fraction = 0.7;
+  const auto game = load_game("tic_tac_toe");
+  SelfPlay play(game, std::make_shared<UniformEvaluator>(), config, ModelSpec{});
+  Patient host;
+  play.run(20, host);
+  int without = 0;
+  for (const FinishedGame& one : play.take_finished()) {
+    for (std::size_t row = 0; row < one.positions; ++row) {
+      const auto visits = std::span(one.visits).subspan(row * 9, 9);
+      const double total = std::accumulate(visits.begin(), visits.end(), 0.0);
+      double expected = 0.0;
+      for (const double n : visits) {
+        if (n > 0) expected += n / total * std::log(n / total * (9 - one.ply[row]));
+      }
+      if (one.taught[row] == 0) ++without;
+      if (one.taught[row] == 0) expected = 0.0;
+      CHECK(one.surprise[row] == doctest::Approx(expected).epsilon(0.001));
+    }
+  }
+  CHECK(without > 0);
 }
 
 TEST_CASE("self-play: fast searches take the root's priors as they are") {

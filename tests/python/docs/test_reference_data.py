@@ -28,7 +28,7 @@ def table_after(page: str, words: str) -> list[list[str]]:
 def test_the_fields_of_records() -> None:
     game = pyengine.load_game("gomoku(board_size=9)")
     spec = pyengine.ModelSpec(planes=("own[0]", "ones", "gomoku_distance"))
-    dtype = data.Layout.of(game, spec).dtype
+    dtype = data.Layout.of(game, spec, surprise=True).dtype
     rows = table_after("self-play.md", "Fields whose shape holds nothing are left out.")
     assert [row[0].strip("`") for row in rows] == list(dtype.names or ())
     for name, kind, _ in rows:
@@ -38,7 +38,8 @@ def test_the_fields_of_records() -> None:
 
 
 def test_the_keys_of_the_files(tmp_path: Path) -> None:
-    config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
+    search = pyengine.SearchConfig(simulations=4, threads=1)
+    config = pyengine.SelfPlayConfig(search=search, record_surprise=True)
     pyengine.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path, config=config)
     dataset = pyengine.Dataset(tmp_path, reply=True, horizons=(6,))
     rows = table_after("self-play.md", "A row is a dict of arrays")

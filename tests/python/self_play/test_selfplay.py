@@ -330,6 +330,7 @@ def test_temporary_files_of_others_stay(tmp_path: Path) -> None:
     [
         ("concurrent_games", 0),
         ("noise", 1),
+        ("record_surprise", 1),
         ("clear_before_full", 1),
         ("full_search_fraction", 0.0),
         ("resign_threshold", -2.0),

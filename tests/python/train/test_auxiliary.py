@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from pathlib import Path
@@ -38,10 +39,12 @@ def config_of(loss: LossConfig = BOTH, **network: Any) -> TrainConfig:
     )
 
 
-def written(path: Path, name: str = "tic_tac_toe") -> Path:
+def written(path: Path, name: str = "tic_tac_toe", *, surprise: bool = False) -> Path:
     """Write random games."""
     game, rng = pyengine.load_game(name), random.Random(5)
-    return write(path, game, SPEC, [finished(game, SPEC, n, rng, plies=30) for n in range(30)])
+    games = [finished(game, SPEC, n, rng, plies=30) for n in range(30)]
+    games = [dataclasses.replace(one, surprise=np.ones(len(one.ply))) for one in games]
+    return write(path, game, SPEC, games, surprise=surprise)
 
 
 @pytest.fixture
@@ -167,14 +170,8 @@ def test_without_the_weights_reports_and_checkpoints_are_as_before(
 def test_going_on_is_the_same_as_never_having_stopped(
     average: str, data: Dataset, tmp_path: Path
 ) -> None:
-    config = config_of()
-    config = TrainConfig(
-        network=config.network,
-        loss=config.loss,
-        optimiser=config.optimiser,
-        learner=config.learner,
-        average=train.AverageConfig(kind=average, every=2, start=2),
-    )
+    mean = train.AverageConfig(kind=average, every=2, start=2)
+    config = dataclasses.replace(config_of(), average=mean)
     with train.Learner(config, data, tmp_path / "one") as learner:
         learner.train(10)
         expected = weights_of(learner.network) | weights_of(learner.exported)
@@ -229,6 +226,10 @@ def test_boards_of_several_sizes_are_learnt_together(tmp_path: Path) -> None:
 
 
 RUN = """
+[selfplay]
+record_surprise = true
+[window]
+surprise_weight = 0.5
 [game]
 name = "tic_tac_toe"
 [train.loss]
@@ -241,10 +242,11 @@ horizons = [2, 6]
 def test_a_run_reads_its_data_with_the_targets_of_its_loss(tmp_path: Path) -> None:
     run = train.RunFile.from_toml(RUN)
     folder = RunFolder(tmp_path)
-    written(folder.data("tic_tac_toe"))
+    written(folder.data("tic_tac_toe"), surprise=True)
     (data,) = windows_on(run, folder, [20])
     assert data.horizons == run.train.loss.horizons == (2, 6)
     assert "reply" in data[0]
+    assert data._worked_out.surprise_weight == 0.5
     (plain,) = windows_on(train.RunFile.from_toml(RUN.split("[train")[0]), folder, [20])
     assert plain[0].keys().isdisjoint({"reply", "replied", "short_values"})
 

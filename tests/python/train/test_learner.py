@@ -473,12 +473,15 @@ def test_data_of_two_specs_are_refused(tmp_path: Path) -> None:
 
 _RANK = """
 import sys
-sys.path[:0] = sys.argv[2:]
+sys.path[:0] = sys.argv[2:4]
 import torch
 from synthetic_data import SyntheticData
 from test_learner import config_of, weights_of
 from pyengine import train
-with train.Learner(config_of(), SyntheticData(), sys.argv[1]) as learner:
+later = sys.argv[4] == "True"
+loss = train.LossConfig(reply_weight=0.1 * later, short_value_weight=1.0 * later, horizons=[6])
+data = SyntheticData(later=later)
+with train.Learner(config_of(loss=loss), data, sys.argv[1]) as learner:
     learner.train(6)
     learner.train(100, stop=lambda: learner.ranks.rank == 1)
     state = {n: p.detach() for n, p in learner.network.named_parameters()}
@@ -492,14 +495,16 @@ def _free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def test_two_processes_hold_the_same_network(tmp_path: Path) -> None:
+@pytest.mark.parametrize("later", [False, True], ids=["plain", "auxiliary heads"])
+def test_two_processes_hold_the_same_network(later: bool, tmp_path: Path) -> None:
     if not torch.distributed.is_available():
         pytest.skip("this PyTorch has no torch.distributed")
     script = tmp_path / "rank.py"
     script.write_text(_RANK)
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port()), "WORLD_SIZE": "2"}
     here = Path(__file__).parent
-    command = [sys.executable, str(script), str(tmp_path), str(here), str(here.parent)]
+    folders = [str(tmp_path), str(here), str(here.parent)]
+    command = [sys.executable, str(script), *folders, str(later)]
     ranks = [
         subprocess.Popen(command, env={**os.environ, **shared, "RANK": str(rank)})
         for rank in range(2)

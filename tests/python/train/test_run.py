@@ -99,6 +99,8 @@ def test_a_run_file_says_all_of_a_run() -> None:
         ("[gate]\nsteps = 1", r"gate\.steps: no such setting; expected one of mode,"),
         ("[gate]\ngames = 0", r"gate\.games: expected an int of at least 1 .*found 0"),
         ("[gate.search]\nc_puct = -1", r"gate\.search\.c_puct: "),
+        ("[window]\nsurprise_weight = 0.5", r"window\.surprise_weight: .*record_surprise = true"),
+        ("[window]\nsurprise_weight = 2", r"window\.surprise_weight: expected a number in \[0, 1"),
         ("[window]\nslope = 2", r"window\.slope: expected a number in \[0, 1\], found 2"),
         ("[selfplay]\npreset = 1", r"selfplay\.preset: expected one of 'fast'"),
         ("[selfplay]\nmoves = 1", r"selfplay\.moves: no field of SelfPlayConfig"),

@@ -79,6 +79,10 @@ class alignas(kCacheLine) Tree {
   /// clear_root_noise() restores the priors.
   void change_root_priors(std::span<const double> priors);
   void clear_root_noise();
+  /// The root's edges with the priors of the evaluator, whatever a search has changed.
+  [[nodiscard]] const std::vector<Edge>& evaluated_root_edges() const noexcept {
+    return clean_.empty() ? root_edges_ : clean_;
+  }
   /// Sorts the root's edges without a child by `keys` (per edge of the root, in their order), the
   /// largest first; priors stay. clear_root_noise() restores the order.
   void order_root_edges(std::span<const double> keys);

@@ -98,6 +98,7 @@ class Part:
             self.run.spec,
             configuration=configuration,
             model_sha256=sha256,
+            surprise=configuration["record_surprise"],
             positions=positions,
         )
 

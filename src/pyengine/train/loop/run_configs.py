@@ -90,6 +90,9 @@ class WindowConfig(Section):
             learner waits for self-play.
         full_only (bool, default True): positions of fast searches, which are no policy targets,
             are left out.
+        surprise_weight (float in [0, 1], default 0.0): share of what is drawn of a game that is
+            drawn in proportion to how much its policy targets surprised the network [KataGo: 0.5];
+            above 0 ``[selfplay]`` needs ``record_surprise = true``.
     """
 
     section: ClassVar[str] = "window"
@@ -102,6 +105,7 @@ class WindowConfig(Section):
     minimum_positions: int = integer(2_000, 1)
     samples_per_position: float = number(4.0, above=True)
     full_only: bool = flag(True)
+    surprise_weight: float = number(0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

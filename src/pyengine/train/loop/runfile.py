@@ -205,7 +205,10 @@ class RunFile:
         for game in games:
             _named("game", lambda game=game: Layout.of(game, spec))  # type: ignore[misc]
         for number in range(len(games)):
-            self.selfplay_config(number)
+            recorded = self.selfplay_config(number).record_surprise
+            if self.window.surprise_weight > 0 and not recorded:
+                wanted = "0 without selfplay.record_surprise = true"
+                self.window.refuse("surprise_weight", wanted, self.window.surprise_weight)
         boards = {planes_shape(game, spec)[1:] for game in games}
         network = self.train.network
         if len(boards) > 1 and network.kind == "alphago_zero":

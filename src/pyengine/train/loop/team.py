@@ -52,6 +52,7 @@ def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Da
             full_only=run.window.full_only,
             reply=loss.reply_weight > 0,
             horizons=loss.target_horizons,
+            surprise_weight=run.window.surprise_weight,
         )
         for name, count in zip(run.game.name, games, strict=True)
     ]

@@ -86,7 +86,7 @@ def test_a_window_and_full_searches_alone_leave_the_targets_as_they_are(
         for name in ("reply", "replied", "short_values"):
             np.testing.assert_array_equal(row[name], every[key][name])
     some.set_window(3)
-    assert set(some._later._known) == {piece.path for piece in some.pieces}
+    assert set(some._worked_out._known) == {piece.path for piece in some.pieces}
     assert rows_of(some).keys() < every.keys()
 
 

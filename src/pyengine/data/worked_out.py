@@ -1,4 +1,4 @@
-"""Targets from what came later in a game: the opponent's reply, and the values of some plies on."""
+"""What is worked out from the records of a game: targets from later moves, chances by surprise."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.data.layout import VALUE_ALONE, Layout, Rows
+from pyengine.data.layout import FULL_SEARCH, VALUE_ALONE, Layout, Rows
 from pyengine.data.shards import ShardMaps
+from pyengine.data.source import Piece
 from pyengine.data.view import View
 
-__all__ = ["LaterTargets", "replies", "short_values"]
+__all__ = ["WorkedOut", "replies", "short_values", "surprise_weights"]
 
 
 def replies(rows: Rows) -> npt.NDArray[np.intp]:
@@ -50,8 +51,7 @@ def short_values(rows: Rows, horizons: tuple[float, ...]) -> npt.NDArray[np.floa
     sign = 1.0 - 2.0 * rows["to_move"][:, None]  # to values for the first player
     roots = sign * rows["root_value"][:, None]
     share = 1.0 / (1.0 + np.array(horizons, np.float64))
-    begins = np.flatnonzero(np.diff(rows["game"].astype(np.int64), prepend=-1))
-    ends = np.append(begins, len(rows))[1:]
+    begins, ends = _games(rows)
     mean = np.repeat((sign * rows["value"][:, None])[ends - 1], len(horizons), axis=1)
     found = np.empty((len(rows), len(horizons)))
     for back in range(1, int((ends - begins).max(initial=0)) + 1):
@@ -62,24 +62,55 @@ def short_values(rows: Rows, horizons: tuple[float, ...]) -> npt.NDArray[np.floa
     return (sign * found).astype(np.float32)
 
 
+def surprise_weights(rows: Rows, share: float) -> npt.NDArray[np.float32]:
+    """Return how often a record is drawn, float32[N]; 1 on average, and of each game.
+
+    Of the records that have a policy target a game's weight is given out again: ``1 - share`` of
+    it equally, ``share`` in proportion to their surprise [Wu, KataGoMethods.md, "Policy Surprise
+    Weighting": 0.5]. Others keep the weight 1.
+    """
+    begins, ends = _games(rows)
+    taught = (rows["flags"] & (FULL_SEARCH | VALUE_ALONE)) == FULL_SEARCH
+    surprise = np.where(taught, rows["surprise"].astype(np.float64), 0.0)
+    lengths = ends - begins
+    if len(rows) == 0:
+        return np.ones(0, np.float32)
+    total = np.add.reduceat(surprise, begins)
+    count = np.add.reduceat(taught.astype(np.float64), begins)
+    scale = np.divide(count, total, out=np.zeros_like(total), where=total > 0)
+    moved = share * (surprise * np.repeat(scale, lengths) - 1.0)
+    return (1.0 + np.where(taught & np.repeat(total > 0, lengths), moved, 0.0)).astype(np.float32)
+
+
+def _games(rows: Rows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return the first record of each game, and the one after its last."""
+    begins = np.flatnonzero(np.diff(rows["game"].astype(np.int64), prepend=-1))
+    return begins, np.append(begins, len(rows))[1:]
+
+
 @dataclass(frozen=True)
 class _OfShard:
     """Columns beside the records of a shard."""
 
     reply: npt.NDArray[np.intp] | None
     values: npt.NDArray[np.float32] | None
+    weights: npt.NDArray[np.float32] | None
 
 
-class LaterTargets:
-    """The targets of some rows; what is worked out for a shard is kept while it is in the window.
+class WorkedOut:
+    """What is worked out for some rows; that of a shard is kept while it is in the window.
 
     It pickles without what it keeps.
     """
 
-    def __init__(self, reply: bool, horizons: tuple[float, ...]) -> None:
-        """Say which are wanted."""
-        self.reply, self.horizons = reply, horizons
+    def __init__(
+        self, layout: Layout, *, reply: bool, horizons: tuple[float, ...], surprise_weight: float
+    ) -> None:
+        """Say what is wanted."""
+        self.reply, self.horizons, self.surprise_weight = reply, horizons, surprise_weight
+        self._layout = layout
         self._known: dict[Path, _OfShard] = {}
+        self._chances: tuple[View, npt.NDArray[np.float64]] | None = None
 
     def keep(self, paths: Iterable[Path]) -> None:
         """Forget all other shards."""
@@ -87,39 +118,55 @@ class LaterTargets:
         self._known = {path: known[path] for path in paths if path in known}
 
     def reply_visits(
-        self, view: View, rows: npt.NDArray[np.int64], layout: Layout, maps: ShardMaps
+        self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps
     ) -> npt.NDArray[np.uint16]:
         """Return the visits of the replies, uint16[N,A]; zeros where there is none."""
-        visits = np.zeros((len(rows), layout.actions), np.uint16)
+        visits = np.zeros((len(rows), self._layout.actions), np.uint16)
         for where, piece, at in view.located(rows):
-            shard = maps.rows(piece.path, layout, piece.shard.positions)
-            reply = self._of(piece.path, shard).reply
+            shard, known = self._of(piece, maps)
+            reply = known.reply
             assert reply is not None
             numbers = reply[at]
             visits[where[numbers >= 0]] = shard["visits"][numbers[numbers >= 0]]
         return visits
 
     def values(
-        self, view: View, rows: npt.NDArray[np.int64], layout: Layout, maps: ShardMaps
+        self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps
     ) -> npt.NDArray[np.float32]:
         """Return the values of some plies on, float32[N, len(horizons)]."""
         found = np.empty((len(rows), len(self.horizons)), np.float32)
         for where, piece, at in view.located(rows):
-            shard = maps.rows(piece.path, layout, piece.shard.positions)
-            values = self._of(piece.path, shard).values
+            values = self._of(piece, maps)[1].values
             assert values is not None
             found[where] = values[at]
         return found
 
-    def _of(self, path: Path, shard: Rows) -> _OfShard:
-        found = self._known.get(path)
+    def chances(self, view: View, maps: ShardMaps) -> npt.NDArray[np.float64] | None:
+        """Return the sums of the weights of the rows before each, and of all; None = all equal."""
+        if self.surprise_weight == 0:
+            return None
+        known = self._chances
+        if known is None or known[0] is not view:
+            weights = [np.zeros(1)]
+            for _, piece, at in view.located(np.arange(len(view))):
+                of_shard = self._of(piece, maps)[1].weights
+                assert of_shard is not None
+                weights.append(of_shard[at].astype(np.float64))
+            known = self._chances = (view, np.cumsum(np.concatenate(weights)))
+        return known[1]
+
+    def _of(self, piece: Piece, maps: ShardMaps) -> tuple[Rows, _OfShard]:
+        shard = maps.rows(piece.path, self._layout, piece.shard.positions)
+        found = self._known.get(piece.path)
         if found is None:
-            found = self._known[path] = _OfShard(
+            share = self.surprise_weight
+            found = self._known[piece.path] = _OfShard(
                 replies(shard) if self.reply else None,
                 short_values(shard, self.horizons) if self.horizons else None,
+                surprise_weights(shard, share) if share > 0 else None,
             )
-        return found
+        return shard, found
 
     def __getstate__(self) -> dict[str, Any]:
         """Each process works out its own."""
-        return {**self.__dict__, "_known": {}}
+        return {**self.__dict__, "_known": {}, "_chances": None}
