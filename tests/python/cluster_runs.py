@@ -74,10 +74,10 @@ def text_of(limits: str = "", *, first: str = "random", shards: int = 65_536) ->
 UNIFORM = Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0)
 
 
-def part_in(path: Path) -> Part:
+def part_in(path: Path, run: train.RunFile | None = None) -> Part:
     """Return self-play of a run in a folder, with a best player that is no network."""
     folder = RunFolder(path / "run")
-    run = run_of(first="uniform")
+    run = run or run_of(first="uniform")
     folder.begin(run)
     folder.set_best(UNIFORM)
     return Part("selfplay", folder, run)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pyengine
@@ -195,6 +196,14 @@ def test_actors_play_and_all_they_say_they_played_is_in_the_folder(part: Part) -
     assert data.games == delivered(part) >= 100
     told = part.folder.status("selfplay")["actors"]
     assert sum(each["games"] for each in told) == data.games
+
+
+def test_actors_deliver_the_surprise_where_it_is_recorded(tmp_path: Path) -> None:
+    text = run_of(first="uniform").text.replace("[search]", "record_surprise = true\n[search]", 1)
+    part = part_in(tmp_path, train.RunFile.from_toml(text))
+    assert work(part, Threads(), lambda: delivered(part) >= 5) == (0, "")
+    rows = data_of(part).sample(99, np.random.default_rng(0))
+    assert rows["surprise"].max() > 0
 
 
 def test_no_two_actors_have_the_same_random_numbers_in_any_sitting(part: Part) -> None:
