@@ -292,7 +292,7 @@ def _search_advice(row: Mapping[str, Any]) -> str:
 
 _ADVICE = {
     "latency": "another batch_size, in_flight of twice to four times the batch",
-    "opening": "a smaller batch_size: each power of two from 8 up to it is a session",
-    "memory": "a smaller batch_size: each power of two from 8 up to it has a copy of the weights",
+    "opening": "a smaller batch_size: powers of two below it are sessions where they are faster",
+    "memory": "a smaller batch_size: powers of two below it hold the weights where they are faster",
     "parity": "NVIDIA_TF32_OVERRIDE=0, which keeps all bits of float32; float16 has 11",
 }

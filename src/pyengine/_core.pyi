@@ -583,11 +583,15 @@ def open_onnx(
     engine_cache: os.PathLike | str | bytes | None = None,
     as_device: bool = False,
     one_session: bool = False,
+    call_seconds: collections.abc.Mapping[
+        typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
+    ] = {},
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
     = the best that works. engine_cache: folder of TensorRT's engines of this model. For tests:
-    as_device calls the CPU as a GPU is called, one_session as TensorRT is.
+    as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of
+    calls by their rows, in the place of measured ones.
     """
 
 def ort_provider_problem(

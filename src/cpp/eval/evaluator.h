@@ -111,9 +111,10 @@ struct EvalBatch {
   std::vector<EvalLeaf> leaves;  ///< [capacity]
   const int capacity;            ///< rows, and leaves
   int num_leaves = 0;
-  int num_rows = 0;       ///< of leaves [0, num_leaves)
-  bool use_cache = true;  ///< off where an answer must not depend on what was evaluated before
-  std::size_t bytes = 0;  ///< of memory, about; counts against a search's limit
+  int num_rows = 0;         ///< of leaves [0, num_leaves)
+  bool use_cache = true;    ///< off where an answer must not depend on what was evaluated before
+  bool repeatable = false;  ///< nor on what a device took for how many rows
+  std::size_t bytes = 0;    ///< of memory, about; counts against a search's limit
 };
 
 /// Counters of an evaluator since it was made; read at any time from any thread.

@@ -162,6 +162,7 @@ class BoundMixed final : public BoundEvaluator {
     PartBatch& own = mixed.parts[i];
     drop_unused(mixed, own);
     own.batch->use_cache = mixed.use_cache;
+    own.batch->repeatable = mixed.repeatable;
     EvalLeaf& asked = own.batch->next();
     copy_question(mixed.next(), asked, with_position);
     if (i != kNetwork) asked.symmetry = LeafSymmetry::identity;

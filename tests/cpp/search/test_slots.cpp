@@ -25,7 +25,7 @@ struct Cycle {
   Slots slots;
   explicit Cycle(const EvaluatorTraits& traits, int most = 8, bool many = false) : slots(traits) {
     slots.plan({most, 2});
-    slots.begin(true, many);
+    slots.begin(true, false, many);
   }
   /// A slot in the hands of a worker that gathers.
   Slot& gathered(int leaves) {

@@ -1,4 +1,4 @@
-"""Networks called as on a GPU: device threads, a session for each batch size, sizes padded.
+"""Networks called as on a GPU: device threads, a session for a size of batches, sizes padded.
 
 The CPU poses as the device; what only a GPU does (page-locked memory, its own errors) is seen by
 ``pyengine doctor --gpu``.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +23,10 @@ from tiny_models import TinyModel
 SPEC = ModelSpec(planes=("own[0]", "opp[0]", "ones"), policy="logits", value="scalar")
 GAME = pyengine.load_game("connect_four")
 PLANES = (3, 6, 7)
+#: Seconds of a call by its rows where these take the time: a size is worth half the next larger.
+BUSY = {rows: 1e-3 * rows for rows in range(1, 257)}
+#: Where a call costs the same, however few its rows.
+WAITING = dict.fromkeys(range(1, 257), 1e-3)
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +35,18 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return model.write(tmp_path_factory.mktemp("models") / "m.onnx")
 
 
-def open_model(path: Path, *, one_session: bool = False, max_batch: int = 0) -> _core.OnnxModel:
+def open_model(
+    path: Path,
+    *,
+    one_session: bool = False,
+    max_batch: int = 0,
+    call_seconds: dict[int, float] = BUSY,
+) -> _core.OnnxModel:
     """Open a file as on a GPU; with one session for all batches, as TensorRT has it."""
     return _core.open_onnx(
         path, library=runtime.find_library(), providers=[("cpu", {})], device_id=0,
         max_batch=max_batch, threads=0, as_device=True, one_session=one_session,
+        call_seconds=call_seconds,
     )  # fmt: skip
 
 
@@ -47,11 +60,20 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
 
 
 @pytest.mark.parametrize("max_batch", [0, 1, 24])
-@pytest.mark.parametrize("one_session", [False, True], ids=["a session a size", "one session"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"call_seconds": BUSY},
+        {"call_seconds": WAITING},
+        {"call_seconds": {}},
+        {"one_session": True},
+    ],
+    ids=["a session a size", "a session a batch", "as measured", "one session"],
+)
 def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
-    path: Path, max_batch: int, one_session: bool
+    path: Path, max_batch: int, settings: dict[str, Any]
 ) -> None:
-    device = evaluator_of(open_model(path, one_session=one_session, max_batch=max_batch))
+    device = evaluator_of(open_model(path, max_batch=max_batch, **settings))
     cpu = OnnxEvaluator(path, SPEC, providers=["cpu"])
     states = random_states(GAME, 100)
     for rows in (1, 2, 7, 8, 9, 33, 64, 65, 100):
@@ -128,6 +150,83 @@ def test_sessions_are_few_whatever_the_sizes_of_batches(path: Path) -> None:
     for batch_size in range(1, 100):
         device.evaluate(states, batch_size=batch_size)
     assert model.sessions == 7 + 1 + 8  # 128, and as many others as may have their own
+
+
+def test_the_first_session_serves_the_largest_size(path: Path) -> None:
+    model = open_model(path)
+    with Engine(GAME, evaluator_of(model), batch_size=64) as engine:
+        engine.search(GAME.new_initial_state(), simulations=100)
+        assert model.sessions == 4  # 64, 32, 16, 8
+    with Engine(GAME, evaluator_of(model), batch_size=32):
+        assert model.sessions == 4  # and none to look at the outputs again
+
+
+def test_a_size_as_slow_as_the_next_larger_has_no_session(path: Path) -> None:
+    model = open_model(path, call_seconds={64: 9e-3, 32: 5e-3, 16: 4.9e-3, 8: 1e-3})
+    with Engine(GAME, evaluator_of(model), batch_size=64, cache_entries=0) as engine:
+        engine.search(GAME.new_initial_state(), simulations=1)
+        stats = engine.stats()
+        assert stats["evaluations"] == stats["batches"]
+        assert stats["padding"] == 31 * stats["batches"]
+    assert model.sessions == 2  # that of 16 rows was closed, and one of 8 never opened
+    with Engine(GAME, evaluator_of(model), batch_size=16):
+        assert model.sessions == 4  # a batch has its own size; 8 rows are worth it here
+
+
+def test_batches_have_one_size_where_fewer_rows_are_no_faster(path: Path) -> None:
+    model = open_model(path, call_seconds=WAITING)
+    with Engine(GAME, evaluator_of(model), batch_size=64, cache_entries=0) as engine:
+        engine.search_many(random_states(GAME, 8), simulations=200)
+        stats = engine.stats()
+    assert stats["evaluations"] + stats["padding"] == 64 * stats["batches"]
+    assert model.sessions == 1
+
+
+def test_engines_that_open_at_once_agree_on_the_sizes(path: Path) -> None:
+    """Each size is timed once, whoever comes first, and every batch is padded alike."""
+    for call_seconds in ({}, BUSY):
+        model = open_model(path, call_seconds=call_seconds)
+        device = evaluator_of(model)
+
+        def padding_of(states: list[pyengine.State], device: Evaluator = device) -> float:
+            with Engine(GAME, device, batch_size=64, cache_entries=0, solver=False) as engine:
+                engine.search(states[0], simulations=1)
+                stats = engine.stats()
+                engine.search_many(states, simulations=50)
+                return stats["padding"] / stats["batches"]
+
+        states = random_states(GAME, 16, plies=4)
+        with ThreadPoolExecutor(4) as pool:
+            paddings = list(pool.map(padding_of, [states] * 4))
+        assert len(set(paddings)) == 1, paddings
+        size = int(paddings[0]) + 1  # of one row
+        assert model.sessions == {64: 1, 32: 2, 16: 3, 8: 4}[size]
+
+
+def test_a_deterministic_search_does_not_depend_on_what_was_measured(path: Path) -> None:
+    """Its batches have one size: the last bits of an output may depend on the number of rows."""
+    for call_seconds in (BUSY, WAITING):
+        with Engine(
+            GAME,
+            evaluator_of(open_model(path, call_seconds=call_seconds)),
+            batch_size=64,
+            deterministic=True,
+        ) as engine:
+            engine.search(GAME.new_initial_state(), simulations=100)
+            stats = engine.stats()
+            assert stats["evaluations"] + stats["padding"] == 64 * stats["batches"]
+
+
+def test_devices_that_differ_in_speed_evaluate_alike(path: Path) -> None:
+    models = [open_model(path), open_model(path, call_seconds=WAITING)]
+    states = random_states(GAME, 100)
+    device = evaluator_of(*models)
+    expected = OnnxEvaluator(path, SPEC, providers=["cpu"]).evaluate(states)
+    for rows in (100, 3, 40, 9):
+        found = device.evaluate(states[:rows], batch_size=64)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other[:rows], atol=1e-6)
+    assert [model.sessions for model in models] == [5, 3]  # batches have 64, 4 and 16 rows
 
 
 def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:

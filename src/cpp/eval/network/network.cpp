@@ -107,6 +107,7 @@ class BoundNetwork final : public BoundEvaluator {
   void evaluate(EvalBatch& asked) override {
     network_->check_usable();
     auto& batch = static_cast<NetworkBatch&>(asked);
+    batch.raw->repeatable = batch.repeatable;
     const int computed = network_->run(*batch.raw, batch.num_rows);
     rows_.fetch_add(static_cast<std::uint64_t>(batch.num_rows), std::memory_order_relaxed);
     padding_.fetch_add(static_cast<std::uint64_t>(computed - batch.num_rows),

@@ -34,6 +34,7 @@ class RawMemory {
   std::byte* planes = nullptr;    ///< [capacity][planes] of RawNetwork::input_type()
   const float* policy = nullptr;  ///< [capacity][policy]; filled by run()
   const float* value = nullptr;   ///< [capacity][value]; filled by run()
+  bool repeatable = false;        ///< see EvalBatch
 };
 
 /// Buffers of float32 in the program's memory.

@@ -15,11 +15,6 @@ constexpr std::align_val_t kCacheLine{64};
 
 }  // namespace
 
-std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows) {
-  shape[0] = rows;
-  return shape;
-}
-
 Buffer::Buffer(std::size_t bytes)
     : memory_(static_cast<std::byte*>(::operator new(bytes, kCacheLine))) {
   std::fill_n(memory_.get(), bytes, std::byte{0});
@@ -78,13 +73,24 @@ OrtMemory::~OrtMemory() {
 
 void OrtMemory::prepare(LoadedModel& model) {
   if (!model.on_device()) return;
-  for (const int size : calls_.sizes()) call(model, 0, size);
+  CallPlan plan = calls_;
+  if (const auto sizes = plan.sizes(); sizes.size() > 1 && model.session_a_size()) {
+    plan.least = least_worthwhile(sizes, [&](int rows, double most) {
+      Call timed = tensors(0, rows);
+      return model.seconds_of(device_call(rows), most,
+                              [&](OrtSession* session) { run(session, timed); });
+    });
+  }
+  plans_.insert_or_assign(&model, plan);
+  for (const int size : plan.sizes()) call(model, 0, size);
 }
 
 int OrtMemory::run(LoadedModel& model, int rows) {
+  const CallPlan& plan = calls_of(model);
+  const bool one_size = repeatable && model.session_a_size();
   int computed = 0;
-  for (int start = 0; start < rows; start += calls_.limit) {
-    const int padded = calls_.padded(std::min(calls_.limit, rows - start));
+  for (int start = 0; start < rows; start += plan.limit) {
+    const int padded = plan.padded(one_size ? plan.limit : std::min(plan.limit, rows - start));
     Call& made = call(model, start, padded);
     std::shared_lock shared(device_lock(), std::defer_lock);
     if (model.on_device()) shared.lock();
@@ -101,25 +107,40 @@ std::size_t OrtMemory::rows_of(int capacity) const noexcept {
   return static_cast<std::size_t>(calls * calls_.limit);
 }
 
+const CallPlan& OrtMemory::calls_of(const LoadedModel& model) const {
+  const auto plan = plans_.find(&model);
+  return plan == plans_.end() ? calls_ : plan->second;
+}
+
+DeviceCall OrtMemory::device_call(int rows) const {
+  return {plan_->input, plan_->input_shape, rows, calls_.limit};
+}
+
 OrtMemory::Call& OrtMemory::call(LoadedModel& model, int start, int rows) {
   const auto [at, added] = made_.try_emplace({&model, start, rows});
   Call& made = at->second;
   if (!added && made.session != nullptr) return made;
-  const auto tensor = [&](std::byte* data, const auto& shape, ElementType type) {
-    return make_tensor(api_, cpu_.get(), data, with_rows(shape, rows), type);
-  };
-  const std::size_t row_bytes = plan_->input_row * size_of(plan_->input_type);
-  made.input = tensor(input_.data() + static_cast<std::size_t>(start) * row_bytes,
-                      plan_->input_shape, plan_->input_type);
-  made.policy = tensor(policy_.row(start), plan_->policy.shape, plan_->policy.type);
-  made.value = tensor(value_.row(start), plan_->value.shape, plan_->value.type);
+  made = tensors(start, rows);
   if (model.on_device()) {
-    made.session = model.session_for({plan_->input, plan_->input_shape, rows, calls_.limit},
-                                     [&](OrtSession* opened) { run(opened, made); });
+    made.session =
+        model.session_for(device_call(rows), [&](OrtSession* opened) { run(opened, made); });
   } else {
     made.binding = bind(made);
     made.session = session_.get();
   }
+  return made;
+}
+
+OrtMemory::Call OrtMemory::tensors(int start, int rows) const {
+  const auto tensor = [&](std::byte* data, const auto& shape, ElementType type) {
+    return make_tensor(api_, cpu_.get(), data, with_rows(shape, rows), type);
+  };
+  const std::size_t row_bytes = plan_->input_row * size_of(plan_->input_type);
+  Call made;
+  made.input = tensor(input_.data() + static_cast<std::size_t>(start) * row_bytes,
+                      plan_->input_shape, plan_->input_type);
+  made.policy = tensor(policy_.row(start), plan_->policy.shape, plan_->policy.type);
+  made.value = tensor(value_.row(start), plan_->value.shape, plan_->value.type);
   return made;
 }
 

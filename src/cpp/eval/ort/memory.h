@@ -37,8 +37,6 @@ struct Plan {
   [[nodiscard]] bool probed() const noexcept { return !policy.shape.empty(); }
 };
 
-[[nodiscard]] std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows);
-
 /// Zeroed memory at a cache line. Page-locked memory, where there is a GPU, was tried: no faster.
 class Buffer {
  public:
@@ -75,8 +73,8 @@ class OrtMemory final : public RawMemory {
   OrtMemory& operator=(const OrtMemory&) = delete;
   ~OrtMemory() override;
 
-  /// On a device: opens the sessions of all sizes and runs them once, now and not in the search.
-  /// `model`: the one of the constructor, or the same file on another device.
+  /// On a device: opens the sessions of the sizes that are worth it and runs them, now and not in
+  /// the search. `model`: the one of the constructor, or the same file on another device.
   void prepare(LoadedModel& model);
   /// Runs the first `rows` rows on that model; returns the rows computed.
   int run(LoadedModel& model, int rows);
@@ -95,11 +93,15 @@ class OrtMemory final : public RawMemory {
   };
 
   [[nodiscard]] std::size_t rows_of(int capacity) const noexcept;
+  [[nodiscard]] const CallPlan& calls_of(const LoadedModel& model) const;
+  [[nodiscard]] DeviceCall device_call(int rows) const;
   Call& call(LoadedModel& model, int start, int rows);
+  Call tensors(int start, int rows) const;
   void run(OrtSession* session, Call& call) const;
   Handle<OrtIoBinding> bind(const Call& call) const;
 
-  const CallPlan calls_;
+  const CallPlan calls_;                          ///< with all sizes
+  std::map<const LoadedModel*, CallPlan> plans_;  ///< of devices, as measured on each
   std::shared_ptr<LoadedModel> model_;
   const Api& api_;
   std::shared_ptr<const Plan> plan_;

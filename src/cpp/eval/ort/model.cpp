@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -19,7 +20,33 @@ namespace {
 /// the network's weights.
 constexpr std::size_t kMostOddSizes = 8;
 
+/// Of a few runs; one is enough where it takes long.
+double least_seconds(const std::function<void()>& run) {
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  constexpr int kMostRuns = 5;
+  constexpr Seconds kLongest{0.02};
+  Seconds least = Seconds::max();
+  const auto begun = Clock::now();
+  for (int i = 0; i < kMostRuns && Clock::now() - begun < kLongest; ++i) {
+    const auto start = Clock::now();
+    run();
+    least = std::min(least, Seconds(Clock::now() - start));
+  }
+  return least.count();
+}
+
+/// Whether inputs differ in their number of rows alone.
+bool same_row(const std::vector<std::int64_t>& shape, const std::vector<std::int64_t>& other) {
+  return std::equal(shape.begin() + 1, shape.end(), other.begin() + 1, other.end());
+}
+
 }  // namespace
+
+std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows) {
+  shape[0] = rows;
+  return shape;
+}
 
 FairSharedMutex& device_lock() noexcept {
   struct OfProcess {
@@ -156,10 +183,7 @@ int LoadedModel::rows_of_largest_call(int capacity) {
 }
 
 bool LoadedModel::serves(const Prepared& session, const DeviceCall& call) const {
-  if (!std::equal(session.shape.begin() + 1, session.shape.end(), call.shape.begin() + 1,
-                  call.shape.end())) {
-    return false;
-  }
+  if (!same_row(session.shape, call.shape)) return false;
   if (!one_session()) return session.shape[0] == call.rows;
   return profile_can_name(call.input) ? session.shape[0] >= call.limit
                                       : session.shape[0] == call.limit;
@@ -210,32 +234,100 @@ Handle<OrtSession> LoadedModel::open_with_engine(
   return open_once();
 }
 
+LoadedModel::Candidate::Candidate(LoadedModel& model, const DeviceCall& call,
+                                  const FirstRun& first_run)
+    : model_(model), session_(model.first_may_serve() ? model.take_idle() : nullptr) {
+  if (session_ == nullptr) {
+    opened_ = model.open_for(call);
+    session_ = opened_.get();
+  }
+  try {
+    first_run(session_);
+  } catch (...) {
+    if (opened_ == nullptr) model.give_idle(session_);
+    throw;
+  }
+}
+
+LoadedModel::Candidate::~Candidate() {
+  if (!kept_ && opened_ == nullptr) model_.give_idle(session_);
+}
+
+void LoadedModel::Candidate::keep(const DeviceCall& call) {
+  Prepared prepared{call.shape, session_};
+  prepared.shape[0] = call.rows;
+  if (model_.one_session()) {
+    const auto profile = engine_profile(call.input, {}, call.limit, model_.options.max_batch);
+    prepared.shape[0] =
+        profile_can_name(call.input) && opened_ != nullptr ? profile.most : call.limit;
+  }
+  const std::lock_guard lock(model_.mutex_);
+  model_.prepared_.push_back(std::move(prepared));
+  if (opened_ != nullptr) model_.more_.push_back(std::move(opened_));
+  kept_ = true;
+}
+
 OrtSession* LoadedModel::session_for(const DeviceCall& call, const FirstRun& first_run) {
   if (OrtSession* found = known(call)) return found;
   const std::lock_guard alone(device_lock());
   if (OrtSession* found = known(call)) return found;
-  Handle<OrtSession> made;
-  OrtSession* taken = first_may_serve() ? take_idle() : nullptr;
-  if (taken == nullptr) {
-    made = open_for(call);
-    taken = made.get();
-  }
-  try {
-    first_run(taken);
-  } catch (...) {
-    if (made == nullptr) give_idle(taken);
-    throw;
-  }
-  Prepared prepared{call.shape, taken};
-  prepared.shape[0] = call.rows;
-  if (one_session()) {
-    const auto profile = engine_profile(call.input, {}, call.limit, options.max_batch);
-    prepared.shape[0] = profile_can_name(call.input) && made != nullptr ? profile.most : call.limit;
-  }
+  Candidate candidate(*this, call, first_run);
+  candidate.keep(call);
+  return candidate.get();
+}
+
+double LoadedModel::seconds_of(const DeviceCall& call, double most, const FirstRun& run) {
+  if (const auto found = known_seconds(call)) return *found;
+  const std::lock_guard alone(device_lock());
+  if (const auto found = known_seconds(call)) return *found;
+  if (OrtSession* found = known(call)) return measure(call, found, run);
+  Candidate candidate(*this, call, run);
+  const double seconds = measure(call, candidate.get(), run);
+  if (seconds <= most) candidate.keep(call);
+  return seconds;
+}
+
+std::optional<double> LoadedModel::known_seconds(const DeviceCall& call) const {
   const std::lock_guard lock(mutex_);
-  if (made != nullptr) more_.push_back(std::move(made));
-  prepared_.push_back(std::move(prepared));
-  return taken;
+  const auto found = seconds_.find(with_rows(call.shape, call.rows));
+  return found == seconds_.end() ? std::nullopt : std::optional(found->second);
+}
+
+double LoadedModel::measure(const DeviceCall& call, OrtSession* session, const FirstRun& run) {
+  const auto given = options.call_seconds.find(call.rows);
+  const double seconds =
+      given != options.call_seconds.end() ? given->second : least_seconds([&] { run(session); });
+  const std::lock_guard lock(mutex_);
+  return seconds_.emplace(with_rows(call.shape, call.rows), seconds).first->second;
+}
+
+void LoadedModel::probe(const DeviceCall& call, const FirstRun& run) {
+  bool ran = false;
+  const FirstRun noted = [&](OrtSession* session) {
+    run(session);
+    ran = true;
+  };
+  if (!one_session() && known(call) == nullptr) {
+    const std::lock_guard alone(device_lock());
+    if (OrtSession* idle = take_idle()) {
+      const std::shared_ptr<OrtSession> again(idle, [this](auto* used) { give_idle(used); });
+      return run(idle);
+    }
+  }
+  OrtSession* session = session_for(call, noted);
+  const std::shared_lock shared(device_lock());
+  if (!ran) run(session);
+}
+
+int LoadedModel::least_prepared(const std::vector<std::int64_t>& shape, int otherwise) const {
+  const std::lock_guard lock(mutex_);
+  std::optional<int> least;
+  for (const Prepared& prepared : prepared_) {
+    if (!same_row(prepared.shape, shape)) continue;
+    const int rows = static_cast<int>(prepared.shape[0]);
+    least = std::min(least.value_or(rows), rows);
+  }
+  return least.value_or(otherwise);
 }
 
 }  // namespace pyengine::ort

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -54,6 +55,9 @@ FairSharedMutex& device_lock() noexcept;
 /// opening a model may take minutes and the caller may hold the GIL.
 void close_on_device(std::vector<Handle<OrtSession>> sessions);
 
+/// The shape of an input, or output, of so many rows.
+[[nodiscard]] std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows);
+
 /// The calls that a session on a device is opened for.
 struct DeviceCall {
   std::string input;                ///< name of the tensor
@@ -79,6 +83,15 @@ struct LoadedModel {
   /// unless one_session(). Opened at the first call and run by `first_run`, alone on the device;
   /// what that throws is passed on, and the session closed.
   OrtSession* session_for(const DeviceCall& call, const FirstRun& first_run);
+  /// On a device: seconds of a call, measured once for a shape, alone on the device. The session
+  /// that was opened for it is kept where they are at most `most`, and else closed. `run`: the
+  /// call.
+  double seconds_of(const DeviceCall& call, double most, const FirstRun& run);
+  /// On a device: runs a call whose outputs alone matter, on the first session while no size has
+  /// taken that.
+  void probe(const DeviceCall& call, const FirstRun& run);
+  /// On a device: rows of the smallest session for inputs of this shape, else `otherwise`.
+  [[nodiscard]] int least_prepared(const std::vector<std::int64_t>& shape, int otherwise) const;
   /// On a device: most rows of a call in batches of `capacity`: all of them, as long as few sizes
   /// are wanted that are no powers of two, since each is a session; then the next power of two.
   int rows_of_largest_call(int capacity);
@@ -94,6 +107,8 @@ struct LoadedModel {
   [[nodiscard]] bool one_session() const noexcept {
     return provider == kTensorRt || options.one_session;
   }
+  /// On a device: each size of batches that is worth it has a session.
+  [[nodiscard]] bool session_a_size() const noexcept { return on_device() && !one_session(); }
 
   const Library& library;
   std::filesystem::path path;
@@ -111,6 +126,22 @@ struct LoadedModel {
     std::vector<std::int64_t> shape;  ///< [0]: rows; the most, where it serves all sizes
     OrtSession* session = nullptr;
   };
+  /// A session that has run once and serves no call yet: one of ours, or one just opened.
+  class Candidate {
+   public:
+    Candidate(LoadedModel& model, const DeviceCall& call, const FirstRun& first_run);
+    Candidate(const Candidate&) = delete;
+    Candidate& operator=(const Candidate&) = delete;
+    ~Candidate();
+    [[nodiscard]] OrtSession* get() const noexcept { return session_; }
+    void keep(const DeviceCall& call);
+
+   private:
+    LoadedModel& model_;
+    OrtSession* session_ = nullptr;
+    Handle<OrtSession> opened_;
+    bool kept_ = false;
+  };
 
   void open_on_best();
   void open(std::vector<OrtProvider> providers);
@@ -119,6 +150,8 @@ struct LoadedModel {
   void check_unchanged() const;
   [[nodiscard]] bool serves(const Prepared& session, const DeviceCall& call) const;
   [[nodiscard]] OrtSession* known(const DeviceCall& call) const;
+  [[nodiscard]] std::optional<double> known_seconds(const DeviceCall& call) const;
+  double measure(const DeviceCall& call, OrtSession* session, const FirstRun& run);
   [[nodiscard]] bool first_may_serve() const;
   [[nodiscard]] Handle<OrtSession> open_for(const DeviceCall& call) const;
   [[nodiscard]] Handle<OrtSession> open_with_engine(
@@ -128,9 +161,10 @@ struct LoadedModel {
   bool private_sessions_ = false;
   std::vector<OrtProvider> providers_;  ///< of the first session
   mutable std::mutex mutex_;
-  std::vector<Handle<OrtSession>> more_;     ///< guarded by mutex_; sessions beside the first
-  std::vector<OrtSession*> idle_;            ///< guarded by mutex_; sessions that nobody holds
-  std::vector<Prepared> prepared_;           ///< guarded by mutex_
+  std::vector<Handle<OrtSession>> more_;  ///< guarded by mutex_; sessions beside the first
+  std::vector<OrtSession*> idle_;         ///< guarded by mutex_; sessions that nobody holds
+  std::vector<Prepared> prepared_;        ///< guarded by mutex_
+  std::map<std::vector<std::int64_t>, double> seconds_;  ///< guarded by mutex_; by input's shape
   std::set<int> odd_sizes_;                  ///< guarded by mutex_; rows, no powers of two
   std::filesystem::file_time_type written_;  ///< the file, as it was opened
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <mutex>
 #include <numeric>
-#include <shared_mutex>
 #include <utility>
 
 #include "base/error.h"
@@ -137,14 +136,7 @@ void check_output(const LoadedModel& model, const OutputPlan& output, int rows) 
 void run_probe(LoadedModel& model, const Plan& plan, int rows, int limit,
                const LoadedModel::FirstRun& run) {
   if (!model.on_device()) return run(model.session.get());
-  bool opened = false;
-  OrtSession* session =
-      model.session_for({plan.input, plan.input_shape, rows, limit}, [&](auto* fresh) {
-        run(fresh);
-        opened = true;
-      });
-  const std::shared_lock shared(device_lock());
-  if (!opened) run(session);
+  model.probe({plan.input, plan.input_shape, rows, limit}, run);
 }
 
 /// Runs zeros through the network: the true shapes of its outputs are known before a search uses
@@ -172,11 +164,12 @@ void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   check_output(model, plan.value, rows);
 }
 
-/// Probes with a size that batches have. Where one session serves all sizes, its engine is built
-/// for the largest batch, which is not known here: make_memory() probes then.
+/// Probes without opening a session where there is one. Where one session serves all sizes, its
+/// engine is built for the largest batch, which is not known here: make_memory() probes then.
 void probe_now(LoadedModel& model, Plan& plan) {
   if (model.on_device() && model.one_session()) return;
-  const CallPlan calls = calls_for(model, plan, model.on_device() ? 8 : 2);
+  const int rows = model.on_device() ? model.least_prepared(plan.input_shape, kLeastRows) : 2;
+  const CallPlan calls = calls_for(model, plan, rows);
   probe(model, plan, calls.limit, calls.limit);
 }
 

@@ -31,6 +31,8 @@ struct OrtOptions {
   bool as_device = false;  ///< the CPU is called as a GPU is: for tests where there is none
   /// One session serves batches of all sizes, as TensorRT's does; else each size has its own.
   bool one_session = false;
+  /// Seconds of a call on a device by its rows, in the place of measured ones: for tests.
+  std::map<int, double> call_seconds;
   /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
   /// The timings of layers, which all models have in common, go to its parent folder.
   std::filesystem::path engine_cache;

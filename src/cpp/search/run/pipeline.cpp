@@ -99,7 +99,7 @@ void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions
   const Pass pass = team_.pass();  // threads of a device may be on their way to sleep
   options_ = options;
   plan_ = planned.plan;
-  slots_.begin(plan_.use_cache, plan_.many);
+  slots_.begin(plan_.use_cache, plan_.rounds, plan_.many);
   ending_.store(false, std::memory_order_relaxed);
   end_ = RunEnd::completed;
   error_ = nullptr;

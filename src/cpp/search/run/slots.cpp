@@ -25,7 +25,9 @@ bool Slots::may_gather(Load load) const noexcept {
 Slot* Slots::take() noexcept {
   Slot* slot = partial_.pop_fullest();
   if (slot == nullptr) slot = free_.pop_front();
-  if (slot != nullptr) slot->batch->use_cache = use_cache_;
+  if (slot == nullptr) return nullptr;
+  slot->batch->use_cache = use_cache_;
+  slot->batch->repeatable = repeatable_;
   return slot;
 }
 

@@ -34,8 +34,9 @@ class Slots {
   /// Before a run, when all slots are free: drops those beyond the plan.
   void plan(const SlotPlan& plan) noexcept;
   /// `many`: see TurnPlan.
-  void begin(bool use_cache, bool many) noexcept {
+  void begin(bool use_cache, bool repeatable, bool many) noexcept {
     use_cache_ = use_cache;
+    repeatable_ = repeatable;
     many_ = many;
   }
   [[nodiscard]] const SlotPlan& planned() const noexcept { return plan_; }
@@ -116,6 +117,7 @@ class Slots {
   const Ahead ahead_;
   SlotPlan plan_;
   bool use_cache_ = false;
+  bool repeatable_ = false;
   bool many_ = false;
 
   std::vector<std::unique_ptr<Slot>> slots_;

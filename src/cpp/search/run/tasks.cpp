@@ -155,6 +155,7 @@ Slot* Pipeline::make_slot() {
     slot->batch = evaluator_.make_batch(batch_rows_);
     slot->flights.resize(slot->batch->leaves.size());
     slot->batch->use_cache = plan_.use_cache;
+    slot->batch->repeatable = plan_.rounds;
     const Pass pass = team_.pass();
     batch_bytes_.fetch_add(slot->batch->bytes, std::memory_order_relaxed);
     return slots_.add(std::move(slot));
