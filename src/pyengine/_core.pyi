@@ -282,6 +282,11 @@ class OnnxModel:
         "named", or why the GPU is used or is not.
         """
     @property
+    def provider_text(self) -> str:
+        """
+        The provider, and whether CUDA graphs that were asked for are used, or why not.
+        """
+    @property
     def sessions(self) -> int:
         """
         Sessions of the library that are open.
@@ -586,12 +591,14 @@ def open_onnx(
     call_seconds: collections.abc.Mapping[
         typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
     ] = {},
+    graphs: str = "",
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
     = the best that works. engine_cache: folder of TensorRT's engines of this model. For tests:
     as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of
-    calls by their rows, in the place of measured ones.
+    calls by their rows, in the place of measured ones; graphs: "working", "refused" or
+    "stale" CUDA graphs.
     """
 
 def ort_provider_problem(

@@ -14,6 +14,7 @@ from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import as_evaluator
 from pyengine.games import as_game, can_be_recognised, game_of, load_game
+from pyengine.providers import tell_of_graphs
 from pyengine.result import SearchResult
 
 __all__ = ["Engine", "search"]
@@ -71,6 +72,7 @@ class Engine:
         self._searcher: _core.Searcher | None = _core.Searcher(
             self._game, self._evaluator, self._config.as_core()
         )
+        tell_of_graphs(self._searcher.stats()["provider"])
 
     @property
     def game(self) -> _core.Game:
@@ -255,7 +257,7 @@ class Engine:
             scheduler_passes: of the threads through the scheduler's mutex.
             wake_ups: of sleeping threads.
             queue_operations: of the lines in which searches and batches wait.
-            provider: that runs the network.
+            provider: that runs the network, and whether CUDA graphs that were asked for are used.
         """
         stats = dict(self._searcher_open.stats())
         batches = stats["batches"]

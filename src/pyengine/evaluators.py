@@ -27,6 +27,7 @@ from pyengine.providers import (
     engine_folder_of,
     natural,
     provider_list,
+    tell_of_graphs,
 )
 from pyengine.rollout_policy import RolloutPolicy
 from pyengine.spec import ModelSpec, spec_of_model
@@ -269,6 +270,7 @@ class OnnxEvaluator(Evaluator):
             ``"cpu"``), the most wanted first, or pairs of a name and its options as ONNX Runtime
             takes them: ``("CUDAExecutionProvider", {"use_tf32": 0})``. CUDA's own defaults but for
             ``cudnn_conv_algo_search = HEURISTIC`` and ``prefer_nhwc = 1``, which are faster.
+            With ``enable_cuda_graph = 1`` each size of batches is captured as a CUDA graph.
             TensorRT gets one engine for batches of all sizes (``trt_profile_*_shapes``), kept with
             its timings in ``~/.cache/pyengine/tensorrt`` (``XDG_CACHE_HOME``) for the 32 networks
             used last; ``trt_engine_cache_enable = 0`` keeps none. What is named here wins.
@@ -349,6 +351,8 @@ class OnnxEvaluator(Evaluator):
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
+        for model in models:
+            tell_of_graphs(model.provider_text)
 
     def __repr__(self) -> str:
         """Show the file and the provider."""

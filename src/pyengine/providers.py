@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +20,10 @@ __all__ = [
     "engine_folder_of",
     "natural",
     "provider_list",
+    "tell_of_graphs",
 ]
+
+_log = logging.getLogger("pyengine")
 
 #: A name, or a name and options.
 ProviderLike: TypeAlias = str | tuple[str, Mapping[str, object]]
@@ -57,6 +62,17 @@ def check_on_gpus(devices: list[int], models: list[_core.OnnxModel]) -> None:
             raise ModelError(
                 f"devices: expected the GPU {device}, found the CPU ({model.provider_reason})"
             )
+
+
+def tell_of_graphs(provider: str) -> None:
+    """Log once that CUDA graphs that were asked for are not used, and why."""
+    if " without CUDA graphs (" in provider:
+        _log_once(provider)
+
+
+@functools.lru_cache(maxsize=64)
+def _log_once(provider: str) -> None:
+    _log.warning("the network runs on %s", provider)
 
 
 def natural(name: str, value: Any, least: int) -> int:

@@ -6,6 +6,7 @@ The CPU poses as the device; what only a GPU does (page-locked memory, its own e
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import Engine, Evaluator, ModelSpec, OnnxEvaluator, _core, runtime
+from pyengine import Engine, Evaluator, ModelSpec, OnnxEvaluator, _core, providers, runtime
 from pyengine.doctor.device import random_states
 from tiny_models import TinyModel
 
@@ -41,12 +42,13 @@ def open_model(
     one_session: bool = False,
     max_batch: int = 0,
     call_seconds: dict[int, float] = BUSY,
+    graphs: str = "",
 ) -> _core.OnnxModel:
     """Open a file as on a GPU; with one session for all batches, as TensorRT has it."""
     return _core.open_onnx(
         path, library=runtime.find_library(), providers=[("cpu", {})], device_id=0,
         max_batch=max_batch, threads=0, as_device=True, one_session=one_session,
-        call_seconds=call_seconds,
+        call_seconds=call_seconds, graphs=graphs,
     )  # fmt: skip
 
 
@@ -67,8 +69,21 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
         {"call_seconds": WAITING},
         {"call_seconds": {}},
         {"one_session": True},
+        {"graphs": "working"},
+        {"graphs": "working", "call_seconds": {}},
+        {"graphs": "refused"},
+        {"graphs": "stale"},
     ],
-    ids=["a session a size", "a session a batch", "as measured", "one session"],
+    ids=[
+        "a session a size",
+        "a session a batch",
+        "as measured",
+        "one session",
+        "graphs",
+        "graphs as measured",
+        "graphs refused",
+        "graphs stale",
+    ],
 )
 def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
     path: Path, max_batch: int, settings: dict[str, Any]
@@ -227,6 +242,36 @@ def test_devices_that_differ_in_speed_evaluate_alike(path: Path) -> None:
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(one, other[:rows], atol=1e-6)
     assert [model.sessions for model in models] == [5, 3]  # batches have 64, 4 and 16 rows
+
+
+@pytest.mark.parametrize(
+    ("graphs", "provider"),
+    [
+        ("", "CPUExecutionProvider"),
+        ("working", "CPUExecutionProvider with CUDA graphs"),
+        ("refused", "CPUExecutionProvider without CUDA graphs (this network has no graph)"),
+        (
+            "stale",
+            "CPUExecutionProvider without CUDA graphs (a replayed graph answers otherwise than "
+            "the network)",
+        ),
+    ],
+)
+def test_an_engine_says_whether_it_replays_graphs(
+    path: Path, graphs: str, provider: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    providers._log_once.cache_clear()
+    model = open_model(path, graphs=graphs)
+    device = evaluator_of(model)
+    with caplog.at_level(logging.WARNING, logger="pyengine"):
+        for _ in range(2):
+            with Engine(GAME, device, batch_size=64, cache_entries=0) as engine:
+                results = engine.search_many(random_states(GAME, 16, plies=4), simulations=100)
+                assert [result.simulations for result in results] == [100] * 16
+                assert engine.stats()["provider"] == model.provider_text == provider
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ([f"the network runs on {provider}"] if "without" in provider else [])
+    assert model.sessions == (5 if graphs == "stale" else 4)  # whose first one is not used
 
 
 def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:

@@ -360,12 +360,23 @@ for _ in range(3):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.parametrize("threads", [1, 2])
-def test_after_a_fork_old_evaluators_say_so_and_new_ones_work(threads: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["1", "2", "graphs"])
+def test_after_a_fork_old_evaluators_say_so_and_new_ones_work(kind: str, tmp_path: Path) -> None:
+    """With threads within a call, and as with CUDA graphs, whose thread the child lacks."""
     model = TinyModel().write(tmp_path / "m.onnx")
+    threads = int(kind) if kind.isdigit() else 1
     code = f"""
 import os, time
-evaluator = OnnxEvaluator(sys.argv[1], ModelSpec(), providers=["cpu"], threads={threads})
+from pyengine import Evaluator, _core, runtime
+if "{kind}" == "graphs":
+    opened = _core.open_onnx(
+        sys.argv[1], library=runtime.find_library(), providers=[("cpu", {{}})], device_id=0,
+        max_batch=0, threads=0, as_device=True, graphs="working",
+    )
+    evaluator = Evaluator(_core.onnx_evaluator([opened], ModelSpec()), ModelSpec())
+    del opened
+else:
+    evaluator = OnnxEvaluator(sys.argv[1], ModelSpec(), providers=["cpu"], threads={threads})
 wanted = evaluator.evaluate([state])
 child = os.fork()
 if child == 0:

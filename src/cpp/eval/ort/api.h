@@ -73,6 +73,7 @@ inline constexpr std::uint32_t kApiVersion = 16;
   X(SessionGetOutputTypeInfo, 34, OrtStatus*, (const OrtSession*, std::size_t, OrtTypeInfo**))     \
   X(SessionGetInputName, 36, OrtStatus*, (const OrtSession*, std::size_t, OrtAllocator*, char**))  \
   X(SessionGetOutputName, 37, OrtStatus*, (const OrtSession*, std::size_t, OrtAllocator*, char**)) \
+  X(CreateRunOptions, 39, OrtStatus*, (OrtRunOptions**))                                           \
   X(CreateTensorWithDataAsOrtValue, 49, OrtStatus*,                                                \
     (const OrtMemoryInfo*, void* data, std::size_t bytes, const std::int64_t* shape,               \
      std::size_t rank, int type, OrtValue**))                                                      \
@@ -82,13 +83,17 @@ inline constexpr std::uint32_t kApiVersion = 16;
   X(GetDimensionsCount, 61, OrtStatus*, (const OrtTensorTypeAndShapeInfo*, std::size_t*))          \
   X(GetDimensions, 62, OrtStatus*, (const OrtTensorTypeAndShapeInfo*, std::int64_t*, std::size_t)) \
   X(GetTensorTypeAndShape, 65, OrtStatus*, (const OrtValue*, OrtTensorTypeAndShapeInfo**))         \
+  X(CreateMemoryInfo, 68, OrtStatus*,                                                              \
+    (const char* name, int allocator, int device_id, int mem_type, OrtMemoryInfo**))               \
   X(CreateCpuMemoryInfo, 69, OrtStatus*, (int allocator, int mem_type, OrtMemoryInfo**))           \
+  X(AllocatorAlloc, 75, OrtStatus*, (OrtAllocator*, std::size_t bytes, void**))                    \
   X(AllocatorFree, 76, OrtStatus*, (OrtAllocator*, void*))                                         \
   X(GetAllocatorWithDefaultOptions, 78, OrtStatus*, (OrtAllocator**))                              \
   X(ReleaseStatus, 93, void, (OrtStatus*))                                                         \
   X(ReleaseMemoryInfo, 94, void, (OrtMemoryInfo*))                                                 \
   X(ReleaseSession, 95, void, (OrtSession*))                                                       \
   X(ReleaseValue, 96, void, (OrtValue*))                                                           \
+  X(ReleaseRunOptions, 97, void, (OrtRunOptions*))                                                 \
   X(ReleaseTypeInfo, 98, void, (OrtTypeInfo*))                                                     \
   X(ReleaseTensorTypeAndShapeInfo, 99, void, (OrtTensorTypeAndShapeInfo*))                         \
   X(ReleaseSessionOptions, 100, void, (OrtSessionOptions*))                                        \
@@ -98,11 +103,14 @@ inline constexpr std::uint32_t kApiVersion = 16;
   X(ReleaseModelMetadata, 118, void, (OrtModelMetadata*))                                          \
   X(GetAvailableProviders, 125, OrtStatus*, (char*** names, int* count))                           \
   X(ReleaseAvailableProviders, 126, OrtStatus*, (char** names, int count))                         \
+  X(CreateAllocator, 131, OrtStatus*, (const OrtSession*, const OrtMemoryInfo*, OrtAllocator**))   \
+  X(ReleaseAllocator, 132, void, (OrtAllocator*))                                                  \
   X(RunWithBinding, 133, OrtStatus*, (OrtSession*, const OrtRunOptions*, const OrtIoBinding*))     \
   X(CreateIoBinding, 134, OrtStatus*, (OrtSession*, OrtIoBinding**))                               \
   X(ReleaseIoBinding, 135, void, (OrtIoBinding*))                                                  \
   X(BindInput, 136, OrtStatus*, (OrtIoBinding*, const char* name, const OrtValue*))                \
   X(BindOutput, 137, OrtStatus*, (OrtIoBinding*, const char* name, const OrtValue*))               \
+  X(AddRunConfigEntry, 165, OrtStatus*, (OrtRunOptions*, const char* key, const char* value))      \
   X(SessionOptionsAppendExecutionProvider_TensorRT_V2, 170, OrtStatus*,                            \
     (OrtSessionOptions*, const OrtTensorRTProviderOptionsV2*))                                     \
   X(CreateTensorRTProviderOptions, 171, OrtStatus*, (OrtTensorRTProviderOptionsV2**))              \

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 #include <shared_mutex>
+#include <utility>
 
 #include "base/error.h"
 #include "eval/network/half.h"
@@ -78,7 +79,7 @@ void OrtMemory::prepare(LoadedModel& model) {
     plan.least = least_worthwhile(sizes, [&](int rows, double most) {
       Call timed = tensors(0, rows);
       return model.seconds_of(device_call(rows), most,
-                              [&](OrtSession* session) { run(session, timed); });
+                              [&](OrtSession* session) { first_run(model, session, timed); });
     });
   }
   plans_.insert_or_assign(&model, plan);
@@ -94,7 +95,7 @@ int OrtMemory::run(LoadedModel& model, int rows) {
     Call& made = call(model, start, padded);
     std::shared_lock shared(device_lock(), std::defer_lock);
     if (model.on_device()) shared.lock();
-    run(made.session, made);
+    run(model, made.session, made);
     computed += padded;
   }
   policy_.convert(rows);
@@ -122,8 +123,8 @@ OrtMemory::Call& OrtMemory::call(LoadedModel& model, int start, int rows) {
   if (!added && made.session != nullptr) return made;
   made = tensors(start, rows);
   if (model.on_device()) {
-    made.session =
-        model.session_for(device_call(rows), [&](OrtSession* opened) { run(opened, made); });
+    made.session = model.session_for(device_call(rows),
+                                     [&](OrtSession* opened) { first_run(model, opened, made); });
   } else {
     made.binding = bind(made);
     made.session = session_.get();
@@ -132,28 +133,50 @@ OrtMemory::Call& OrtMemory::call(LoadedModel& model, int start, int rows) {
 }
 
 OrtMemory::Call OrtMemory::tensors(int start, int rows) const {
-  const auto tensor = [&](std::byte* data, const auto& shape, ElementType type) {
-    return make_tensor(api_, cpu_.get(), data, with_rows(shape, rows), type);
-  };
   const std::size_t row_bytes = plan_->input_row * size_of(plan_->input_type);
+  HostCall host{{plan_->input, plan_->input_type, with_rows(plan_->input_shape, rows),
+                 input_.data() + static_cast<std::size_t>(start) * row_bytes},
+                {{{plan_->policy.name, plan_->policy.type, with_rows(plan_->policy.shape, rows),
+                   policy_.row(start)},
+                  {plan_->value.name, plan_->value.type, with_rows(plan_->value.shape, rows),
+                   value_.row(start)}}}};
+  const auto tensor = [&](const HostTensor& part) {
+    return make_tensor(api_, cpu_.get(), part.data, part.shape, part.type);
+  };
   Call made;
-  made.input = tensor(input_.data() + static_cast<std::size_t>(start) * row_bytes,
-                      plan_->input_shape, plan_->input_type);
-  made.policy = tensor(policy_.row(start), plan_->policy.shape, plan_->policy.type);
-  made.value = tensor(value_.row(start), plan_->value.shape, plan_->value.type);
+  made.input = tensor(host.input);
+  made.policy = tensor(host.outputs[0]);
+  made.value = tensor(host.outputs[1]);
+  made.host = std::move(host);
   return made;
 }
 
-void OrtMemory::run(OrtSession* session, Call& call) const {
+void OrtMemory::first_run(const LoadedModel& model, OrtSession* session, Call& call) const {
+  if (model.graphs != nullptr) {
+    model.graphs->capture(session, call.host,
+                          [&](const OrtRunOptions* with) { run_plainly(session, with, call); });
+  }
+  run(model, session, call);
+}
+
+void OrtMemory::run(const LoadedModel& model, OrtSession* session, Call& call) const {
+  if (model.graphs == nullptr || !model.graphs->has(session)) {
+    return run_plainly(session, nullptr, call);
+  }
+  model.graphs->run(session, call.host,
+                    [&](const OrtRunOptions* with) { run_plainly(session, with, call); });
+}
+
+void OrtMemory::run_plainly(OrtSession* session, const OrtRunOptions* with, Call& call) const {
   OrtStatus* status = nullptr;
   if (call.binding != nullptr) {
-    status = api_.RunWithBinding(session, nullptr, call.binding.get());
+    status = api_.RunWithBinding(session, with, call.binding.get());
   } else {  // copies in the call's own stream; a binding would wait for the whole device
     const char* inputs[] = {plan_->input.c_str()};
     const OrtValue* values[] = {call.input.get()};
     const char* outputs[] = {plan_->policy.name.c_str(), plan_->value.name.c_str()};
     OrtValue* filled[] = {call.policy.get(), call.value.get()};
-    status = api_.Run(session, nullptr, inputs, values, 1, outputs, 2, filled);
+    status = api_.Run(session, with, inputs, values, 1, outputs, 2, filled);
   }
   check<EvaluationError>(api_, status, "the network " + model_->path.string() + " failed");
 }

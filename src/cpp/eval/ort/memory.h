@@ -90,6 +90,7 @@ class OrtMemory final : public RawMemory {
     Handle<OrtValue> policy;
     Handle<OrtValue> value;
     Handle<OrtIoBinding> binding;  ///< on the CPU alone
+    HostCall host;                 ///< the tensors, for CUDA graphs
   };
 
   [[nodiscard]] std::size_t rows_of(int capacity) const noexcept;
@@ -97,7 +98,10 @@ class OrtMemory final : public RawMemory {
   [[nodiscard]] DeviceCall device_call(int rows) const;
   Call& call(LoadedModel& model, int start, int rows);
   Call tensors(int start, int rows) const;
-  void run(OrtSession* session, Call& call) const;
+  /// Captures the call too, where there are CUDA graphs.
+  void first_run(const LoadedModel& model, OrtSession* session, Call& call) const;
+  void run(const LoadedModel& model, OrtSession* session, Call& call) const;
+  void run_plainly(OrtSession* session, const OrtRunOptions* with, Call& call) const;
   Handle<OrtIoBinding> bind(const Call& call) const;
 
   const CallPlan calls_;                          ///< with all sizes

@@ -20,6 +20,22 @@ namespace {
 /// the network's weights.
 constexpr std::size_t kMostOddSizes = 8;
 
+/// Of the CUDA provider.
+constexpr const char* kGraphOption = "enable_cuda_graph";
+
+bool asks_for_graphs(const OrtProvider& provider) {
+  const auto given = provider.options.find(kGraphOption);
+  if (given == provider.options.end()) return false;
+  return given->second == "1" || given->second == "true" || given->second == "True";
+}
+
+std::unique_ptr<DeviceCopies> copies_of(const OrtProvider& provider, const OrtOptions& options) {
+  if (!options.graphs.empty()) return processor_copies(options.graphs == "stale");
+  const auto named = provider.options.find("device_id");
+  return cuda_copies(named == provider.options.end() ? options.device_id
+                                                     : std::stoi(named->second));
+}
+
 /// Of a few runs; one is enough where it takes long.
 double least_seconds(const std::function<void()>& run) {
   using Clock = std::chrono::steady_clock;
@@ -64,16 +80,24 @@ FairSharedMutex& device_lock() noexcept {
   return known->mutex;
 }
 
-void close_on_device(std::vector<Handle<OrtSession>> sessions) {
+void close_on_device(std::vector<Handle<OrtSession>> sessions, std::unique_ptr<Graphs> graphs) {
+  struct Given {
+    std::vector<Handle<OrtSession>> sessions;
+    std::unique_ptr<Graphs> graphs;
+    void close() {
+      graphs.reset();
+      sessions.clear();
+    }
+  };
+  const auto given = std::make_shared<Given>(std::move(sessions), std::move(graphs));
   if (std::unique_lock alone(device_lock(), std::try_to_lock); alone) {
-    sessions.clear();
+    given->close();
     return;
   }
-  const auto given = std::make_shared<std::vector<Handle<OrtSession>>>(std::move(sessions));
   run_in_background(
       [given] {
         const std::lock_guard alone(device_lock());
-        given->clear();
+        given->close();
       },
       Background::devices);
 }
@@ -102,11 +126,13 @@ LoadedModel::~LoadedModel() {
     static_cast<void>(session.release());  // its threads are the parent's
     for (auto& other : more_) static_cast<void>(other.release());
     static_cast<void>(session_options.release());
+    static_cast<void>(graphs.release());
     return;
   }
   if (!on_device()) return;
+  if (keeps_first_) static_cast<void>(session.release());
   more_.push_back(std::move(session));
-  close_on_device(std::move(more_));
+  close_on_device(std::move(more_), std::move(graphs));
 }
 
 /// TensorRT builds no engine here where the input's shape is free: that takes the game and the
@@ -117,8 +143,53 @@ void LoadedModel::open(std::vector<OrtProvider> providers) {
   std::unique_lock alone(device_lock(), std::defer_lock);
   if (on_device()) alone.lock();
   session_options = make_options(library, providers_, options);  // whether they can be had
-  session = provider == kTensorRt ? open_with_engine(std::nullopt)
-                                  : make_session(library, path, session_options.get());
+  if (provider != kCuda && std::any_of(providers_.begin(), providers_.end(), asks_for_graphs)) {
+    without_graphs("CUDA is not the first provider");
+  }
+  session = provider == kTensorRt ? open_with_engine(std::nullopt) : open_first();
+}
+
+bool LoadedModel::wants_graphs() const {
+  return !options.graphs.empty() || (provider == kCuda && asks_for_graphs(providers_.front()));
+}
+
+/// With graphs where they are asked for and ONNX Runtime does not refuse the network.
+Handle<OrtSession> LoadedModel::open_first() {
+  if (!wants_graphs()) return make_session(library, path, session_options.get());
+  try {
+    if (options.graphs == "refused") throw ModelError("this network has no graph");
+    Handle<OrtSession> opened = make_session(library, path, session_options.get());
+    graphs = std::make_unique<Graphs>(library.api(), copies_of(providers_.front(), options));
+    graphs->add(opened.get());
+    return opened;
+  } catch (const ModelError& error) {
+    without_graphs(error.what());
+  }
+  return make_session(library, path, session_options.get());
+}
+
+/// Sessions that are opened from now on have none. Alone on the device.
+void LoadedModel::without_graphs(const std::string& why) {
+  for (OrtProvider& given : providers_) given.options.erase(kGraphOption);
+  session_options = make_options(library, providers_, options);
+  const std::lock_guard lock(mutex_);
+  no_graphs_ = why;
+}
+
+bool LoadedModel::has_graphs() const {
+  const std::lock_guard lock(mutex_);
+  return graphs != nullptr && no_graphs_.empty();
+}
+
+std::string LoadedModel::provider_text() const {
+  const std::lock_guard lock(mutex_);
+  if (!no_graphs_.empty()) return provider + " without CUDA graphs (" + no_graphs_ + ")";
+  return graphs != nullptr ? provider + " with CUDA graphs" : provider;
+}
+
+void LoadedModel::run_plainly(OrtSession* used, const PlainCall& call) const {
+  if (graphs != nullptr && graphs->has(used)) return graphs->run_plainly(call);
+  call(nullptr);
 }
 
 void LoadedModel::open_on_best() {
@@ -237,20 +308,40 @@ Handle<OrtSession> LoadedModel::open_with_engine(
 LoadedModel::Candidate::Candidate(LoadedModel& model, const DeviceCall& call,
                                   const FirstRun& first_run)
     : model_(model), session_(model.first_may_serve() ? model.take_idle() : nullptr) {
-  if (session_ == nullptr) {
-    opened_ = model.open_for(call);
-    session_ = opened_.get();
-  }
+  if (session_ == nullptr) open(call);
   try {
     first_run(session_);
+  } catch (const CaptureError& error) {
+    abandon();
+    model.without_graphs(error.what());
+    open(call);
+    first_run(session_);  // closed again where it throws
   } catch (...) {
-    if (opened_ == nullptr) model.give_idle(session_);
+    drop();
     throw;
   }
 }
 
+void LoadedModel::Candidate::open(const DeviceCall& call) {
+  opened_ = model_.open_for(call);
+  session_ = opened_.get();
+  if (model_.has_graphs()) model_.graphs->add(session_);
+}
+
+/// A session whose capture failed is neither used nor closed, which could end the program.
+void LoadedModel::Candidate::abandon() {
+  if (opened_ == nullptr) model_.keeps_first_ = true;
+  static_cast<void>(opened_.release());
+}
+
 LoadedModel::Candidate::~Candidate() {
-  if (!kept_ && opened_ == nullptr) model_.give_idle(session_);
+  if (!kept_) drop();
+}
+
+/// One that stays keeps its graph, which ONNX Runtime would replay on memory that is gone.
+void LoadedModel::Candidate::drop() noexcept {
+  if (opened_ == nullptr) return model_.give_idle(session_);
+  if (model_.graphs != nullptr) model_.graphs->remove(session_);
 }
 
 void LoadedModel::Candidate::keep(const DeviceCall& call) {

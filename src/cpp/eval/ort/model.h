@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/ort/graphs.h"
 #include "eval/ort/session.h"
 #include "eval/ort/tensorrt.h"
 
@@ -51,9 +53,10 @@ class FairSharedMutex {
 /// threads that it does not have may hold the parent's.
 FairSharedMutex& device_lock() noexcept;
 
-/// Closes sessions of a device under the exclusive lock; in the background where it is taken, since
-/// opening a model may take minutes and the caller may hold the GIL.
-void close_on_device(std::vector<Handle<OrtSession>> sessions);
+/// Closes sessions of a device, their graphs first, under the exclusive lock; in the background
+/// where it is taken, since opening a model may take minutes and the caller may hold the GIL.
+void close_on_device(std::vector<Handle<OrtSession>> sessions,
+                     std::unique_ptr<Graphs> graphs = nullptr);
 
 /// The shape of an input, or output, of so many rows.
 [[nodiscard]] std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows);
@@ -92,6 +95,10 @@ struct LoadedModel {
   void probe(const DeviceCall& call, const FirstRun& run);
   /// On a device: rows of the smallest session for inputs of this shape, else `otherwise`.
   [[nodiscard]] int least_prepared(const std::vector<std::int64_t>& shape, int otherwise) const;
+  /// Makes a call of a session that has no graph, or not for this call.
+  void run_plainly(OrtSession* used, const PlainCall& call) const;
+  /// The provider, and whether CUDA graphs that were asked for are used, or why not.
+  [[nodiscard]] std::string provider_text() const;
   /// On a device: most rows of a call in batches of `capacity`: all of them, as long as few sizes
   /// are wanted that are no powers of two, since each is a session; then the next power of two.
   int rows_of_largest_call(int capacity);
@@ -116,7 +123,8 @@ struct LoadedModel {
   std::string provider;
   std::string reason;  ///< for the provider
   Handle<OrtSessionOptions> session_options;
-  Handle<OrtSession> session;  ///< the first one
+  std::unique_ptr<Graphs> graphs;  ///< null = none are asked for, or none can be had
+  Handle<OrtSession> session;      ///< the first one
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
 
@@ -137,12 +145,20 @@ struct LoadedModel {
     void keep(const DeviceCall& call);
 
    private:
+    void open(const DeviceCall& call);
+    void abandon();
+    void drop() noexcept;
+
     LoadedModel& model_;
     OrtSession* session_ = nullptr;
     Handle<OrtSession> opened_;
     bool kept_ = false;
   };
 
+  [[nodiscard]] bool wants_graphs() const;
+  [[nodiscard]] bool has_graphs() const;  ///< sessions that are opened now
+  void without_graphs(const std::string& why);
+  Handle<OrtSession> open_first();
   void open_on_best();
   void open(std::vector<OrtProvider> providers);
   OrtSession* take_idle();
@@ -162,8 +178,10 @@ struct LoadedModel {
   std::vector<OrtProvider> providers_;  ///< of the first session
   mutable std::mutex mutex_;
   std::vector<Handle<OrtSession>> more_;  ///< guarded by mutex_; sessions beside the first
-  std::vector<OrtSession*> idle_;         ///< guarded by mutex_; sessions that nobody holds
-  std::vector<Prepared> prepared_;        ///< guarded by mutex_
+  std::string no_graphs_;     ///< guarded by mutex_; why graphs that were asked for are not used
+  bool keeps_first_ = false;  ///< the first session may not be closed: its capture failed
+  std::vector<OrtSession*> idle_;   ///< guarded by mutex_; sessions that nobody holds
+  std::vector<Prepared> prepared_;  ///< guarded by mutex_
   std::map<std::vector<std::int64_t>, double> seconds_;  ///< guarded by mutex_; by input's shape
   std::set<int> odd_sizes_;                  ///< guarded by mutex_; rows, no powers of two
   std::filesystem::file_time_type written_;  ///< the file, as it was opened

@@ -153,9 +153,11 @@ void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   const char* outputs[] = {plan.policy.name.c_str(), plan.value.name.c_str()};
   OrtValue* made[] = {nullptr, nullptr};
   run_probe(model, plan, rows, limit, [&](OrtSession* session) {
-    check<ModelError>(api, api.Run(session, nullptr, inputs, values, 1, outputs, 2, made),
-                      "the model " + model.path.string() + " does not fit the game: a batch of " +
-                          std::to_string(rows) + " fails");
+    model.run_plainly(session, [&](const OrtRunOptions* with) {
+      check<ModelError>(api, api.Run(session, with, inputs, values, 1, outputs, 2, made),
+                        "the model " + model.path.string() + " does not fit the game: a batch of " +
+                            std::to_string(rows) + " fails");
+    });
   });
   const Handle<OrtValue> owned[] = {{made[0], {api.ReleaseValue}}, {made[1], {api.ReleaseValue}}};
   plan.policy.shape = shape_of(api, owned[0].get());
@@ -180,7 +182,7 @@ class OrtNetwork final : public RawNetwork {
 
   [[nodiscard]] ElementType input_type() const noexcept override { return input_type_; }
   [[nodiscard]] int device_batches() const noexcept override { return model_->device_batches(); }
-  [[nodiscard]] std::string provider() const override { return model_->provider; }
+  [[nodiscard]] std::string provider() const override { return model_->provider_text(); }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     check_usable();
     const std::lock_guard lock(mutex_);

@@ -33,6 +33,9 @@ struct OrtOptions {
   bool one_session = false;
   /// Seconds of a call on a device by its rows, in the place of measured ones: for tests.
   std::map<int, double> call_seconds;
+  /// The processor stands in for a GPU with CUDA graphs, for tests: "working", "refused" by the
+  /// library, or "stale", whose replays do not read what is copied in.
+  std::string graphs;
   /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
   /// The timings of layers, which all models have in common, go to its parent folder.
   std::filesystem::path engine_cache;
@@ -48,6 +51,8 @@ class OrtModel : public NetworkSource {
   /// An entry of the file's metadata.
   [[nodiscard]] virtual std::optional<std::string> metadata(const std::string& key) const = 0;
   [[nodiscard]] virtual const std::string& provider() const noexcept = 0;
+  /// With what is known of CUDA graphs, where they were asked for.
+  [[nodiscard]] virtual std::string provider_text() const = 0;
   /// Sessions of the library that are open.
   [[nodiscard]] virtual int num_sessions() const = 0;
   /// Why that provider: "named", or what kept the GPU from being used.

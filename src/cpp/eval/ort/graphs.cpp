@@ -1,0 +1,234 @@
+#include "eval/ort/graphs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "eval/network/half.h"
+#include "eval/ort/session.h"
+
+namespace pyengine::ort {
+namespace {
+
+constexpr const char* kDoing = "a place on the device for a batch";
+
+struct FreeOnDevice {
+  const Api* api;
+  OrtAllocator* allocator;
+  void operator()(std::byte* memory) const noexcept {
+    OrtStatus* status = api->AllocatorFree(allocator, memory);
+    if (status != nullptr) api->ReleaseStatus(status);
+  }
+};
+using OnDevice = std::unique_ptr<std::byte, FreeOnDevice>;
+
+OnDevice allocate(const Api& api, OrtAllocator* allocator, std::size_t bytes) {
+  void* memory = nullptr;
+  check<EvaluationError>(api, api.AllocatorAlloc(allocator, bytes, &memory), kDoing);
+  return OnDevice(static_cast<std::byte*>(memory), FreeOnDevice{&api, allocator});
+}
+
+/// Options of a call that neither captures nor replays.
+Handle<OrtRunOptions> without_graph(const Api& api) {
+  const std::string doing = "options of a call without a CUDA graph";
+  auto made = make<EvaluationError, OrtRunOptions>(
+      api, api.ReleaseRunOptions, doing,
+      [&](auto** options) { return api.CreateRunOptions(options); });
+  check<EvaluationError>(api, api.AddRunConfigEntry(made.get(), "gpu_graph_id", "-1"), doing);
+  return made;
+}
+
+/// Writes ones to every third number, or zeros.
+void fill(const HostTensor& tensor, bool ones) {
+  std::memset(tensor.data, 0, tensor.bytes());
+  if (!ones) return;
+  constexpr float kOne = 1.0F;
+  constexpr std::uint16_t kHalfOne = 0x3C00;
+  constexpr std::int8_t kByteOne = 1;
+  const std::size_t size = size_of(tensor.type);
+  for (std::size_t at = 0; at < tensor.bytes(); at += 3 * size) {
+    if (tensor.type == ElementType::float32) std::memcpy(tensor.data + at, &kOne, size);
+    if (tensor.type == ElementType::float16) std::memcpy(tensor.data + at, &kHalfOne, size);
+    if (tensor.type == ElementType::int8) std::memcpy(tensor.data + at, &kByteOne, size);
+  }
+}
+
+float number_at(const std::byte* data, ElementType type) {
+  if (type == ElementType::float16) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, data, sizeof half);
+    return from_half(half);
+  }
+  float number = 0.0F;
+  std::memcpy(&number, data, sizeof number);
+  return number;
+}
+
+/// Whether an output holds what a plain call wrote there, but for rounding.
+bool agrees(const HostTensor& tensor, const std::vector<std::byte>& plain) {
+  constexpr float kTolerance = 1e-3F;
+  for (std::size_t at = 0; at < plain.size(); at += size_of(tensor.type)) {
+    const float found = number_at(tensor.data + at, tensor.type);
+    const float expected = number_at(plain.data() + at, tensor.type);
+    if (std::isnan(found) && std::isnan(expected)) continue;
+    if (found == expected) continue;  // infinite ones too
+    if (std::abs(found - expected) <= kTolerance * std::max(1.0F, std::abs(expected))) continue;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::size_t HostTensor::bytes() const noexcept {
+  const std::int64_t elements =
+      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  return static_cast<std::size_t>(elements) * size_of(type);
+}
+
+/// Memory of the device that a session's graph reads and writes. Used by one thread.
+class Graphs::Place {
+ public:
+  Place(const Api& api, DeviceCopies& copies, OrtSession* session, const HostCall& call)
+      : api_(api),
+        copies_(copies),
+        session_(session),
+        memory_(copies.memory(api)),
+        allocator_(make<EvaluationError, OrtAllocator>(
+            api, api.ReleaseAllocator, kDoing,
+            [&](auto** made) { return api.CreateAllocator(session, memory_.get(), made); })),
+        parts_{part(call.input), part(call.outputs[0]), part(call.outputs[1])},
+        binding_(make<EvaluationError, OrtIoBinding>(
+            api, api.ReleaseIoBinding, kDoing,
+            [&](auto** made) { return api.CreateIoBinding(session, made); })) {
+    const auto checked = [&](OrtStatus* status) { check<EvaluationError>(api, status, kDoing); };
+    checked(api.BindInput(binding_.get(), parts_[0].name.c_str(), parts_[0].value.get()));
+    checked(api.BindOutput(binding_.get(), parts_[1].name.c_str(), parts_[1].value.get()));
+    checked(api.BindOutput(binding_.get(), parts_[2].name.c_str(), parts_[2].value.get()));
+  }
+
+  [[nodiscard]] bool fits(const HostCall& call) const {
+    const auto same = [](const Part& part, const HostTensor& tensor) {
+      return part.name == tensor.name && part.bytes == tensor.bytes();
+    };
+    return same(parts_[0], call.input) && same(parts_[1], call.outputs[0]) &&
+        same(parts_[2], call.outputs[1]);
+  }
+
+  void run(const HostCall& call) {
+    copies_.in(parts_[0].data.get(), call.input.data, parts_[0].bytes);
+    check<EvaluationError>(api_, api_.RunWithBinding(session_, nullptr, binding_.get()),
+                           "the network's CUDA graph failed");
+    copies_.out(call.outputs[0].data, parts_[1].data.get(), parts_[1].bytes);
+    copies_.out(call.outputs[1].data, parts_[2].data.get(), parts_[2].bytes);
+  }
+
+ private:
+  struct Part {
+    std::string name;
+    std::size_t bytes;
+    OnDevice data;
+    Handle<OrtValue> value;
+  };
+
+  [[nodiscard]] Part part(const HostTensor& tensor) const {
+    OnDevice data = allocate(api_, allocator_.get(), tensor.bytes());
+    auto value = make_tensor(api_, memory_.get(), data.get(), tensor.shape, tensor.type);
+    return {tensor.name, tensor.bytes(), std::move(data), std::move(value)};
+  }
+
+  const Api& api_;
+  DeviceCopies& copies_;
+  OrtSession* const session_;
+  const Handle<OrtMemoryInfo> memory_;
+  const Handle<OrtAllocator> allocator_;
+  const std::array<Part, 3> parts_;  ///< input, outputs
+  const Handle<OrtIoBinding> binding_;
+};
+
+Graphs::Graphs(const Api& api, std::unique_ptr<DeviceCopies> copies)
+    : api_(api), copies_(std::move(copies)), without_graph_(without_graph(api)) {}
+
+Graphs::~Graphs() {
+  thread_.run([&] { places_.clear(); });
+}
+
+void Graphs::add(OrtSession* session) {
+  const std::lock_guard lock(mutex_);
+  places_.try_emplace(session);
+}
+
+bool Graphs::has(OrtSession* session) const {
+  const std::lock_guard lock(mutex_);
+  return places_.contains(session);
+}
+
+void Graphs::remove(OrtSession* session) {
+  Places::node_type removed;
+  {
+    const std::lock_guard lock(mutex_);
+    removed = places_.extract(session);
+  }
+  thread_.run([&] { removed = {}; });
+}
+
+int Graphs::num_captured() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(std::count_if(places_.begin(), places_.end(),
+                                        [](const auto& one) { return one.second != nullptr; }));
+}
+
+Graphs::Place* Graphs::place_for(OrtSession* session, const HostCall& call) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = places_.find(session);
+  if (found == places_.end() || found->second == nullptr) return nullptr;
+  return found->second->fits(call) ? found->second.get() : nullptr;
+}
+
+void Graphs::capture(OrtSession* session, const HostCall& call, const PlainCall& plain) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = places_.find(session);
+    if (found == places_.end() || found->second != nullptr) return;
+  }
+  std::unique_ptr<Place> place;
+  const auto saved = [](const HostTensor& tensor) {
+    return std::vector<std::byte>(tensor.data, tensor.data + tensor.bytes());
+  };
+  thread_.run([&] {
+    for (const bool ones : {false, true}) {  // the first is captured, the second replayed
+      fill(call.input, ones);
+      plain(without_graph_.get());
+      const std::array expected = {saved(call.outputs[0]), saved(call.outputs[1])};
+      for (const HostTensor& output : call.outputs) {
+        std::memset(output.data, 0xFF, output.bytes());  // no numbers
+      }
+      try {
+        if (place == nullptr) place = std::make_unique<Place>(api_, *copies_, session, call);
+        place->run(call);
+      } catch (const EngineError& error) {
+        throw CaptureError(error.what());
+      }
+      if (agrees(call.outputs[0], expected[0]) && agrees(call.outputs[1], expected[1])) continue;
+      throw CaptureError("a replayed graph answers otherwise than the network");
+    }
+    fill(call.input, false);
+  });
+  const std::lock_guard lock(mutex_);
+  places_[session] = std::move(place);
+}
+
+void Graphs::run(OrtSession* session, const HostCall& call, const PlainCall& plain) {
+  Place* place = place_for(session, call);
+  if (place == nullptr) return run_plainly(plain);
+  thread_.run([&] { place->run(call); });
+}
+
+void Graphs::run_plainly(const PlainCall& plain) {
+  thread_.run([&] { plain(without_graph_.get()); });
+}
+
+}  // namespace pyengine::ort
