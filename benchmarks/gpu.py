@@ -229,6 +229,7 @@ def measure_column(work: Work, column: Column) -> None:
     work.measure("search", column, _beside_bare(work, column, sweep))
     best = _best_threads(work, column.grid, sweep)
     work.measure("search", column, _beside_bare(work, column, column.batches(best)))
+    work.measure("graphs", column, column.graphs())
     work.measure("latency", column, column.latency())
     work.measure("selfplay", column, _beside_bare(work, column, column.selfplay(), same=False))
     work.measure("parity", column, column.parity())

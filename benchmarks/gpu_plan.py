@@ -18,6 +18,8 @@ SIMULATIONS = 1600
 #: Of one tree at a batch of 64, and of many trees at batches of 8 and more.
 ONE_TREE_ASKED, MANY_TREES_ASKED = 0.85, 0.95
 ONE_TREE_BATCH, LEAST_BATCH = 64, 8
+#: In larger ones the kernels take longer than their starts, which a CUDA graph saves.
+MOST_GRAPH_BATCH = 256
 #: Of AlphaGo Zero's network alone: 1,600 simulations, opening, memory in multiples of the weights.
 LATENCY_ASKED, OPENING_ASKED, MEMORY_ASKED = 150.0, 2000.0, 2.0
 #: Of the largest difference of a probability or value from the CPU's, by precision: TensorFloat-32
@@ -183,6 +185,18 @@ class Column:
         text = ",".join(f"{name}={value}" for name, value in knobs.items())
         return Wanted(f"{self.title}/search,{text}", knobs, asked)
 
+    def graphs(self) -> list[Wanted]:
+        """Return the searches with CUDA graphs and without, in batches that are not large."""
+        trees = max(self.grid.trees)
+        return [
+            Wanted(
+                f"{self.title}/graphs,batch={batch}",
+                {"trees": trees, "batch": batch, "threads": machine.cores()},
+            )
+            for batch in self.grid.batches
+            if LEAST_BATCH <= batch <= MOST_GRAPH_BATCH
+        ]
+
     def latency(self) -> list[Wanted]:
         """Return the searches of one tree whose time counts."""
         count = self.grid.simulations
@@ -280,7 +294,7 @@ def _search_advice(row: Mapping[str, Any]) -> str:
     """Say what holds a search back, the cheapest remedy first."""
     if (row["of engine's"] or 0.0) >= row["asked"]:  # None: the engine's own setting failed
         if row["bare settings"] == GRAPH:
-            return "CUDA graphs: the search has what it can have without them"
+            return "CUDA graphs (`providers=[('cuda', {'enable_cuda_graph': '1'})]`)"
         return f"the provider's settings {row['bare settings']!r} (`providers=[('cuda', {{...}})]`)"
     batch = int(str(row["name"]).split("batch=")[1].split(",")[0])
     if row["fill"] < 0.9 * batch:

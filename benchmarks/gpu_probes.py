@@ -75,11 +75,12 @@ class Place:
         """The least time of a slice."""
         return _SLICE_SHARE * self.seconds
 
-    def open(self, file: str | None = None) -> pyengine.Evaluator:
-        """Open the network, or another file, on the device."""
+    def open(self, file: str | None = None, *, graphs: bool = False) -> pyengine.Evaluator:
+        """Open the network, or another file, on the device; with CUDA graphs, or their stand-in."""
         path = Path(file or self.file)
         if self.provider == "cuda":
-            return OnnxEvaluator(path, providers=["cuda"])
+            options = {"enable_cuda_graph": "1"} if graphs else {}
+            return OnnxEvaluator(path, providers=[("cuda", options)])
         model = _core.open_onnx(
             path,
             library=runtime.find_library(),
@@ -88,6 +89,7 @@ class Place:
             max_batch=0,
             threads=0,
             as_device=True,
+            graphs="working" if graphs else "",
         )
         spec = spec_of_model(model, path, None)
         return pyengine.Evaluator(_core.onnx_evaluator([model], spec), spec)
@@ -133,29 +135,66 @@ def search(place: Place) -> Callable[..., dict[str, Any]]:
         same: float | None,
         settings: str | None,
     ) -> dict[str, Any]:
-        states = saturation.openings(game, trees)
-        config = SearchConfig(
-            batch_size=batch,
-            in_flight=in_flight_of(trees, batch),
-            threads=threads,
-            cache_entries=0,
-            memory_limit=_memory(),
-        )
         length = max(place.slice_seconds, place.slice_batches * batch / (bare or 1e9))
-        with pyengine.Engine(game, evaluator, config=config) as engine:
-            engine.search_many(states[:1], simulations=1)  # opens all sizes
+        with _engine(game, evaluator, trees, batch, threads) as engine:
             figures: dict[str, Any] = {}
-            with ThreadPoolExecutor(1) as pool, place.watched(figures):
-                running = pool.submit(engine.search_many, states, seconds=_LONGEST)
-                try:
-                    marks = _marks(engine, running, place.slices, min(length, _SLICE))
-                finally:
-                    engine.stop()
-            for result in running.result():
-                saturation.check_result(result)
+            with place.watched(figures):
+                marks = _search(engine, trees, place.slices, min(length, _SLICE))
         return _figures(marks, threads, bare, same) | figures | {"bare settings": settings}
 
     return measure
+
+
+def graphs(place: Place) -> Callable[..., dict[str, Any]]:
+    """Measure rows a second inside a search with CUDA graphs, and without, one after the other."""
+    game = pyengine.load_game(place.game)
+    evaluators = {title: place.open(graphs=title == "with") for title in ("without", "with")}
+
+    def measure(trees: int, batch: int, threads: int) -> dict[str, Any]:
+        rates, provider = {}, ""
+        for title, evaluator in evaluators.items():
+            with _engine(game, evaluator, trees, batch, threads) as engine:
+                marks = _search(engine, trees, place.slices, min(place.slice_seconds, _SLICE))
+                provider = engine.stats()["provider"]
+            rates[title] = _figures(marks, threads, None, None)["rows/s"]
+        return {
+            "ratio": rates["with"] / rates["without"],
+            "rows/s": rates["with"],
+            "without": rates["without"],
+            "provider": provider,
+        }
+
+    return measure
+
+
+def _engine(
+    game: pyengine.Game, evaluator: pyengine.Evaluator, trees: int, batch: int, threads: int
+) -> pyengine.Engine:
+    """Return an engine that has opened all sizes of batch."""
+    config = SearchConfig(
+        batch_size=batch,
+        in_flight=in_flight_of(trees, batch),
+        threads=threads,
+        cache_entries=0,
+        memory_limit=_memory(),
+    )
+    engine = pyengine.Engine(game, evaluator, config=config)
+    engine.search_many(saturation.openings(game, 1), simulations=1)
+    return engine
+
+
+def _search(engine: pyengine.Engine, trees: int, slices: int, length: float) -> list[Mark]:
+    """Search trees at once until slices of that length have passed; return their marks."""
+    states = saturation.openings(engine.game, trees)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(engine.search_many, states, seconds=_LONGEST)
+        try:
+            marks = _marks(engine, running, slices, length)
+        finally:
+            engine.stop()
+    for result in running.result():
+        saturation.check_result(result)
+    return marks
 
 
 def in_flight_of(trees: int, batch: int) -> int:
@@ -354,6 +393,7 @@ def parity(place: Place) -> Callable[..., dict[str, Any]]:
 MEASURES: dict[str, Callable[[Place], Callable[..., dict[str, Any]]]] = {
     "bare": bare,
     "search": search,
+    "graphs": graphs,
     "latency": latency,
     "selfplay": self_play,
     "opening": opening,

@@ -13,10 +13,12 @@ from pyengine import runtime
 from pyengine.bundled import game_of_model
 from pyengine.doctor.checks import Check, failed, passed, skipped
 from pyengine.doctor.device import DeviceTest
+from pyengine.doctor.graphs import graph_check
 from pyengine.doctor.report import runtime_checks
 from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import OnnxEvaluator, bundled_models
 from pyengine.games import Game
+from pyengine.providers import ProviderLike
 from pyengine.spec import ModelSpec
 
 __all__ = ["default_model", "gpu_self_test", "quick"]
@@ -80,6 +82,9 @@ def gpu_self_test(
     if loaded:
         yield passed("CUDA libraries", f"{len(loaded)} of the nvidia-* wheels are loaded")
     yield passed("device", f"{path.name} ({game}) runs on {opened.provider} {device_id}")
+    if opened.provider == runtime.CUDA:
+        graphs = _open(path, spec, [("cuda", {"enable_cuda_graph": "1"})], device_id)
+        yield graphs if isinstance(graphs, Check) else graph_check(game, opened, graphs)
     reference = _open(path, spec, ["cpu"], 0)
     if isinstance(reference, Check):
         yield reference
@@ -130,7 +135,7 @@ def _provider_checks(wanted: str, device_id: int) -> Iterator[Check]:
 
 
 def _open(
-    path: Path, spec: ModelSpec | None, providers: Sequence[str], device_id: int
+    path: Path, spec: ModelSpec | None, providers: Sequence[ProviderLike], device_id: int
 ) -> OnnxEvaluator | Check:
     try:
         return OnnxEvaluator(path, spec=spec, providers=providers, device_id=device_id)

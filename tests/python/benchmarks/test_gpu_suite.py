@@ -41,7 +41,7 @@ SEARCH = {"ratio": 0.5, "of engine's": 0.6, "fill": 7.0, "waiting": 0.5}
 def test_a_quick_run_has_a_row_of_every_part() -> None:
     rows = rows_of("gpu")
     column = plan.Column(plan.QUICK.subjects[0], "float32", plan.QUICK)
-    parts = ("bare", "opening", "memory", "threads", "latency", "selfplay", "parity")
+    parts = ("bare", "opening", "memory", "threads", "graphs", "latency", "selfplay", "parity")
     wanted = [one.name for part in parts for one in getattr(column, part)()]
     assert set(wanted) <= set(rows)
     others = {name for name in rows if ",float32/" in name} - set(wanted)
@@ -58,6 +58,8 @@ def test_a_quick_run_states_ratios_times_memory_and_differences() -> None:
     assert all(row["fill"] > 0 and 0 <= row["padding"] < 1 for row in by_part["search"])
     assert all(row["ms"] > 0 for part in ("latency", "opening") for row in by_part[part])
     assert all(row["games/s"] > 0 for row in by_part["selfplay"])
+    assert all(row["provider"].endswith("with CUDA graphs") for row in by_part["graphs"])
+    assert all(row["rows/s"] > 0 and row["without"] > 0 for row in by_part["graphs"])
     assert all(row["off"] <= row["asked"] for row in by_part["parity"])
     assert any(row.get("asked") == plan.MANY_TREES_ASKED for row in by_part["search"])
 
@@ -146,7 +148,7 @@ def test_each_part_has_a_table_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(fresh, "stream", measured([]))
     table = run(None).table()
     titles = [line.split()[0] for line in table.splitlines() if line.startswith("name ")]
-    assert len(titles) == 7
+    assert len(titles) == 8
     assert "  ratio" in table
 
 

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import runtime
+from pyengine import _core, runtime
 from pyengine.doctor import report
 from pyengine.doctor.checks import Check
 from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.gpu import gpu_self_test
+from pyengine.doctor.graphs import graph_check
 from pyengine.files import sha256_of
 from tiny_models import TinyModel
 
@@ -232,6 +233,29 @@ def test_the_lines_of_a_gpu_can_be_seen_on_the_cpu(game: pyengine.Game, model: P
     )  # fmt: skip
     assert [check for check in checks if check.verdict == "FAIL"] == []
     assert {"ONNX Runtime", "device", "outputs", "speed-up"} <= {check.name for check in checks}
+
+
+def on_device(model: Path, graphs: str) -> pyengine.Evaluator:
+    """Return the network called as a GPU with CUDA graphs is."""
+    opened = _core.open_onnx(
+        model, library=runtime.find_library(), providers=[("cpu", {})], device_id=0,
+        max_batch=0, threads=0, as_device=True, graphs=graphs,
+    )  # fmt: skip
+    return pyengine.Evaluator(_core.onnx_evaluator([opened], SPEC), SPEC)
+
+
+def test_cuda_graphs_are_compared_with_calls_without_them(game: pyengine.Game, model: Path) -> None:
+    plain = pyengine.OnnxEvaluator(model, SPEC, ["cpu"])
+    found = graph_check(game, plain, on_device(model, "working"), seconds=0.02)
+    assert found.verdict == "PASS"
+    assert "times as many positions/s in batches of 8" in found.detail
+    found = graph_check(game, plain, on_device(model, "refused"), seconds=0.02)
+    assert found.verdict == "SKIP"
+    assert "without CUDA graphs (this network has no graph)" in found.detail
+    other = pyengine.CallbackEvaluator(lambda planes: (-linear(planes)[0], linear(planes)[1]), SPEC)
+    found = graph_check(game, other, on_device(model, "working"), seconds=0.02)
+    assert found.verdict == "FAIL"
+    assert "change the answers to 8 positions" in found.detail
 
 
 def test_a_model_whose_game_is_unknown_is_refused(model: Path) -> None:
