@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <shared_mutex>
 #include <utility>
 
@@ -77,9 +78,11 @@ void OrtMemory::prepare(LoadedModel& model) {
   CallPlan plan = calls_;
   if (const auto sizes = plan.sizes(); sizes.size() > 1 && model.session_a_size()) {
     plan.least = least_worthwhile(sizes, [&](int rows, double most) {
-      Call timed = tensors(0, rows);
-      return model.seconds_of(device_call(rows), most,
-                              [&](OrtSession* session) { first_run(model, session, timed); });
+      std::optional<Call> timed;  // where it is not known
+      return model.seconds_of(device_call(rows), most, [&](OrtSession* session) {
+        if (!timed) timed = tensors(0, rows);
+        first_run(model, session, *timed);
+      });
     });
   }
   plans_.insert_or_assign(&model, plan);
