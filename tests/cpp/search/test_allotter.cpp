@@ -164,5 +164,49 @@ TEST_CASE("walks that wait at a node are no visits of it") {
   }
 }
 
+TEST_CASE("of walks that come to a root together, one in four passes by a known draw") {
+  for (const std::uint32_t walks : {16U, 17U, 64U}) {
+    CAPTURE(walks);
+    RandomNode c(10, 10, 5, false);
+    c.config.solver = true;
+    Node& root = c.tree.root();
+    root.visits = 1000;
+    Node& draw = *child_at(c.tree.arena(), root, 0);
+    draw.visits = 500;
+    draw.value_sum = std::int64_t{500} << 24;
+    draw.proof = Proof::draw;
+    root.in_flight = walks;
+    PuctRule rule;
+    rule.configure(c.config);
+    std::uint32_t passed = 0;
+    for (std::uint32_t left = walks; left > 0; --left) {
+      std::vector<Allotment> given;
+      rule.allot(c.tree, root, {c.config}, left, true, given);
+      REQUIRE(given.size() == 1);
+      REQUIRE(given[0].visits == 1);
+      passed += given[0].to.by_turns ? 1U : 0U;
+      CHECK((given[0].to.child == &draw) == !given[0].to.by_turns);
+    }
+    CHECK(passed == (walks + 3) / 4);
+  }
+}
+
+TEST_CASE("visits that come before one of a known draw are given") {
+  RandomNode c(10, 10, 5, false);
+  const Counts all = at_once(c, 40);
+  REQUIRE(all.size() > 1);
+  const int last = one_by_one(c, 1).begin()->first;  // PUCT's first choice, and again later
+  for_each_child(c.tree.arena(), c.tree.root(), 10,
+                 [&](Node& child) { child.in_flight = child.action == last ? 1 : 0; });
+  const Counts open = at_once(c, 40);
+  c.config.solver = true;
+  for_each_child(c.tree.arena(), c.tree.root(), 10, [&](Node& child) {
+    if (child.action == last) child.proof = Proof::draw;
+  });
+  const Counts until = at_once(c, 40);
+  CHECK(until.count(last) == 0);
+  for (const auto& [action, visits] : until) CHECK(visits <= open.at(action));
+}
+
 }  // namespace
 }  // namespace pyengine

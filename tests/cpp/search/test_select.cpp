@@ -183,19 +183,22 @@ TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none whe
     for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
                    [](Node& child) { child.in_flight = 0; });
     const int best = naive_choice(c);
-    const Selection open = choose_open_move(c.config, c.tree, c.tree.root(), true);
+    const Selection open =
+        choose_open_move(c.config, c.tree, c.tree.root(), puct::visits_of(c.tree.root()), true);
     REQUIRE(open.outcome != Outcome::nothing);
     if (open.child != nullptr) {
       CHECK(open.child->action == best);
       open.child->proof = Proof::draw;
-      const Selection next = choose_open_move(c.config, c.tree, c.tree.root(), true);
+      const Selection next =
+          choose_open_move(c.config, c.tree, c.tree.root(), puct::visits_of(c.tree.root()), true);
       CHECK(next.child != open.child);
     }
     for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
                    [](Node& child) { child.proof = Proof::draw; });
-    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), true).outcome ==
-          (i % 2 == 0 ? Outcome::nothing : Outcome::new_child));
-    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), false).outcome == Outcome::nothing);
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), puct::visits_of(c.tree.root()), true)
+              .outcome == (i % 2 == 0 ? Outcome::nothing : Outcome::new_child));
+    CHECK(choose_open_move(c.config, c.tree, c.tree.root(), puct::visits_of(c.tree.root()), false)
+              .outcome == Outcome::nothing);
   }
 }
 

@@ -4,9 +4,8 @@
 
 namespace pyengine {
 
-Node* forced_child(const Tree& tree, double k, bool solver) noexcept {
+Node* forced_child(const Tree& tree, double n, double k, bool solver) noexcept {
   const Node& root = tree.root();
-  const double n = puct::visits_of(root);
   const Proof lost = loss_of(root.mover);
   Node* found = nullptr;
   for_each_child(tree.arena(), root, root.num_children.load(std::memory_order_acquire),

@@ -7,8 +7,8 @@
 
 namespace pyengine {
 
-/// A visited child of the root with fewer than sqrt(k P n) visits, or nullptr. n: visits of the
-/// root; leaves in flight count in both. `solver`: children that are proven lost are left out.
-[[nodiscard]] Node* forced_child(const Tree& tree, double k, bool solver) noexcept;
+/// A visited child of the root with fewer than sqrt(k P n) visits, or nullptr; leaves in flight
+/// count. `n`: visits of the root. `solver`: children that are proven lost are left out.
+[[nodiscard]] Node* forced_child(const Tree& tree, double n, double k, bool solver) noexcept;
 
 }  // namespace pyengine

@@ -4,10 +4,9 @@
 
 namespace pyengine {
 
-Selection choose_open_move(const SearchConfig& config, const Tree& tree, const Node& node,
+Selection choose_open_move(const SearchConfig& config, const Tree& tree, const Node& node, double n,
                            bool may_create) noexcept {
   const int count = node.num_children.load(std::memory_order_acquire);
-  const double n = puct::visits_of(node);
   const puct::Parent parent =
       puct::with_one_factor({puct::exploration_rate(config, n), puct::growth(config, n)});
   double visited_prior = 0.0;

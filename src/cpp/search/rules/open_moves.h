@@ -7,8 +7,8 @@
 namespace pyengine {
 
 /// The best move by PUCT among those that are not proven, or nothing. Leaves in flight count as
-/// virtual visits under virtual loss too.
-Selection choose_open_move(const SearchConfig& config, const Tree& tree, const Node& node,
+/// virtual visits under virtual loss too. `n`: visits of the node, those in flight included.
+Selection choose_open_move(const SearchConfig& config, const Tree& tree, const Node& node, double n,
                            bool may_create) noexcept;
 
 }  // namespace pyengine

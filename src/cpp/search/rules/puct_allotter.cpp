@@ -14,7 +14,6 @@ void PuctAllotter::read(const Tree& tree, const Node& node, const SearchConfig& 
   nodes_.clear();
   numbers_.clear();
   scores_.clear();
-  visits_.clear();
   const int count = node.num_children.load(std::memory_order_acquire);
   edges_ = may_create ? node.num_edges : count;
   double visited_prior = 0.0;

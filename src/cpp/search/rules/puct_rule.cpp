@@ -11,7 +11,7 @@ namespace pyengine {
 namespace {
 
 /// Visits that a node has for each one that is allotted at once: they add so little to n that the
-/// exploration of its moves grows by 3 % at most.
+/// exploration of its moves grows by some 3 % at most.
 constexpr double kVisitsPerAllotted = 16.0;
 constexpr std::size_t kMostRates = std::size_t{1} << 16;  ///< 512 KiB a worker of a large tree
 
@@ -83,7 +83,7 @@ Selection PuctRule::best(const Tree& tree, const Node& node, bool may_create) no
 
   // In the order of the edges the first of equal scores is the one to choose.
   const bool sorted = !at_root || tree.root_is_sorted();
-  const puct::Parent parent = parent_of(node, puct::visits_of(node) - waiting_);
+  const puct::Parent parent = parent_of(node, visits_of(node));
   unvisited_.clear();
   Scan scan = scan_(tree.arena(), node, count, parent, unvisited_);
   if (!creates && unvisited_.empty() && sorted) return Selection::of(scan.child);
@@ -104,7 +104,7 @@ Selection PuctRule::best(const Tree& tree, const Node& node, bool may_create) no
 Selection PuctRule::choose(const Tree& tree, const Node& node, bool may_create) noexcept {
   const Selection chosen = best<false>(tree, node, may_create);
   if (!config_.solver || !is_known_draw(chosen)) return chosen;
-  Selection open = choose_open_move(config_, tree, node, may_create);
+  Selection open = choose_open_move(config_, tree, node, visits_of(node), may_create);
   if (open.outcome == Selection::Outcome::nothing) return chosen;
   open.passes_draw = true;
   return open;
@@ -112,24 +112,26 @@ Selection PuctRule::choose(const Tree& tree, const Node& node, bool may_create) 
 
 void PuctRule::allot(const Tree& tree, const Node& node, const RootSearch& search,
                      std::uint32_t visits, bool may_create, std::vector<Allotment>& given) {
-  // Other workers may have taken marks back meanwhile.
-  const double n = std::max(1.0, puct::visits_of(node) - visits);
+  const bool at_root = &node == &tree.root();
+  const double n = puct::visits_of(node) - visits;
   const auto at_once = static_cast<std::uint32_t>(n / kVisitsPerAllotted);
-  const bool forces = &node == &tree.root() && search.config.forced_playouts > 0.0;
+  const bool forces = at_root && search.config.forced_playouts > 0.0;
   if (visits > 1 && at_once > 1 && !forces) {
     allotter_.read(tree, node, config_, parent_of(node, n), may_create);
     if (allotter_.allot(std::min(visits, at_once), given)) return;
   }
+  Allotment& one = given.emplace_back();
   waiting_ = visits;
-  Rule::allot(tree, node, search, visits, may_create, given);
+  one.to = at_root ? choose_at_root(tree, search, may_create) : choose(tree, node, may_create);
   waiting_ = 0.0;
 }
 
 Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
                                    bool may_create) noexcept {
   const Node& root = tree.root();
+  const double n = visits_of(root);
   const double k = search.config.forced_playouts;
-  Node* forced = k > 0.0 ? forced_child(tree, k, config_.solver) : nullptr;
+  Node* forced = k > 0.0 ? forced_child(tree, n, k, config_.solver) : nullptr;
   const Selection chosen =
       forced != nullptr ? Selection::of(forced) : best<true>(tree, root, may_create);
   if (!config_.solver || !is_known_draw(chosen)) return chosen;
@@ -137,10 +139,8 @@ Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
   // pass by the draw count as what they find, so that the root's value stays the mean of its
   // children's.
   constexpr std::uint32_t kOneIn = 4;
-  const std::uint32_t visits =
-      root.visits.load(std::memory_order_relaxed) + root.in_flight.load(std::memory_order_relaxed);
-  if (visits % kOneIn != 0) return chosen;
-  Selection open = choose_open_move(config_, tree, root, may_create);
+  if (static_cast<std::uint64_t>(n) % kOneIn != 0) return chosen;
+  Selection open = choose_open_move(config_, tree, root, n, may_create);
   if (open.outcome == Selection::Outcome::nothing) return chosen;
   open.by_turns = true;
   return open;

@@ -28,6 +28,10 @@ class PuctRule final : public Rule {
   template <bool at_root>
   Selection best(const Tree& tree, const Node& node, bool may_create) noexcept;
   [[nodiscard]] puct::Parent parent_of(const Node& node, double n) noexcept;
+  /// n: without the marks of walks that have not left the node yet.
+  [[nodiscard]] double visits_of(const Node& node) const noexcept {
+    return puct::visits_of(node) - waiting_;
+  }
   double rate(double n) noexcept;
   double compute_rate(double n);
 
@@ -36,8 +40,7 @@ class PuctRule final : public Rule {
   std::vector<double> rates_;         ///< c(n) by n; 0 = not computed yet
   std::vector<Unvisited> unvisited_;  ///< of one scan
   PuctAllotter allotter_;
-  /// Of the marks of a node, those of walks that have not left it yet: they are no visits of it.
-  double waiting_ = 0.0;
+  double waiting_ = 0.0;  ///< walks that stand at the node of this choice and have marked it
 };
 
 }  // namespace pyengine

@@ -13,9 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "search/rules/rule.h"
+#include "search/run/descent.h"
 #include "search/run/walk_end.h"
 #include "search/tree/path.h"
 #include "search/tree/tree.h"
@@ -87,6 +89,7 @@ class JointWalk {
   void follow_next() {
     Fork& fork = forks_.stack.back();
     path_.resize(fork.depth);
+    if (is_proven(*path_.back())) take_back(fork);  // since they came here
     if (fork.next == fork.end) {
       if (fork.left != 0) return allot(fork);
       forks_.allotments.resize(fork.begin);
@@ -161,9 +164,8 @@ class JointWalk {
     const NodeState state = child.state.load(std::memory_order_acquire);
     if (state != NodeState::expanded) return end(end_at_unexpanded(descent_, child, state));
     if (!marked) mark_last();
-    const Proof proof = child.proof.load(std::memory_order_relaxed);
-    if (way_.search.config.solver && proof != Proof::none) return end(end_of_proven(proof));
-    return true;
+    if (!is_proven(child)) return true;
+    return end(end_of_proven(child.proof.load(std::memory_order_relaxed)));
   }
 
   bool create() {
@@ -189,6 +191,10 @@ class JointWalk {
     return false;
   }
 
+  [[nodiscard]] bool is_proven(const Node& node) const noexcept {
+    return way_.search.config.solver && node.proof.load(std::memory_order_relaxed) != Proof::none;
+  }
+
   void mark_last() noexcept {
     add<S>(path_.back()->in_flight, hand_.visits);
     ++hand_.depth;
@@ -200,15 +206,17 @@ class JointWalk {
   /// The marks of all walks that have not come to an end.
   void take_back_all() noexcept {
     take_back(hand_.depth, hand_.visits);
-    for (auto fork = forks_.stack.rbegin(); fork != forks_.stack.rend(); ++fork) {
-      std::uint32_t visits = fork->left;
-      for (; fork->next != fork->end; ++fork->next) {
-        const Allotment& given = forks_.allotments[fork->next];
-        if (given.marked) add<S>(given.to.child->in_flight, 0U - given.visits);
-        visits += given.visits;
-      }
-      take_back(fork->depth, visits);
+    for (Fork& fork : forks_.stack) take_back(fork);
+  }
+  /// Those of walks that stand at a fork.
+  void take_back(Fork& fork) noexcept {
+    std::uint32_t visits = std::exchange(fork.left, 0);
+    for (; fork.next != fork.end; ++fork.next) {
+      const Allotment& given = forks_.allotments[fork.next];
+      if (given.marked) add<S>(given.to.child->in_flight, 0U - given.visits);
+      visits += given.visits;
     }
+    take_back(fork.depth, visits);
   }
   /// For one more node on the path: from here on its memory is there.
   void make_room() {

@@ -227,7 +227,10 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
   const auto finish = [&] {
-    if (worker.marked) unmark<S>(worker.path);
+    if (worker.marked) {
+      unmark<S>(worker.path);
+      blocked_.store(false, std::memory_order_relaxed);  // walks may have met it
+    }
     finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
   };
   if (S == Sharing::exclusive && traits_.on_the_spot && !config_.deterministic) {
@@ -390,6 +393,7 @@ void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn, const Part
   }
   if (walk.end == WalkEnd::collision) {
     ++now.collided;
+    now.collisions += visits;
     now.met |= mark_again<S>(worker.path, std::max(visits, times_to_mark(*worker.path.back())));
     return;
   }
@@ -401,7 +405,8 @@ void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn, const Part
     now.used += visits;
   } else if (place_claimed<S>(worker, slot, worker.walker->position(), false, part.counts)) {
     // All but one of the walks have met a leaf in flight.
-    if (visits > 1) ++now.collided;
+    now.collided += visits > 1 ? 1 : 0;
+    now.collisions += visits - 1;
     now.met |= visits > 1;
     --now.seats;
     ++now.used;
@@ -417,7 +422,7 @@ template <Sharing S>
 void TreeSearch::end_turn(const Progress& now) noexcept {
   reserved_.fetch_sub(now.tickets - now.used, std::memory_order_relaxed);
   if (now.created != 0) tree_.add_nodes(now.created);
-  if (now.collided != 0) collisions.fetch_add(now.collided, std::memory_order_relaxed);
+  if (now.collisions != 0) collisions.fetch_add(now.collisions, std::memory_order_relaxed);
   if (now.seats != 0) in_flight_.fetch_sub(now.seats, std::memory_order_release);
 }
 
@@ -437,8 +442,8 @@ bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
   Progress now;
   try {
     while (leaves_of(now, slot) < most_leaves && fits(slot) && may_walk<S>(now, turn)) {
-      if (turn.joint_walks > 1) {
-        const int most = std::min(turn.joint_walks, most_leaves - leaves_of(now, slot));
+      const int most = std::min(turn.joint_walks, most_leaves - leaves_of(now, slot));
+      if (most > 1) {
         walk_jointly<S>(worker, slot, turn, whole, most, now);
       } else {
         walk_once<S>(worker, slot, turn, whole, now);

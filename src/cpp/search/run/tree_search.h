@@ -134,7 +134,8 @@ class alignas(kCacheLine) TreeSearch {
     int known = 0;     ///< of those, without a row
     int answered = 0;  ///< leaves that did not wait in the batch
     std::uint64_t created = 0;
-    std::size_t collided = 0;
+    std::size_t collided = 0;      ///< leaves in flight that walks have met
+    std::uint64_t collisions = 0;  ///< those walks
     bool met = false;    ///< a leaf that was really in flight: its completion will lift a block
     bool waits = false;  ///< for a leaf in flight, likewise
     std::uint32_t seats = 0;

@@ -31,6 +31,7 @@ bool TreeSearch::gather_by_leases(Worker& worker, Slot& slot, const Turn& turn) 
       if (turn.stop->load(std::memory_order_relaxed) || !may_begin()) break;
       if (lease_once(worker, slot, turn, now)) continue;
       ++now.collided;
+      ++now.collisions;
       backoff.pause();
     }
   } catch (...) {

@@ -72,8 +72,8 @@ struct Node {
   std::atomic<std::int64_t> value_sum{0};
   /// N: completed back-ups, its own evaluation included. Any worker, relaxed.
   std::atomic<std::uint32_t> visits{0};
-  /// Leaves below that are gathered and not yet backed up, and simulations that are leased. Any
-  /// worker; relaxed, but for leases (run/lease.h).
+  /// Leaves below that are gathered and not yet backed up, simulations that are leased, and joint
+  /// walks that go there. Any worker; relaxed, but for leases (run/lease.h).
   std::atomic<std::uint32_t> in_flight{0};
   /// First block of children. The worker that holds the lock, before num_children.
   BlockIndex children = 0;
