@@ -15,11 +15,11 @@ namespace {
 
 using namespace search_test;
 
-constexpr int kWalks = 48;
+constexpr int kWalks = 24;
 
 /// A tree of 4,000 simulations, and a search that goes on in it.
 struct Turns {
-  State state{load_game("gomoku", {{"board_size", 9LL}})};
+  State state{load_game("gomoku", {{"board_size", 15LL}})};
   std::shared_ptr<MockEvaluator> evaluator = std::make_shared<MockEvaluator>();
   SearchConfig config;
   std::unique_ptr<Searcher> searcher;
@@ -58,6 +58,15 @@ struct Turns {
     }
     return found;
   }
+  /// How often the root's move changes from one leaf to the next.
+  [[nodiscard]] int changes() const {
+    int found = 0;
+    for (int i = 1; i < slot.batch->num_leaves; ++i) {
+      const Flight& before = slot.flights[static_cast<std::size_t>(i - 1)];
+      found += slot.flights[static_cast<std::size_t>(i)].path[1] != before.path[1] ? 1 : 0;
+    }
+    return found;
+  }
   void take_back() {
     for (int i = 0; i < slot.batch->num_leaves; ++i) {
       search->cancel<Sharing::exclusive>(slot.flights[static_cast<std::size_t>(i)]);
@@ -90,6 +99,7 @@ TEST_CASE("joint walks bring each of the root's moves the leaves that it is allo
   turns.gather(kWalks);
   REQUIRE(turns.search->collisions.load() == 0);
   CHECK(turns.leaves() == expected);
+  CHECK(turns.changes() == static_cast<int>(expected.size()) - 1);  // one move after the other
   turns.take_back();
   const TreeCount count = check_tree(turns.tree());
   CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
@@ -108,6 +118,7 @@ TEST_CASE("joint walks find nearly the leaves that single walks find") {
     if (found != other.end()) common += std::min(leaves, found->second);
   }
   CHECK(single.slot.batch->num_leaves == kWalks);
+  CHECK(single.changes() > joint.changes());
   CHECK(common >= kWalks * 9 / 10);
 }
 
