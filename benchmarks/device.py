@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 import pyengine
-from pyengine import ModelSpec, machine
+from pyengine import machine
 
 if TYPE_CHECKING or __package__:
     from . import common, device_costs, networks, timeline
     from .common import Options, Report, check
     from .intervals import median, median_columns
-    from .modelled import ModelledDevice
+    from .modelled import ModelledDevice, planes_of
     from .pairs import Rate, in_turns, pace, ratios, samples
 else:  # run as a file
     import common
@@ -26,7 +26,7 @@ else:  # run as a file
     import timeline
     from common import Options, Report, check
     from intervals import median, median_columns
-    from modelled import ModelledDevice
+    from modelled import ModelledDevice, planes_of
     from pairs import Rate, in_turns, pace, ratios, samples
 
 NAME = "device"
@@ -168,11 +168,6 @@ def config_for(subject: Subject) -> pyengine.SearchConfig:
         cache_entries=0,  # equal trees would answer each other
         memory_limit=4 << 30,
     )
-
-
-def planes_of(game: pyengine.Game) -> ModelSpec:
-    """Return AlphaGo Zero's 17 planes in Go, else the default three."""
-    return ModelSpec.alphago_zero(game) if game.name == "go" else ModelSpec()
 
 
 def simulations_of(subject: Subject, device: ModelledDevice, options: Options) -> int:

@@ -15,16 +15,18 @@ from pyengine import machine
 if TYPE_CHECKING or __package__:
     from .common import Options, Report, check
     from .intervals import median, median_columns
-    from .modelled import ModelledDevice
-    from .pairs import in_turns, pace
+    from .modelled import ModelledDevice, planes_of
+    from .pairs import in_turns, pace, samples
 else:  # run as a file
     from common import Options, Report, check
     from intervals import median, median_columns
-    from modelled import ModelledDevice
-    from pairs import in_turns, pace
+    from modelled import ModelledDevice, planes_of
+    from pairs import in_turns, pace, samples
 
 GAME, BOARD = "gomoku", 9
 TREES, SIMULATIONS, BATCH = 512, 200, 256
+ONE_TREE_GAMES = ("go", "gomoku", "othello", "connect_four")
+ONE_TREE_SIMULATIONS = 100_000
 LATENCY, PER_ROW = 0.5e-3, 0.4e-6  # seconds
 THREADS = sorted({machine.cores(), 16, 32})
 #: Processor time of a row, microseconds.
@@ -68,6 +70,38 @@ def costs(threads: int, options: Options) -> dict[str, float]:
     }
 
 
+def one_tree(game: str, options: Options) -> dict[str, float]:
+    """Search one tree with many leaves in flight; return what a row cost, and the rows a second."""
+    config = pyengine.SearchConfig(
+        batch_size=BATCH,
+        in_flight=4 * BATCH,
+        threads=machine.cores(),
+        cache_entries=0,
+        memory_limit=4 << 30,
+        simulations=2_000 if options.quick else ONE_TREE_SIMULATIONS,
+    )
+    loaded = pyengine.load_game(game)
+    device = ModelledDevice(LATENCY, PER_ROW, spec=planes_of(loaded))
+    with pyengine.Engine(loaded, device, config=config) as engine:
+        begun, used = time.perf_counter(), time.process_time()
+        result = engine.search(loaded.new_initial_state())
+        used, seconds = time.process_time() - used, time.perf_counter() - begun
+    check("every simulation is one visit", result.visits.sum() == config.simulations)
+    return {"rows/s": result.evaluations / seconds, "cpu us/row": used / result.evaluations * 1e6}
+
+
+def measure_one_tree(report: Report, options: Options) -> None:
+    """Report rows a second of one tree of each game."""
+    for game in ONE_TREE_GAMES:
+        found = samples(pace(options, options.seconds), lambda game=game: one_tree(game, options))
+        with report.row(f"device/{game}/fast_device/trees=1,in_flight={4 * BATCH}") as row:
+            row.update(
+                **median_columns("rows/s", [one["rows/s"] for one in found]),
+                threads=machine.cores(),
+                **{"cpu us/row": median([one["cpu us/row"] for one in found])},
+            )
+
+
 def measure(report: Report, options: Options) -> None:
     """Report each number of threads, measured in turns: the time of a row, and its switches."""
     sides = [lambda threads=threads: costs(threads, options) for threads in THREADS]
@@ -91,7 +125,8 @@ def name_of(threads: int, title: str) -> str:
 
 
 def run(report: Report, options: Options) -> None:
-    """Measure where the system counts switches; else say so."""
+    """Measure one tree, and many where the system counts switches; else say so."""
+    measure_one_tree(report, options)
     if not KNOWS_SWITCHES:
         report.notes.append("fast_device: this system does not count switches; not measured")
         return

@@ -8,6 +8,11 @@ import pyengine
 from pyengine import ModelSpec, _core
 
 
+def planes_of(game: pyengine.Game) -> ModelSpec:
+    """Return AlphaGo Zero's 17 planes in Go, else the default three."""
+    return ModelSpec.alphago_zero(game) if game.name == "go" else ModelSpec()
+
+
 class ModelledDevice(pyengine.Evaluator):
     """A network on a modelled device. Planes, symmetries, padding, decoding and cache are real.
 

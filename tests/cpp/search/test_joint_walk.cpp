@@ -35,6 +35,7 @@ struct Turns {
     config.in_flight = config.batch_size = 256;
     config.symmetry = SymmetryMode::none;
     config.cache_entries = 0;
+    config.c_puct = 20.0;  // many of the root's moves are looked at
     searcher = std::make_unique<Searcher>(state.game(), evaluator, config);
     Patient host;
     searcher->search(state, config, host);
