@@ -68,7 +68,8 @@ double PuctRule::compute_rate(double n) {
   return rates_[place] = rate;
 }
 
-puct::Parent PuctRule::parent_of(const Node& node, double n) noexcept {
+[[gnu::always_inline]] inline puct::Parent PuctRule::parent_of(const Node& node,
+                                                               double n) noexcept {
   puct::Parent parent{rate(n), puct::growth(config_, n)};
   if (config_.collision == CollisionRule::virtual_loss) parent.loss = config_.virtual_loss;
   if (config_.solver) parent.lost = loss_of(node.mover);
@@ -129,9 +130,8 @@ void PuctRule::allot(const Tree& tree, const Node& node, const RootSearch& searc
 Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
                                    bool may_create) noexcept {
   const Node& root = tree.root();
-  const double n = visits_of(root);
   const double k = search.config.forced_playouts;
-  Node* forced = k > 0.0 ? forced_child(tree, n, k, config_.solver) : nullptr;
+  Node* forced = k > 0.0 ? forced_child(tree, visits_of(root), k, config_.solver) : nullptr;
   const Selection chosen =
       forced != nullptr ? Selection::of(forced) : best<true>(tree, root, may_create);
   if (!config_.solver || !is_known_draw(chosen)) return chosen;
@@ -139,6 +139,7 @@ Selection PuctRule::choose_at_root(const Tree& tree, const RootSearch& search,
   // pass by the draw count as what they find, so that the root's value stays the mean of its
   // children's.
   constexpr std::uint32_t kOneIn = 4;
+  const double n = visits_of(root);
   if (static_cast<std::uint64_t>(n) % kOneIn != 0) return chosen;
   Selection open = choose_open_move(config_, tree, root, n, may_create);
   if (open.outcome == Selection::Outcome::nothing) return chosen;

@@ -350,38 +350,11 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) cons
   walk.newly_over = true;
 }
 
-template <Sharing S>
-void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
-                           Progress& now) {
-  const Walk walk = worker.walker->walk(tree_, part.start, {config_, plan_.get(), S},
-                                        worker.selector.rule(), allocator_of(worker), worker.path);
-  worker.marked = false;
-  settle<S>(worker, slot, turn, part, walk, 1, now);
-}
-
-/// As many walks as there is room, seats and tickets for, `most` at most. They are not ended by
-/// collisions: where the moves have not had their turns alike, the leaves would be those of the
-/// moves that came first.
-template <Sharing S>
-void TreeSearch::walk_jointly(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
-                              int most, Progress& now) {
-  const auto wanted = static_cast<std::uint32_t>(
-      std::min(static_cast<std::uint64_t>(std::min(most, room(slot))), now.tickets - now.used));
-  if (now.seats < wanted) now.seats += take_seats<S>(wanted - now.seats);
-  const auto ended = [&](const Walk& walk, std::uint32_t visits) {
-    worker.marked = walk.end == WalkEnd::leaf;
-    settle<S>(worker, slot, turn, part, walk, visits, now);
-    return !turn.stop->load(std::memory_order_relaxed) && !proven();
-  };
-  worker.walker->walk_jointly(tree_, part.start, {config_, nullptr, S}, worker.selector.rule(),
-                              allocator_of(worker), worker.path, std::min(wanted, now.seats),
-                              ended);
-}
-
 /// What follows from the end to which so many walks came together.
 template <Sharing S>
-void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn, const Part& part, Walk walk,
-                        std::uint32_t visits, Progress& now) {
+[[gnu::always_inline]] inline void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn,
+                                                      const Part& part, Walk walk,
+                                                      std::uint32_t visits, Progress& now) {
   now.created += walk.created;
   if (walk.end == WalkEnd::leaf && config_.endgame_solver_empties > 0 && !closed()) {
     solve_ending<S>(worker, walk, turn);
@@ -415,6 +388,33 @@ void TreeSearch::settle(Worker& worker, Slot& slot, const Turn& turn, const Part
     ++now.used;
   }
   if (plan_) plan_->began(root_child(worker.path));
+}
+
+template <Sharing S>
+void TreeSearch::walk_once(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
+                           Progress& now) {
+  const Walk walk = worker.walker->walk(tree_, part.start, {config_, plan_.get(), S},
+                                        worker.selector.rule(), allocator_of(worker), worker.path);
+  worker.marked = false;
+  settle<S>(worker, slot, turn, part, walk, 1, now);
+}
+
+/// As many walks as there is room, seats and tickets for, `most` at most. Collisions do not end
+/// them: the leaves would be those of the moves that came first.
+template <Sharing S>
+void TreeSearch::walk_jointly(Worker& worker, Slot& slot, const Turn& turn, const Part& part,
+                              int most, Progress& now) {
+  const auto wanted = static_cast<std::uint32_t>(
+      std::min(static_cast<std::uint64_t>(std::min(most, room(slot))), now.tickets - now.used));
+  if (now.seats < wanted) now.seats += take_seats<S>(wanted - now.seats);
+  const auto ended = [&](const Walk& walk, std::uint32_t visits) {
+    worker.marked = walk.end == WalkEnd::leaf;
+    settle<S>(worker, slot, turn, part, walk, visits, now);
+    return !turn.stop->load(std::memory_order_relaxed) && !proven();
+  };
+  worker.walker->walk_jointly(tree_, part.start, {config_, nullptr, S}, worker.selector.rule(),
+                              allocator_of(worker), worker.path, std::min(wanted, now.seats),
+                              ended);
 }
 
 /// The end of a turn, also of one that failed: marks and what was taken and not used go back.
