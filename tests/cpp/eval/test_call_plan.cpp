@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "eval/ort/call_plan.h"
@@ -12,25 +14,30 @@ namespace {
 
 /// What a device tells of the sizes of a batch, and which of them it was asked for.
 struct Device {
-  std::map<int, double> milliseconds;
+  std::function<double(int)> milliseconds;
   std::vector<int> asked;
 
-  int least(const CallPlan& plan) {
-    return least_worthwhile(plan.sizes(), [&](int rows, double) {
+  std::vector<int> kept(int limit) {
+    return worthwhile(CallPlan{limit, false, true}.sizes(), [&](int rows, double) {
       asked.push_back(rows);
-      return 1e-3 * milliseconds.at(rows);
+      return 1e-3 * milliseconds(rows);
     });
   }
 };
 
+Device device_of(std::map<int, double> milliseconds) {
+  return {[known = std::move(milliseconds)](int rows) { return known.at(rows); }, {}};
+}
+
 TEST_CASE("call plan: a device's batch is padded to the least of its sizes that holds it") {
   for (int limit = 1; limit <= 300; ++limit) {
-    for (const int kept : CallPlan{limit, false, true}.sizes()) {
+    const std::vector<int> all = CallPlan{limit, false, true}.sizes();
+    const std::vector<std::vector<int>> choices = {{}, {limit}, {limit, all.back()}};
+    for (const std::vector<int>& kept : choices) {
       const CallPlan plan{limit, false, true, kept};
       const std::vector<int> sizes = plan.sizes();
       CHECK(std::is_sorted(sizes.rbegin(), sizes.rend()));
-      CHECK(sizes.front() == limit);
-      CHECK(sizes.back() == kept);
+      CHECK(sizes == (kept.empty() ? all : kept));
       for (int rows = 1; rows <= limit; ++rows) {
         const auto least =
             std::find_if(sizes.rbegin(), sizes.rend(), [&](int size) { return size >= rows; });
@@ -41,35 +48,53 @@ TEST_CASE("call plan: a device's batch is padded to the least of its sizes that 
 }
 
 TEST_CASE("call plan: sizes that cost as much as the next larger one are not worth preparing for") {
-  Device device{{{64, 9.0}, {32, 5.0}, {16, 3.0}, {8, 2.9}}, {}};
-  CHECK(device.least({64, false, true}) == 16);
+  Device device = device_of({{64, 9.0}, {32, 5.0}, {16, 3.0}, {8, 2.9}});
+  CHECK(device.kept(64) == std::vector<int>{64, 32, 16});
   CHECK(device.asked == std::vector<int>{64, 32, 16, 8});
 }
 
-TEST_CASE("call plan: no size is asked for below the first that is not worth it") {
-  Device device{{{768, 9.0}, {512, 8.0}, {256, 1.0}}, {}};  // 0.89 of the time
-  const int least = device.least({768, false, true});
-  CHECK(least == 768);
-  CHECK(CallPlan{768, false, true, least}.sizes() == std::vector<int>{768});
-  CHECK(CallPlan{768, false, true, least}.padded(1) == 768);
-  CHECK(device.asked == std::vector<int>{768, 512});
+TEST_CASE("call plan: a size that is not worth it does not hide the smaller ones") {
+  Device limit = device_of({{768, 9.0}, {512, 8.0}, {256, 1.0}, {128, 1.0}, {64, 1.0}});
+  CHECK(limit.kept(768) == std::vector<int>{768, 256});  // 0.89 of the time for 512 rows
+  Device plateau = device_of({{256, 9.0}, {128, 8.0}, {64, 2.0}, {32, 2.0}, {16, 2.0}});
+  CHECK(plateau.kept(256) == std::vector<int>{256, 64});
 }
 
-TEST_CASE("call plan: all sizes are worth it where the rows take the time") {
-  Device device{{{64, 8.0}, {32, 4.0}, {16, 2.0}, {8, 1.0}}, {}};
-  CHECK(device.least({64, false, true}) == 8);
+TEST_CASE("call plan: no size is asked for below two in a row that are not worth it") {
+  Device device = device_of({{256, 9.0}, {128, 8.0}, {64, 8.0}});
+  const std::vector<int> kept = device.kept(256);
+  CHECK(kept == std::vector<int>{256});
+  CHECK(CallPlan{256, false, true, kept}.padded(1) == 256);
+  CHECK(device.asked == std::vector<int>{256, 128, 64});
+}
+
+TEST_CASE("call plan: where the rows take the time, one row is padded to eight at every limit") {
+  for (int limit = 10; limit <= 1024; ++limit) {
+    Device device{[](int rows) { return static_cast<double>(rows); }, {}};
+    REQUIRE(CallPlan{limit, false, true, device.kept(limit)}.padded(1) == 8);
+  }
+  Device device{[](int rows) { return static_cast<double>(rows); }, {}};
+  CHECK(device.kept(9) == std::vector<int>{9});  // a ninth is not worth it
+}
+
+TEST_CASE("call plan: where all sizes take the same time, the limit alone is kept") {
+  for (int limit = 1; limit <= 1024; ++limit) {
+    Device device{[](int) { return 1.0; }, {}};
+    REQUIRE(device.kept(limit) == std::vector<int>{limit});
+    REQUIRE(device.asked.size() <= 3);
+  }
 }
 
 TEST_CASE("call plan: the share that is worth it counts, not a little more") {
-  Device at{{{16, 1.0}, {8, 1.0 * kWorthwhileShare}}, {}};
-  CHECK(at.least({16, false, true}) == 8);
-  Device above{{{16, 1.0}, {8, 1.001 * kWorthwhileShare}}, {}};
-  CHECK(above.least({16, false, true}) == 16);
+  Device at = device_of({{16, 1.0}, {8, 1.0 * kWorthwhileShare}});
+  CHECK(at.kept(16) == std::vector<int>{16, 8});
+  Device above = device_of({{16, 1.0}, {8, 1.001 * kWorthwhileShare}});
+  CHECK(above.kept(16) == std::vector<int>{16});
 }
 
 TEST_CASE("call plan: who is asked for seconds is told above which of them nothing is kept") {
   std::vector<double> bounds;
-  least_worthwhile({32, 16, 8}, [&](int rows, double most) {
+  worthwhile({32, 16, 8}, [&](int rows, double most) {
     bounds.push_back(most);
     return static_cast<double>(rows);
   });

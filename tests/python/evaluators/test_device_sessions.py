@@ -182,10 +182,10 @@ def test_a_size_as_slow_as_the_next_larger_has_no_session(path: Path) -> None:
         engine.search(GAME.new_initial_state(), simulations=1)
         stats = engine.stats()
         assert stats["evaluations"] == stats["batches"]
-        assert stats["padding"] == 31 * stats["batches"]
-    assert model.sessions == 2  # that of 16 rows was closed, and one of 8 never opened
+        assert stats["padding"] == 7 * stats["batches"]
+    assert model.sessions == 3  # that of 16 rows was closed
     with Engine(GAME, evaluator_of(model), batch_size=16):
-        assert model.sessions == 4  # a batch has its own size; 8 rows are worth it here
+        assert model.sessions == 4  # a batch has its own size; that of 8 rows is there
 
 
 def test_batches_have_one_size_where_fewer_rows_are_no_faster(path: Path) -> None:

@@ -6,33 +6,40 @@
 
 namespace pyengine {
 
-int CallPlan::padded(int rows) const noexcept {
+int CallPlan::padded(int rows) const {
   if (exactly) return limit;
   if (!few) return rows;
-  const unsigned size = std::bit_ceil(static_cast<unsigned>(std::max(least, rows)));
-  return std::min(limit, static_cast<int>(size));
+  const std::vector<int> all = sizes();
+  return *std::find_if(all.rbegin(), all.rend(), [&](int size) { return size >= rows; });
 }
 
 std::vector<int> CallPlan::sizes() const {
+  if (!kept.empty()) return kept;
   std::vector<int> all = {limit};
-  if (exactly || limit <= least) return all;
-  for (int size = static_cast<int>(std::bit_floor(static_cast<unsigned>(limit - 1))); size >= least;
-       size /= 2) {
+  if (exactly || limit <= kLeastRows) return all;
+  for (int size = static_cast<int>(std::bit_floor(static_cast<unsigned>(limit - 1)));
+       size >= kLeastRows; size /= 2) {
     all.push_back(size);
   }
   return all;
 }
 
-int least_worthwhile(const std::vector<int>& sizes, const CallSeconds& seconds) {
-  int least = sizes.front();
+std::vector<int> worthwhile(const std::vector<int>& sizes, const CallSeconds& seconds) {
+  constexpr int kMostInVain = 2;
+  std::vector<int> kept;
   double most = std::numeric_limits<double>::infinity();
+  int in_vain = 0;
   for (const int size : sizes) {
     const double found = seconds(size, most);
-    if (found > most) break;
-    least = size;
+    if (found > most) {
+      if (++in_vain == kMostInVain) break;
+      continue;
+    }
+    in_vain = 0;
+    kept.push_back(size);
     most = kWorthwhileShare * found;
   }
-  return least;
+  return kept;
 }
 
 }  // namespace pyengine

@@ -48,7 +48,7 @@ void Output::convert(int rows) {
 
 OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan,
                      CallPlan calls, int capacity)
-    : calls_(calls),
+    : calls_(std::move(calls)),
       model_(std::move(model)),
       api_(model_->library.api()),
       plan_(std::move(plan)),
@@ -77,7 +77,7 @@ void OrtMemory::prepare(LoadedModel& model) {
   if (!model.on_device()) return;
   CallPlan plan = calls_;
   if (const auto sizes = plan.sizes(); sizes.size() > 1 && model.session_a_size()) {
-    plan.least = least_worthwhile(sizes, [&](int rows, double most) {
+    plan.kept = worthwhile(sizes, [&](int rows, double most) {
       std::optional<Call> timed;  // where it is not known
       return model.seconds_of(device_call(rows), most, [&](OrtSession* session) {
         if (!timed) timed = tensors(0, rows);
