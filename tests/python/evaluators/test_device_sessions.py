@@ -43,10 +43,11 @@ def open_model(
     max_batch: int = 0,
     call_seconds: dict[int, float] = BUSY,
     graphs: str = "",
+    device_id: int = 0,
 ) -> _core.OnnxModel:
     """Open a file as on a GPU; with one session for all batches, as TensorRT has it."""
     return _core.open_onnx(
-        path, library=runtime.find_library(), providers=[("cpu", {})], device_id=0,
+        path, library=runtime.find_library(), providers=[("cpu", {})], device_id=device_id,
         max_batch=max_batch, threads=0, as_device=True, one_session=one_session,
         call_seconds=call_seconds, graphs=graphs,
     )  # fmt: skip
@@ -73,6 +74,8 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
         {"graphs": "working", "call_seconds": {}},
         {"graphs": "refused"},
         {"graphs": "stale"},
+        {"graphs": "uncopied"},
+        {"graphs": "uncaptured", "device_id": 1},
     ],
     ids=[
         "a session a size",
@@ -83,6 +86,8 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
         "graphs as measured",
         "graphs refused",
         "graphs stale",
+        "graphs uncopied",
+        "graphs uncaptured",
     ],
 )
 def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
@@ -272,6 +277,29 @@ def test_an_engine_says_whether_it_replays_graphs(
     told = [record.getMessage() for record in caplog.records]
     assert told == ([f"the network runs on {provider}"] if "without" in provider else [])
     assert model.sessions == (5 if graphs == "stale" else 4)  # whose first one is not used
+
+
+def test_a_device_whose_capture_failed_sees_no_other(path: Path) -> None:
+    """Each leaves a session open. Other failures do not, and say nothing of other models."""
+
+    def provider_of(model: _core.OnnxModel) -> str:
+        with Engine(GAME, evaluator_of(model), batch_size=16, cache_entries=0) as engine:
+            engine.search(GAME.new_initial_state(), simulations=20)
+        return model.provider_text
+
+    opened = open_model(path, graphs="working", device_id=2)  # before the failure
+    assert provider_of(open_model(path, graphs="uncopied", device_id=2)).endswith(
+        "without CUDA graphs (the device takes no copies)"
+    )
+    assert provider_of(open_model(path, graphs="working", device_id=2)).endswith("with CUDA graphs")
+    assert provider_of(open_model(path, graphs="uncaptured", device_id=2)).endswith(
+        "without CUDA graphs (the capture failed)"
+    )
+    for model in (opened, open_model(path, graphs="working", device_id=2)):
+        assert provider_of(model).endswith(
+            "without CUDA graphs (a capture failed on this device before: the capture failed)"
+        )
+    assert provider_of(open_model(path, graphs="working", device_id=3)).endswith("with CUDA graphs")
 
 
 def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -104,13 +106,17 @@ class CudaCopies final : public DeviceCopies {
 
 class ProcessorCopies final : public DeviceCopies {
  public:
-  explicit ProcessorCopies(bool stale) : stale_(stale) {}
+  explicit ProcessorCopies(std::string kind) : kind_(std::move(kind)) {}
 
   [[nodiscard]] Handle<OrtMemoryInfo> memory(const Api& api) const override {
     return named_memory(api, "Cpu", 0);
   }
+  void before_capture() override {
+    if (kind_ == "uncaptured") throw EvaluationError("the capture failed");
+  }
   void in(std::byte* device, const std::byte* program, std::size_t bytes) override {
-    if (copied_ && stale_) return;
+    if (kind_ == "uncopied") throw EvaluationError("the device takes no copies");
+    if (copied_ && kind_ == "stale") return;
     copied_ = true;
     std::memcpy(device, program, bytes);
   }
@@ -119,7 +125,7 @@ class ProcessorCopies final : public DeviceCopies {
   }
 
  private:
-  const bool stale_;
+  const std::string kind_;
   bool copied_ = false;
 };
 
@@ -129,8 +135,8 @@ std::unique_ptr<DeviceCopies> cuda_copies(int device_id) {
   return std::make_unique<CudaCopies>(device_id);
 }
 
-std::unique_ptr<DeviceCopies> processor_copies(bool stale) {
-  return std::make_unique<ProcessorCopies>(stale);
+std::unique_ptr<DeviceCopies> processor_copies(const std::string& kind) {
+  return std::make_unique<ProcessorCopies>(kind);
 }
 
 }  // namespace pyengine::ort

@@ -18,6 +18,8 @@ class DeviceCopies {
   virtual ~DeviceCopies() = default;
   /// What ONNX Runtime calls the device's memory.
   [[nodiscard]] virtual Handle<OrtMemoryInfo> memory(const Api& api) const = 0;
+  /// Before the call that captures a graph; throws EvaluationError as that may.
+  virtual void before_capture() {}
   /// Both return when the bytes are there; throw EvaluationError.
   virtual void in(std::byte* device, const std::byte* program, std::size_t bytes) = 0;
   virtual void out(std::byte* program, const std::byte* device, std::size_t bytes) = 0;
@@ -27,7 +29,7 @@ class DeviceCopies {
 /// where there is none.
 std::unique_ptr<DeviceCopies> cuda_copies(int device_id);
 
-/// Of the processor as it stands in for a GPU. `stale`: after the first copy in, none is made.
-std::unique_ptr<DeviceCopies> processor_copies(bool stale);
+/// Of the processor as it stands in for a GPU, see OrtOptions::graphs.
+std::unique_ptr<DeviceCopies> processor_copies(const std::string& kind);
 
 }  // namespace pyengine::ort

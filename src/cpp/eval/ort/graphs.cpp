@@ -120,8 +120,11 @@ class Graphs::Place {
 
   void run(const HostCall& call) {
     copies_.in(parts_[0].data.get(), call.input.data, parts_[0].bytes);
-    check<EvaluationError>(api_, api_.RunWithBinding(session_, nullptr, binding_.get()),
-                           "the network's CUDA graph failed");
+    if (captured_) {
+      replay();
+    } else {
+      capture();
+    }
     copies_.out(call.outputs[0].data, parts_[1].data.get(), parts_[1].bytes);
     copies_.out(call.outputs[1].data, parts_[2].data.get(), parts_[2].bytes);
   }
@@ -133,6 +136,21 @@ class Graphs::Place {
     OnDevice data;
     Handle<OrtValue> value;
   };
+
+  void replay() {
+    check<EvaluationError>(api_, api_.RunWithBinding(session_, nullptr, binding_.get()),
+                           "the network's CUDA graph failed");
+  }
+
+  void capture() {
+    try {
+      copies_.before_capture();
+      replay();
+    } catch (const EngineError& error) {
+      throw CaptureError(error.what(), true);
+    }
+    captured_ = true;
+  }
 
   [[nodiscard]] Part part(const HostTensor& tensor) const {
     OnDevice data = allocate(api_, allocator_.get(), tensor.bytes());
@@ -147,6 +165,7 @@ class Graphs::Place {
   const Handle<OrtAllocator> allocator_;
   const std::array<Part, 3> parts_;  ///< input, outputs
   const Handle<OrtIoBinding> binding_;
+  bool captured_ = false;
 };
 
 Graphs::Graphs(const Api& api, std::unique_ptr<DeviceCopies> copies)
@@ -209,11 +228,13 @@ void Graphs::capture(OrtSession* session, const HostCall& call, const PlainCall&
       try {
         if (place == nullptr) place = std::make_unique<Place>(api_, *copies_, session, call);
         place->run(call);
+      } catch (const CaptureError&) {
+        throw;
       } catch (const EngineError& error) {
-        throw CaptureError(error.what());
+        throw CaptureError(error.what(), false);
       }
       if (agrees(call.outputs[0], expected[0]) && agrees(call.outputs[1], expected[1])) continue;
-      throw CaptureError("a replayed graph answers otherwise than the network");
+      throw CaptureError("a replayed graph answers otherwise than the network", false);
     }
     fill(call.input, false);
   });

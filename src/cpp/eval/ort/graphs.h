@@ -45,7 +45,13 @@ using PlainCall = std::function<void(const OrtRunOptions*)>;
 /// A session has no graph that answers as its plain calls do.
 class CaptureError : public EvaluationError {
  public:
-  using EvaluationError::EvaluationError;
+  CaptureError(const std::string& message, bool may_be_capturing)
+      : EvaluationError(message), may_be_capturing_(may_be_capturing) {}
+  /// Whether the capture itself failed, after which the session's stream may still be capturing.
+  [[nodiscard]] bool may_be_capturing() const noexcept { return may_be_capturing_; }
+
+ private:
+  bool may_be_capturing_;
 };
 
 /// The graphs of a model's sessions on one device. Safe to use from several threads.

@@ -23,17 +23,41 @@ constexpr std::size_t kMostOddSizes = 8;
 /// Of the CUDA provider.
 constexpr const char* kGraphOption = "enable_cuda_graph";
 
-bool asks_for_graphs(const OrtProvider& provider) {
-  const auto given = provider.options.find(kGraphOption);
-  if (given == provider.options.end()) return false;
-  return given->second == "1" || given->second == "true" || given->second == "True";
+bool asks_for_graphs(const OrtProvider& provider) { return is_on(provider.options, kGraphOption); }
+
+int device_of(const OrtProvider& provider, const OrtOptions& options) {
+  const auto named = provider.options.find("device_id");
+  return named == provider.options.end() ? options.device_id : std::stoi(named->second);
 }
 
 std::unique_ptr<DeviceCopies> copies_of(const OrtProvider& provider, const OrtOptions& options) {
-  if (!options.graphs.empty()) return processor_copies(options.graphs == "stale");
-  const auto named = provider.options.find("device_id");
-  return cuda_copies(named == provider.options.end() ? options.device_id
-                                                     : std::stoi(named->second));
+  if (!options.graphs.empty()) return processor_copies(options.graphs);
+  return cuda_copies(device_of(provider, options));
+}
+
+/// Why captures failed, by device, in this process: each leaves a session open, so that none is
+/// tried again.
+class FailedCaptures {
+ public:
+  void add(int device, const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    reasons_.emplace(device, why);
+  }
+  [[nodiscard]] std::optional<std::string> on(int device) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = reasons_.find(device);
+    if (found == reasons_.end()) return std::nullopt;
+    return "a capture failed on this device before: " + found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<int, std::string> reasons_;
+};
+
+FailedCaptures& failed_captures() {
+  static FailedCaptures of_process;
+  return of_process;
 }
 
 /// Of a few runs; one is enough where it takes long.
@@ -161,6 +185,7 @@ Handle<OrtSession> LoadedModel::open_first() {
     Handle<OrtSession> opened = make_session(library, path, session_options.get());
     graphs = std::make_unique<Graphs>(library.api(), copies_of(providers_.front(), options));
     graphs->add(opened.get());
+    if (const auto why = failed_captures().on(graph_device())) throw ModelError(*why);
     return opened;
   } catch (const ModelError& error) {
     without_graphs(error.what());
@@ -179,6 +204,17 @@ void LoadedModel::without_graphs(const std::string& why) {
 bool LoadedModel::has_graphs() const {
   const std::lock_guard lock(mutex_);
   return graphs != nullptr && no_graphs_.empty();
+int LoadedModel::graph_device() const { return device_of(providers_.front(), options); }
+
+/// Another model's capture may have failed since this one was opened.
+void LoadedModel::heed_failed_captures() {
+  if (!has_graphs()) return;
+  const auto why = failed_captures().on(graph_device());
+  if (!why) return;
+  without_graphs(*why);
+  static_cast<void>(take_idle());  // its calls would capture
+}
+
 }
 
 std::string LoadedModel::provider_text() const {
@@ -307,12 +343,19 @@ Handle<OrtSession> LoadedModel::open_with_engine(
 
 LoadedModel::Candidate::Candidate(LoadedModel& model, const DeviceCall& call,
                                   const FirstRun& first_run)
-    : model_(model), session_(model.first_may_serve() ? model.take_idle() : nullptr) {
+    : model_(model) {
+  model.heed_failed_captures();
+  if (model.first_may_serve()) session_ = model.take_idle();
   if (session_ == nullptr) open(call);
   try {
     first_run(session_);
   } catch (const CaptureError& error) {
-    abandon();
+    if (error.may_be_capturing()) {
+      failed_captures().add(model.graph_device(), error.what());
+      abandon();
+    } else {
+      close();
+    }
     model.without_graphs(error.what());
     open(call);
     first_run(session_);  // closed again where it throws
@@ -336,6 +379,13 @@ void LoadedModel::Candidate::abandon() {
 
 LoadedModel::Candidate::~Candidate() {
   if (!kept_) drop();
+/// The file's first session stays as it is, unused, until the model goes.
+void LoadedModel::Candidate::close() noexcept {
+  if (opened_ == nullptr) return;
+  model_.graphs->remove(session_);
+  opened_.reset();
+}
+
 }
 
 /// One that stays keeps its graph, which ONNX Runtime would replay on memory that is gone.

@@ -147,6 +147,7 @@ struct LoadedModel {
    private:
     void open(const DeviceCall& call);
     void abandon();
+    void close() noexcept;
     void drop() noexcept;
 
     LoadedModel& model_;
@@ -157,6 +158,8 @@ struct LoadedModel {
 
   [[nodiscard]] bool wants_graphs() const;
   [[nodiscard]] bool has_graphs() const;  ///< sessions that are opened now
+  [[nodiscard]] int graph_device() const;
+  void heed_failed_captures();
   void without_graphs(const std::string& why);
   Handle<OrtSession> open_first();
   void open_on_best();

@@ -34,7 +34,8 @@ struct OrtOptions {
   /// Seconds of a call on a device by its rows, in the place of measured ones: for tests.
   std::map<int, double> call_seconds;
   /// The processor stands in for a GPU with CUDA graphs, for tests: "working", "refused" by the
-  /// library, or "stale", whose replays do not read what is copied in.
+  /// library, "stale", whose replays do not read what is copied in, "uncopied", which takes no
+  /// copies, or "uncaptured", whose captures fail.
   std::string graphs;
   /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
   /// The timings of layers, which all models have in common, go to its parent folder.

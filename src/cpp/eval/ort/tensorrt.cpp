@@ -80,6 +80,19 @@ EngineProfile engine_profile(std::string input, std::vector<std::int64_t> shape,
   return {std::move(input), std::move(shape), 1, limit, most};
 }
 
+bool is_on(const ProviderOptions& options, const std::string& name) {
+  const auto given = options.find(name);
+  if (given == options.end()) return false;
+  return given->second == "1" || given->second == "true" || given->second == "True";
+}
+
+bool drop_tensorrt_graphs(ProviderOptions& options) {
+  const std::string name = "trt_cuda_graph_enable";
+  const bool asked = is_on(options, name);
+  options.erase(name);
+  return asked;
+}
+
 bool profile_can_name(const std::string& input) {
   return input.find_first_of(",:") == std::string::npos;
 }

@@ -36,10 +36,17 @@ struct EngineProfile {
 EngineProfile engine_profile(std::string input, std::vector<std::int64_t> shape, int limit,
                              int max_batch);
 
+using ProviderOptions = std::map<std::string, std::string>;
+
+/// Whether an option is given and on.
+bool is_on(const ProviderOptions& options, const std::string& name);
+
+/// Drops TensorRT's own CUDA graphs, which replay without reading what later calls bind. Returns
+/// whether they were asked for.
+bool drop_tensorrt_graphs(ProviderOptions& options);
+
 /// Whether TensorRT's options can name the tensor.
 bool profile_can_name(const std::string& input);
-
-using ProviderOptions = std::map<std::string, std::string>;
 
 /// Adds our options to the user's, which win. `cache`: folder of this model's engines, empty =
 /// none; the timings of layers, which all models have in common, go to its parent folder.
