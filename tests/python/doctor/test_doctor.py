@@ -235,6 +235,19 @@ def test_the_lines_of_a_gpu_can_be_seen_on_the_cpu(game: pyengine.Game, model: P
     assert {"ONNX Runtime", "device", "outputs", "speed-up"} <= {check.name for check in checks}
 
 
+def test_cuda_graphs_are_tried_after_all_else(
+    game: pyengine.Game, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if runtime.doctor().problems.get(runtime.CUDA) is None:
+        pytest.skip("this machine has a GPU that works")
+    monkeypatch.setattr(runtime, "CUDA", runtime.CPU)
+    checks = list(gpu_self_test(str(model), game, provider="cpu", spec=SPEC, fast=True))
+    names = [check.name for check in checks]
+    assert names.count("device") == 2  # the processor's, and CUDA's, which cannot be opened
+    assert names[-1] == "device"
+    assert names.index("outputs") < len(names) - 1
+
+
 def on_device(model: Path, graphs: str) -> pyengine.Evaluator:
     """Return the network called as a GPU with CUDA graphs is."""
     opened = _core.open_onnx(
