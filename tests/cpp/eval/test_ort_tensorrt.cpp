@@ -29,6 +29,15 @@ TEST_CASE("tensorrt: one profile is for all sizes of a batch") {
   CHECK(options.size() == 3);
 }
 
+TEST_CASE("tensorrt: CUDA graphs of its own are dropped, and it is said whether they were on") {
+  for (const char* value : {"1", "true", "True", "0"}) {
+    ProviderOptions options = {{"trt_cuda_graph_enable", value}, {"trt_fp16_enable", "1"}};
+    CHECK(drop_tensorrt_graphs(options) == (std::string(value) != "0"));
+    CHECK(options == ProviderOptions{{"trt_fp16_enable", "1"}});
+    CHECK(!drop_tensorrt_graphs(options));
+  }
+}
+
 TEST_CASE("tensorrt: profiles of all batches up to 4,096 rows have seven upper ends") {
   std::map<int, int> ends;
   for (int limit = 1; limit <= 4096; ++limit) {

@@ -164,12 +164,15 @@ LoadedModel::~LoadedModel() {
 void LoadedModel::open(std::vector<OrtProvider> providers) {
   provider = full_name(library, providers.front().name);
   providers_ = std::move(providers);
+  bool foreign =
+      provider != kCuda && std::any_of(providers_.begin(), providers_.end(), asks_for_graphs);
+  for (OrtProvider& given : providers_) {
+    foreign = drop_tensorrt_graphs(given.options) || foreign;
+  }
   std::unique_lock alone(device_lock(), std::defer_lock);
   if (on_device()) alone.lock();
   session_options = make_options(library, providers_, options);  // whether they can be had
-  if (provider != kCuda && std::any_of(providers_.begin(), providers_.end(), asks_for_graphs)) {
-    without_graphs("CUDA is not the first provider");
-  }
+  if (foreign) without_graphs("only CUDA's are made, where it is the first provider");
   session = provider == kTensorRt ? open_with_engine(std::nullopt) : open_first();
 }
 
@@ -182,10 +185,10 @@ Handle<OrtSession> LoadedModel::open_first() {
   if (!wants_graphs()) return make_session(library, path, session_options.get());
   try {
     if (options.graphs == "refused") throw ModelError("this network has no graph");
+    if (const auto why = failed_captures().on(graph_device())) throw ModelError(*why);
     Handle<OrtSession> opened = make_session(library, path, session_options.get());
     graphs = std::make_unique<Graphs>(library.api(), copies_of(providers_.front(), options));
     graphs->add(opened.get());
-    if (const auto why = failed_captures().on(graph_device())) throw ModelError(*why);
     return opened;
   } catch (const ModelError& error) {
     without_graphs(error.what());
@@ -201,9 +204,6 @@ void LoadedModel::without_graphs(const std::string& why) {
   no_graphs_ = why;
 }
 
-bool LoadedModel::has_graphs() const {
-  const std::lock_guard lock(mutex_);
-  return graphs != nullptr && no_graphs_.empty();
 int LoadedModel::graph_device() const { return device_of(providers_.front(), options); }
 
 /// Another model's capture may have failed since this one was opened.
@@ -215,6 +215,9 @@ void LoadedModel::heed_failed_captures() {
   static_cast<void>(take_idle());  // its calls would capture
 }
 
+bool LoadedModel::has_graphs() const {
+  const std::lock_guard lock(mutex_);
+  return graphs != nullptr && no_graphs_.empty();
 }
 
 std::string LoadedModel::provider_text() const {
@@ -376,9 +379,6 @@ void LoadedModel::Candidate::abandon() {
   if (opened_ == nullptr) model_.keeps_first_ = true;
   static_cast<void>(opened_.release());
 }
-
-LoadedModel::Candidate::~Candidate() {
-  if (!kept_) drop();
 /// The file's first session stays as it is, unused, until the model goes.
 void LoadedModel::Candidate::close() noexcept {
   if (opened_ == nullptr) return;
@@ -386,6 +386,9 @@ void LoadedModel::Candidate::close() noexcept {
   opened_.reset();
 }
 
+
+LoadedModel::Candidate::~Candidate() {
+  if (!kept_) drop();
 }
 
 /// One that stays keeps its graph, which ONNX Runtime would replay on memory that is gone.
