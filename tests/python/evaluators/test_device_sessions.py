@@ -19,6 +19,7 @@ import pytest
 import pyengine
 from pyengine import Engine, Evaluator, ModelSpec, OnnxEvaluator, _core, providers, runtime
 from pyengine.doctor.device import random_states
+from pyengine.evaluators import bundled_models
 from tiny_models import TinyModel
 
 SPEC = ModelSpec(planes=("own[0]", "opp[0]", "ones"), policy="logits", value="scalar")
@@ -300,6 +301,17 @@ def test_a_device_whose_capture_failed_sees_no_other(path: Path) -> None:
             "without CUDA graphs (a capture failed on this device before: the capture failed)"
         )
     assert provider_of(open_model(path, graphs="working", device_id=3)).endswith("with CUDA graphs")
+
+
+def test_a_second_board_of_a_network_opens_no_session_to_look_at_outputs() -> None:
+    name = "gomoku"
+    model = open_model(bundled_models()[name], call_seconds=WAITING, graphs="working")
+    device = Evaluator(_core.onnx_evaluator([model], OnnxEvaluator(name).spec), None)
+    for count, size in enumerate((9, 7), start=1):
+        game = pyengine.load_game("gomoku", board_size=size)
+        with Engine(game, device, batch_size=64):
+            assert model.sessions == count
+    assert model.provider_text == "CPUExecutionProvider with CUDA graphs"
 
 
 def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:

@@ -374,11 +374,6 @@ void LoadedModel::Candidate::open(const DeviceCall& call) {
   if (model_.has_graphs()) model_.graphs->add(session_);
 }
 
-/// A session whose capture failed is neither used nor closed, which could end the program.
-void LoadedModel::Candidate::abandon() {
-  if (opened_ == nullptr) model_.keeps_first_ = true;
-  static_cast<void>(opened_.release());
-}
 /// The file's first session stays as it is, unused, until the model goes.
 void LoadedModel::Candidate::close() noexcept {
   if (opened_ == nullptr) return;
@@ -391,6 +386,11 @@ LoadedModel::Candidate::~Candidate() {
   if (!kept_) drop();
 }
 
+/// A session whose capture failed is neither used nor closed, which could end the program.
+void LoadedModel::Candidate::abandon() {
+  if (opened_ == nullptr) model_.keeps_first_ = true;
+  static_cast<void>(opened_.release());
+}
 /// One that stays keeps its graph, which ONNX Runtime would replay on memory that is gone.
 void LoadedModel::Candidate::drop() noexcept {
   if (opened_ == nullptr) return model_.give_idle(session_);
@@ -453,10 +453,8 @@ void LoadedModel::probe(const DeviceCall& call, const FirstRun& run) {
   };
   if (!one_session() && known(call) == nullptr) {
     const std::lock_guard alone(device_lock());
-    if (OrtSession* idle = take_idle()) {
-      const std::shared_ptr<OrtSession> again(idle, [this](auto* used) { give_idle(used); });
-      return run(idle);
-    }
+    const Candidate unkept(*this, call, run);
+    return;
   }
   OrtSession* session = session_for(call, noted);
   const std::shared_lock shared(device_lock());

@@ -91,7 +91,7 @@ struct LoadedModel {
   /// call.
   double seconds_of(const DeviceCall& call, double most, const FirstRun& run);
   /// On a device: runs a call whose outputs alone matter, on the first session while no size has
-  /// taken that.
+  /// taken that, else, unless one_session(), on one that is closed again.
   void probe(const DeviceCall& call, const FirstRun& run);
   /// On a device: rows of the smallest session for inputs of this shape, else `otherwise`.
   [[nodiscard]] int least_prepared(const std::vector<std::int64_t>& shape, int otherwise) const;
