@@ -167,8 +167,7 @@ def tune(
     seconds = number("seconds", seconds, "a number > 0", lambda given: given > 0)
     check_callback("on_progress", on_progress)
     start = engine.game.new_initial_state() if state is None else state
-    provider = str(engine.stats()["provider"] or "CPU").partition(" without ")[0]
-    on_device = "CPU" not in provider
+    on_device = not str(engine.stats()["provider"] or "CPU").startswith("CPU")
     grid = settings_for(machine.cores(), on_device)
     begun = time.monotonic()
     search = _Halving(lambda setting, span: _measure(engine, start, setting, span), on_progress)

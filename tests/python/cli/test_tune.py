@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -132,6 +133,32 @@ def test_the_grid_has_one_thread_and_all_cores_and_no_more(cores: int, on_device
     assert {1, cores} <= threads <= set(range(1, cores + 1))
     assert all(s.batch_size <= s.in_flight <= 4096 for s in grid)
     assert len(set(grid)) == len(grid)
+
+
+@pytest.mark.parametrize(
+    ("provider", "on_device"),
+    [
+        ("CPUExecutionProvider", False),
+        (None, False),
+        ("CUDAExecutionProvider without CUDA graphs (a node is on the CPU)", True),
+        ("CUDAExecutionProvider + CPU", True),
+    ],
+)
+def test_the_provider_of_the_network_tells_whether_it_is_on_a_device(
+    provider: str | None, on_device: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ChosenError(Exception):
+        pass
+
+    def choose(cores: int, found: bool) -> list[Setting]:
+        assert found is on_device
+        raise ChosenError
+
+    monkeypatch.setattr(sys.modules["pyengine.tune"], "settings_for", choose)
+    with pyengine.Engine("connect_four", "rollout", threads=1) as engine:
+        monkeypatch.setattr(engine, "stats", lambda: {"provider": provider})
+        with pytest.raises(ChosenError):
+            pyengine.tune(engine, seconds=0.1)
 
 
 def test_tune_returns_a_configuration_to_search_with() -> None:

@@ -238,6 +238,14 @@ def test_a_deterministic_search_does_not_depend_on_what_was_measured(path: Path)
             assert stats["evaluations"] + stats["padding"] == 64 * stats["batches"]
 
 
+def test_the_network_of_a_deterministic_mix_is_padded_likewise(path: Path) -> None:
+    mixed = pyengine.MixedEvaluator(on_device(path), pyengine.RolloutEvaluator())
+    with Engine(GAME, mixed, batch_size=64, deterministic=True) as engine:
+        engine.search(GAME.new_initial_state(), simulations=100)
+        stats = engine.stats()
+    assert stats["evaluations"] + stats["padding"] == 64 * stats["batches"]
+
+
 def test_devices_that_differ_in_speed_evaluate_alike(path: Path) -> None:
     models = [open_model(path), open_model(path, call_seconds=WAITING)]
     states = random_states(GAME, 100)
@@ -301,6 +309,29 @@ def test_a_device_whose_capture_failed_sees_no_other(path: Path) -> None:
             "without CUDA graphs (a capture failed on this device before: the capture failed)"
         )
     assert provider_of(open_model(path, graphs="working", device_id=3)).endswith("with CUDA graphs")
+
+
+def test_a_model_whose_later_sizes_have_no_graphs_says_which_do(path: Path) -> None:
+    model = open_model(path, graphs="working", device_id=4)
+    with Engine(GAME, evaluator_of(model), batch_size=16):
+        assert model.provider_text == "CPUExecutionProvider with CUDA graphs"
+    failing = open_model(path, graphs="uncaptured", device_id=4)
+    with Engine(GAME, evaluator_of(failing), batch_size=16):
+        pass
+    with Engine(GAME, evaluator_of(model), batch_size=32):
+        assert model.provider_text == (
+            "CPUExecutionProvider with CUDA graphs for 2 sizes of batches, without CUDA graphs (a "
+            "capture failed on this device before: the capture failed) for others"
+        )
+
+
+def test_several_devices_tell_of_each_where_they_differ(path: Path) -> None:
+    models = [open_model(path, graphs=graphs) for graphs in ("working", "refused", "working")]
+    with Engine(GAME, evaluator_of(*models), batch_size=8) as engine:
+        assert engine.stats()["provider"] == (
+            "CPUExecutionProvider with CUDA graphs, "
+            "CPUExecutionProvider without CUDA graphs (this network has no graph)"
+        )
 
 
 def test_a_second_board_of_a_network_opens_no_session_to_look_at_outputs() -> None:

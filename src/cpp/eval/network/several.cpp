@@ -25,7 +25,19 @@ class SeveralNetworks final : public RawNetwork {
       return sum + network->device_batches();
     });
   }
-  [[nodiscard]] std::string provider() const override { return networks_.front()->provider(); }
+  /// The texts that differ, each once.
+  [[nodiscard]] std::string provider() const override {
+    std::vector<std::string> texts;
+    for (const auto& network : networks_) {
+      std::string text = network->provider();
+      if (std::find(texts.begin(), texts.end(), text) == texts.end()) {
+        texts.push_back(std::move(text));
+      }
+    }
+    return std::accumulate(
+        texts.begin() + 1, texts.end(), texts.front(),
+        [](const std::string& all, const std::string& text) { return all + ", " + text; });
+  }
   [[nodiscard]] std::unique_ptr<RawMemory> make_memory(int capacity) override {
     check_usable();
     auto memory = networks_.front()->make_memory(capacity);

@@ -222,6 +222,11 @@ bool LoadedModel::has_graphs() const {
 
 std::string LoadedModel::provider_text() const {
   const std::lock_guard lock(mutex_);
+  if (const int captured = graphs == nullptr ? 0 : graphs->num_captured();
+      captured > 0 && !no_graphs_.empty()) {
+    return provider + " with CUDA graphs for " + std::to_string(captured) +
+        " sizes of batches, without CUDA graphs (" + no_graphs_ + ") for others";
+  }
   if (!no_graphs_.empty()) return provider + " without CUDA graphs (" + no_graphs_ + ")";
   return graphs != nullptr ? provider + " with CUDA graphs" : provider;
 }
@@ -381,16 +386,16 @@ void LoadedModel::Candidate::close() noexcept {
   opened_.reset();
 }
 
-
-LoadedModel::Candidate::~Candidate() {
-  if (!kept_) drop();
-}
-
 /// A session whose capture failed is neither used nor closed, which could end the program.
 void LoadedModel::Candidate::abandon() {
   if (opened_ == nullptr) model_.keeps_first_ = true;
   static_cast<void>(opened_.release());
 }
+
+LoadedModel::Candidate::~Candidate() {
+  if (!kept_) drop();
+}
+
 /// One that stays keeps its graph, which ONNX Runtime would replay on memory that is gone.
 void LoadedModel::Candidate::drop() noexcept {
   if (opened_ == nullptr) return model_.give_idle(session_);
