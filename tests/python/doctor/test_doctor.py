@@ -248,10 +248,10 @@ def test_cuda_graphs_are_tried_after_all_else(
     assert names.index("outputs") < len(names) - 1
 
 
-def on_device(model: Path, graphs: str) -> pyengine.Evaluator:
+def on_device(model: Path, graphs: str, device_id: int = 0) -> pyengine.Evaluator:
     """Return the network called as a GPU with CUDA graphs is."""
     opened = _core.open_onnx(
-        model, library=runtime.find_library(), providers=[("cpu", {})], device_id=0,
+        model, library=runtime.find_library(), providers=[("cpu", {})], device_id=device_id,
         max_batch=0, threads=0, as_device=True, graphs=graphs,
     )  # fmt: skip
     return pyengine.Evaluator(_core.onnx_evaluator([opened], SPEC), SPEC)
@@ -269,6 +269,19 @@ def test_cuda_graphs_are_compared_with_calls_without_them(game: pyengine.Game, m
     found = graph_check(game, other, on_device(model, "working"), seconds=0.02)
     assert found.verdict == "FAIL"
     assert "change the answers to 8 positions" in found.detail
+
+
+def test_cuda_graphs_of_some_sizes_are_not_measured_as_those_of_all(
+    game: pyengine.Game, model: Path
+) -> None:
+    plain = pyengine.OnnxEvaluator(model, SPEC, ["cpu"])
+    partly = on_device(model, "working", device_id=5)
+    for evaluator in (partly, on_device(model, "uncaptured", device_id=5)):
+        with pyengine.Engine(game, evaluator, batch_size=8):
+            pass
+    found = graph_check(game, plain, partly, seconds=0.02)
+    assert found.verdict == "SKIP"
+    assert "with CUDA graphs for 1 sizes of batches, without" in found.detail
 
 
 def test_a_model_whose_game_is_unknown_is_refused(model: Path) -> None:
