@@ -225,7 +225,8 @@ std::string LoadedModel::provider_text() const {
   if (const int captured = graphs == nullptr ? 0 : graphs->num_captured();
       captured > 0 && !no_graphs_.empty()) {
     return provider + " with CUDA graphs for " + std::to_string(captured) +
-        " sizes of batches, without CUDA graphs (" + no_graphs_ + ") for others";
+        (captured == 1 ? " size" : " sizes") + " of batches, without CUDA graphs (" + no_graphs_ +
+        ") for others";
   }
   if (!no_graphs_.empty()) return provider + " without CUDA graphs (" + no_graphs_ + ")";
   return graphs != nullptr ? provider + " with CUDA graphs" : provider;
