@@ -21,9 +21,10 @@ __all__ = ["WorkedOut", "replies", "short_values", "surprise_weights"]
 def replies(rows: Rows) -> npt.NDArray[np.intp]:
     """Return for each record of whole games the number of the one that is the opponent's reply.
 
-    That is the next record of the game, where the other player moved one ply later and its visits
-    are not those of a position that teaches the value alone; its search may have been a fast one.
-    -1 where there is none.
+    That is the next record of the game, where the other player moved one ply later; its search may
+    have been a fast one. -1 where there is none, where that record teaches the value alone, and
+    where its root value is -1: the visits of a proven loss say nothing, and those of a fast search
+    have no flag. Proven draws of fast searches stay in.
     """
     numbers = np.full(len(rows), -1, np.intp)
     before, after = rows[:-1], rows[1:]
@@ -32,6 +33,7 @@ def replies(rows: Rows) -> npt.NDArray[np.intp]:
         & (after["ply"] == before["ply"].astype(np.int64) + 1)
         & (after["to_move"] != before["to_move"])
         & ((after["flags"] & VALUE_ALONE) == 0)
+        & (after["root_value"] > -1)
     )
     numbers[:-1][follows] = np.flatnonzero(follows) + 1
     return numbers

@@ -64,6 +64,16 @@ def test_the_reply_is_the_policy_of_the_next_position(tmp_path: Path, rng: rando
     assert missing > len(games)
 
 
+def test_a_fast_search_of_a_lost_position_is_no_reply(tmp_path: Path, rng: random.Random) -> None:
+    game = finished(TIC, PLAIN, 0, rng, full=0.0)
+    values = np.zeros(len(game.ply), np.float32)
+    values[2] = -1.0
+    path = write(tmp_path / "data", TIC, PLAIN, [replace(game, root_value=values)], positions=40)
+    found = rows_of(Dataset(path, full_only=False, reply=True))
+    replied = [bool(found[0, at]["replied"]) for at in range(len(game.ply))]
+    assert replied == [at not in (1, len(game.ply) - 1) for at in range(len(game.ply))]
+
+
 def test_values_ahead_are_weighted_means_of_the_roots(tmp_path: Path, rng: random.Random) -> None:
     games, path = written(tmp_path, rng, GO)
     found = rows_of(Dataset(path, full_only=False, horizons=HORIZONS))
