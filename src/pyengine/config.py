@@ -19,6 +19,9 @@ from pyengine.settings import Settings
 
 __all__ = ["SearchConfig"]
 
+#: Fields younger than records of matches and gates, whose names are fingerprints.
+_ADDED_LATER = ("dirichlet_shaped", "root_policy_temperature")
+
 SymmetryMode: TypeAlias = Literal["none", "random", "average", "root_average", "fill"]
 
 
@@ -179,8 +182,16 @@ class SearchConfig(Settings):
         return dataclasses.replace(self, **changes) if changes else self
 
     def fingerprint(self) -> str:
-        """Return 12 hex digits that name these settings: equal settings, equal digits."""
-        text = json.dumps(dataclasses.asdict(self), sort_keys=True)
+        """Return 12 hex digits that name these settings: equal settings, equal digits.
+
+        A field that was added later counts where it is not at its default, so that settings keep
+        the digits that they had before.
+        """
+        fields = dataclasses.asdict(self)
+        for field in dataclasses.fields(self):
+            if field.name in _ADDED_LATER and fields[field.name] == field.default:
+                del fields[field.name]
+        text = json.dumps(fields, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def to_toml(self) -> str:

@@ -182,6 +182,14 @@ def test_a_config_cannot_be_changed_and_is_compared_by_value() -> None:
     assert hash(config) == hash(SearchConfig())
 
 
+def test_fields_added_later_leave_the_fingerprint_as_it_was() -> None:
+    before = "9b1b07d1fc54"
+    assert SearchConfig().fingerprint() == before
+    assert SearchConfig(root_policy_temperature=1).fingerprint() == before
+    assert SearchConfig(root_policy_temperature=1.1).fingerprint() != before
+    assert SearchConfig(dirichlet_shaped=True).fingerprint() != before
+
+
 def test_fingerprints_tell_settings_apart() -> None:
     assert SearchConfig().fingerprint() == SearchConfig().fingerprint()
     assert SearchConfig().fingerprint() != SearchConfig(seed=1).fingerprint()
