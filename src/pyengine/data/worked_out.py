@@ -18,7 +18,7 @@ from pyengine.data.view import View
 __all__ = ["WorkedOut", "replies", "short_values", "surprise_weights"]
 
 
-def replies(rows: Rows) -> npt.NDArray[np.intp]:
+def replies(rows: Rows) -> npt.NDArray[np.int32]:
     """Return for each record of whole games the number of the one that is the opponent's reply.
 
     That is the next record of the game, where the other player moved one ply later; its search may
@@ -26,7 +26,7 @@ def replies(rows: Rows) -> npt.NDArray[np.intp]:
     where its root value is -1: the visits of a proven loss say nothing, and those of a fast search
     have no flag. Proven draws of fast searches stay in.
     """
-    numbers = np.full(len(rows), -1, np.intp)
+    numbers = np.full(len(rows), -1, np.int32)
     before, after = rows[:-1], rows[1:]
     follows = (
         (after["game"] == before["game"])
@@ -94,7 +94,7 @@ def _games(rows: Rows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 class _OfShard:
     """Columns beside the records of a shard."""
 
-    reply: npt.NDArray[np.intp] | None
+    reply: npt.NDArray[np.int32] | None
     values: npt.NDArray[np.float32] | None
     weights: npt.NDArray[np.float32] | None
 

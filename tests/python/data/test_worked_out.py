@@ -15,6 +15,7 @@ import pyengine
 from data_games import PLAIN, TIC, finished, write
 from pyengine import ConfigError, ModelSpec
 from pyengine.data import Dataset, FinishedGame
+from pyengine.data.worked_out import replies
 
 GO = pyengine.load_game("go", board_size=5)
 HORIZONS = (1.0, 6.0, 50.0)
@@ -62,6 +63,12 @@ def test_the_reply_is_the_policy_of_the_next_position(tmp_path: Path, rng: rando
                 assert row["replied"]
                 np.testing.assert_array_equal(row["reply"], found[game.number, at + 1]["policy"])
     assert missing > len(games)
+
+
+def test_a_reply_keeps_four_bytes(tmp_path: Path, rng: random.Random) -> None:
+    game = finished(TIC, PLAIN, 0, rng)
+    layout = Dataset(write(tmp_path / "data", TIC, PLAIN, [game], positions=40)).layout
+    assert replies(game.records(layout)).dtype == np.int32
 
 
 def test_a_fast_search_of_a_lost_position_is_no_reply(tmp_path: Path, rng: random.Random) -> None:
