@@ -297,9 +297,15 @@ class ShardWriter:
         difference = manifest.layout.difference(self.layout)
         if difference is None:
             return manifest
-        if manifest.shards:
-            raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
-        return None
+        if not manifest.shards:
+            return None
+        if difference.startswith("surprise: "):
+            has, wanted = ("", "without") if manifest.layout.surprise else ("no ", "with")
+            raise ConfigError(
+                f"{self.directory}: expected data {wanted} surprise (record_surprise), found records "
+                f"that have {has}surprise: write to another directory, or leave the setting as it was"
+            )
+        raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
 
     def _refuse_unlisted(self, known: int) -> None:
         """A crash leaves the next shards unlisted; others mean that the manifest is not theirs."""

@@ -179,6 +179,24 @@ def test_self_play_records_the_divergence_from_the_priors(tmp_path: Path) -> Non
     assert dataset.sample(5, np.random.default_rng(0))["planes"].shape[0] == 5
 
 
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        (False, "expected data with surprise .*, found records that have no surprise: write to"),
+        (True, "expected data without surprise .*, found records that have surprise: write to"),
+    ],
+)
+def test_a_directory_keeps_to_what_it_records(before: bool, message: str, tmp_path: Path) -> None:
+    config = pyengine.SelfPlayConfig(
+        search=pyengine.SearchConfig(simulations=10, threads=1), record_surprise=before
+    )
+    arguments: Any = {"games": 2, "out": tmp_path / "data"}
+    pyengine.selfplay("tic_tac_toe", "uniform", config=config, **arguments)
+    other = config.replace(record_surprise=not before)
+    with pytest.raises(ConfigError, match=message):
+        pyengine.selfplay("tic_tac_toe", "uniform", config=other, **arguments)
+
+
 def test_games_have_it_whether_it_is_recorded_or_not() -> None:
     search = pyengine.SearchConfig(simulations=10, threads=1)
     player = SelfPlayer("tic_tac_toe", "uniform", pyengine.SelfPlayConfig(search=search))
