@@ -284,4 +284,6 @@ class TrainConfig(Settings):
         tables = self.to_dict()
         for name in LearnerConfig.FREE:
             del tables["learner"][name]
+        if self.loss.short_value_weight == 0:  # then horizons say nothing
+            tables["loss"]["horizons"] = LossConfig().to_dict()["horizons"]
         return tables

@@ -147,6 +147,22 @@ def test_the_heads_learn_and_the_log_tells(data: Dataset, tmp_path: Path) -> Non
     assert [line["reply"] for line in lines] == [report.reply for report in reports]
 
 
+def test_horizons_may_change_while_their_weight_is_0(data: Dataset, tmp_path: Path) -> None:
+    for weight in (0.0, 0.5):
+        path = tmp_path / f"run-{weight}"
+        loss = LossConfig(short_value_weight=weight, horizons=(2.0, 6.0))
+        with train.Learner(config_of(loss), data, path) as learner:
+            learner.train(1)
+        other = config_of(dataclasses.replace(loss, horizons=(3.0, 6.0)))
+        if weight > 0:
+            moved = Dataset(tmp_path / "data", reply=True, horizons=(3.0, 6.0))
+            with pytest.raises(pyengine.ConfigError, match="horizons"):
+                train.Learner(other, moved, path, resume=True)
+        else:
+            with train.Learner(other, data, path, resume=True) as learner:
+                learner.train(1)
+
+
 def test_without_the_weights_reports_and_checkpoints_are_as_before(
     data: Dataset, tmp_path: Path
 ) -> None:
