@@ -163,7 +163,7 @@ def test_horizons_may_change_while_their_weight_is_0(data: Dataset, tmp_path: Pa
                 learner.train(1)
 
 
-def test_without_the_weights_reports_and_checkpoints_are_as_before(
+def test_targets_that_are_not_learnt_change_no_weights_and_no_reports(
     data: Dataset, tmp_path: Path
 ) -> None:
     reports: list[train.StepReport] = []
