@@ -302,8 +302,9 @@ class ShardWriter:
         if difference.startswith("surprise: "):
             has, wanted = ("", "without") if manifest.layout.surprise else ("no ", "with")
             raise ConfigError(
-                f"{self.directory}: expected data {wanted} surprise (record_surprise), found records "
-                f"that have {has}surprise: write to another directory, or leave the setting as it was"
+                f"{self.directory}: expected data {wanted} surprise (record_surprise), found "
+                f"records that have {has}surprise: write to another directory, or leave the "
+                "setting as it was"
             )
         raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
 
