@@ -1,7 +1,8 @@
 /// Many visits of a node at once, divided among its moves as PUCT divides them one after the other
 /// where each leaves a leaf in flight: the children are read once, and a visit changes the score of
 /// one move. What the visits add to n, on which the scores of all moves depend, is left out: n is
-/// to be large compared with them. The idea is that of Lc0's gathering of several visits.
+/// to be large compared with them. Of equal scores the move that comes first wins, also at a root
+/// under noise. The idea is that of Lc0's gathering of several visits.
 #pragma once
 
 #include <cstdint>
