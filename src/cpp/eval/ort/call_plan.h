@@ -10,9 +10,10 @@ namespace pyengine {
 inline constexpr int kLeastRows = 8;
 
 struct CallPlan {
-  int limit = 0;               ///< most rows of a call
-  bool exactly = false;        ///< every call has `limit` rows: the model's batch is fixed
-  bool few = false;            ///< few sizes, since each one is prepared for: a device
+  int limit = 0;         ///< most rows of a call
+  bool exactly = false;  ///< every call has `limit` rows: the model's batch is fixed
+  bool few = false;      ///< few sizes, since each one is prepared for: a device
+  // NOLINTNEXTLINE(readability-redundant-member-init): aggregates leave it out
   std::vector<int> kept = {};  ///< of a device's sizes, the largest first; empty = all
   /// Rows that a call for `rows` rows computes.
   [[nodiscard]] int padded(int rows) const;
