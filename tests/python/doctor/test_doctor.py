@@ -281,7 +281,7 @@ def test_cuda_graphs_of_some_sizes_are_not_measured_as_those_of_all(
             pass
     found = graph_check(game, plain, partly, seconds=0.02)
     assert found.verdict == "SKIP"
-    assert "with CUDA graphs for 1 sizes of batches, without" in found.detail
+    assert "with CUDA graphs for 1 size of batches, without" in found.detail
 
 
 def test_a_model_whose_game_is_unknown_is_refused(model: Path) -> None:
