@@ -113,17 +113,16 @@ Selection PuctRule::choose(const Tree& tree, const Node& node, bool may_create) 
 
 void PuctRule::allot(const Tree& tree, const Node& node, const RootSearch& search,
                      std::uint32_t visits, bool may_create, std::vector<Allotment>& given) {
-  const bool at_root = &node == &tree.root();
   const double n = puct::visits_of(node) - visits;
   const auto at_once = static_cast<std::uint32_t>(n / kVisitsPerAllotted);
-  const bool forces = at_root && search.config.forced_playouts > 0.0;
+  const bool forces = &node == &tree.root() && search.config.forced_playouts > 0.0;
   if (visits > 1 && at_once > 1 && !forces) {
     allotter_.read(tree, node, config_, parent_of(node, n), may_create);
     if (allotter_.allot(std::min(visits, at_once), given)) return;
   }
   Allotment& one = given.emplace_back();
   waiting_ = visits;
-  one.to = at_root ? choose_at_root(tree, search, may_create) : choose(tree, node, may_create);
+  one.to = choose_at(tree, node, search, may_create);
   waiting_ = 0.0;
 }
 

@@ -83,8 +83,14 @@ class Rule {
   virtual void allot(const Tree& tree, const Node& node, const RootSearch& search,
                      [[maybe_unused]] std::uint32_t visits, bool may_create,
                      std::vector<Allotment>& given) {
-    given.push_back({&node == &tree.root() ? choose_at_root(tree, search, may_create)
-                                           : choose(tree, node, may_create)});
+    given.emplace_back().to = choose_at(tree, node, search, may_create);
+  }
+
+ protected:
+  Selection choose_at(const Tree& tree, const Node& node, const RootSearch& search,
+                      bool may_create) noexcept {
+    return &node == &tree.root() ? choose_at_root(tree, search, may_create)
+                                 : choose(tree, node, may_create);
   }
 };
 

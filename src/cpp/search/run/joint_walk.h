@@ -152,6 +152,7 @@ class JointWalk {
 
   /// Whether the walks go on from the last node of the path, which is expanded then.
   bool enter(const Selection& chosen, bool marked) {
+    assert(chosen.outcome != Selection::Outcome::wait);  // rules with a plan do not walk jointly
     if (chosen.passes_draw) drawn_ = static_cast<std::uint32_t>(path_.size());
     if (chosen.outcome == Selection::Outcome::new_child) return create();
     if (chosen.outcome != Selection::Outcome::child) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "search/run/root_priors.h"
+#include "search/run/streams.h"
 #include "search/tree/order.h"
 
 namespace pyengine {
@@ -35,24 +36,6 @@ YoungTree young_tree(const SearchConfig& config, std::uint64_t budget) noexcept 
 /// The root's child that a walk entered; nullptr where it stayed at the root.
 [[nodiscard]] const Node* root_child(const Path& path) noexcept {
   return path.size() > 1 ? path[1] : nullptr;
-}
-
-constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;  ///< 2^64 / golden ratio, odd
-constexpr int kFirstSearches = 24;                      ///< bits: these have wide ranges of numbers
-
-/// Number of the first leaf of a search. A leaf takes one, and a search has at most 2^32 leaves,
-/// beside a few numbers that leases leave unused: the ranges of the first 2^24 searches are 2^39
-/// wide, and those of 63 times as many lie in the gaps. An evaluator knows the engine's seed alone,
-/// so the seed of the call is in the numbers.
-std::uint64_t first_number(std::uint64_t seed, std::uint64_t search) noexcept {
-  const std::uint64_t turn = search >> kFirstSearches;
-  const std::uint64_t gap = (turn % 64) << 33;
-  return (search << 40 >> 1) + gap + (seed + turn / 64) * kGolden;
-}
-
-/// Beside the streams of leaves, which are even.
-Rng noise_stream(std::uint64_t seed, std::uint64_t search) {
-  return Rng(seed + (search >> kFirstSearches) * kGolden, (search << 40) + 1);
 }
 
 /// Simulations until a root with so many visits has all that can be counted. The first visit of a
@@ -213,6 +196,15 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
   }
 }
 
+/// Of a leaf that joint walks marked and that will not be in flight. Walks may have met it, and
+/// nothing completes it.
+template <Sharing S>
+void TreeSearch::take_marks_back(const Worker& worker) noexcept {
+  if (!worker.marked) return;
+  unmark<S>(worker.path);
+  blocked_.store(false, std::memory_order_relaxed);
+}
+
 /// Whether the leaf waits in the batch; else it was answered at once and is complete.
 template <Sharing S>
 bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, bool is_root,
@@ -227,10 +219,7 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
   const auto finish = [&] {
-    if (worker.marked) {
-      unmark<S>(worker.path);
-      blocked_.store(false, std::memory_order_relaxed);  // walks may have met it
-    }
+    take_marks_back<S>(worker);
     finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
   };
   if (S == Sharing::exclusive && traits_.on_the_spot && !config_.deterministic) {
@@ -289,7 +278,7 @@ bool TreeSearch::place_claimed(Worker& worker, Slot& slot, const AnyPosition& po
   try {
     return place<S>(worker, slot, position, is_root, counts);
   } catch (...) {
-    if (worker.marked) unmark<S>(worker.path);
+    take_marks_back<S>(worker);
     give_up(*worker.path.back());
     throw;
   }
@@ -327,7 +316,7 @@ bool TreeSearch::may_walk(Progress& now, const Turn& turn) noexcept {
 
 /// A leaf near the end of the game becomes an end itself, of known value.
 template <Sharing S>
-void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) const {
+void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) {
   const GameShape& shape = root_.game()->shape();
   const AnyPosition& position = worker.walker->position();
   Node& leaf = *worker.path.back();
@@ -337,12 +326,12 @@ void TreeSearch::solve_ending(Worker& worker, Walk& walk, const Turn& turn) cons
         worker.endings->solve(position, shape.rows * shape.columns, config_.endgame_solver_empties,
                               [&] { return !closed() && (*turn.goes_on)(); });
   } catch (...) {
-    if (worker.marked) unmark<S>(worker.path);
+    take_marks_back<S>(worker);
     give_up(leaf);
     throw;
   }
   if (!value) return;
-  if (worker.marked) unmark<S>(worker.path);
+  take_marks_back<S>(worker);
   leaf.value = position.to_move() == 0 ? *value : -*value;
   leaf.state.store(NodeState::terminal, std::memory_order_release);
   walk.end = WalkEnd::known;

@@ -165,7 +165,9 @@ class alignas(kCacheLine) TreeSearch {
   void add_tally(const Tally& counts) noexcept;
   [[nodiscard]] int leaves_of(const Progress& now, const Slot& slot) const noexcept;
   template <Sharing S>
-  void solve_ending(Worker& worker, Walk& walk, const Turn& turn) const;
+  void solve_ending(Worker& worker, Walk& walk, const Turn& turn);
+  template <Sharing S>
+  void take_marks_back(const Worker& worker) noexcept;
   template <Sharing S>
   void end_turn(const Progress& now) noexcept;
   template <Sharing S>
