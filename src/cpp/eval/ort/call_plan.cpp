@@ -9,8 +9,10 @@ namespace pyengine {
 int CallPlan::padded(int rows) const {
   if (exactly) return limit;
   if (!few) return rows;
-  const std::vector<int> all = sizes();
-  return *std::find_if(all.rbegin(), all.rend(), [&](int size) { return size >= rows; });
+  const auto least_for_rows = [rows](const std::vector<int>& all) {
+    return *std::find_if(all.rbegin(), all.rend(), [&](int size) { return size >= rows; });
+  };
+  return kept.empty() ? least_for_rows(sizes()) : least_for_rows(kept);
 }
 
 std::vector<int> CallPlan::sizes() const {

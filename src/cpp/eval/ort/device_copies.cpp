@@ -7,27 +7,15 @@
 #include <utility>
 
 #include "base/error.h"
-
-#ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
-#else
-#include <dlfcn.h>
-#endif
+#include "eval/ort/shared_library.h"
 
 namespace pyengine::ort {
 namespace {
 
 #ifdef _WIN32
 constexpr std::array kRuntimes = {"cudart64_13.dll", "cudart64_12.dll"};
-void* loaded_library(const char* name) { return GetModuleHandleA(name); }
-void* function_of(void* library, const char* name) {
-  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(library), name));
-}
 #else
 constexpr std::array kRuntimes = {"libcudart.so.13", "libcudart.so.12"};
-void* loaded_library(const char* name) { return dlopen(name, RTLD_NOW | RTLD_NOLOAD); }
-void* function_of(void* library, const char* name) { return dlsym(library, name); }
 #endif
 
 Handle<OrtMemoryInfo> named_memory(const Api& api, const char* name, int device_id) {

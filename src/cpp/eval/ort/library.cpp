@@ -4,16 +4,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "eval/ort/shared_library.h"
 
-#ifdef _WIN32
-#define WIN32_LEAN_AND_MEAN
-#include <windows.h>
-#else
-#include <dlfcn.h>
+#ifndef _WIN32
 #include <pthread.h>
 #endif
 
@@ -28,27 +24,10 @@ void disable_telemetry() {
   if (std::getenv("ORT_DISABLE_TELEMETRY") == nullptr) _putenv_s("ORT_DISABLE_TELEMETRY", "1");
 }
 void count_forks() {}
-
-void* find_entry(const std::filesystem::path& path, const char* name) {
-  HMODULE library = LoadLibraryExW(path.c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH);
-  if (library == nullptr) {
-    throw ModelError("ONNX Runtime cannot be loaded from " + path.string() + ": " +
-                     std::system_category().message(static_cast<int>(GetLastError())));
-  }
-  return reinterpret_cast<void*>(GetProcAddress(library, name));
-}
 #else
 void disable_telemetry() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/0); }
 void count_forks() {
   pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
-}
-
-void* find_entry(const std::filesystem::path& path, const char* name) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    throw ModelError("ONNX Runtime cannot be loaded from " + path.string() + ": " + dlerror());
-  }
-  return dlsym(library, name);
 }
 #endif
 
@@ -62,7 +41,7 @@ void take(const void* table, std::size_t slot, Function& function) {
 
 Library::Library(std::filesystem::path path) : path_(std::move(path)) {
   disable_telemetry();
-  void* entry = find_entry(path_, "OrtGetApiBase");
+  void* entry = function_of(load_library(path_), "OrtGetApiBase");
   if (entry == nullptr) {
     throw ModelError(path_.string() + " is not ONNX Runtime: it does not export OrtGetApiBase");
   }
