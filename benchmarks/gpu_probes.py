@@ -28,6 +28,7 @@ if TYPE_CHECKING or __package__:
     from .common import check, reason_of
     from .gpu_plan import settings_of
     from .intervals import counted, median, median_columns
+    from .pairs import Pace, in_turns
 else:  # run as a file
     import fresh
     import gpu_bare
@@ -38,6 +39,7 @@ else:  # run as a file
     from common import check, reason_of
     from gpu_plan import settings_of
     from intervals import counted, median, median_columns
+    from pairs import Pace, in_turns
 
 MIB = 1 << 20
 _MEMORY = 4 << 30  # of a search's trees, where the machine has four times as much
@@ -146,22 +148,26 @@ def search(place: Place) -> Callable[..., dict[str, Any]]:
 
 
 def graphs(place: Place) -> Callable[..., dict[str, Any]]:
-    """Measure rows a second inside a search with CUDA graphs, and without, one after the other."""
+    """Measure rows a second inside a search with CUDA graphs and without, in turns."""
     game = pyengine.load_game(place.game)
     evaluators = {title: place.open(graphs=title == "with") for title in ("without", "with")}
 
     def measure(trees: int, batch: int, threads: int) -> dict[str, Any]:
-        rates, provider = {}, ""
-        for title, evaluator in evaluators.items():
-            with _engine(game, evaluator, trees, batch, threads) as engine:
-                marks = _search(engine, trees, place.slices, min(place.slice_seconds, _SLICE))
-                provider = engine.stats()["provider"]
-            rates[title] = _figures(marks, threads, None, None)["rows/s"]
+        def rate(title: str) -> float:
+            with _engine(game, evaluators[title], trees, batch, threads) as engine:
+                marks = _search(engine, trees, slices, min(place.slice_seconds, _SLICE))
+                providers[title] = engine.stats()["provider"]
+            return float(_figures(marks, threads, None, None)["rows/s"])
+
+        slices = max(1, place.slices // 2)  # there are two turns
+        providers: dict[str, str] = {}
+        rounds = in_turns(Pace(0.0, 2, 2), lambda: rate("without"), lambda: rate("with"))
+        without, with_graphs = (median(list(rates)) for rates in zip(*rounds, strict=True))
         return {
-            "ratio": rates["with"] / rates["without"],
-            "rows/s": rates["with"],
-            "without": rates["without"],
-            "provider": provider,
+            "ratio": median([b / a for a, b in rounds]),
+            "rows/s": with_graphs,
+            "without": without,
+            "provider": providers["with"],
         }
 
     return measure
