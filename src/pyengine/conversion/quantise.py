@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +19,8 @@ from pyengine.conversion.gate import (
     Samples,
     convert,
 )
-from pyengine.conversion.graph import float_nodes
-from pyengine.conversion.leela_onnx import save_model
-from pyengine.conversion.model_file import CPU, batches, free, keep_metadata, prepare, quiet
-from pyengine.errors import ModelError
+from pyengine.conversion.int8_file import write_int8
+from pyengine.conversion.model_file import CPU, batches, free
 from pyengine.extras import need
 from pyengine.games import Game
 from pyengine.match import MatchResult
@@ -125,7 +122,7 @@ def quantise(
 def _convert(gate: Gate, file: Path, samples: Samples) -> Int8Report:
     """Convert into a file and measure what came of it; the report has no path yet."""
     gate.tell("calibration", 0.0)
-    quantised, kept = _quantise(gate.source, file, samples.planes, gate.reading)
+    quantised, kept = write_int8(gate.source, file, [samples.planes], gate.reading)
     gate.tell("calibration", 1.0)
     comparison, checks = gate.compare(file, samples)
     speedup = _speedup(gate.source, file, samples.planes)
@@ -135,55 +132,6 @@ def _convert(gate: Gate, file: Path, samples: Samples) -> Int8Report:
     return Int8Report(
         None, (*checks, *more), calibrated, comparison, result, quantised, kept, speedup
     )
-
-
-def _quantise(
-    source: Path, target: Path, planes: npt.NDArray[np.float32], spec: ModelSpec
-) -> tuple[int, int]:
-    """Write the int8 model; return how many convolutions it has in int8, and in float32."""
-    onnx = need("onnx", "convert")
-    tools = need("onnxruntime.quantization", "convert")
-    prepared = target.with_name("prepared.onnx")
-    model, name, shape = prepare(source, prepared)
-    excluded = float_nodes(model)
-    convolutions = [node.name for node in model.graph.node if node.op_type == "Conv"]
-    quantised = [conv for conv in convolutions if conv not in excluded]
-    if not quantised:
-        raise ModelError(
-            f"{source}: expected convolutions between the first one and the heads, "
-            f"found none among {len(convolutions)}"
-        )
-    with quiet():
-        tools.quantize_static(
-            str(prepared),
-            str(target),
-            _Reader(name, batches(planes, shape)),
-            quant_format=tools.QuantFormat.QDQ,
-            # Relu belongs to its convolution: unsigned activations then lose no bit to a sign.
-            op_types_to_quantize=["Conv", "Relu"],
-            nodes_to_exclude=sorted(excluded),
-            per_channel=True,
-            activation_type=tools.QuantType.QUInt8,
-            weight_type=tools.QuantType.QInt8,
-            calibrate_method=tools.CalibrationMethod.MinMax,
-        )
-    model = onnx.load(target)
-    keep_metadata(source, model, spec)
-    save_model(model, target)
-    return len(quantised), len(convolutions) - len(quantised)
-
-
-class _Reader:
-    """What the quantiser takes as a CalibrationDataReader: batches by the input's name."""
-
-    def __init__(self, name: str, batches: Iterator[npt.NDArray[np.float32]]) -> None:
-        self._name = name
-        self._batches = batches
-
-    def get_next(self) -> dict[str, npt.NDArray[np.float32]] | None:
-        """Return the next batch, None at the end."""
-        batch = next(self._batches, None)
-        return None if batch is None else {self._name: batch}
 
 
 def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -> float:

@@ -41,7 +41,8 @@ def train(
         options: further options of ``ray.init``, such as ``runtime_env``.
 
     Raises:
-        ConfigError: as of ``train_run``; or the driver's node has not what learner and gate need.
+        ConfigError: as of ``train_run``; the driver's node has not what learner and gate need; or
+            ``selfplay.precision`` is ``"int8"``, as actors are sent the network alone.
         EngineError: ray is not installed, or no cluster is at the address.
         TrainingError: a part keeps dying, or actors do at every place.
         KeyboardInterrupt: Ctrl-C, when everything has ended cleanly; ``resume`` goes on.
@@ -51,6 +52,8 @@ def train(
         run = RunFolder(directory).run()
     else:
         run = source if isinstance(source, RunFile) else RunFile.from_toml(source)
+    if run.selfplay.precision != "float32":
+        run.selfplay.refuse("precision", '"float32" on a cluster', run.selfplay.precision)
     if actors is not None:
         run = run.with_actors(actors)
     with connected(address, run, options or {}):

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from pyengine import train
-from pyengine.train.loop import part_learner
+from pyengine.train.loop import part_learner, part_selfplay
 from pyengine.train.loop.parts import Part
-from pyengine.train.loop.state import RunFolder
+from pyengine.train.loop.state import Best, RunFolder
 from run_games import play_games
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
@@ -113,3 +113,19 @@ def test_a_candidate_that_cannot_be_written_is_told_and_the_learner_goes_on(
         assert learn(folder, 30)["failure"] == "candidate-00000030.onnx is not written: they differ"
     assert learn(folder, 40)["failure"] is None
     assert folder.candidates() == [0, 20, 30, 40]
+
+
+def test_who_plays_before_there_is_a_network_waits_for_the_learner(folder: RunFolder) -> None:
+    run = train.RunFile.from_toml(RUN.format(steps=10))
+    part = Part("selfplay", folder, run)
+    first = Best(name="rollout", sha256=None, step=0, generation=0, elo=0.0)
+    positions = folder.counted(run)
+    allowed = positions * 1000 // 16  # steps: samples_per_position / batch_size
+    assert part_selfplay._waits_for_learner(part, first)
+    folder.set_status("learner", {"step": allowed - 10})
+    assert part_selfplay._waits_for_learner(part, first)
+    folder.set_status("learner", {"step": allowed - 9})  # the next candidate needs more positions
+    assert not part_selfplay._waits_for_learner(part, first)
+    network = Best(name="candidate-00000010.onnx", sha256="0" * 64, step=10, generation=1, elo=0.0)
+    folder.set_status("learner", {"step": 0})
+    assert not part_selfplay._waits_for_learner(part, network)

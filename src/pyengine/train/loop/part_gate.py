@@ -143,7 +143,7 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
     # Threads may change from sitting to sitting, and a record is of one setting.
     settings = config.search_config().fingerprint()[:8]
     return play_gate(
-        part.folder.candidate(step),
+        part.folder.played(step),
         evaluator_of(other, part.folder),
         part.run.games,
         config,
@@ -281,7 +281,7 @@ def _tidy(part: Part) -> None:
     for other in folder.candidates():
         rejected = other <= evaluated and other not in kept
         if other in old or (rejected and not part.run.gate.keep_rejected):
-            folder.candidate(other).unlink(missing_ok=True)
+            folder.remove_candidate(other)
 
 
 def _records(part: Part) -> list[tuple[int, Any]]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pyengine.data import Dataset
 from pyengine.extras import need
-from pyengine.files import sha256_of
+from pyengine.files import replacing, sha256_of
 from pyengine.spec import planes_shape
 from pyengine.train.errors import TrainingError
+from pyengine.train.loop.int8_copy import write_copy
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, move_windows, windows_on
@@ -23,6 +29,7 @@ __all__ = ["work"]
 _CHUNK = 50  # steps between two looks at the data
 _LOOK_SECONDS = 10.0  # between two openings of the data, at least
 _LOOK_SHARE = 20.0  # of the time that an opening took
+_CALIBRATION = 256  # positions, of all games together
 
 
 def work(part: Part) -> None:
@@ -142,6 +149,12 @@ class _Positions:
         self._opened = time.monotonic()
         return self._data
 
+    def planes(self, seed: int) -> list[npt.NDArray[np.float32]]:
+        """Return planes of random positions of the window, float32[N,C,H,W] of each game."""
+        rng = np.random.default_rng(seed)
+        size = max(1, _CALIBRATION // len(self._data))
+        return [np.asarray(window.sample(size, rng)["planes"]) for window in self._data]
+
     def _games(self, name: str) -> int:
         config, found = self._part.run.window, self._part.folder.produced(name)
         count = found.full if config.full_only else found.positions
@@ -188,10 +201,37 @@ def _export(part: Part, learner: Any, positions: _Positions, said: dict[str, Any
     told = {"step": learner.step, "games": games, "positions": positions.total}
     said["failure"] = None
     try:
-        _write(part, learner.exported, path, told)
+        if part.run.selfplay.precision == "int8":
+            planes = positions.planes(learner.step)
+            said["failure"] = _write_with_copy(part, learner.exported, path, told, planes)
+        else:
+            _write(part, learner.exported, path, told)
     except TrainingError as error:
         said["failure"] = str(error)
         print(error, file=sys.stderr)  # kept in the run's log
+
+
+def _write_with_copy(
+    part: Part,
+    network: Any,
+    path: Path,
+    told: dict[str, Any],
+    planes: list[npt.NDArray[np.float32]],
+) -> str | None:
+    """Write a candidate and its int8 copy; return why there is no copy.
+
+    The copy is there first: a candidate that is there plays.
+    """
+    with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
+        source = Path(folder, path.name)
+        _write(part, network, source, told)
+        copied = part.folder.int8_copy(told["step"])
+        failure = write_copy(source, copied, planes, part.run.games)
+        with replacing(path) as temporary:
+            shutil.copyfile(source, temporary)
+    if failure is not None:
+        print(failure, file=sys.stderr)  # kept in the run's log
+    return failure
 
 
 def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from pyengine.games import load_game
 from pyengine.self_play import SelfPlayer
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best, RunFolder
+from pyengine.train.loop.window import allowed_steps
 
 __all__ = ["evaluator_of", "first_best", "patiently", "work"]
 
@@ -31,7 +32,7 @@ def work(part: Part) -> None:
         return
     with _open_runners(part, best) as runners:
         while not part.finishing:
-            if part.held:
+            if part.held or _waits_for_learner(part, part.folder.best()):
                 patiently(part, lambda: _tick(runners))
                 part.wait()
                 continue
@@ -40,9 +41,24 @@ def work(part: Part) -> None:
             _turn(part, runner, runners)
 
 
+def _waits_for_learner(part: Part, best: Best | None) -> bool:
+    """Whether an evaluator without a network has played enough for the learner's next candidate.
+
+    It may be a hundred times faster than a network, and the learner would be busy with it for long.
+    """
+    if best is None or best.is_network:
+        return False
+    run, folder = part.run, part.folder
+    if not all(folder.produced(name).full > 0 for name in run.game.name):
+        return False
+    allowed = allowed_steps(run.window, folder.counted(run), run.train.learner.batch_size)
+    step = folder.status("learner").get("step", 0)
+    return bool(allowed >= step + run.gate.every_steps)
+
+
 def evaluator_of(best: Best, folder: RunFolder) -> Evaluator:
     """Return the evaluator of the best network."""
-    return as_evaluator(str(folder.models / best.name) if best.is_network else best.name)
+    return as_evaluator(str(folder.played(best.step)) if best.is_network else best.name)
 
 
 def first_best(part: Part) -> Best | None:
@@ -154,8 +170,9 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
         )
         best = part.folder.best()
         newer = best is not None and best.name != runner.best.name
+        waits = _waits_for_learner(part, best)
         turn_over = len(runners) > 1 and seconds > _TURN_SECONDS
-        return not (part.finishing or part.held or newer or turn_over)
+        return not (part.finishing or part.held or waits or newer or turn_over)
 
     runner.player.run(_ENDLESS, go_on)
 

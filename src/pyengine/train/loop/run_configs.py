@@ -222,11 +222,16 @@ class SelfplaySection(Section):
 
     Attributes:
         first ("random", "uniform" or "rollout", default "random"): who plays before there is a
-            network: one with random weights, or an evaluator without a network.
+            network: one with random weights, or an evaluator without a network, which plays as
+            much as the learner needs for its next candidate.
         preset ("fast", "alphago_zero", "gumbel" or "none", default "fast"): the settings that the
             others change: :meth:`SelfPlayConfig.fast <pyengine.SelfPlayConfig.fast>`,
             :meth:`SelfPlayConfig.alphago_zero <pyengine.SelfPlayConfig.alphago_zero>`,
             :meth:`SelfPlayConfig.gumbel <pyengine.SelfPlayConfig.gumbel>`, or the defaults.
+        precision ("float32" or "int8", default "float32"): ``"int8"``: self-play and the gate's
+            matches evaluate an int8 copy of each network, which is calibrated on the window. For
+            CPUs with instructions for int8 (AVX-512 VNNI, AMX). The networks themselves stay in
+            float32.
         settings (table, default {}): fields of a SelfPlayConfig that differ from the preset's.
         search (table, default {}): fields of its SearchConfig that differ. In a run file the
             section ``[search]``.
@@ -236,6 +241,7 @@ class SelfplaySection(Section):
 
     first: str = choice("random", "random", "uniform", "rollout")
     preset: str = choice("fast", "fast", "alphago_zero", "gumbel", "none")
+    precision: str = choice("float32", "float32", "int8")
     settings: Mapping[str, Any] = table()
     search: Mapping[str, Any] = table()
 

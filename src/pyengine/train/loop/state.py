@@ -88,7 +88,7 @@ class RunFolder:
     ``run.toml``               the settings, of this sitting
     ``best.json``              :class:`Best`
     ``data/GAME/``             shards of self-play
-    ``models/``                ``candidate-STEP.onnx``
+    ``models/``                ``candidate-STEP.onnx``, and ``candidate-STEP.int8.onnx``, its copy
     ``checkpoints/``           of the learner, with its ``log.jsonl``
     ``curve.jsonl``            a line for each candidate evaluated
     ``log/``                   ``run.jsonl``, ``PART.err``, games of matches under way
@@ -176,6 +176,20 @@ class RunFolder:
     def candidate(self, step: int) -> Path:
         """Return the file of a step's network."""
         return self.models / f"candidate-{step:08d}.onnx"
+
+    def int8_copy(self, step: int) -> Path:
+        """Return the file of the int8 copy of a step's network, which need not be there."""
+        return self.candidate(step).with_suffix(".int8.onnx")
+
+    def played(self, step: int) -> Path:
+        """Return the file that plays for a step's network: the int8 copy where there is one."""
+        copied = self.int8_copy(step)
+        return copied if copied.exists() else self.candidate(step)
+
+    def remove_candidate(self, step: int) -> None:
+        """Remove the files of a step's network."""
+        self.candidate(step).unlink(missing_ok=True)
+        self.int8_copy(step).unlink(missing_ok=True)
 
     def candidates(self) -> list[int]:
         """Return the steps of the networks that there are, in order."""

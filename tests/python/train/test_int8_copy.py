@@ -1,0 +1,131 @@
+"""Runs that play with int8 copies of their networks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import train
+from pyengine.train.loop import int8_copy, part_learner, part_selfplay
+from pyengine.train.loop.parts import Part
+from pyengine.train.loop.state import Best, RunFolder
+from run_games import play_games
+
+pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
+
+RUN = """
+[run]
+steps = {steps}
+[game]
+name = {games}
+planes = ["own[0]", "opp[0]", "ones"]
+[network]
+kind = "convolutional"
+blocks = 1
+filters = 8
+[selfplay]
+precision = "int8"
+fast_simulations = 2
+concurrent_games = 4
+[search]
+simulations = 4
+threads = 1
+batch_size = 4
+[train]
+batch_size = 16
+threads = 1
+[window]
+minimum_positions = 20
+samples_per_position = 1000
+[gate]
+mode = "latest"
+every_steps = 10
+games = 4
+simulations = 4
+"""
+
+
+class Waiting(Part):
+    """A part that is to stop as soon as it has nothing to do."""
+
+    def wait(self, seconds: float = 0.2) -> None:
+        self.stop()
+
+
+def learnt(path: Path, *games: str) -> tuple[RunFolder, train.RunFile]:
+    """Return the folder of a run whose learner has done 10 steps, and the run."""
+    run = train.RunFile.from_toml(RUN.format(steps=10, games=json.dumps(games)))
+    folder = RunFolder(path)
+    folder.begin(run)
+    for game in games:
+        alone = train.RunFile.from_toml(RUN.format(steps=10, games=json.dumps([game])))
+        play_games(folder, alone, 10)
+    part_learner.work(Waiting("learner", folder, run))
+    return folder, run
+
+
+def kinds(path: Path) -> set[str]:
+    """Return the kinds of a file's nodes."""
+    return {node.op_type for node in onnx.load(path).graph.node}
+
+
+def test_a_candidate_has_an_int8_copy_that_plays_for_it(tmp_path: Path) -> None:
+    folder, run = learnt(tmp_path, "tic_tac_toe")
+    assert folder.candidates() == [0, 10]
+    assert "QuantizeLinear" not in kinds(folder.candidate(10))
+    assert "QuantizeLinear" in kinds(folder.int8_copy(10))
+    assert folder.played(10) == folder.int8_copy(10)
+    assert folder.played(0) == folder.candidate(0)  # of random weights, before there are positions
+    name, sha256 = folder.candidate(10).name, "0" * 64
+    best = Best(name=name, sha256=sha256, step=10, generation=1, elo=0.0)
+    playing = part_selfplay.evaluator_of(best, folder)
+    states = [run.games[0].new_initial_state()]
+    copied = pyengine.OnnxEvaluator(folder.int8_copy(10)).evaluate(states)
+    np.testing.assert_array_equal(playing.evaluate(states)[0], copied[0])
+    folder.remove_candidate(10)
+    assert folder.candidates() == [0]
+    assert not folder.int8_copy(10).exists()
+
+
+def test_one_copy_plays_on_all_boards(tmp_path: Path) -> None:
+    names = ("gomoku(board_size=5,win_length=4)", "gomoku(board_size=6,win_length=4)")
+    folder, run = learnt(tmp_path, *names)
+    network, copied = map(pyengine.OnnxEvaluator, (folder.candidate(10), folder.int8_copy(10)))
+    for game in run.games:
+        states = [game.new_initial_state()]
+        expected, found = network.evaluate(states), copied.evaluate(states)
+        np.testing.assert_allclose(found[0], expected[0], atol=0.05)
+        np.testing.assert_allclose(found[1], expected[1], atol=0.1)
+
+
+def test_a_copy_that_evaluates_otherwise_is_told_and_the_network_plays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(int8_copy._LIMITS, "policy_mean", 0.0)
+    folder, _ = learnt(tmp_path, "tic_tac_toe")
+    assert folder.candidates() == [0, 10]
+    assert folder.played(10) == folder.candidate(10)
+    failure = folder.status("learner")["failure"]
+    assert "no int8 copy of candidate-00000010.onnx, which plays in float32" in failure
+    assert "tic_tac_toe: policy, mean" in failure
+
+
+def test_a_run_plays_and_evaluates_with_copies(tmp_path: Path) -> None:
+    run = RUN.format(steps=20, games='["tic_tac_toe"]')
+    report = train.train_run(run, tmp_path)
+    folder = RunFolder(tmp_path)
+    assert report.reason == "steps"
+    assert folder.played(20) == folder.int8_copy(20)
+    assert [line["step"] for line in folder.evaluations()][-1] == 20
+
+
+def test_a_cluster_refuses_int8(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("pyengine.distributed")
+    run = RUN.format(steps=20, games='["tic_tac_toe"]')
+    with pytest.raises(pyengine.ConfigError, match=r"selfplay\.precision: expected .float32. on"):
+        distributed.train(run, tmp_path)
