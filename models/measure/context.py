@@ -69,11 +69,14 @@ class Context:
         """Return all cases, or with ``quick`` a tenth of them."""
         return cases[::_QUICK] if self.quick else cases
 
-    def engine(self, game: pyengine.Game, evaluator: Any, simulations: int) -> pyengine.Engine:
+    def engine(
+        self, game: pyengine.Game, evaluator: Any, simulations: int, algorithm: str = "puct"
+    ) -> pyengine.Engine:
         """Return a player that searches many trees at once, each like a serial search."""
         return pyengine.Engine(
             game,
             evaluator,
+            algorithm=algorithm,
             simulations=simulations,
             threads=self.threads,
             batch_size=_BATCH,

@@ -1,25 +1,52 @@
-"""Othello: a network of others, for information."""
+"""Othello: a network of others, and UCT."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+import pyengine
 from measure.context import Context, Measurement, network
+from measure.findings import Finding
 
 __all__ = ["measurements"]
 
-_SIMULATIONS = 100
-_PLAYOUTS = 1000
+_GAME = "othello"
+_OTHERS = "othello8x8_ludax"
+_EQUAL = (100, 400)  # simulations of both sides
+_SIMULATIONS = 400
+_PLAYOUTS = 10_000
+_PLIES = 6  # of openings
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     """Yield what there is to measure."""
-    ours = (network(model), _SIMULATIONS)
-    for name, opponent in (
-        (f"against othello8x8_ludax, {_SIMULATIONS} simulations each", "othello8x8_ludax"),
-        (f"{_SIMULATIONS} simulations against {_PLAYOUTS:,} with playouts", "rollout"),
+    evaluator = network(model)
+    for simulations in _EQUAL:
+        yield Measurement(
+            f"against {_OTHERS}, {simulations} simulations each",
+            partial(
+                context.duel,
+                _GAME,
+                (evaluator, simulations),
+                (_OTHERS, simulations),
+                games=400,
+                plies=_PLIES,
+                least=0.6,
+            ),
+        )
+    yield Measurement(
+        f"{_SIMULATIONS} simulations against UCT with {_PLAYOUTS:,} playouts",
+        partial(_against_uct, evaluator, context),
+    )
+
+
+def _against_uct(evaluator: pyengine.OnnxEvaluator, context: Context, name: str) -> Finding:
+    game = pyengine.load_game(_GAME)
+    with (
+        closing(context.engine(game, evaluator, _SIMULATIONS)) as ours,
+        closing(context.engine(game, "rollout", _PLAYOUTS, algorithm="uct")) as theirs,
     ):
-        theirs = (opponent, _PLAYOUTS if opponent == "rollout" else _SIMULATIONS)
-        yield Measurement(name, partial(context.duel, "othello", ours, theirs, games=400, plies=6))
+        return context.play(name, ours, theirs, 200, plies=_PLIES, least=0.9)

@@ -1,0 +1,246 @@
+"""What options of learning are worth: runs that differ in one, at equal processor time.
+
+    python models/ablation.py --directory runs/ablation    # after Ctrl-C the same command goes on
+
+Each variant of ablation.toml is trained from several seeds until it has used so much processor time
+(self-play and learner together; Linux), one run after the other. Then the networks of each variant
+play those of the base, and a table says how many Elo the variant is worth. Needs the extra
+``train``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import math
+import os
+import statistics
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from measure.context import Context, Progress, network
+
+import pyengine
+from pyengine.match import Openings, match
+from pyengine.train import RunFile, RunProgress, train_run
+from pyengine.train.loop.rating import Pairing, ratings
+from pyengine.train.loop.state import RunFolder
+
+HERE = Path(__file__).resolve().parent
+_BASE = "base"
+#: Settings of each variant beside those of ablation.toml, by section.
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    _BASE: {},
+    "policy surprise weighting": {
+        "selfplay": {"record_surprise": True},
+        "window": {"surprise_weight": 0.5},
+    },
+    "reply and short-horizon values": {
+        "train": {"loss": {"reply_weight": 0.15, "short_value_weight": 0.3}}
+    },
+    "global pooling every 2 blocks": {"network": {"pooling_every": 2}},
+    "root temperature and shaped noise": {
+        "search": {"root_policy_temperature": 1.1, "dirichlet_shaped": True}
+    },
+    "full searches from a cleared tree": {"selfplay": {"clear_before_full": True}},
+}
+_PARTS = ("selfplay", "learner")
+_SIMULATIONS = 100  # of both sides in a match
+_PLIES = 2  # of openings: more random moves decide a game on so small a board
+#: Student's t of a two-sided 95 % interval, by degrees of freedom from 1.
+_STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
+
+say = Progress()
+
+
+def settings_of(variant: str, seed: int) -> str:
+    """Return the run file of a variant, as TOML."""
+    tables = tomllib.loads((HERE / "ablation.toml").read_text("utf-8"))
+    tables["run"] = {"name": variant, "seed": seed}
+    return _toml(_merged(tables, VARIANTS[variant]))
+
+
+def _merged(tables: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = copy.deepcopy(dict(tables))
+    for name, value in changes.items():
+        inner = isinstance(value, Mapping)
+        merged[name] = _merged(merged.get(name, {}), value) if inner else value
+    return merged
+
+
+def _toml(tables: Mapping[str, Any], prefix: str = "") -> str:
+    """Return tables of plain values as TOML; JSON writes these as TOML does."""
+    lines = [f"{k} = {json.dumps(v)}" for k, v in tables.items() if not isinstance(v, Mapping)]
+    text = "\n".join([*([f"[{prefix}]"] if prefix else []), *lines, ""])
+    inner = ((name, value) for name, value in tables.items() if isinstance(value, Mapping))
+    return text + "".join(_toml(v, f"{prefix}.{k}" if prefix else k) for k, v in inner)
+
+
+class Meter:
+    """The processor time of a run's parts, of all sittings."""
+
+    def __init__(self, folder: Path) -> None:
+        """Go on with what is kept there."""
+        self._folder = RunFolder(folder)
+        self._file = folder / "processor.json"
+        kept = json.loads(self._file.read_text()) if self._file.exists() else {}
+        self._before = float(kept.get("seconds", 0.0))
+        self._seen: dict[int, float] = {}  # by process
+
+    def read(self) -> float:
+        """Return the seconds so far, and keep them."""
+        for part in _PARTS:
+            pid = self._folder.status(part).get("pid")
+            if pid is not None:
+                self._seen[pid] = _processor_seconds(pid) or self._seen.get(pid, 0.0)
+        seconds = self._before + sum(self._seen.values())
+        self._file.write_text(json.dumps({"seconds": seconds}), "utf-8")
+        return seconds
+
+
+def _processor_seconds(pid: int) -> float | None:
+    """Return what a process has used, in user and system mode; None where there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
+    """Run a variant until it has used ``budget`` seconds; return its network.
+
+    A run that has a network already is not touched.
+    """
+    done = folder / "network.json"
+    if done.exists():
+        return folder / str(json.loads(done.read_text())["file"])
+    run = RunFile.from_toml(settings_of(variant, seed))
+    meter = Meter(folder)
+
+    def watch(progress: RunProgress) -> bool:
+        used = meter.read()
+        say(
+            f"{variant}, seed {seed}: {used:.0f} of {budget:.0f} s, {progress.games:,} games, "
+            f"{progress.positions:,} positions, step {progress.step:,}"
+        )
+        return used < budget
+
+    report = train_run(run, folder, resume=True, on_progress=watch)
+    last = max(1, report.progress.step)  # a run that ends by a limit leaves its last network
+    report = train_run(run.limited(steps=last), folder, resume=True)
+    candidates = RunFolder(folder)
+    file = candidates.candidate(candidates.candidates()[-1])
+    facts = {
+        "file": str(file.relative_to(folder)),
+        "games": report.progress.games,
+        "positions": report.progress.positions,
+        "step": report.progress.step,
+        "processor_seconds": round(meter.read()),
+    }
+    done.write_text(json.dumps(facts), "utf-8")
+    return file
+
+
+def evaluate(
+    networks: Mapping[str, Sequence[Path]], games: int, work: Path
+) -> dict[str, tuple[float, float]]:
+    """Let the networks of each variant play those of the base, each pair so many games.
+
+    Returns:
+        By variant, Elo above the base and half of its interval of 95 %, which counts how networks
+        of one variant differ from each other.
+    """
+    files = [file for of_variant in networks.values() for file in of_variant]
+    numbers = {file: number for number, file in enumerate(files)}
+    pairings = [
+        _played(a, b, numbers, games, work)
+        for variant, files in networks.items()
+        if variant != _BASE
+        for a in files
+        for b in networks[_BASE]
+    ]
+    found = ratings(pairings, anchor=numbers[networks[_BASE][0]])
+    elo = {
+        variant: [strength.elo for file in files if (strength := found.get(numbers[file]))]
+        for variant, files in networks.items()
+    }
+    return {
+        variant: _difference(strengths, elo[_BASE])
+        for variant, strengths in elo.items()
+        if variant != _BASE
+    }
+
+
+def _difference(ours: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
+    """Return the difference of the means, and Welch's interval of 95 % as plus or minus."""
+    difference = statistics.fmean(ours) - statistics.fmean(base)
+    if min(len(ours), len(base)) < 2:
+        return difference, math.inf
+    parts = [statistics.variance(each) / len(each) for each in (ours, base)]
+    squares = sum(part**2 / (len(each) - 1) for part, each in zip(parts, (ours, base), strict=True))
+    freedom = sum(parts) ** 2 / squares if squares > 0 else 1.0
+    student = _STUDENT[min(len(_STUDENT), max(1, int(freedom))) - 1]
+    return difference, student * math.sqrt(sum(parts))
+
+
+def _played(a: Path, b: Path, numbers: Mapping[Path, int], games: int, work: Path) -> Pairing:
+    """Play a match of two networks; it goes on where it was stopped."""
+    game = pyengine.load_game(RunFile.from_toml(settings_of(_BASE, 0)).game.name[0])
+    context = Context(work=work, shared=work)
+    name = f"{numbers[a]}-{numbers[b]}"
+    with (
+        closing(context.engine(game, network(a), _SIMULATIONS)) as ours,
+        closing(context.engine(game, network(b), _SIMULATIONS)) as theirs,
+    ):
+        result = match(
+            ours,
+            theirs,
+            games=games,
+            openings=Openings(plies=_PLIES),
+            record=work / f"{name}.jsonl",
+            on_progress=lambda so_far: say(f"match {name}: {so_far.games} of {games} games"),
+        )
+    return Pairing(
+        player=numbers[a],
+        opponent=numbers[b],
+        wins=result.wins,
+        draws=result.draws,
+        losses=result.losses,
+    )
+
+
+def main() -> int:
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser(description="Measure what options of learning are worth.")
+    parser.add_argument("--directory", type=Path, default=Path("runs/ablation"), help="of the runs")
+    parser.add_argument("--minutes", type=float, default=12.0, help="processor time of a run")
+    parser.add_argument("--seeds", type=int, default=3, help="runs of each variant")
+    parser.add_argument("--games", type=int, default=60, help="of each two networks")
+    args = parser.parse_args()
+    networks: dict[str, list[Path]] = {variant: [] for variant in VARIANTS}
+    try:
+        for seed in range(args.seeds):
+            for number, variant in enumerate(VARIANTS):
+                folder = args.directory / f"{number}-{seed}"
+                networks[variant].append(train(variant, seed, folder, 60 * args.minutes))
+        work = args.directory / "matches"
+        work.mkdir(exist_ok=True)
+        found = evaluate(networks, args.games, work)
+    except KeyboardInterrupt:
+        say("")
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return 130
+    say("")
+    for variant, (elo, around) in found.items():
+        print(f"{variant}: {elo:+.0f} Elo [{elo - around:+.0f}, {elo + around:+.0f}]")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

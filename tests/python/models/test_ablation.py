@@ -1,0 +1,53 @@
+"""The study of what options of learning are worth."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from pyengine.train import RunFile
+from pyengine.train.loop.state import RunFolder
+from pyengine.train.section import differences
+
+
+@pytest.fixture
+def ablation(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the script, which lies beside the networks, in no package."""
+    monkeypatch.syspath_prepend(str(ROOT / "models"))
+    return importlib.import_module("ablation")
+
+
+def test_a_variant_differs_from_the_base_in_its_own_settings_alone(ablation: Any) -> None:
+    base = RunFile.from_toml(ablation.settings_of("base", 1))
+    assert base.run.seed == 1
+    for variant, settings in ablation.VARIANTS.items():
+        found = RunFile.from_toml(ablation.settings_of(variant, 1))
+        changed = differences(base.fixed(), found.fixed())
+        assert len(changed) == _leaves(settings), variant
+
+
+def _leaves(table: dict[str, Any]) -> int:
+    return sum(_leaves(value) if isinstance(value, dict) else 1 for value in table.values())
+
+
+def test_the_interval_counts_how_networks_of_one_variant_differ(ablation: Any) -> None:
+    elo, around = ablation._difference([110.0, 90.0, 100.0], [10.0, -10.0, 0.0])
+    assert elo == pytest.approx(100)
+    assert around == pytest.approx(2.78 * math.sqrt(100 / 3 + 100 / 3))  # 4 degrees of freedom
+    assert ablation._difference([5.0], [1.0]) == (4.0, math.inf)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
+def test_processor_time_goes_on_from_sitting_to_sitting(ablation: Any, tmp_path: Path) -> None:
+    (tmp_path / "processor.json").write_text(json.dumps({"seconds": 1000.0}))
+    RunFolder(tmp_path).set_status("learner", {"pid": os.getpid()})
+    used = ablation.Meter(tmp_path).read()
+    assert 1000 < used < 1000 + 3600
+    assert json.loads((tmp_path / "processor.json").read_text()) == {"seconds": used}
