@@ -27,7 +27,7 @@ from pyengine.files import sha256_of
 __all__ = ["NAMES", "context_for", "main", "measurements"]
 
 WORK = ROOT / "build" / "targets"
-NAMES = ("tic_tac_toe", "connect4", "gomoku", "go7", "othello")
+NAMES = ("tic_tac_toe", "connect4", "gomoku", "go7", "go9", "othello")
 
 
 def measurements(name: str, model: Path, context: Context) -> list[Measurement]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import pyengine
+from measure.context import Context
+from measure.findings import Finding
 
-__all__ = ["GnuGo"]
+__all__ = ["GnuGo", "against_gnugo"]
 
 #: Rules as ours: area scoring, no suicide, positional superko. Ours counts every stone on the board
 #: at the end as alive, so dead ones are captured first, and nobody resigns.
@@ -23,6 +26,34 @@ _RULES = (
     "--never-resign",
 )
 _PLACES = ("/usr/games/gnugo", "/usr/local/bin/gnugo")
+
+
+def against_gnugo(
+    context: Context,
+    game: pyengine.Game,
+    ours: tuple[Any, int],
+    level: int,
+    name: str,
+    *,
+    games: int,
+    plies: int,
+    least: float | None = None,
+) -> Finding:
+    """Play a match against GNU Go.
+
+    Args:
+        context: how.
+        game: Go on a square board.
+        ours: the evaluator that is measured, and its simulations.
+        level: of GNU Go.
+        name, games, plies, least: see :meth:`Context.play`.
+
+    """
+    with (
+        closing(context.engine(game, *ours)) as engine,
+        GnuGo(game, level, context.seed) as theirs,
+    ):
+        return context.play(name, engine, theirs, games, plies=plies, least=least)
 
 
 class GnuGo:

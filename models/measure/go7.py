@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pyengine
 from measure.context import ROOT, Context, Measurement, network
-from measure.findings import Finding
-from measure.gnugo import GnuGo
+from measure.gnugo import against_gnugo
 from pyengine.train import RunFile
 
 __all__ = ["measurements"]
@@ -40,15 +38,13 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     )
     yield Measurement(
         f"against GNU Go at level {_LEVEL}, {_SIMULATIONS} simulations of ours",
-        partial(_against_gnugo, pyengine.load_game(game), evaluator, context),
+        partial(
+            against_gnugo,
+            context,
+            pyengine.load_game(game),
+            (evaluator, _SIMULATIONS),
+            _LEVEL,
+            games=_GNUGO_GAMES,
+            plies=_PLIES,
+        ),
     )
-
-
-def _against_gnugo(
-    game: pyengine.Game, evaluator: pyengine.OnnxEvaluator, context: Context, name: str
-) -> Finding:
-    with (
-        closing(context.engine(game, evaluator, _SIMULATIONS)) as ours,
-        GnuGo(game, _LEVEL, context.seed) as theirs,
-    ):
-        return context.play(name, ours, theirs, _GNUGO_GAMES, plies=_PLIES)

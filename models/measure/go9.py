@@ -1,0 +1,48 @@
+"""Go on 9x9: GNU Go, and a network of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pyengine
+from measure.context import Context, Measurement, network
+from measure.gnugo import against_gnugo
+
+__all__ = ["measurements"]
+
+_GAME = "go(board_size=9,komi=7)"
+_SIMULATIONS = 400
+_LEVEL = 10
+_PLIES = 4  # of openings
+
+
+def measurements(model: Path, context: Context) -> Iterator[Measurement]:
+    """Yield what there is to measure."""
+    evaluator = network(model)
+    yield Measurement(
+        f"against GNU Go at level {_LEVEL}, {_SIMULATIONS} simulations of ours",
+        partial(
+            against_gnugo,
+            context,
+            pyengine.load_game(_GAME),
+            (evaluator, _SIMULATIONS),
+            _LEVEL,
+            games=200,
+            plies=_PLIES,
+            least=0.8,
+        ),
+    )
+    yield Measurement(
+        f"against go9x9_pyaq, {_SIMULATIONS} simulations each",
+        partial(
+            context.duel,
+            _GAME,
+            (evaluator, _SIMULATIONS),
+            ("go9x9_pyaq", _SIMULATIONS),
+            games=400,
+            plies=_PLIES,
+            least=0.55,
+        ),
+    )
