@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from pyengine.games import State
 
-__all__ = ["area", "score_text"]
+__all__ = ["area", "owners", "score_text"]
 
 _Point = tuple[int, int]
 
@@ -18,18 +21,30 @@ def area(rows: Sequence[str]) -> tuple[int, int]:
         rows: as ``State.board_rows()``.
 
     """
-    points = {"X": 0, "O": 0}
+    owned = owners(rows)
+    return int((owned > 0).sum()), int((owned < 0).sum())
+
+
+def owners(rows: Sequence[str]) -> npt.NDArray[np.int8]:
+    """Return int8[H,W]: 1 where a point is the first player's, -1 the second's, 0 nobody's.
+
+    Args:
+        rows: as ``State.board_rows()``.
+
+    """
+    owner = {"X": 1, "O": -1}
+    found = np.zeros((len(rows), len(rows[0])), np.int8)
     seen: set[_Point] = set()
     for i, row in enumerate(rows):
         for j, stone in enumerate(row):
             if stone != ".":
-                points[stone] += 1
+                found[i, j] = owner[stone]
             elif (i, j) not in seen:
                 region, borders = _region(rows, (i, j))
                 seen |= region
                 if len(borders) == 1:
-                    points[borders.pop()] += len(region)
-    return points["X"], points["O"]
+                    found[tuple(zip(*region, strict=True))] = owner[borders.pop()]
+    return found
 
 
 def _region(rows: Sequence[str], start: _Point) -> tuple[set[_Point], set[str]]:

@@ -67,6 +67,13 @@ class Dataset:
                                            where the opponent moved; 0 where there is none
     ``replied``        bool                with ``reply``: whether there is one
     ``short_values``   float32[len(...)]   with ``horizons``: see there
+    ``ownership``      float32[H,W]        with ``final_board``: 1 where a point of the game's last
+                                           board is the player's to move, -1 where it is the
+                                           opponent's, else 0; points as in the planes
+    ``score``          float32             with ``final_board``, in Go and Othello: points by which
+                                           the player to move is ahead on that board
+    ``ended``          bool                with ``final_board``: whether the game was played to its
+                                           end; else the two are 0 and no targets
     =================  ==================  ===================================================
 
     Args:
@@ -89,6 +96,11 @@ class Dataset:
             root values of this search and the later ones of the game, exponentially weighted so
             that it looks so many plies ahead, numbers above 0; the outcome of the game has the
             weight that is left at its end [KataGo: 6, 16 and 50 on Go's board of 19x19].
+        final_board: whether rows have the game's last board, found by playing the recorded moves
+            again [KataGo: ownership and score]. In Go a point is whose it is by area, and the score
+            has the komi; in other games it is the player's whose stone is there, and the score of
+            Othello is the difference of the discs. Games that were resigned or cut short have no
+            such target, nor have those whose record tells another result than their last board.
         surprise_weight: share of what :meth:`sample` draws of a game that is drawn in proportion to
             how much each policy target surprised the network [KataGo: 0.5]; the rest, and
             positions without such a target, as without it. Needs data that record it
@@ -98,7 +110,8 @@ class Dataset:
 
     Raises:
         ConfigError: a directory has no manifest, or two have different games or specs; an
-            argument is out of range.
+            argument is out of range; ``final_board`` for a game whose board the engine does not
+            know.
         DataError: a shard of the window or a manifest is damaged; says which. Sizes are checked
             here, contents by :meth:`verify`. Shards that are not in the window may be gone.
 
@@ -127,6 +140,7 @@ class Dataset:
         horizons: Sequence[float] = (),
         surprise_weight: float = 0.0,
         verify: bool = False,
+        final_board: bool = False,
     ) -> None:
         """Open the directories."""
         given = directories if isinstance(directories, list | tuple) else [directories]
@@ -138,6 +152,7 @@ class Dataset:
         self._window = checked_window(window, len(paths))
         self._weights = checked_weights(weights, len(paths))
         flags = {"full_only": full_only, "augment": augment, "reply": reply, "verify": verify}
+        flags["final_board"] = final_board
         for name, flag in flags.items():
             check_flag(name, flag)
         self._worked_out = WorkedOut(
@@ -145,6 +160,7 @@ class Dataset:
             reply=reply,
             horizons=checked_horizons(horizons),
             surprise_weight=self._checked_surprise(surprise_weight),
+            final_board=final_board,
         )
         self._full_only = full_only
         self._augment = augment
@@ -355,6 +371,12 @@ class Dataset:
             batch["replied"] = visits.sum(axis=1) > 0
         if self._worked_out.horizons:
             batch["short_values"] = self._worked_out.values(view, numbers, self._maps)
+        if self._worked_out.final_board:
+            boards = self._worked_out.final_boards(view, numbers, self._maps)
+            batch["ownership"] = self._unpacker.points(boards.owner, symmetries)
+            if self._worked_out.scored:
+                batch["score"] = boards.score
+            batch["ended"] = boards.ended
         return batch
 
     def _checked_surprise(self, weight: float) -> float:

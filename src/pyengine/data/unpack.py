@@ -72,6 +72,16 @@ class Unpacker:
         """Return policies float32[N,A] of visits uint16[N,A], as in :meth:`batch`; 0 for none."""
         return self._shares(visits, _groups(symmetries))
 
+    def points(
+        self, boards: npt.NDArray[Any], symmetries: npt.NDArray[np.uint8] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Return boards [N,H,W], the top row first, as float32 with their points as planes have."""
+        found = np.empty(boards.shape, np.float32)
+        target = found[:, ::-1] if self.layout.spec.rows == "bottom_up" else found
+        for k, where in _groups(symmetries).items():
+            target[where] = moved(boards[where], k)
+        return found
+
     def _planes(self, rows: Rows, groups: dict[int, Any]) -> npt.NDArray[np.float32]:
         layout = self.layout
         count, board = len(layout.kinds), (layout.rows, layout.columns)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.data.final_board import FinalBoards, final_boards, game_of, has_score
 from pyengine.data.layout import FULL_SEARCH, VALUE_ALONE, Layout, Rows
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece
@@ -97,6 +98,8 @@ class _OfShard:
     reply: npt.NDArray[np.int32] | None
     values: npt.NDArray[np.float32] | None
     weights: npt.NDArray[np.float32] | None
+    boards: FinalBoards | None
+    game: npt.NDArray[np.int32] | None  # of each record, among the shard's
 
 
 class WorkedOut:
@@ -106,11 +109,19 @@ class WorkedOut:
     """
 
     def __init__(
-        self, layout: Layout, *, reply: bool, horizons: tuple[float, ...], surprise_weight: float
+        self,
+        layout: Layout,
+        *,
+        reply: bool,
+        horizons: tuple[float, ...],
+        surprise_weight: float,
+        final_board: bool,
     ) -> None:
-        """Say what is wanted."""
+        """Say what is wanted. Raises ConfigError for a game without a final board."""
         self.reply, self.horizons, self.surprise_weight = reply, horizons, surprise_weight
+        self.final_board = final_board
         self._layout = layout
+        self.scored = final_board and has_score(game_of(layout))  #: whether there are points
         self._known: dict[Path, _OfShard] = {}
         self._chances: tuple[View, npt.NDArray[np.float64]] | None = None
 
@@ -143,6 +154,24 @@ class WorkedOut:
             found[where] = values[at]
         return found
 
+    def final_boards(self, view: View, rows: npt.NDArray[np.int64], maps: ShardMaps) -> FinalBoards:
+        """Return the last boards of the games of N rows, for the player to move at each row."""
+        boards = FinalBoards(
+            np.zeros((len(rows), *self._layout.board), np.int8),
+            np.zeros(len(rows), np.float32),
+            np.zeros(len(rows), np.bool_),
+        )
+        for where, piece, at in view.located(rows):
+            shard, known = self._of(piece, maps)
+            assert known.boards is not None
+            assert known.game is not None
+            games = known.game[at]
+            sign = 1 - 2 * shard["to_move"][at].astype(np.int8)
+            boards.owner[where] = known.boards.owner[games] * sign[:, None, None]
+            boards.score[where] = known.boards.score[games] * sign
+            boards.ended[where] = known.boards.ended[games]
+        return boards
+
     def chances(self, view: View, maps: ShardMaps) -> npt.NDArray[np.float64] | None:
         """Return the sums of the weights of the rows before each, and of all; None = all equal."""
         if self.surprise_weight == 0:
@@ -162,12 +191,21 @@ class WorkedOut:
         found = self._known.get(piece.path)
         if found is None:
             share = self.surprise_weight
+            boards, game = self._boards(piece) if self.final_board else (None, None)
             found = self._known[piece.path] = _OfShard(
                 replies(shard) if self.reply else None,
                 short_values(shard, self.horizons) if self.horizons else None,
                 surprise_weights(shard, share) if share > 0 else None,
+                boards,
+                game,
             )
         return shard, found
+
+    def _boards(self, piece: Piece) -> tuple[FinalBoards, npt.NDArray[np.int32]]:
+        """Return the last boards of the games of a shard, and of which of them each record is."""
+        lines = piece.lines()
+        game = np.repeat(np.arange(len(lines), dtype=np.int32), [line.positions for line in lines])
+        return final_boards(game_of(self._layout), lines), game
 
     def __getstate__(self) -> dict[str, Any]:
         """Each process works out its own."""

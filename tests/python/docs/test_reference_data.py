@@ -40,8 +40,8 @@ def test_the_fields_of_records() -> None:
 def test_the_keys_of_the_files(tmp_path: Path) -> None:
     search = pyengine.SearchConfig(simulations=4, threads=1)
     config = pyengine.SelfPlayConfig(search=search, record_surprise=True)
-    pyengine.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path, config=config)
-    dataset = pyengine.Dataset(tmp_path, reply=True, horizons=(6,))
+    pyengine.selfplay("othello(board_size=4)", "uniform", games=2, out=tmp_path, config=config)
+    dataset = pyengine.Dataset(tmp_path, reply=True, horizons=(6,), final_board=True)
     rows = table_after("self-play.md", "A row is a dict of arrays")
     assert {name.strip("`"): kind.split("[")[0] for name, kind, _ in rows} == {
         name: str(np.asarray(value).dtype) for name, value in dataset[0].items()
