@@ -3,7 +3,9 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -65,6 +67,58 @@ py::array_t<float> observation_tensor(const State& state, const py::object& spec
   return tensor;
 }
 
+/// A State, or a user's own state, of a game.
+State state_of(const std::shared_ptr<const AnyGame>& game, const py::handle& state) {
+  const auto object = py::reinterpret_borrow<py::object>(state);
+  if (!py::isinstance<State>(object)) return {game, {}, position_from(game, object), {}};
+  const State own = copy_of(object);
+  return {game, own.start(), position_of(*game, own), own.history()};
+}
+
+py::array_t<float> planes_of(const py::sequence& states, const py::object& spec,
+                             const py::object& game) {
+  const auto played = game_from(game);
+  const Encoder encoder(spec_from(spec), *played);
+  const auto dims = encoder.shape().dims();
+  std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(states.size())};
+  shape.insert(shape.end(), dims.begin(), dims.end());
+  py::array_t<float> rows(shape);
+  float* row = rows.mutable_data();
+  PlaneStack planes;
+  ActionList legal;
+  for (const py::handle& given : states) {
+    const State state = state_of(played, given);
+    const AnyPosition& position = state.position();
+    legal.clear();
+    if (!position.outcome().has_value()) position.legal_actions(legal);
+    encoder.open(position, legal, planes);
+    position.rethrow_if_failed();
+    encoder.write(planes, 0, ElementType::float32, reinterpret_cast<std::byte*>(row));
+    row += encoder.shape().elements();
+  }
+  return rows;
+}
+
+/// Outputs of a model by their names, as arrays.
+py::list run_model(OrtModel& model,
+                   const py::array_t<float, py::array::c_style | py::array::forcecast>& planes,
+                   const Text& input, const std::vector<Text>& outputs) {
+  const std::vector<std::int64_t> shape(planes.shape(), planes.shape() + planes.ndim());
+  const std::span<const float> numbers(planes.data(), static_cast<std::size_t>(planes.size()));
+  std::vector<OrtOutput> found;
+  {
+    const WithoutGil released;
+    found = model.run(numbers, shape, input, {outputs.begin(), outputs.end()});
+  }
+  py::list arrays;
+  for (const OrtOutput& output : found) {
+    py::array_t<float> array(std::vector<py::ssize_t>(output.shape.begin(), output.shape.end()));
+    std::copy(output.numbers.begin(), output.numbers.end(), array.mutable_data());
+    arrays.append(array);
+  }
+  return arrays;
+}
+
 bool fits_int8(const py::object& game, const py::object& spec) {
   return Encoder(spec_from(spec), *game_from(game)).fits_int8();
 }
@@ -82,7 +136,7 @@ class AskedEvaluator {
 
   py::tuple evaluate(const py::sequence& asked, bool average, int batch_rows) {
     std::vector<State> states;  // copies: other threads may play on the states meanwhile
-    for (const py::handle& state : asked) states.push_back(state_from(state));
+    for (const py::handle& state : asked) states.push_back(state_of(game_, state));
     std::vector<const State*> pointers;
     for (const State& state : states) pointers.push_back(&state);
     const auto count = static_cast<py::ssize_t>(states.size());
@@ -99,13 +153,6 @@ class AskedEvaluator {
   }
 
  private:
-  [[nodiscard]] State state_from(const py::handle& state) const {
-    const auto object = py::reinterpret_borrow<py::object>(state);
-    if (!py::isinstance<State>(object)) return {game_, {}, position_from(game_, object), {}};
-    const State own = copy_of(object);
-    return {game_, own.start(), position_of(*game_, own), own.history()};
-  }
-
   std::shared_ptr<const AnyGame> game_;
   std::unique_ptr<BoundEvaluator> bound_;
 };
@@ -137,6 +184,9 @@ void bind_model(py::module_& m) {
         return std::nullopt;
       },
       py::arg("key"), "An entry of the file's metadata, or None.");
+  model.def("run", &run_model, py::arg("planes"), py::arg("input"), py::arg("outputs"),
+            "Outputs of the model, opened on the CPU, by their names, for planes [N,...]; `input`\n"
+            "names its tensor, empty = the only one. Raises ModelError and EvaluationError.");
   model.def("infer_spec", &inferred,
             "The fields of a ModelSpec that the shapes tell. Raises ModelError.");
   m.def(
@@ -145,11 +195,12 @@ void bind_model(py::module_& m) {
          const std::vector<std::pair<Text, std::map<Text, Text>>>& providers, int device_id,
          int max_batch, int threads, const std::optional<std::filesystem::path>& engine_cache,
          bool as_device, bool one_session, const std::map<int, double>& call_seconds,
-         const Text& graphs) {
+         const Text& graphs, const std::vector<std::uint64_t>& hidden) {
         const WithoutGil released;
         OrtOptions options{
             library,   {},          device_id,    max_batch, threads,
-            as_device, one_session, call_seconds, graphs,    engine_cache.value_or("")};
+            as_device, one_session, call_seconds, graphs,    engine_cache.value_or(""),
+            hidden};
         for (const auto& [name, own] : providers) {
           options.providers.push_back({name, {own.begin(), own.end()}});
         }
@@ -159,10 +210,10 @@ void bind_model(py::module_& m) {
       py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
       py::arg("engine_cache") = py::none(), py::arg("as_device") = false,
       py::arg("one_session") = false, py::arg("call_seconds") = std::map<int, double>(),
-      py::arg("graphs") = "",
+      py::arg("graphs") = "", py::arg("hidden") = std::vector<std::uint64_t>(),
       "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none\n"
-      "= the best that works. engine_cache: folder of TensorRT's engines of this model. For "
-      "tests:\n"
+      "= the best that works. engine_cache: folder of TensorRT's engines of this model. hidden:\n"
+      "offsets of the keys of graph entries that ONNX Runtime is not to see. For tests:\n"
       "as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of\n"
       "calls by their rows, in the place of measured ones; graphs: \"working\", \"refused\" or\n"
       "\"stale\" CUDA graphs.");
@@ -344,6 +395,8 @@ void bind_eval(py::module_& m) {
   bind_modelled_device(m);
   bind_trace(m);
   bind_runtime(m);
+  m.def("planes_of", &planes_of, py::arg("states"), py::arg("spec"), py::arg("game"),
+        "float32[N,...]: planes of a pyengine.ModelSpec, of a game's states or a user's own.");
   m.def("fits_int8", &fits_int8, py::arg("game"), py::arg("spec"),
         "Whether the planes of a pyengine.ModelSpec hold -1, 0 and 1 alone.");
   const py::object state = m.attr("State");

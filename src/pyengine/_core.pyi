@@ -47,6 +47,7 @@ __all__: list[str] = [
     "perft",
     "plane_kinds",
     "plane_names",
+    "planes_of",
     "policy_priors_evaluator",
     "policy_rollout_evaluator",
     "preset_planes",
@@ -260,6 +261,16 @@ class OnnxModel:
     def metadata(self, key: str) -> str | None:
         """
         An entry of the file's metadata, or None.
+        """
+    def run(
+        self,
+        planes: typing.Annotated[numpy.typing.ArrayLike, numpy.float32],
+        input: str,
+        outputs: collections.abc.Sequence[str],
+    ) -> list:
+        """
+        Outputs of the model, opened on the CPU, by their names, for planes [N,...]; `input`
+        names its tensor, empty = the only one. Raises ModelError and EvaluationError.
         """
     @property
     def inputs(self) -> str:
@@ -592,10 +603,12 @@ def open_onnx(
         typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
     ] = {},
     graphs: str = "",
+    hidden: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
-    = the best that works. engine_cache: folder of TensorRT's engines of this model. For tests:
+    = the best that works. engine_cache: folder of TensorRT's engines of this model. hidden:
+    offsets of the keys of graph entries that ONNX Runtime is not to see. For tests:
     as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of
     calls by their rows, in the place of measured ones; graphs: "working", "refused" or
     "stale" CUDA graphs.
@@ -635,6 +648,13 @@ def plane_kinds(game: typing.Any, spec: typing.Any) -> list[str]:
 def plane_names(spec: typing.Any) -> list[str]:
     """
     Checks a ModelSpec; its planes with ranges written out.
+    """
+
+def planes_of(
+    states: collections.abc.Sequence, spec: typing.Any, game: typing.Any
+) -> numpy.typing.NDArray[numpy.float32]:
+    """
+    float32[N,...]: planes of a pyengine.ModelSpec, of a game's states or a user's own.
     """
 
 def policy_priors_evaluator(policy: RolloutPolicy) -> Evaluator: ...

@@ -13,6 +13,7 @@ from pyengine.arguments import in_one_line, number
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError, EngineError
 from pyengine.evaluators import as_evaluator
+from pyengine.final_board import FinalBoard
 from pyengine.games import as_game, can_be_recognised, game_of, load_game
 from pyengine.providers import tell_of_graphs
 from pyengine.result import SearchResult
@@ -123,7 +124,7 @@ class Engine:
         fields = self._searcher_open.search(
             state, self._merged(settings), self._progress(on_progress, state), every
         )
-        return _result(fields, state)
+        return self._result(fields, state)
 
     def _warn_of_a_lost_tree(self, state: Any) -> None:
         """Warn once, after advance(), where nothing can tell whether a state is the one meant."""
@@ -150,7 +151,7 @@ class Engine:
             raise ConfigError(f"states: expected a sequence of states, found {in_one_line(states)}")
         states = list(states)
         found = self._searcher_open.search_many(states, self._merged(settings))
-        return [_result(fields, state) for fields, state in zip(found, states, strict=True)]
+        return [self._result(fields, state) for fields, state in zip(found, states, strict=True)]
 
     def analyze(self, state: Any, *, every: float = 0.1, **settings: Any) -> Iterator[SearchResult]:
         """Yield the result so far every ``every`` seconds while searching in the background.
@@ -291,17 +292,18 @@ class Engine:
     def _merged(self, settings: dict[str, Any]) -> dict[str, Any]:
         return self._config.replace(**settings).as_core()
 
-    @staticmethod
-    def _progress(on_progress: OnProgress | None, state: Any) -> Any:
+    def _progress(self, on_progress: OnProgress | None, state: Any) -> Any:
         if on_progress is None:
             return None
         if not callable(on_progress):
             raise ConfigError(f"on_progress: expected a function, found {in_one_line(on_progress)}")
-        return lambda fields: on_progress(_result(fields, state))
+        return lambda fields: on_progress(self._result(fields, state))
 
-
-def _result(fields: dict[str, Any], state: Any) -> SearchResult:
-    return SearchResult(state=state.clone(), **fields)
+    def _result(self, fields: dict[str, Any], state: Any) -> SearchResult:
+        final_board = None
+        if self._evaluator.has_final_board:
+            final_board = FinalBoard(self._evaluator, state.clone(), self._game)
+        return SearchResult(state=state.clone(), final_board=final_board, **fields)
 
 
 def search(state: Any, *, evaluator: Any, game: Any = None, **settings: Any) -> SearchResult:

@@ -10,16 +10,18 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core, engine_cache, runtime
-from pyengine.arguments import check_choice, check_type, did_you_mean, in_one_line, number
+from pyengine.arguments import did_you_mean, in_one_line, number
 from pyengine.errors import ConfigError
+from pyengine.evaluator import Evaluator, Floats, check_states, game_of_state
 from pyengine.files import path_of
-from pyengine.games import State, as_game
+from pyengine.final_board import FinalBoardNetwork
+from pyengine.games import as_game
 from pyengine.integers import integer
 from pyengine.onnx_files import external_files
+from pyengine.onnx_parts import hidden_parts
 from pyengine.providers import (
     ProviderLike,
     check_on_gpus,
@@ -30,7 +32,7 @@ from pyengine.providers import (
     tell_of_graphs,
 )
 from pyengine.rollout_policy import RolloutPolicy
-from pyengine.spec import ModelSpec, spec_of_model
+from pyengine.spec import ModelSpec, told_spec
 
 __all__ = [
     "CallbackEvaluator",
@@ -47,89 +49,13 @@ __all__ = [
 
 _log = logging.getLogger("pyengine")
 
-_MOST_ROWS = 4096  # of one call of an evaluator, as SearchConfig.batch_size
 _MOST_ROLLOUTS = 1_000_000  # of a position
 
-Floats: TypeAlias = npt.NDArray[np.float32]
 #: ``fn(planes float32[N,C,H,W]) -> (policy [N,A], value [N] or [N,3])``
 PlanesFunction: TypeAlias = Callable[[Floats], tuple[npt.ArrayLike, npt.ArrayLike]]
 #: ``fn(states) -> (policy [N,A], value [N])``
 StatesFunction: TypeAlias = Callable[[list[Any]], tuple[npt.ArrayLike, npt.ArrayLike]]
 EvaluatorLike: TypeAlias = "Evaluator | str | os.PathLike[str] | PlanesFunction"
-
-
-class Evaluator(_core.Evaluator):
-    """Base of all evaluators. An engine takes one; :meth:`evaluate` asks it directly.
-
-    Attributes:
-        spec: the :class:`ModelSpec`, or None where no planes are read.
-    """
-
-    spec: ModelSpec | None
-
-    def __init__(self, native: _core.Evaluator, spec: ModelSpec | None = None) -> None:
-        """Take over an evaluator of the engine; users make one of the subclasses."""
-        check_type("native", native, _core.Evaluator, "an evaluator of the engine")
-        super().__init__(native)
-        self.spec = spec
-        self._bound: _core.BoundEvaluator | None = None
-
-    def evaluate(
-        self,
-        states: Sequence[Any],
-        *,
-        symmetry: str = "none",
-        game: Any = None,
-        batch_size: int = 64,
-    ) -> tuple[Floats, Floats]:
-        """Evaluate states.
-
-        Args:
-            states: N states of one game: :class:`State`, or states of a user's game.
-            symmetry: ``"none"``, or ``"average"`` over the board's symmetries, which evaluators
-                without planes ignore.
-            game: their game; needed for a user's own states that do not have ``get_game()``.
-            batch_size: most rows handed over at once, 1 to 4096; results differ by rounding.
-
-        Returns:
-            ``policy`` float32[N,A], probabilities over the legal actions and 0 elsewhere, and
-            ``value`` float32[N] in [-1, 1], for the player to move.
-
-        Raises:
-            ConfigError: the states or the symmetry do not fit.
-            ModelError: the network does not fit the game.
-            EvaluationError: the network or the callable failed, or gave a number that is not
-                finite.
-
-        """
-        check_choice("symmetry", symmetry, ("none", "average"))
-        if isinstance(states, State) or not isinstance(states, Sequence):
-            raise ConfigError(f"states must be a sequence of states, found {in_one_line(states)}")
-        if game is None and not states:
-            return np.zeros((0, 0), np.float32), np.zeros(0, np.float32)
-        batch_size = integer("batch_size", batch_size, 1, _MOST_ROWS)
-        bound = self._bind(as_game(game) if game is not None else _game_of(states[0]))
-        return bound.evaluate(states, symmetry == "average", batch_size)
-
-    def _bind(self, game: _core.Game) -> _core.BoundEvaluator:
-        bound = self._bound
-        if bound is None or bound.game != game:
-            self._bound = bound = _core.BoundEvaluator(self, game)
-        return bound
-
-    def __repr__(self) -> str:
-        """Name the kind of evaluator."""
-        return f"{type(self).__name__}()"
-
-
-def _game_of(state: Any) -> _core.Game:
-    if isinstance(state, State):
-        return state.game
-    if hasattr(state, "get_game"):
-        return as_game(state.get_game())
-    raise ConfigError(
-        f"expected a State, or a user's own state with game=..., found {type(state).__name__}"
-    )
 
 
 class UniformEvaluator(Evaluator):
@@ -251,6 +177,17 @@ class MixedEvaluator(Evaluator):
         self.network, self.rollout = parts
         self.mix = weight
 
+    @property
+    def has_final_board(self) -> bool:
+        """Whether the network says anything of it."""
+        return self.network.has_final_board
+
+    def evaluate_final_board(
+        self, states: Sequence[Any], *, game: Any = None
+    ) -> tuple[Floats | None, Floats | None]:
+        """Say what the network expects of the board when the game ends, without playouts."""
+        return self.network.evaluate_final_board(states, game=game)
+
     def __repr__(self) -> str:
         """Show the parts."""
         return f"MixedEvaluator({self.network!r}, {self.rollout!r}, mix={self.mix})"
@@ -262,7 +199,9 @@ class OnnxEvaluator(Evaluator):
     Args:
         path: the file, or the name of a bundled model. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``,
             or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8; its batch
-            is free or fixed (then padded). Outputs beside policy and value are not computed.
+            is free or fixed (then padded). ONNX Runtime computes all outputs of a file, those
+            that nobody reads too, but for those of the spec's ``ownership_output`` and
+            ``score_output``: searches run without them, unless weights lie in other files.
         spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
             ``MODEL.spec.json`` beside the file, else what the shapes tell when they leave one
             reading.
@@ -322,10 +261,14 @@ class OnnxEvaluator(Evaluator):
         chosen = device_list(device_id, devices)
         max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
         threads = 0 if threads is None else natural("threads", threads, 1)
-        external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
+        outside = external_files(file)  # refuses data outside the model's folder
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
         library = runtime.find_library()
+        told = told_spec(file, spec)
+        hidden = []
+        if told is not None and told.final_board_outputs and not outside:
+            hidden = hidden_parts(file, told.final_board_outputs)
         engines = engine_folder_of(file, library, wanted)
         models = [
             _core.open_onnx(
@@ -336,6 +279,7 @@ class OnnxEvaluator(Evaluator):
                 max_batch=max_batch,
                 threads=threads,
                 engine_cache=engines,
+                hidden=hidden,
             )
             for device in chosen
         ]
@@ -344,15 +288,34 @@ class OnnxEvaluator(Evaluator):
             engine_cache.keep(engines)
         if devices is not None:
             check_on_gpus(chosen, models)
-        found = spec_of_model(model, file, spec)
+        found = ModelSpec(**model.infer_spec()) if told is None else told
         super().__init__(_core.onnx_evaluator(models, found), found)
         self.path = file
         self.written = file.stat().st_mtime_ns
+        self._final_board = FinalBoardNetwork(file, found, library)
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
         for model in models:
             tell_of_graphs(model.provider_text)
+
+    @property
+    def has_final_board(self) -> bool:
+        """Whether the spec names an output of it."""
+        return bool(self._final_board.outputs)
+
+    def evaluate_final_board(
+        self, states: Sequence[Any], *, game: Any = None
+    ) -> tuple[Floats | None, Floats | None]:
+        """Say what the network expects of the board when the game ends; see :class:`Evaluator`.
+
+        The file is opened once more for it, on the processor, at the first call.
+        """
+        check_states(states)
+        if not self.has_final_board or (game is None and not states):
+            return None, None
+        played = as_game(game) if game is not None else game_of_state(states[0])
+        return self._final_board.evaluate(states, played)
 
     def __repr__(self) -> str:
         """Show the file and the provider."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pyengine import _core
 from pyengine.arguments import number
 from pyengine.board_layout import state_text
+from pyengine.final_board import FinalBoard
 from pyengine.integers import integer
 from pyengine.picture import board_html, text_html
 from pyengine.tree import SearchTree, signed
@@ -57,6 +58,8 @@ class SearchResult:
             the root has as many visits as can be counted, 2^32 - 1.
         state: a copy of the state searched.
         tree_nodes: what :meth:`tree` reads.
+        final_board: what :attr:`ownership` and :attr:`score` ask; None where the network says
+            nothing of the last board.
 
     Example:
         >>> import pyengine
@@ -87,6 +90,22 @@ class SearchResult:
     stop_reason: StopReason
     state: Any = field(default=None)
     tree_nodes: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
+    final_board: FinalBoard | None = field(default=None)
+
+    @property
+    def ownership(self) -> npt.NDArray[np.float32] | None:
+        """Whose each point will be when the game ends: float32 [H,W] in [-1, 1].
+
+        1 = the player to move at the root, -1 = the opponent; the top row first. It is the
+        network's own word on the root, evaluated when it is read first, and has nothing of the
+        search. None where the network does not say it. Raises EvaluationError.
+        """
+        return None if self.final_board is None else self.final_board.said()[0]
+
+    @property
+    def score(self) -> float | None:
+        """By how many points the player to move will be ahead when the game ends, likewise."""
+        return None if self.final_board is None else self.final_board.said()[1]
 
     def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
         """Return ``visits ** (1 / temperature)`` normalised, float32 [A].
@@ -115,12 +134,20 @@ class SearchResult:
         return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all values as plain Python objects, fit for JSON (NaN becomes None)."""
+        """Return all values as plain Python objects, fit for JSON (NaN becomes None).
+
+        ``ownership`` and ``score`` are there where the network can say them.
+        """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        del fields["state"], fields["tree_nodes"]
+        del fields["state"], fields["tree_nodes"], fields["final_board"]
+        if self.final_board is not None:
+            fields |= {"ownership": self.ownership, "score": self.score}
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
-                fields[name] = [None if x != x else x for x in value.tolist()]
+                numbers = value.tolist()
+                fields[name] = (
+                    numbers if value.ndim > 1 else [None if x != x else x for x in numbers]
+                )
         return fields
 
     def action_name(self, action: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError, ModelError
 from pyengine.files import read_limited, unread
 from pyengine.games import Game, as_game
+from pyengine.onnx_files import metadata_of
 from pyengine.settings import Settings
 
 __all__ = ["ModelSpec"]
@@ -50,6 +51,11 @@ class ModelSpec(Settings):
             named ``policy``, else the only one of its size.
         value_output (str or None, default None): name of the value's tensor; None = the output
             named ``value``, else the only one of its size.
+        ownership_output (str or None, default None): name of the tensor [N,H,W] that says whose
+            each point is when the game ends: 1 = the player to move, -1 = the opponent; rows as in
+            the input. None = there is none.
+        score_output (str or None, default None): name of the tensor [N] or [N,1] that says by how
+            many points the player to move is ahead when the game ends. None = there is none.
 
     Planes:
         own[t]: stones of the player to move now, ``t`` plies ago, 0 <= t < 8. A pass is a ply;
@@ -95,6 +101,8 @@ class ModelSpec(Settings):
     input: str | None = None
     policy_output: str | None = None
     value_output: str | None = None
+    ownership_output: str | None = None
+    score_output: str | None = None
 
     def __post_init__(self) -> None:
         """Check all fields and write ranges out."""
@@ -102,6 +110,8 @@ class ModelSpec(Settings):
             object.__setattr__(self, "value", tuple(self.value))
         if isinstance(self.planes, str):
             object.__setattr__(self, "planes", (self.planes,))
+        for name in ("ownership_output", "score_output"):
+            check_type(name, getattr(self, name), str | None, "the name of a tensor or None")
         object.__setattr__(self, "planes", tuple(_core.plane_names(self)))
 
     @classmethod
@@ -157,6 +167,18 @@ class ModelSpec(Settings):
             _core.check_fit(spec, as_game(game))
         return spec
 
+    @property
+    def final_board_outputs(self) -> tuple[str, ...]:
+        """Names of the tensors that are of the game's last board."""
+        named = (self.ownership_output, self.score_output)
+        return tuple(name for name in named if name is not None)
+
+    def without_final_board(self) -> ModelSpec:
+        """Return the spec of the same network without the outputs of the game's last board."""
+        if not self.final_board_outputs:
+            return self
+        return replace(self, ownership_output=None, score_output=None)
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> ModelSpec:
         """Return the spec of :meth:`to_dict`. Raises ConfigError naming what is unknown."""
@@ -203,18 +225,16 @@ def planes_shape(game: Game, spec: ModelSpec) -> tuple[int, int, int]:
     return channels, height, width
 
 
-def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -> ModelSpec:
-    """Return what is known of a model: given, in its metadata, beside it, or from its shapes.
+def told_spec(path: Path, given: ModelSpec | None) -> ModelSpec | None:
+    """Return what is told of a model: given, in its metadata or beside it; None: nothing is.
 
-    Raises:
-        ModelError: a spec was found that cannot be read, or the shapes leave several readings.
-
+    Raises ModelError where a spec was found that cannot be read.
     """
     if given is not None:
         if not isinstance(given, ModelSpec):
             raise ConfigError(f"spec must be a ModelSpec or None, found {in_one_line(given)}")
         return given
-    text = model.metadata(METADATA_KEY)
+    text = metadata_of(path, METADATA_KEY)
     if text is not None:
         return _read(text, f"the metadata '{METADATA_KEY}' of {path}")
     for beside in (path.with_suffix(".spec.json"), path.with_name(path.name + ".spec.json")):
@@ -224,7 +244,7 @@ def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -
             except (OSError, UnicodeDecodeError) as error:
                 raise ModelError(unread(beside, error)) from error
             return _read(text, str(beside))
-    return ModelSpec(**model.infer_spec())
+    return None
 
 
 def _read(text: str, source: str) -> ModelSpec:

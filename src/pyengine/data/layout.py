@@ -147,7 +147,7 @@ class Layout:
         slots = _core.dense_slots(game, spec)[:, np.array(kinds) == "dense"]
         return cls(
             game=str(game),
-            spec=spec,
+            spec=spec.without_final_board(),  # it says nothing of the records
             kinds=kinds,
             dense=_core.encode_planes([game.new_initial_state()], spec)[2].shape[1],
             dense_slots=tuple(tuple(under) for under in slots.tolist()),

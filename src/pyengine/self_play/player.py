@@ -62,7 +62,7 @@ class SelfPlayer:
         self.config = as_config(config).sized(self.evaluator.device_batches)
         if spec is not None:
             check_type("spec", spec, ModelSpec, "a ModelSpec or None")
-        self.spec = spec or self.evaluator.spec or ModelSpec()
+        self.spec = (spec or self.evaluator.spec or ModelSpec()).without_final_board()
         self._first_number = first_number = integer("first_number", first_number, 0, MOST_GAMES)
         self._seconds = 0.0
         self._waiting: deque[FinishedGame] = deque()  # games that nobody has taken yet
@@ -144,7 +144,7 @@ class SelfPlayer:
         Raises ConfigError when it reads positions otherwise than the records do.
         """
         other = as_evaluator(evaluator)
-        if other.spec is not None and other.spec != self.spec:
+        if other.spec is not None and other.spec.without_final_board() != self.spec:
             raise ConfigError(f"evaluator: expected the spec {self.spec}, found {other.spec}")
         self._core.replace_evaluator(other)
         self.evaluator = other

@@ -56,6 +56,8 @@ inline constexpr std::uint32_t kApiVersion = 16;
   X(CreateEnv, 3, OrtStatus*, (int level, const char* id, OrtEnv**))                               \
   X(CreateSession, 7, OrtStatus*,                                                                  \
     (const OrtEnv*, const ort::PathChar* path, const OrtSessionOptions*, OrtSession**))            \
+  X(CreateSessionFromArray, 8, OrtStatus*,                                                         \
+    (const OrtEnv*, const void* data, std::size_t bytes, const OrtSessionOptions*, OrtSession**))  \
   X(Run, 9, OrtStatus*,                                                                            \
     (OrtSession*, const OrtRunOptions*, const char* const* inputs, const OrtValue* const* values,  \
      std::size_t num_inputs, const char* const* outputs, std::size_t num_outputs, OrtValue**))     \
@@ -77,6 +79,7 @@ inline constexpr std::uint32_t kApiVersion = 16;
   X(CreateTensorWithDataAsOrtValue, 49, OrtStatus*,                                                \
     (const OrtMemoryInfo*, void* data, std::size_t bytes, const std::int64_t* shape,               \
      std::size_t rank, int type, OrtValue**))                                                      \
+  X(GetTensorMutableData, 51, OrtStatus*, (OrtValue*, void** data))                                \
   X(CastTypeInfoToTensorInfo, 55, OrtStatus*,                                                      \
     (const OrtTypeInfo*, const OrtTensorTypeAndShapeInfo**))                                       \
   X(GetTensorElementType, 60, OrtStatus*, (const OrtTensorTypeAndShapeInfo*, int*))                \

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "eval/ort/network.h"
+#include "eval/ort/outputs.h"
 
 namespace pyengine {
 namespace {
@@ -32,6 +33,12 @@ class OpenModel final : public OrtModel {
   [[nodiscard]] std::shared_ptr<RawNetwork> fit(const ModelSpec& spec,
                                                 const NetworkShape& shape) override {
     return ort::fit_network(model_, spec, shape);
+  }
+  [[nodiscard]] std::vector<OrtOutput> run(std::span<const float> planes,
+                                           const std::vector<std::int64_t>& shape,
+                                           const std::string& input,
+                                           const std::vector<std::string>& outputs) override {
+    return ort::run_outputs(*model_, planes, shape, input, outputs);
   }
 
  private:

@@ -1,6 +1,7 @@
 /// ONNX models run by ONNX Runtime. Only this folder sees that library.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -40,6 +41,16 @@ struct OrtOptions {
   /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
   /// The timings of layers, which all models have in common, go to its parent folder.
   std::filesystem::path engine_cache;
+  /// Where in the file the keys are of graph entries (outputs, nodes) that the library does not get
+  /// to see: it computes all nodes of a model, asked for their outputs or not.
+  // NOLINTNEXTLINE(readability-redundant-member-init): aggregates leave it out
+  std::vector<std::uint64_t> hidden = {};
+};
+
+/// An output as the network gave it.
+struct OrtOutput {
+  std::vector<std::int64_t> shape;
+  std::vector<float> numbers;
 };
 
 /// A model file opened by ONNX Runtime.
@@ -58,6 +69,13 @@ class OrtModel : public NetworkSource {
   [[nodiscard]] virtual int num_sessions() const = 0;
   /// Why that provider: "named", or what kept the GPU from being used.
   [[nodiscard]] virtual const std::string& provider_reason() const noexcept = 0;
+  /// On the CPU: runs rows of planes through the input and returns the outputs of these names.
+  /// `shape`: of the planes; an input of two dimensions gets them flat. `input`: a name, or empty
+  /// for the only one. Throws ModelError for a name that the model lacks, and EvaluationError.
+  [[nodiscard]] virtual std::vector<OrtOutput> run(std::span<const float> planes,
+                                                   const std::vector<std::int64_t>& shape,
+                                                   const std::string& input,
+                                                   const std::vector<std::string>& outputs) = 0;
 };
 
 /// Opens a model. Throws ModelError for a file that is missing, damaged or no ONNX, and for a

@@ -1,0 +1,151 @@
+#include "eval/ort/outputs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "eval/network/half.h"
+
+namespace pyengine::ort {
+namespace {
+
+const TensorInfo& tensor_named(const LoadedModel& model, const std::vector<TensorInfo>& tensors,
+                               const std::string& name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const TensorInfo& tensor) { return tensor.name == name; });
+  if (found != tensors.end()) return *found;
+  throw ModelError("the model " + model.path.string() + " has no tensor " + in_quotes(name, '\'') +
+                   ", which the spec names; found " + to_string(tensors));
+}
+
+ElementType element_type(const LoadedModel& model, const TensorInfo& tensor, bool is_input) {
+  if (tensor.type == kTypeFloat32) return ElementType::float32;
+  if (tensor.type == kTypeFloat16) return ElementType::float16;
+  if (tensor.type == kTypeInt8 && is_input) return ElementType::int8;
+  throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
+                   "' must be float32 or float16, found " + to_string(tensor));
+}
+
+void write(std::span<const float> planes, ElementType type, std::byte* to) {
+  switch (type) {
+    case ElementType::float32:
+      std::copy(planes.begin(), planes.end(), reinterpret_cast<float*>(to));
+      break;
+    case ElementType::float16:
+      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::uint16_t*>(to), to_half);
+      break;
+    case ElementType::int8:
+      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::int8_t*>(to),
+                     [](float number) { return static_cast<std::int8_t>(number); });
+      break;
+  }
+}
+
+/// A model's input and outputs, called with so many rows at a time as it takes.
+class Caller {
+ public:
+  Caller(const LoadedModel& model, const std::string& input,
+         const std::vector<std::string>& outputs)
+      : model_(model),
+        api_(model.library.api()),
+        input_(input.empty() ? model.inputs.front() : tensor_named(model, model.inputs, input)),
+        type_(element_type(model, input_, true)),
+        memory_(cpu_memory(api_)) {
+    for (const std::string& name : outputs) {
+      const TensorInfo& output = tensor_named(model, model.outputs, name);
+      types_.push_back(element_type(model, output, false));
+      names_.push_back(output.name.c_str());
+    }
+  }
+
+  [[nodiscard]] bool flat() const noexcept { return input_.shape.size() == 2; }
+  /// Rows of a call; the model's own number, where it is fixed.
+  [[nodiscard]] std::int64_t rows_of_call(std::int64_t rows) const noexcept {
+    const bool fixed = !input_.shape.empty() && input_.shape.front() > 0;
+    return fixed ? input_.shape.front() : rows;
+  }
+
+  /// Adds the first `used` rows of each output. `planes`: of those rows; `shape`: of the call.
+  void run(std::span<const float> planes, const std::vector<std::int64_t>& shape, std::int64_t used,
+           std::vector<OrtOutput>& found) {
+    const auto rows = static_cast<std::size_t>(shape.front());
+    const std::size_t row = planes.size() / static_cast<std::size_t>(used);
+    std::vector<std::byte> given(rows * row * size_of(type_));
+    write(planes, type_, given.data());
+    const auto tensor = make_tensor(api_, memory_.get(), given.data(), shape, type_);
+    const char* inputs[] = {input_.name.c_str()};
+    const OrtValue* values[] = {tensor.get()};
+    std::vector<OrtValue*> made(names_.size(), nullptr);
+    check<EvaluationError>(api_,
+                           api_.Run(model_.session.get(), nullptr, inputs, values, 1, names_.data(),
+                                    names_.size(), made.data()),
+                           "the network " + model_.path.string() + " failed");
+    std::vector<Handle<OrtValue>> owned;
+    owned.reserve(made.size());
+    for (OrtValue* value : made) owned.emplace_back(value, Releaser<OrtValue>{api_.ReleaseValue});
+    for (std::size_t i = 0; i < made.size(); ++i) add(made[i], types_[i], used, found[i]);
+  }
+
+ private:
+  void add(OrtValue* value, ElementType type, std::int64_t used, OrtOutput& output) const {
+    std::vector<std::int64_t> shape = shape_of(api_, value);
+    std::size_t row = 1;
+    for (std::size_t i = 1; i < shape.size(); ++i) row *= static_cast<std::size_t>(shape[i]);
+    if (shape.empty() || shape.front() < used) {
+      throw EvaluationError("the network " + model_.path.string() +
+                            " failed: expected a row of each output for each position");
+    }
+    void* data = nullptr;
+    check<EvaluationError>(api_, api_.GetTensorMutableData(value, &data), "reading an output");
+    const std::size_t count = row * static_cast<std::size_t>(used);
+    if (type == ElementType::float16) {
+      const auto* halves = static_cast<const std::uint16_t*>(data);
+      std::transform(halves, halves + count, std::back_inserter(output.numbers), from_half);
+    } else {
+      const auto* floats = static_cast<const float*>(data);
+      output.numbers.insert(output.numbers.end(), floats, floats + count);
+    }
+    const std::int64_t before = output.shape.empty() ? 0 : output.shape.front();
+    output.shape = std::move(shape);
+    output.shape.front() = before + used;
+  }
+
+  const LoadedModel& model_;
+  const Api& api_;
+  const TensorInfo& input_;
+  const ElementType type_;
+  Handle<OrtMemoryInfo> memory_;
+  std::vector<const char*> names_;
+  std::vector<ElementType> types_;
+};
+
+}  // namespace
+
+std::vector<OrtOutput> run_outputs(const LoadedModel& model, std::span<const float> planes,
+                                   const std::vector<std::int64_t>& shape, const std::string& input,
+                                   const std::vector<std::string>& outputs) {
+  if (model.forked()) {
+    throw EvaluationError("the process was forked after the network " + model.path.string() +
+                          " was loaded; make the evaluator in the new process");
+  }
+  Caller caller(model, input, outputs);
+  std::vector<OrtOutput> found(outputs.size());
+  const std::int64_t rows = shape.front();
+  if (rows == 0) return found;
+  const std::size_t row = planes.size() / static_cast<std::size_t>(rows);
+  const std::int64_t most = caller.rows_of_call(rows);
+  std::vector<std::int64_t> call = {most, static_cast<std::int64_t>(row)};
+  if (!caller.flat()) call = with_rows(shape, static_cast<int>(most));
+  for (std::int64_t start = 0; start < rows; start += most) {
+    const std::int64_t used = std::min(most, rows - start);
+    caller.run(
+        planes.subspan(static_cast<std::size_t>(start) * row, static_cast<std::size_t>(used) * row),
+        call, used, found);
+  }
+  return found;
+}
+
+}  // namespace pyengine::ort

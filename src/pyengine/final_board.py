@@ -1,0 +1,123 @@
+"""What a network expects of the board when the game ends: whose each point is, and the score."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine import _core
+from pyengine.errors import EvaluationError
+from pyengine.spec import ModelSpec
+
+__all__ = ["FinalBoard", "FinalBoardNetwork"]
+
+_MOST_ROWS = 64  # of one call
+
+Floats = npt.NDArray[np.float32]
+
+
+class FinalBoardNetwork:
+    """The outputs of a network that are of the last board. Any threads may use it.
+
+    Its file is opened at the first call, on the processor and with one thread: the session that a
+    search uses does not have these outputs.
+    """
+
+    def __init__(self, path: Path, spec: ModelSpec, library: Path) -> None:
+        """Remember the file; nothing is opened yet."""
+        self.outputs = spec.final_board_outputs
+        self._path, self._spec, self._library = path, spec, library
+        self._written = path.stat().st_mtime_ns
+        self._lock = threading.Lock()
+        self._model: _core.OnnxModel | None = None
+
+    def evaluate(
+        self, states: Sequence[Any], game: _core.Game
+    ) -> tuple[Floats | None, Floats | None]:
+        """Return ownership [N,H,W] and score [N]; None for what the network does not say.
+
+        Raises ModelError where the spec names what the model lacks, and EvaluationError.
+        """
+        spec, found = self._spec, []
+        for start in range(0, len(states), _MOST_ROWS):
+            planes = _core.planes_of(states[start : start + _MOST_ROWS], spec, game)
+            found.append(self._opened().run(planes, spec.input or "", list(self.outputs)))
+        arrays = [np.concatenate(parts) for parts in zip(*found, strict=True)]
+        by_name = dict(zip(self.outputs, arrays, strict=True))
+        _require_finite(by_name)
+        owned = by_name.get(spec.ownership_output or "")
+        score = by_name.get(spec.score_output or "")
+        if owned is not None:
+            owned = self._checked(owned, len(states), game.board_shape)
+            owned = owned[:, ::-1].copy() if spec.rows == "bottom_up" else owned
+        return owned, None if score is None else self._checked(score, len(states), ())
+
+    def _opened(self) -> _core.OnnxModel:
+        with self._lock:
+            if self._model is None:
+                if self._path.stat().st_mtime_ns != self._written:
+                    raise EvaluationError(
+                        f"the model {self._path} has changed since it was opened; open it anew"
+                    )
+                self._model = _core.open_onnx(
+                    self._path,
+                    library=self._library,
+                    providers=[("CPUExecutionProvider", {})],
+                    device_id=0,
+                    max_batch=0,
+                    threads=0,
+                )
+            return self._model
+
+    def _checked(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
+        """Return an output [N,...] in its shape. Raises EvaluationError for another size."""
+        if array.size != rows * int(np.prod(shape)):
+            raise EvaluationError(
+                f"the model {self._path}: expected {[rows, *shape]} numbers of the last board, "
+                f"found {list(array.shape)}"
+            )
+        return array.reshape(rows, *shape)
+
+
+def _require_finite(arrays: dict[str, Floats]) -> None:
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise EvaluationError(f"expected finite numbers of {name!r}, found others")
+
+
+class FinalBoard:
+    """What an evaluator says of a searched state, asked when it is read first; it pickles."""
+
+    def __init__(self, evaluator: Any, state: Any, game: _core.Game) -> None:
+        """Remember whom to ask."""
+        self._asked: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
+        self._said: tuple[Floats | None, float | None] = (None, None)
+        self._lock = threading.Lock()
+
+    def said(self) -> tuple[Floats | None, float | None]:
+        """Return ownership [H,W] and score, for the player to move. Raises EvaluationError."""
+        with self._lock:
+            if self._asked is not None:
+                evaluator, state, game = self._asked
+                owned, score = evaluator.evaluate_final_board([state], game=game)
+                self._said = (
+                    None if owned is None else owned[0],
+                    None if score is None else float(score[0]),
+                )
+                self._asked = None  # the network may go
+            return self._said
+
+    def __reduce__(self) -> Any:
+        """Pickle the answer, not the network."""
+        return _answered, self.said()
+
+
+def _answered(owned: Floats | None, score: float | None) -> FinalBoard:
+    found = FinalBoard(None, None, None)  # type: ignore[arg-type]
+    found._asked, found._said = None, (owned, score)
+    return found

@@ -1,0 +1,367 @@
+"""Outputs of the game's last board: read apart from searches, which run without them."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import Engine, EvaluationError, MixedEvaluator, ModelError, ModelSpec, OnnxEvaluator
+from pyengine.onnx_parts import hidden_parts
+
+TIC = pyengine.load_game("tic_tac_toe")
+STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
+NAMES = {"ownership_output": "mine", "score_output": "lead"}
+
+
+def spec_of(**given: Any) -> ModelSpec:
+    return ModelSpec(**{"planes": ("own[0]", "opp[0]", "ones"), **NAMES, **given})
+
+
+def write(
+    path: Path,
+    spec: ModelSpec | None,
+    *,
+    dtype: Any = np.float32,
+    int8: bool = False,
+    batch: int | str = "N",
+    broken: bool = False,
+    wide_score: bool = False,
+) -> Path:
+    """Write a network that says whose stones are on the board now, and how many more they are.
+
+    ``broken``: both outputs fail when they are computed.
+    """
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    helper, kinds = onnx.helper, onnx.TensorProto
+    kind = kinds.FLOAT if dtype == np.float32 else kinds.FLOAT16
+    rng = np.random.default_rng(3)
+    weights = {
+        "wp": rng.normal(size=(27, 9)).astype(dtype),
+        "wv": rng.normal(size=(27, 1)).astype(dtype),
+        "signs": np.array([1, -1, 0], dtype).reshape(1, 3, 1, 1),
+        "one": np.array([1], np.int64),
+        "wrong": np.array([-1, 7, 7], np.int64),
+        "sides": np.array([1, 2], np.int64),
+    }
+    node = helper.make_node
+    nodes = [
+        node("Cast", ["planes"], ["numbers"], to=kind),
+        node("Flatten", ["numbers"], ["flat"]),
+        node("Conv", ["numbers", "signs"], ["signed"]),
+        node("Squeeze", ["signed", "one"], ["owner"]),
+        node("Reshape", ["owner", "wrong"], ["mine"])
+        if broken
+        else node("Identity", ["owner"], ["mine"]),
+        node("MatMul", ["flat", "wp"], ["policy"]),
+        node("ReduceSum", ["mine", "sides"], ["sum"], keepdims=0),
+        node("Unsqueeze", ["sum", "one"], ["lead"])
+        if wide_score
+        else node("Identity", ["sum"], ["lead"]),
+        node("MatMul", ["flat", "wv"], ["before"]),
+        node("Tanh", ["before"], ["value"]),
+    ]
+    value_info = helper.make_tensor_value_info
+    lead = [batch, 1] if wide_score else [batch]
+    graph = helper.make_graph(
+        nodes,
+        "tiny",
+        [value_info("planes", kinds.INT8 if int8 else kind, [batch, 3, 3, 3])],
+        [
+            value_info("mine", kind, [batch, "H", "W"] if broken else [batch, 3, 3]),
+            value_info("policy", kind, [batch, 9]),
+            value_info("lead", kind, lead),
+            value_info("value", kind, [batch, 1]),
+        ],
+        [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    if spec is not None:
+        helper.set_model_props(model, {"pyengine.spec": spec.to_json()})
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def stones(state: Any) -> np.ndarray:
+    """Return 1 for stones of the player to move, -1 for the other's, the top row first."""
+    values = {"X": 1, "O": -1, ".": 0}
+    rows = np.array([[values[stone] for stone in row] for row in state.board_rows()])
+    return rows if state.current_player() == 0 else -rows
+
+
+def check(evaluator: OnnxEvaluator) -> None:
+    owned, score = evaluator.evaluate_final_board(STATES)
+    assert owned is not None
+    assert score is not None
+    assert (owned.dtype, score.dtype) == (np.float32, np.float32)
+    expected = np.stack([stones(state) for state in STATES])
+    np.testing.assert_array_equal(owned, expected)
+    np.testing.assert_array_equal(score, expected.sum(axis=(1, 2)))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {},
+        {"dtype": np.float16},
+        {"int8": True},
+        {"batch": 1},
+        {"batch": 3},
+        {"batch": 16},
+        {"wide_score": True},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("rows", ["top_down", "bottom_up"])
+def test_the_outputs_are_those_of_the_file(kind: dict[str, Any], rows: str, tmp_path: Path) -> None:
+    check(OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(rows=rows), **kind)))
+
+
+def test_they_equal_those_of_onnxruntime(tmp_path: Path) -> None:
+    ort = pytest.importorskip("onnxruntime")
+    path = write(tmp_path / "m.onnx", spec_of())
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    planes = np.stack([state.observation_tensor(spec_of()) for state in STATES])
+    for found, expected in zip(
+        OnnxEvaluator(path).evaluate_final_board(STATES),
+        session.run(["mine", "lead"], {"planes": planes}),
+        strict=True,
+    ):
+        assert found is not None
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_more_states_than_one_call_takes(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    owned, _ = evaluator.evaluate_final_board(STATES * 40)
+    assert owned is not None
+    expected = np.stack([stones(state) for state in STATES] * 40)
+    np.testing.assert_array_equal(owned, expected)
+
+
+def test_searches_do_not_compute_them(tmp_path: Path) -> None:
+    """Those of this file would fail."""
+    path = write(tmp_path / "m.onnx", spec_of(), broken=True)
+    evaluator = OnnxEvaluator(path)
+    plain = OnnxEvaluator(write(tmp_path / "plain.onnx", spec_of()))
+    for found, expected in zip(evaluator.evaluate(STATES), plain.evaluate(STATES), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    for threads in (1, 2):
+        result = pyengine.search(STATES[1], evaluator=evaluator, simulations=50, threads=threads)
+        assert result.visits.sum() == 50
+    with pytest.raises(EvaluationError, match="failed"):
+        evaluator.evaluate_final_board(STATES)
+    with pytest.raises(EvaluationError, match="failed"):
+        result.ownership  # noqa: B018
+    unnamed = OnnxEvaluator(path, spec=spec_of(ownership_output=None, score_output=None))
+    with pytest.raises((EvaluationError, ModelError)):
+        unnamed.evaluate(STATES)
+
+
+def test_on_a_device_searches_run_without_them_too(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of(), broken=True)
+    model = pyengine._core.open_onnx(
+        path, library=pyengine.runtime.find_library(), providers=[("cpu", {})], device_id=0,
+        max_batch=0, threads=0, as_device=True, hidden=hidden_parts(path, ["mine", "lead"]),
+        call_seconds={rows: 1e-3 * rows for rows in range(1, 65)},
+    )  # fmt: skip
+    assert model.outputs == "policy float32[N,9], value float32[N,1]"
+    evaluator = pyengine.Evaluator(pyengine._core.onnx_evaluator([model], spec_of()), spec_of())
+    result = pyengine.search(STATES[1], evaluator=evaluator, simulations=40, batch_size=16)
+    assert result.visits.sum() == 40
+    assert model.sessions > 1
+
+
+def test_what_else_needs_a_node_keeps_it(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    path = write(tmp_path / "m.onnx", spec_of())
+    for hidden, left in (
+        (["mine", "lead"], ["Cast", "Flatten", "MatMul", "MatMul", "Tanh"]),
+        (["mine"], ["Cast", "Conv", "Flatten", "Identity", "Identity", "MatMul", "MatMul",
+                    "ReduceSum", "Squeeze", "Tanh"]),
+    ):  # fmt: skip
+        content = bytearray(path.read_bytes())
+        for at in hidden_parts(path, hidden):
+            content[at] = 0x4A
+        model = onnx.load_from_string(bytes(content))
+        assert sorted(node.op_type for node in model.graph.node) == left
+        assert {output.name for output in model.graph.output} == (
+            {"mine", "policy", "lead", "value"} - set(hidden)
+        )
+
+
+def test_nodes_inside_a_graph_are_read_too(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    helper = onnx.helper
+    info = [helper.make_tensor_value_info("y", 1, ["N"])]
+    branches = [
+        helper.make_graph([helper.make_node(kind, ["used"], ["y"])], kind, [], info)
+        for kind in ("Neg", "Abs")
+    ]
+    nodes = [
+        helper.make_node("Exp", ["x"], ["used"]),
+        helper.make_node("Sin", ["x"], ["mine"]),
+        helper.make_node("If", ["c"], ["policy"], then_branch=branches[0], else_branch=branches[1]),
+    ]
+    tensor = helper.make_tensor_value_info
+    outputs = [tensor("policy", 1, ["N"]), tensor("mine", 1, ["N"])]
+    condition = onnx.numpy_helper.from_array(np.array(True), "c")
+    graph = helper.make_graph(nodes, "g", [tensor("x", 1, ["N"])], outputs, [condition])
+    path = tmp_path / "m.onnx"
+    path.write_bytes(helper.make_model(graph).SerializeToString())
+    content = path.read_bytes()
+    assert len(hidden_parts(path, ["mine"])) == 2  # the output and the sine
+    assert all(content[at] in (0x0A, 0x62) for at in hidden_parts(path, ["mine"]))
+
+
+def test_a_search_tells_them_when_it_is_asked(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    with Engine("tic_tac_toe", evaluator, simulations=20) as engine:
+        result = engine.search(STATES[2])
+        many = engine.search_many(STATES)
+        last = list(engine.analyze(STATES[2], simulations=30))[-1]
+    assert evaluator._final_board._model is None  # nobody has asked
+    for one, state in zip([result, last, *many], [STATES[2], STATES[2], *STATES], strict=True):
+        one.state.apply_action(one.action)  # which is the reader's own
+        np.testing.assert_array_equal(one.ownership, stones(state))
+        assert one.score == stones(state).sum()
+        assert isinstance(one.score, float)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.ownership, result.ownership)
+    table = result.to_dict()
+    assert (table["ownership"], table["score"]) == (stones(STATES[2]).tolist(), result.score)
+
+
+def test_a_result_is_pickled_with_what_nobody_has_asked_yet(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(score_output=None)))
+    result = pyengine.search(STATES[1], evaluator=evaluator, simulations=5)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.ownership, stones(STATES[1]))
+    assert again.score is None
+
+
+def test_several_threads_ask_a_result_once(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    asked = []
+    evaluate = evaluator.evaluate_final_board
+    evaluator.evaluate_final_board = lambda *a, **k: asked.append(1) or evaluate(*a, **k)  # type: ignore[method-assign, assignment]
+    result = pyengine.search(STATES[3], evaluator=evaluator, simulations=5)
+    threads = [threading.Thread(target=lambda: result.ownership) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert result.score == stones(STATES[3]).sum()
+    assert asked == [1]
+
+
+def test_a_mixed_evaluator_asks_its_network(tmp_path: Path) -> None:
+    network = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    mixed = MixedEvaluator(network, "rollout", mix=0.5)
+    result = pyengine.search(STATES[2], evaluator=mixed, simulations=5)
+    np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
+
+
+def test_others_say_nothing(tmp_path: Path) -> None:
+    plain = OnnxEvaluator(
+        write(tmp_path / "m.onnx", spec_of(ownership_output=None, score_output=None))
+    )
+    uniform = pyengine.UniformEvaluator()
+    function = pyengine.CallbackEvaluator(
+        lambda planes: (np.zeros((len(planes), 9)), np.zeros(len(planes))), spec_of()
+    )
+    for evaluator in (plain, uniform, function):
+        assert not evaluator.has_final_board
+        assert evaluator.evaluate_final_board(STATES) == (None, None)
+        result = pyengine.search(STATES[0], evaluator=evaluator, simulations=5)
+        assert (result.ownership, result.score, result.final_board) == (None, None, None)
+        assert result.to_dict().keys().isdisjoint({"ownership", "score", "final_board"})
+
+
+def test_users_states_are_asked_too(tmp_path: Path) -> None:
+    class Own:
+        """Tic-tac-toe of somebody else."""
+
+        def __init__(self, state: Any = None) -> None:
+            self.state = TIC.new_initial_state() if state is None else state
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.state, name)
+
+        def clone(self) -> Any:
+            return Own(self.state.clone())
+
+        def observation_tensor(self) -> Any:
+            return self.state.observation_tensor(ModelSpec(planes=("own[0]", "opp[0]", "ones")))
+
+    class Game:
+        board_shape = (3, 3)
+        observation_tensor_shape = (3, 3, 3)
+
+        def num_distinct_actions(self) -> int:
+            return 9
+
+        def new_initial_state(self) -> Any:
+            return Own()
+
+    spec = spec_of(planes=("observation",))
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec))
+    state = Own(STATES[2].clone())
+    result = Engine(Game(), evaluator, simulations=5).search(state)
+    np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
+
+
+def test_self_play_records_the_same_with_the_outputs_and_without(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    plain = spec_of().without_final_board()
+    search = pyengine.SearchConfig(simulations=4, threads=1)
+    config = pyengine.SelfPlayConfig(search=search)
+    for player in ("uniform", evaluator, "uniform"):
+        pyengine.selfplay(TIC, player, games=2, out=tmp_path / "data", config=config, spec=plain)
+    pyengine.selfplay(TIC, evaluator, games=2, out=tmp_path / "data", config=config)
+    dataset = pyengine.Dataset(tmp_path / "data")
+    assert (dataset.games, dataset.spec) == (8, plain)
+
+
+@pytest.mark.parametrize("field", ["ownership_output", "score_output"])
+def test_a_name_that_the_model_lacks_is_told(field: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", None)
+    with pytest.raises(ModelError, match="has no output 'territory', which the spec names; found"):
+        OnnxEvaluator(path, spec=spec_of(**{field: "territory"}))
+    with pytest.raises(pyengine.ConfigError, match=f"{field}: expected the name of a tensor"):
+        spec_of(**{field: 3})
+
+
+def test_an_output_of_another_size_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of(ownership_output="lead", score_output=None))
+    with pytest.raises(EvaluationError, match="numbers of the last board, found"):
+        OnnxEvaluator(path).evaluate_final_board(STATES)
+
+
+def test_a_file_that_was_replaced_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of())
+    evaluator = OnnxEvaluator(path)
+    path.touch()
+    with pytest.raises(EvaluationError, match="has changed since it was opened"):
+        evaluator.evaluate_final_board(STATES)
+
+
+def test_no_states_and_no_sequence(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    assert evaluator.evaluate_final_board([]) == (None, None)
+    with pytest.raises(pyengine.ConfigError, match="states must be a sequence of states"):
+        evaluator.evaluate_final_board(STATES[0])  # type: ignore[arg-type]
+
+
+def test_the_spec_keeps_the_names(tmp_path: Path) -> None:
+    spec = spec_of()
+    assert ModelSpec.from_json(spec.to_json()) == spec
+    assert OnnxEvaluator(write(tmp_path / "m.onnx", spec)).spec == spec
+    assert spec.without_final_board() == ModelSpec(planes=spec.planes)
+    assert "output" not in ModelSpec().to_json()
