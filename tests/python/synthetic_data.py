@@ -22,7 +22,8 @@ class SyntheticData:
     ) -> None:
         """Play random games until there are enough positions.
 
-        ``later``: with targets of auxiliary heads: the policy as reply, values of one horizon.
+        ``later``: with targets of auxiliary heads: the policy as reply, values of one horizon, and
+        the stones as the last board.
         """
         self.game = pyengine.load_game(game)
         self.spec = pyengine.ModelSpec()
@@ -48,6 +49,9 @@ class SyntheticData:
             self.rows["reply"] = policy
             self.rows["replied"] = rng.random(positions) < 0.9
             self.rows["short_values"] = value.astype(np.float32)[:, None]
+            self.rows["ownership"] = stacked[:, 0] - stacked[:, 1]
+            self.rows["score"] = self.rows["ownership"].sum((1, 2))
+            self.rows["ended"] = rng.random(positions) < 0.9
 
     def __len__(self) -> int:
         """Return how many positions there are."""

@@ -96,6 +96,10 @@ class LossConfig(Section):
             some plies on, one a horizon [KataGo].
         horizons (list of float > 0, default (6.0, 16.0, 50.0)): how many plies ahead those values
             look, on average [KataGo, Go 19x19; shorter on smaller boards].
+        ownership_weight (float >= 0, default 0.0): of a cross entropy to whose each point is on the
+            game's last board, the mean over the points [KataGo: 1.5].
+        score_weight (float >= 0, default 0.0): of a Huber loss of the points by which the player to
+            move is ahead on that board, in Go and Othello [KataGo: 0.0015].
     """
 
     section: ClassVar[str] = "loss"
@@ -105,6 +109,8 @@ class LossConfig(Section):
     reply_weight: float = number(0.0)
     short_value_weight: float = number(0.0)
     horizons: tuple[float, ...] = numbers((6.0, 16.0, 50.0))
+    ownership_weight: float = number(0.0)
+    score_weight: float = number(0.0)
 
     def __post_init__(self) -> None:
         """Check that there is a horizon where one is needed."""
@@ -116,6 +122,11 @@ class LossConfig(Section):
     def target_horizons(self) -> tuple[float, ...]:
         """The horizons whose values are learnt."""
         return self.horizons if self.short_value_weight > 0 else ()
+
+    @property
+    def final_board(self) -> bool:
+        """Whether anything of the last board is learnt."""
+        return self.ownership_weight > 0 or self.score_weight > 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,6 +225,9 @@ class LearnerConfig(Section):
         checkpoint_steps (int >= 1, default 1000): steps between two checkpoints.
         keep (int >= 1, default 3): checkpoints that are kept, the newest.
         log_steps (int >= 1, default 100): steps between two lines of the log.
+        export_final_board (bool, default False): whether networks that are exported say what they
+            learnt of the last board, besides policy and value: by ``ownership_weight``,
+            ``score_weight`` or both.
     """
 
     section: ClassVar[str] = "train"
@@ -229,6 +243,7 @@ class LearnerConfig(Section):
     checkpoint_steps: int = integer(1000, 1)
     keep: int = integer(3, 1)
     log_steps: int = integer(100, 1)
+    export_final_board: bool = flag(False)
 
     #: May change when a run goes on: they do not say what is computed.
     FREE: ClassVar[tuple[str, ...]] = (
@@ -239,6 +254,7 @@ class LearnerConfig(Section):
         "checkpoint_steps",
         "keep",
         "log_steps",
+        "export_final_board",
     )
 
     def __post_init__(self) -> None:
@@ -274,6 +290,9 @@ class TrainConfig(Settings):
             kind = part.default_factory
             assert isinstance(kind, type)
             check_type(part.name, getattr(self, part.name), kind, f"a value of {kind.__name__}")
+        if self.learner.export_final_board and not self.loss.final_board:
+            wanted = "false without loss.ownership_weight and loss.score_weight"
+            self.learner.refuse("export_final_board", wanted, True)
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """Return all fields as plain values, a table for each part."""

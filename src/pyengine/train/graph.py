@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: TID253
 from torch import nn  # noqa: TID253
 
 from pyengine.train.blocks import SCALE_MIDDLE, SCALE_STEP, Block, BoardBias, Excitation
-from pyengine.train.heads import PublishedHeads, ValueHead
+from pyengine.train.heads import SCORE_SCALE, AuxiliaryHeads, PublishedHeads, ValueHead
 from pyengine.train.network import Network
 
 __all__ = ["folded", "model_of"]
@@ -91,7 +91,11 @@ class _Graph:
 
 
 def model_of(
-    network: Network, metadata: Mapping[str, str], board: tuple[int, int] | None
+    network: Network,
+    metadata: Mapping[str, str],
+    board: tuple[int, int] | None,
+    *,
+    final_board: bool = False,
 ) -> onnx.ModelProto:
     """Return the model: ``planes`` [N,C,H,W] to ``policy`` [N,A] and ``value`` [N,1 or 3].
 
@@ -99,6 +103,8 @@ def model_of(
         network: what it computes in evaluation mode.
         metadata: texts by key.
         board: H and W; None, for a convolutional network: free.
+        final_board: whether ``ownership`` [N,H,W] and ``score`` [N] are outputs, too, where the
+            network has such heads.
 
     """
     graph = _Graph()
@@ -112,13 +118,18 @@ def model_of(
     if network.config.value == "scalar":
         graph.add("Tanh", ["value.raw"], "value")
     height, width = board or ("H", "W")
+    others = []
+    if final_board and network.auxiliary is not None:
+        sides = {"ownership": (height, width), "score": ()}
+        names = _final_board(graph, network.auxiliary, x)
+        others = [_tensor(name, *sides[name]) for name in names]
     actions = network.actions if board == network.board else "A"
     outcomes = 1 if network.config.value == "scalar" else 3
     proto = helper.make_graph(
         graph.nodes,
         "pyengine",
         [_tensor("planes", network.planes, height, width)],
-        [_tensor("policy", actions), _tensor("value", outcomes)],
+        [_tensor("policy", actions), _tensor("value", outcomes), *others],
         graph.weights,
     )
     opsets = [helper.make_opsetid("", OPSET)]
@@ -176,10 +187,15 @@ def _published(graph: _Graph, network: Network, x: str) -> None:
     heads = network.heads
     policy = graph.conv_relu(x, heads.policy_conv, "policy.board")
     graph.linear(graph.add("Flatten", [policy], "policy.flat"), heads.policy_out, "policy")
-    value = graph.conv_relu(x, heads.value_conv, "value.board")
-    value = graph.add("Flatten", [value], "value.flat")
-    value = graph.relu(graph.linear(value, heads.value_hidden, "value.sum"), "value.hidden")
-    graph.linear(value, heads.value_out, _value_name(network))
+    _flat_numbers(graph, heads, x, "value", _value_name(network))
+
+
+def _flat_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
+    """What a head by fully connected layers says; ``name`` begins the names of its tensors."""
+    found = graph.conv_relu(x, heads.value_conv, f"{name}.board")
+    found = graph.add("Flatten", [found], f"{name}.flat")
+    found = graph.relu(graph.linear(found, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
+    return graph.linear(found, heads.value_out, output)
 
 
 def _convolutional(graph: _Graph, network: Network, x: str) -> None:
@@ -197,19 +213,37 @@ def _convolutional(graph: _Graph, network: Network, x: str) -> None:
         points = graph.add("Flatten", [board], "policy.flat")
         passing = graph.linear(pooled, heads.pass_out, "policy.pass")
         graph.add("Concat", [points, passing], "policy", axis=1)
-    _pooled_value(graph, network, x)
+    _pooled_numbers(graph, heads, x, "value", _value_name(network))
 
 
-def _pooled_value(graph: _Graph, network: Network, x: str) -> None:
-    heads = network.heads
-    value = _pooled(graph, graph.conv_relu(x, heads.value_conv, "value.seen"), "value")
-    value = graph.relu(graph.linear(value, heads.value_hidden, "value.sum"), "value.hidden")
-    graph.linear(value, heads.value_out, _value_name(network))
+def _pooled_numbers(graph: _Graph, heads: Any, x: str, name: str, output: str) -> str:
+    """What a head by global pooling says; ``name`` begins the names of its tensors."""
+    found = _pooled(graph, graph.conv_relu(x, heads.value_conv, f"{name}.seen"), name)
+    found = graph.relu(graph.linear(found, heads.value_hidden, f"{name}.sum"), f"{name}.hidden")
+    return graph.linear(found, heads.value_out, output)
+
+
+def _final_board(graph: _Graph, heads: AuxiliaryHeads, x: str) -> list[str]:
+    """The outputs of the last board that the network has, by name."""
+    axis = graph.weight("final_board.axis", np.array([1], np.int64))
+    names = []
+    if heads.ownership is not None:
+        layer = heads.ownership.out
+        points = graph.conv(x, _array(layer.weight), _array(layer.bias), "ownership.conv")
+        points = graph.add("Squeeze", [points, axis], "ownership.points")
+        names.append(graph.add("Tanh", [points], "ownership"))
+    if heads.score is not None:
+        numbers = _flat_numbers if heads.flat else _pooled_numbers
+        said = numbers(graph, heads.score, x, "score", "score.raw")
+        said = graph.add("Squeeze", [said, axis], "score.said")
+        scale = graph.weight("score.scale", np.array(SCORE_SCALE, np.float32))
+        names.append(graph.add("Mul", [said, scale], "score"))
+    return names
 
 
 def _value_alone(graph: _Graph, network: Network, x: str) -> None:
     """The policy is zeros [N,A], made from the input's shape."""
-    _pooled_value(graph, network, x)
+    _pooled_numbers(graph, network.heads, x, "value", _value_name(network))
     rows = graph.add("Shape", ["planes"], "policy.rows", start=0, end=1)
     sides = graph.add("Shape", ["planes"], "policy.sides", start=2, end=4)
     actions = graph.add("ReduceProd", [sides], "policy.points", axes=[0], keepdims=1)

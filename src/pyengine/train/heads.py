@@ -13,12 +13,15 @@ from pyengine.train.boards import ConvNorm, Features, each
 from pyengine.train.configs import NetworkConfig
 
 __all__ = [
+    "SCORE_SCALE",
     "AuxiliaryHeads",
     "ConvolutionalHeads",
     "PublishedHeads",
     "ValueHead",
     "heads_of",
 ]
+
+SCORE_SCALE = 20.0  #: points for which the score's head says 1: its numbers are like a value's
 
 
 class _FlatPolicy(nn.Module):
@@ -184,19 +187,33 @@ class _PooledValues(_PooledValue):
         return each(self._value, self.value_conv(x))
 
 
+class _Ownership(nn.Module):
+    """A number for each point, before tanh."""
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__()
+        self.out = nn.Conv2d(config.filters, 1, 1)
+
+    def forward(self, x: Features) -> Any:
+        return each(lambda x: self.out(x)[:, 0], x)
+
+
 class AuxiliaryHeads(nn.Module):
     """Heads that teach the tower while it is trained, built as the network's own.
 
     The opponent's reply: policy logits [N,A] of the next position, where the opponent moves [Wu
     2019, "Accelerating self-play learning in Go", section 3.4]. The values of some plies on: [N,K]
     in [-1, 1], for the player to move [KataGoMethods.md, "Short-term Value and Score Targets"].
-    Evaluation and export leave them out.
+    The game's last board, for the player to move: whose each point is, by a 1x1 convolution, and by
+    how many points that player is ahead, by a head like the value's [Wu 2019, section 4.1].
+    Evaluation leaves them out, and export all but those of the last board, which it may keep.
 
     Args:
         config: as of the network; ``kind`` says how they are built.
         board, actions: likewise.
         reply: whether there is the first one.
         horizons: K; 0 = the second one is left out.
+        ownership, score: whether there are those of the last board.
     """
 
     def __init__(
@@ -207,12 +224,17 @@ class AuxiliaryHeads(nn.Module):
         *,
         reply: bool,
         horizons: int,
+        ownership: bool,
+        score: bool,
     ) -> None:
-        """Make them with random weights."""
+        """Make them with random weights; what is added later changes none of those before."""
         super().__init__()
         flat, has_pass = config.kind == "alphago_zero", actions > board[0] * board[1]
+        self.flat = flat  #: whether they have fully connected layers, for one board
         self.reply: nn.Module | None = None
         self.values: nn.Module | None = None
+        self.ownership: nn.Module | None = None
+        self.score: nn.Module | None = None
         if reply:
             self.reply = (
                 _FlatReply(config, board, actions) if flat else _PooledReply(config, has_pass)
@@ -221,14 +243,34 @@ class AuxiliaryHeads(nn.Module):
             self.values = (
                 _FlatValues(config, board, horizons) if flat else _PooledValues(config, horizons)
             )
+        if ownership:
+            self.ownership = _Ownership(config)
+        if score:
+            self.score = _FlatValues(config, board, 1) if flat else _PooledValues(config, 1)
 
     def forward(self, x: Features) -> Any:
-        """Return ``reply`` and ``short_values`` by name, of each board."""
+        """Return by name what each head says, of each board.
+
+        ``reply``, ``short_values``; ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
+        """
         found: dict[str, Any] = {}
         if self.reply is not None:
             found["reply"] = self.reply(x)
         if self.values is not None:
             found["short_values"] = each(torch.tanh, self.values(x))
+        if self.ownership is not None:
+            found["ownership"] = self.ownership(x)
+        if self.score is not None:
+            found["score"] = each(lambda said: said[:, 0] * SCORE_SCALE, self.score(x))
         if isinstance(x, Tensor):
             return found
         return [{name: parts[i] for name, parts in found.items()} for i in range(len(x))]
+
+    def final_board(self, x: Tensor) -> dict[str, Tensor]:
+        """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, where they are."""
+        found: dict[str, Tensor] = {}
+        if self.ownership is not None:
+            found["ownership"] = torch.tanh(self.ownership(x))
+        if self.score is not None:
+            found["score"] = self.score(x)[:, 0] * SCORE_SCALE
+        return found

@@ -45,9 +45,14 @@ _LEARNT = (
     "reply",
     "replied",
     "short_values",
+    "ownership",
+    "score",
+    "ended",
 )
 #: Losses whose means are reported.
-_SUMMED = ("policy", "divergence", "value", "reply", "short_value")
+_SUMMED = ("policy", "divergence", "value", "reply", "short_value", "ownership", "score")
+#: Those of auxiliary heads; ``NAME_weight`` of the settings says whether there is one.
+_AUXILIARY = ("reply", "short_value", "ownership", "score")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +68,8 @@ class StepReport:
         positions_per_second: of all processes.
         reply: cross entropy to the opponent's replies, nats; None where they are not learnt.
         short_value: squared error of the values of some plies on; likewise.
+        ownership: cross entropy to whose each point is when the game ends, nats; likewise.
+        score: Huber loss of the points by which the player to move is ahead then; likewise.
     """
 
     step: int
@@ -73,6 +80,8 @@ class StepReport:
     positions_per_second: float
     reply: float | None = None
     short_value: float | None = None
+    ownership: float | None = None
+    score: float | None = None
 
 
 OnProgress = Callable[[StepReport], object]
@@ -425,10 +434,9 @@ class Learner:
 
     def _report(self, means: torch.Tensor, steps_per_second: float) -> object:
         found: dict[str, float | None] = dict(zip(_SUMMED, map(float, means), strict=True))
-        if self.config.loss.reply_weight == 0:
-            found["reply"] = None
-        if self.config.loss.short_value_weight == 0:
-            found["short_value"] = None
+        for name in _AUXILIARY:
+            if getattr(self.config.loss, f"{name}_weight") == 0:
+                found[name] = None
         report = StepReport(
             step=self.step,
             rate=learning_rate(self.config.optimiser, self.step - 1),

@@ -12,7 +12,12 @@ from torch.nn import functional  # noqa: TID253
 
 from pyengine.train.configs import LossConfig
 
-__all__ = ["Losses", "losses", "losses_together", "regularisation", "value_target"]
+__all__ = ["SCORE_DELTA", "Losses", "losses", "losses_together", "regularisation", "value_target"]
+
+
+#: Points off beyond which a score's loss grows linearly, not squared [KataGo, its training code;
+#: Wu 2019 has 10].
+SCORE_DELTA = 12.0
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,8 @@ class Losses:
     divergence: Tensor  #: policy less the targets' own entropy: 0 is perfect
     reply: Tensor  #: cross entropy to the opponent's replies, in nats; 0 where none is learnt
     short_value: Tensor  #: mean squared error of the values of some plies on, likewise
+    ownership: Tensor  #: cross entropy to whose each point is at the end, in nats, likewise
+    score: Tensor  #: Huber loss of the points ahead at the end, likewise
 
 
 def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> Losses:
@@ -32,10 +39,13 @@ def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
 
     Args:
         outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
-            perhaps what auxiliary heads say: ``reply`` [N,A] logits, ``short_values`` [N,K].
+            perhaps what auxiliary heads say: ``reply`` [N,A] logits, ``short_values`` [N,K],
+            ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
         batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; where there are:
             ``root_value`` [N], and ``full`` [N], 0 for a position without a policy target; for
-            auxiliary heads ``reply`` [N,A], ``replied`` [N] and ``short_values`` [N,K].
+            auxiliary heads ``reply`` [N,A], ``replied`` [N], ``short_values`` [N,K],
+            ``ownership`` [N,H,W] in [-1, 1], ``score`` [N] in points and ``ended`` [N], 0 where
+            these two are no targets.
         config: weights.
 
     """
@@ -57,15 +67,18 @@ def losses_together(
 
 @dataclass(frozen=True)
 class _Means:
-    """Scalars of positions: means over those with a policy target, with a reply, or over all."""
+    """Scalars of positions: means over those that have the target, or over all."""
 
     cross: Tensor
     entropy: Tensor
     evaluated: Tensor  # of the value, over all
     reply: Tensor
     short: Tensor  # over all
+    ownership: Tensor
+    score: Tensor
     taught: Tensor  # how many have a policy target
-    replied: Tensor  # and how many a reply
+    replied: Tensor  # how many a reply
+    ended: Tensor  # and how many a last board
     rows: Tensor
 
 
@@ -80,13 +93,51 @@ def _means(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
     else:
         evaluated = functional.mse_loss(value[:, 0], target)
     said: Mapping[str, Tensor] = others[0] if others else {}
-    reply = replied = short = logits.new_zeros(())
+    nothing = logits.new_zeros(())
+    reply = replied = short = ownership = score = ended = nothing
     if "reply" in said:
         reply, replied, _ = _cross_entropy(said["reply"], batch["reply"], batch["replied"])
     if "short_values" in said:
         short = functional.mse_loss(said["short_values"], batch["short_values"])
-    rows = logits.new_tensor(len(logits))
-    return _Means(cross, entropy, evaluated, reply, short, taught, replied, rows)
+    if "ownership" in said:
+        ownership, ended = _ownership(said["ownership"], batch["ownership"], batch["ended"])
+    if "score" in said:
+        apart = functional.huber_loss(
+            said["score"], batch["score"], reduction="none", delta=SCORE_DELTA
+        )
+        score, ended = _mean_of(apart, batch["ended"])
+    return _Means(
+        cross=cross,
+        entropy=entropy,
+        evaluated=evaluated,
+        reply=reply,
+        short=short,
+        ownership=ownership,
+        score=score,
+        taught=taught,
+        replied=replied,
+        ended=ended,
+        rows=logits.new_tensor(len(logits)),
+    )
+
+
+def _ownership(said: Tensor, owned: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the mean over the boards that count, and how many do; a board's is its points' mean.
+
+    tanh(x) in [-1, 1] stands for a point that is one's own with the chance (1 + tanh(x)) / 2, the
+    sigmoid of 2x [Wu 2019, section 4.1: a cross entropy].
+    """
+    points = functional.binary_cross_entropy_with_logits(
+        2 * said, (1 + owned) / 2, reduction="none"
+    )
+    return _mean_of(points.mean(dim=(1, 2)), counts)
+
+
+def _mean_of(rows: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the mean of the rows that count, 0 where none does, and how many do."""
+    weights = counts.to(rows.dtype)
+    count = weights.sum()
+    return (weights / count.clamp(min=1) * rows).sum(), count
 
 
 def _cross_entropy(
@@ -113,11 +164,16 @@ def _losses(parts: Sequence[_Means], config: LossConfig) -> Losses:
     cross, entropy = _mean(parts, "cross", "taught"), _mean(parts, "entropy", "taught")
     evaluated = _mean(parts, "evaluated", "rows")
     reply, short = _mean(parts, "reply", "replied"), _mean(parts, "short", "rows")
+    ownership, score = _mean(parts, "ownership", "ended"), _mean(parts, "score", "ended")
     total = cross + config.value_weight * evaluated
     if config.reply_weight > 0:
         total = total + config.reply_weight * reply
     if config.short_value_weight > 0:
         total = total + config.short_value_weight * short
+    if config.ownership_weight > 0:
+        total = total + config.ownership_weight * ownership
+    if config.score_weight > 0:
+        total = total + config.score_weight * score
     return Losses(
         total=total,
         policy=cross.detach(),
@@ -125,6 +181,8 @@ def _losses(parts: Sequence[_Means], config: LossConfig) -> Losses:
         divergence=(cross - entropy).detach(),
         reply=reply.detach(),
         short_value=short.detach(),
+        ownership=ownership.detach(),
+        score=score.detach(),
     )
 
 

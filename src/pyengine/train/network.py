@@ -29,7 +29,8 @@ class Network(nn.Module):
         planes: C, how many input planes.
         board: H and W; a convolutional network takes others as well.
         actions: A, of that board.
-        reply, horizons: which :class:`~pyengine.train.heads.AuxiliaryHeads` it has besides.
+        reply, horizons, ownership, score: which :class:`~pyengine.train.heads.AuxiliaryHeads` it
+            has besides.
 
     Raises:
         ConfigError: a convolutional network for a game without an action for each point; a size
@@ -45,6 +46,8 @@ class Network(nn.Module):
         *,
         reply: bool = False,
         horizons: int = 0,
+        ownership: bool = False,
+        score: bool = False,
     ) -> None:
         """Random weights come from PyTorch's generator."""
         super().__init__()
@@ -55,8 +58,11 @@ class Network(nn.Module):
             raise ConfigError(f"board: expected two ints, H and W, found {found(board)}")
         board = integer("board", sides[0], 1, _MOST), integer("board", sides[1], 1, _MOST)
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
-        check_flag("reply", reply)
-        self._wanted = (reply, integer("horizons", horizons, 0, _MOST))
+        for name, flag in (("reply", reply), ("ownership", ownership), ("score", score)):
+            check_flag(name, flag)
+        count = integer("horizons", horizons, 0, _MOST)
+        self._wanted: dict[str, Any] = {"reply": reply, "horizons": count}
+        self._wanted |= {"ownership": ownership, "score": score}
         self.half = False  #: while training, the tower computes in bfloat16, the heads in float32
         try:
             self._make_layers()
@@ -78,12 +84,9 @@ class Network(nn.Module):
                 f"{height}x{width} points and at most a pass, found {actions} actions"
             )
         self.heads = heads_of(config, self.board, actions)
-        reply, horizons = self._wanted
         self.auxiliary: AuxiliaryHeads | None = None
-        if reply or horizons:  # after all others, whose random weights stay the same
-            self.auxiliary = AuxiliaryHeads(
-                config, self.board, actions, reply=reply, horizons=horizons
-            )
+        if any(self._wanted.values()):  # after all others, whose random weights stay the same
+            self.auxiliary = AuxiliaryHeads(config, self.board, actions, **self._wanted)
 
     def _block(self, number: int) -> Block:
         config, every = self.config, self.config.pooling_every
@@ -103,17 +106,27 @@ class Network(nn.Module):
             list a list of such tuples.
 
         """
+        x = self._tower(planes)
+        outputs, others = self.heads(x), self._others(x)
+        if isinstance(x, Tensor):
+            return (*self._bounded(*outputs), *others)
+        return [(*self._bounded(*pair), *more) for pair, more in zip(outputs, others, strict=True)]
+
+    def final_board(self, planes: Tensor) -> dict[str, Tensor]:
+        """Return what is learnt of the last board, of planes float32 [N,C,H,W], by name.
+
+        ``ownership`` [N,H,W] in [-1, 1], ``score`` [N] in points, both for the player to move.
+        """
+        return {} if self.auxiliary is None else self.auxiliary.final_board(self._tower(planes))
+
+    def _tower(self, planes: Features) -> Any:
         half = self.half and self.training
         device = planes.device if isinstance(planes, Tensor) else planes[0].device
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
             x = each(functional.relu, self.stem(planes))
             for block in self.blocks:
                 x = block(x)
-        x = each(Tensor.float, x)
-        outputs, others = self.heads(x), self._others(x)
-        if isinstance(x, Tensor):
-            return (*self._bounded(*outputs), *others)
-        return [(*self._bounded(*pair), *more) for pair, more in zip(outputs, others, strict=True)]
+        return each(Tensor.float, x)
 
     def _others(self, x: Features) -> Any:
         """What is said besides, as a tuple; of a list a list of tuples."""
@@ -141,6 +154,8 @@ def new_network(config: TrainConfig, planes: int, board: tuple[int, int], action
             actions,
             reply=loss.reply_weight > 0,
             horizons=len(loss.target_horizons),
+            ownership=loss.ownership_weight > 0,
+            score=loss.score_weight > 0,
         )
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.arguments import check_type
+from pyengine.arguments import check_flag, check_type
 from pyengine.data.layout import Layout
 from pyengine.data.symmetry import policy_sources
 from pyengine.errors import ConfigError
@@ -24,6 +25,7 @@ from pyengine.games import Game, State, as_game, load_game
 from pyengine.spec import METADATA_KEY, ModelSpec, planes_shape
 from pyengine.train.errors import TrainingError
 from pyengine.train.graph import model_of
+from pyengine.train.heads import SCORE_SCALE
 from pyengine.train.json_files import writing
 from pyengine.train.network import Network
 
@@ -49,7 +51,8 @@ class ExportReport:
     Attributes:
         path: of the file.
         sha256: of its content, 64 hex digits.
-        difference: largest difference of a probability or value to PyTorch.
+        difference: largest difference of a probability, value or ownership to PyTorch, and of a
+            score divided by 20.
         positions: that were compared.
     """
 
@@ -67,6 +70,7 @@ def export(
     *,
     metadata: Mapping[str, Any] | None = None,
     value_for: str = "mover",
+    final_board: bool = False,
 ) -> ExportReport:
     """Write a network as ONNX, if ONNX Runtime then computes what PyTorch does.
 
@@ -82,9 +86,13 @@ def export(
         metadata: plain values, kept under the key ``pyengine.manifest``.
         value_for: for whom it learnt to value positions, as in :class:`ModelSpec`: ``"mover"``, as
             a ``Dataset`` teaches, or ``"first_player"``.
+        final_board: whether the file also has what the network learnt of the game's last board, as
+            the outputs ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, both for the
+            player to move; a search computes them for its root alone, where they are asked for.
 
     Raises:
-        ConfigError: several games for a network of one board; a spec of another layout.
+        ConfigError: several games for a network of one board; a spec of another layout;
+            ``final_board`` of a network that has learnt nothing of it.
         DataError: the file cannot be written.
         TrainingError: a difference above 1e-4, or a number that is not finite: nothing is written.
 
@@ -99,18 +107,27 @@ def export(
     boards = {planes_shape(game, spec)[1:] for game in played}
     if len(boards) > 1 and network.config.kind == "alphago_zero":
         raise ConfigError(f"games: expected one board for this network, found {sorted(boards)}")
-    told = _told(spec, network, value_for)
+    check_flag("final_board", final_board)
+    told = _told(spec, network, value_for, final_board=final_board)
     texts = {METADATA_KEY: told.to_json()}
     if metadata is not None:
         texts[MANIFEST_KEY] = plain_text(metadata)
     frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
     board = boards.pop() if len(boards) == 1 else None
-    content = model_of(frozen, texts, board).SerializeToString()
+    content = model_of(frozen, texts, board, final_board=final_board).SerializeToString()
     return _checked(frozen, played, told, target, content)
 
 
-def _told(spec: ModelSpec, network: Network, value_for: str) -> ModelSpec:
+def _told(spec: ModelSpec, network: Network, value_for: str, *, final_board: bool) -> ModelSpec:
     """Return the spec of the file: the input's as it is, the outputs' as the graph has them."""
+    heads = network.auxiliary if final_board else None
+    ownership = "ownership" if heads is not None and heads.ownership is not None else None
+    score = "score" if heads is not None and heads.score is not None else None
+    if final_board and ownership is score is None:
+        raise ConfigError(
+            "final_board: expected a network that was trained with ownership_weight or "
+            "score_weight, found one without such heads"
+        )
     if spec.layout != "NCHW":
         raise ConfigError(f"spec: expected planes in the layout NCHW, found {spec.layout}")
     return replace(
@@ -122,6 +139,8 @@ def _told(spec: ModelSpec, network: Network, value_for: str) -> ModelSpec:
         value="scalar" if network.config.value == "scalar" else ("win", "draw", "loss"),
         value_kind=None,
         value_for=value_for,
+        ownership_output=ownership,
+        score_output=score,
     )
 
 
@@ -221,4 +240,28 @@ def _difference(
     if spec.value_for == "first_player":
         value = value * [1.0 if state.current_player() == 0 else -1.0 for state in states]
     policy, found = evaluator.evaluate(states, game=game)
-    return float(max(np.abs(policy - expected).max(), np.abs(found - value).max()))
+    apart = [np.abs(policy - expected).max(), np.abs(found - value).max()]
+    if spec.final_board_outputs:
+        apart += _final_board_difference(network, evaluator, game, states, planes, spec)
+    return float(np.max(apart))
+
+
+def _final_board_difference(
+    network: Network,
+    evaluator: OnnxEvaluator,
+    game: Game,
+    states: Sequence[State],
+    planes: npt.NDArray[np.float32],
+    spec: ModelSpec,
+) -> list[float]:
+    """Return the largest difference of an ownership, and of a score in parts of its scale."""
+    with torch.no_grad():
+        expected = network.final_board(torch.from_numpy(planes))
+    owned, score = evaluator.evaluate_final_board(states, game=game)
+    apart = []
+    if owned is not None:
+        rows = owned[:, ::-1] if spec.rows == "bottom_up" else owned
+        apart.append(float(np.abs(rows - expected["ownership"].numpy()).max()))
+    if score is not None:
+        apart.append(float(np.abs(score - expected["score"].numpy()).max() / SCORE_SCALE))
+    return apart

@@ -34,7 +34,8 @@ class TrainingData(Protocol):
         ``planes`` float32 [N,C,H,W], ``policy`` float32 [N,A] (visits normalised), ``value``
         float32 [N] (outcome for the mover); perhaps ``root_value`` [N] and ``full`` bool [N], False
         for a position without a policy target. For auxiliary heads also ``reply`` float32 [N,A]
-        with ``replied`` bool [N], and ``short_values`` float32 [N,K].
+        with ``replied`` bool [N], ``short_values`` float32 [N,K], ``ownership`` float32 [N,H,W]
+        and ``score`` float32 [N] with ``ended`` bool [N].
         """
 
 
@@ -66,6 +67,13 @@ def require_targets(data: Sequence[TrainingData], loss: LossConfig) -> None:
     if loss.reply_weight > 0:
         wanted["reply"] = ("reply=True", lambda found: found.ndim == 2)
         wanted["replied"] = ("reply=True", lambda found: found.ndim == 1)
+    if loss.final_board:
+        wanted["ended"] = ("final_board=True", lambda found: found.ndim == 1)
+    if loss.ownership_weight > 0:
+        wanted["ownership"] = ("final_board=True", lambda found: found.ndim == 3)
+    if loss.score_weight > 0:
+        made_by = "final_board=True of Go or Othello"
+        wanted["score"] = (made_by, lambda found: found.ndim == 1)
     horizons = loss.target_horizons
     if horizons:
         made_by = f"horizons={list(horizons)}"

@@ -479,7 +479,8 @@ from synthetic_data import SyntheticData
 from test_learner import config_of, weights_of
 from pyengine import train
 later = sys.argv[4] == "True"
-loss = train.LossConfig(reply_weight=0.1 * later, short_value_weight=1.0 * later, horizons=[6])
+weights = {name: 0.1 * later for name in ("reply", "short_value", "ownership", "score")}
+loss = train.LossConfig(horizons=[6], **{f"{name}_weight": w for name, w in weights.items()})
 data = SyntheticData(later=later)
 with train.Learner(config_of(loss=loss), data, sys.argv[1]) as learner:
     learner.train(6)

@@ -111,6 +111,25 @@ def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> N
     assert steps == sorted(set(steps))
 
 
+def test_a_run_learns_the_last_board_and_its_networks_tell_it(tmp_path: Path) -> None:
+    text = RUN.format(limits="steps = 20", game='"othello(board_size=4)"', mode="latest")
+    text = text.replace("[train]\n", "[train]\nexport_final_board = true\n", 1)
+    text += "[train.loss]\nownership_weight = 1.5\nscore_weight = 0.0015\n"
+    report = train.train_run(train.RunFile.from_toml(text), tmp_path)
+    assert report.model is not None
+    lines = read_lines(tmp_path / "checkpoints" / "log.jsonl")
+    assert all(line["ownership"] > 0 and line["score"] > 0 for line in lines)
+    with pyengine.Engine("othello(board_size=4)", report.model, simulations=20) as engine:
+        result = engine.search(engine.game.new_initial_state())
+    assert result.ownership is not None
+    assert result.score is not None
+    assert result.ownership.shape == (4, 4)
+    # The network plays on where the one before it, whose spec is another, left off.
+    data = Dataset(tmp_path / "data" / "othello-board_size-4", final_board=True)
+    assert data.spec == train.RunFile.from_toml(text).spec
+    assert next(data.batches(len(data)))["ended"].all()
+
+
 def test_one_network_learns_from_two_boards_in_one_run(tmp_path: Path) -> None:
     games = '["mnk(rows=4,columns=4,k=3)", "mnk(rows=3,columns=5,k=3)"]'
     report = train.train_run(run_of("steps = 20", game=games), tmp_path)

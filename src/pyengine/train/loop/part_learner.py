@@ -238,5 +238,10 @@ def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
     run = {"run": part.run.run.name, "seed": part.run.run.seed, "created": time.time()}
     network_config = {"network": part.run.train.network.to_dict()}
     need("pyengine.train.onnx_export", "train").export(
-        network, part.run.games, part.run.spec, path, metadata={**run, **told, **network_config}
+        network,
+        part.run.games,
+        part.run.spec,
+        path,
+        metadata={**run, **told, **network_config},
+        final_board=part.run.train.learner.export_final_board,
     )

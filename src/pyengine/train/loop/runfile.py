@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pyengine.arguments import check_type, in_one_line, text_is_a_name
+from pyengine.data.final_board import has_score, has_stones
 from pyengine.data.layout import Layout
 from pyengine.errors import ConfigError, EngineError
 from pyengine.files import read_limited, unread
@@ -197,6 +198,20 @@ class RunFile:
                     self.game.refuse("name", wanted, name)
                 seen[same] = name
 
+    def _refuse_final_board(self, games: Sequence[Game]) -> None:
+        """Raise ConfigError where a game's last board does not say what is to be learnt of it."""
+        loss = self.train.loss
+        for game in games:
+            for name, weight, fits, wanted in (
+                ("ownership_weight", loss.ownership_weight, has_stones, "a board of stones"),
+                ("score_weight", loss.score_weight, has_score, "points, as Go or Othello"),
+            ):
+                if weight > 0 and not fits(game):
+                    raise ConfigError(
+                        f"train.loss.{name}: expected 0, or games with {wanted}, found {weight:g} "
+                        f"and {game}"
+                    )
+
     def _check_fit(self) -> None:
         """Check that games, planes and network fit each other."""
         games = _named("game", lambda: self.games)
@@ -209,6 +224,7 @@ class RunFile:
             if self.window.surprise_weight > 0 and not recorded:
                 wanted = "0 without selfplay.record_surprise = true"
                 self.window.refuse("surprise_weight", wanted, self.window.surprise_weight)
+        self._refuse_final_board(games)
         boards = {planes_shape(game, spec)[1:] for game in games}
         network = self.train.network
         if len(boards) > 1 and network.kind == "alphago_zero":

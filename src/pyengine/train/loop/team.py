@@ -53,6 +53,7 @@ def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Da
             reply=loss.reply_weight > 0,
             horizons=loss.target_horizons,
             surprise_weight=run.window.surprise_weight,
+            final_board=loss.final_board,
         )
         for name, count in zip(run.game.name, games, strict=True)
     ]
