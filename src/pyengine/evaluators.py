@@ -32,7 +32,7 @@ from pyengine.providers import (
     tell_of_graphs,
 )
 from pyengine.rollout_policy import RolloutPolicy
-from pyengine.spec import ModelSpec, told_spec
+from pyengine.spec import ModelSpec, spec_of_model, told_spec
 
 __all__ = [
     "CallbackEvaluator",
@@ -288,7 +288,7 @@ class OnnxEvaluator(Evaluator):
             engine_cache.keep(engines)
         if devices is not None:
             check_on_gpus(chosen, models)
-        found = ModelSpec(**model.infer_spec()) if told is None else told
+        found = spec_of_model(model, file, told)
         super().__init__(_core.onnx_evaluator(models, found), found)
         self.path = file
         self.written = file.stat().st_mtime_ns

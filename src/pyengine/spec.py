@@ -247,6 +247,15 @@ def told_spec(path: Path, given: ModelSpec | None) -> ModelSpec | None:
     return None
 
 
+def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -> ModelSpec:
+    """Return what is told of a model, or what its shapes tell.
+
+    Raises ModelError as :func:`told_spec`, and where the shapes leave several readings.
+    """
+    told = told_spec(path, given)
+    return ModelSpec(**model.infer_spec()) if told is None else told
+
+
 def _read(text: str, source: str) -> ModelSpec:
     try:
         return ModelSpec.from_json(text)

@@ -32,6 +32,7 @@ def write(
     batch: int | str = "N",
     broken: bool = False,
     wide_score: bool = False,
+    flat_input: bool = False,
 ) -> Path:
     """Write a network that says whose stones are on the board now, and how many more they are.
 
@@ -48,10 +49,12 @@ def write(
         "one": np.array([1], np.int64),
         "wrong": np.array([-1, 7, 7], np.int64),
         "sides": np.array([1, 2], np.int64),
+        "board": np.array([-1, 3, 3, 3], np.int64),
     }
     node = helper.make_node
     nodes = [
-        node("Cast", ["planes"], ["numbers"], to=kind),
+        node("Reshape", ["planes", "board"], ["shaped"]),
+        node("Cast", ["shaped"], ["numbers"], to=kind),
         node("Flatten", ["numbers"], ["flat"]),
         node("Conv", ["numbers", "signs"], ["signed"]),
         node("Squeeze", ["signed", "one"], ["owner"]),
@@ -67,11 +70,11 @@ def write(
         node("Tanh", ["before"], ["value"]),
     ]
     value_info = helper.make_tensor_value_info
-    lead = [batch, 1] if wide_score else [batch]
+    lead, shape = [batch, 1] if wide_score else [batch], [batch, 3, 3, 3]
     graph = helper.make_graph(
         nodes,
         "tiny",
-        [value_info("planes", kinds.INT8 if int8 else kind, [batch, 3, 3, 3])],
+        [value_info("planes", kinds.INT8 if int8 else kind, [batch, 27] if flat_input else shape)],
         [
             value_info("mine", kind, [batch, "H", "W"] if broken else [batch, 3, 3]),
             value_info("policy", kind, [batch, 9]),
@@ -115,6 +118,7 @@ def check(evaluator: OnnxEvaluator) -> None:
         {"batch": 3},
         {"batch": 16},
         {"wide_score": True},
+        {"flat_input": True, "batch": 3},
     ],
     ids=str,
 )
@@ -134,6 +138,18 @@ def test_they_equal_those_of_onnxruntime(tmp_path: Path) -> None:
         strict=True,
     ):
         assert found is not None
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_weights_in_another_file_are_found(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    model = onnx.load(write(tmp_path / "m.onnx", spec_of()))
+    path = tmp_path / "apart.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="weights", size_threshold=100)
+    evaluator = OnnxEvaluator(path)
+    check(evaluator)
+    plain = OnnxEvaluator(tmp_path / "m.onnx")
+    for found, expected in zip(evaluator.evaluate(STATES), plain.evaluate(STATES), strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
@@ -182,9 +198,9 @@ def test_what_else_needs_a_node_keeps_it(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
     path = write(tmp_path / "m.onnx", spec_of())
     for hidden, left in (
-        (["mine", "lead"], ["Cast", "Flatten", "MatMul", "MatMul", "Tanh"]),
+        (["mine", "lead"], ["Cast", "Flatten", "MatMul", "MatMul", "Reshape", "Tanh"]),
         (["mine"], ["Cast", "Conv", "Flatten", "Identity", "Identity", "MatMul", "MatMul",
-                    "ReduceSum", "Squeeze", "Tanh"]),
+                    "ReduceSum", "Reshape", "Squeeze", "Tanh"]),
     ):  # fmt: skip
         content = bytearray(path.read_bytes())
         for at in hidden_parts(path, hidden):
