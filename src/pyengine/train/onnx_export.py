@@ -257,6 +257,8 @@ def _final_board_difference(
     """Return the largest difference of an ownership, and of a score in parts of its scale."""
     with torch.no_grad():
         expected = network.final_board(torch.from_numpy(planes))
+    if not all(torch.isfinite(said).all() for said in expected.values()):
+        return [float("nan")]
     owned, score = evaluator.evaluate_final_board(states, game=game)
     apart = []
     if owned is not None:

@@ -257,6 +257,17 @@ def test_an_exported_network_says_what_pytorch_says(
     assert (written_spec.ownership_output, written_spec.score_output) == ("ownership", "score")
 
 
+def test_numbers_that_are_not_finite_are_not_written(tmp_path: Path) -> None:
+    pytest.importorskip("onnx", reason="export needs onnx: the extra train")
+    network = new_network(config_of(), 3, (5, 5), 26).eval()
+    with torch.no_grad():
+        network.auxiliary.ownership.out.weight[0, 0] = torch.nan  # type: ignore[union-attr]
+    with pytest.raises(train.TrainingError, match="found a difference of nan"):
+        train.export(network, GO, SPEC, tmp_path / "network.onnx", final_board=True)
+    assert list(tmp_path.iterdir()) == []
+    train.export(network, GO, SPEC, tmp_path / "network.onnx")
+
+
 def test_boards_of_any_size_have_their_own_outputs(tmp_path: Path) -> None:
     pytest.importorskip("onnx", reason="export needs onnx: the extra train")
     games = ["go(board_size=5)", "go(board_size=7)"]
