@@ -603,12 +603,10 @@ def open_onnx(
         typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
     ] = {},
     graphs: str = "",
-    hidden: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = [],
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
-    = the best that works. engine_cache: folder of TensorRT's engines of this model. hidden:
-    offsets of the keys of graph entries that ONNX Runtime is not to see. For tests:
+    = the best that works. engine_cache: folder of TensorRT's engines of this model. For tests:
     as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of
     calls by their rows, in the place of measured ones; graphs: "working", "refused" or
     "stale" CUDA graphs.

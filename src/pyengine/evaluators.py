@@ -21,7 +21,6 @@ from pyengine.final_board import FinalBoardNetwork
 from pyengine.games import as_game
 from pyengine.integers import integer
 from pyengine.onnx_files import external_files
-from pyengine.onnx_parts import hidden_parts
 from pyengine.providers import (
     ProviderLike,
     check_on_gpus,
@@ -32,7 +31,7 @@ from pyengine.providers import (
     tell_of_graphs,
 )
 from pyengine.rollout_policy import RolloutPolicy
-from pyengine.spec import ModelSpec, spec_of_model, told_spec
+from pyengine.spec import ModelSpec, spec_of_model
 
 __all__ = [
     "CallbackEvaluator",
@@ -200,8 +199,7 @@ class OnnxEvaluator(Evaluator):
         path: the file, or the name of a bundled model. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``,
             or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8; its batch
             is free or fixed (then padded). ONNX Runtime computes all outputs of a file, those
-            that nobody reads too, but for those of the spec's ``ownership_output`` and
-            ``score_output``: searches run without them, unless weights lie in other files.
+            that nobody reads too.
         spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
             ``MODEL.spec.json`` beside the file, else what the shapes tell when they leave one
             reading.
@@ -261,14 +259,10 @@ class OnnxEvaluator(Evaluator):
         chosen = device_list(device_id, devices)
         max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
         threads = 0 if threads is None else natural("threads", threads, 1)
-        outside = external_files(file)  # refuses data outside the model's folder
+        external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
         library = runtime.find_library()
-        told = told_spec(file, spec)
-        hidden = []
-        if told is not None and told.final_board_outputs and not outside:
-            hidden = hidden_parts(file, told.final_board_outputs)
         engines = engine_folder_of(file, library, wanted)
         models = [
             _core.open_onnx(
@@ -279,7 +273,6 @@ class OnnxEvaluator(Evaluator):
                 max_batch=max_batch,
                 threads=threads,
                 engine_cache=engines,
-                hidden=hidden,
             )
             for device in chosen
         ]
@@ -288,11 +281,12 @@ class OnnxEvaluator(Evaluator):
             engine_cache.keep(engines)
         if devices is not None:
             check_on_gpus(chosen, models)
-        found = spec_of_model(model, file, told)
+        found = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(models, found), found)
         self.path = file
         self.written = file.stat().st_mtime_ns
         self._final_board = FinalBoardNetwork(file, found, library)
+        self._final_board.check(model)
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)

@@ -36,6 +36,12 @@ class FinalBoardNetwork:
         self._lock = threading.Lock()
         self._model: _core.OnnxModel | None = None
 
+    def check(self, model: _core.OnnxModel) -> None:
+        """Raise ModelError where the spec names an output that the model lacks."""
+        if self.outputs:
+            no_rows = np.zeros((0, 1, 1, 1), np.float32)
+            model.run(no_rows, self._spec.input or "", list(self.outputs))
+
     def evaluate(
         self, states: Sequence[Any], game: _core.Game
     ) -> tuple[Floats | None, Floats | None]:

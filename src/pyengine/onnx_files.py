@@ -16,14 +16,13 @@ import mmap
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
 
 from pyengine.errors import ModelError
 from pyengine.files import sha256_of, why
 
-__all__ = ["BadWireError", "Wire", "external_files", "metadata_of", "model_digest", "wire_of"]
+__all__ = ["external_files", "model_digest"]
 
 _MOST_DEPTH = 100  # messages within messages, as protobuf itself has it
 _MOST_FIELDS = 4_000_000  # visited; a graph of 100,000 nodes has about 2 million
@@ -49,17 +48,16 @@ _TRAINING: _Kind = {1: _GRAPH, 2: _GRAPH}  # initialization, algorithm
 _MODEL: _Kind = {7: _GRAPH, 20: _TRAINING, 25: _FUNCTION}  # graph, training_info, functions
 
 _NAME, _EXTERNAL_DATA = 8, 13  # of a tensor
-_KEY, _VALUE = 1, 2  # of an entry of external_data, and of metadata_props
-_METADATA = 14  # metadata_props of a model
+_KEY, _VALUE = 1, 2  # of an entry of external_data
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
 
-class BadWireError(Exception):
+class _BadWireError(Exception):
     """What the bytes are instead of an ONNX file."""
 
 
-class Wire:
+class _Wire:
     """The fields of protobuf messages in a buffer.
 
     What protobuf would refuse is refused, and nothing is skipped that it would read: otherwise a
@@ -76,25 +74,25 @@ class Wire:
         while at < stop:
             self._left -= 1
             if self._left < 0:
-                raise BadWireError(f"more than {_MOST_FIELDS:,} fields")
+                raise _BadWireError(f"more than {_MOST_FIELDS:,} fields")
             tag, at = self._varint(at, stop, 5)
             number, kind = tag >> 3, tag & 7
             if not 0 < number < 1 << 29:
-                raise BadWireError(f"field number {number} before byte {at}")
+                raise _BadWireError(f"field number {number} before byte {at}")
             if kind == _BYTES:
                 size, at = self._varint(at, stop, 5)
                 start_of_field, at = at, at + size
                 if at > stop:
-                    raise BadWireError(f"a field of {size} bytes that ends beyond its message")
+                    raise _BadWireError(f"a field of {size} bytes that ends beyond its message")
                 yield number, start_of_field, at
             elif kind == _VARINT:
                 _, at = self._varint(at, stop, 10)
             elif kind in (_FIXED32, _FIXED64):
                 at += 4 if kind == _FIXED32 else 8
                 if at > stop:
-                    raise BadWireError("a number that ends beyond its message")
+                    raise _BadWireError("a number that ends beyond its message")
             else:
-                raise BadWireError(f"wire type {kind} before byte {at}")
+                raise _BadWireError(f"wire type {kind} before byte {at}")
 
     def bytes(self, start: int, stop: int) -> bytes:
         """Return the bytes of a field."""
@@ -110,42 +108,7 @@ class Wire:
             value |= (byte & 0x7F) << 7 * shift
             if byte < 0x80:
                 return value, position + 1
-        raise BadWireError(f"an integer at byte {at} without an end")
-
-
-@contextmanager
-def wire_of(path: Path) -> Iterator[tuple[Wire, int]]:
-    """Open a model's file as protobuf fields, with its size.
-
-    Raises ModelError where it cannot be read or is no ONNX.
-    """
-    try:
-        _check_file(path)
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            yield Wire(data), len(data)
-    except OSError as error:
-        raise ModelError(f"{_shown(path)} cannot be read: {why(error, path)}") from error
-    except BadWireError as error:
-        raise ModelError(f"{_shown(path)} cannot be loaded: expected ONNX, found {error}") from None
-
-
-def metadata_of(path: Path, key: str) -> str | None:
-    """Return an entry of a model's metadata, the last of that key; None where there is none.
-
-    Raises ModelError where the file cannot be read, is no ONNX, or the entry is no text.
-    """
-    with wire_of(path) as (wire, size):
-        found = None
-        for number, start, stop in wire.messages(0, size):
-            if number != _METADATA:
-                continue
-            entry = {n: wire.bytes(a, b) for n, a, b in wire.messages(start, stop)}
-            if entry.get(_KEY) == key.encode():
-                found = entry.get(_VALUE, b"")
-    try:
-        return None if found is None else found.decode()
-    except UnicodeDecodeError as error:
-        raise ModelError(f"the metadata {key!r} of {_shown(path)} is no text: {error}") from error
+        raise _BadWireError(f"an integer at byte {at} without an end")
 
 
 def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -161,8 +124,14 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     """
     path = Path(model)
-    with wire_of(path) as (wire, size):
-        named = list(_named(wire, size))
+    try:
+        _check_file(path)
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            named = list(_named(_Wire(data), len(data)))
+    except OSError as error:
+        raise ModelError(f"{_shown(path)} cannot be read: {why(error, path)}") from error
+    except _BadWireError as error:
+        raise ModelError(f"{_shown(path)} cannot be loaded: expected ONNX, found {error}") from None
     return tuple(dict.fromkeys(_inside(path, tensor, location) for tensor, location in named))
 
 
@@ -196,7 +165,7 @@ def _check_file(path: Path) -> None:
     raise ModelError(f"expected an ONNX file at {_shown(path)}, found {found}")
 
 
-def _named(wire: Wire, size: int) -> Iterator[tuple[str, bytes]]:
+def _named(wire: _Wire, size: int) -> Iterator[tuple[str, bytes]]:
     """Yield the tensors whose numbers are elsewhere, with the name of that file, as given."""
     open_messages = [(_MODEL, wire.messages(0, size))]
     while open_messages:
@@ -207,14 +176,14 @@ def _named(wire: Wire, size: int) -> Iterator[tuple[str, bytes]]:
                 yield from _locations(wire, start, stop)
             elif inner is not None:
                 if len(open_messages) == _MOST_DEPTH:
-                    raise BadWireError(f"more than {_MOST_DEPTH} messages within messages")
+                    raise _BadWireError(f"more than {_MOST_DEPTH} messages within messages")
                 open_messages.append((inner, wire.messages(start, stop)))
                 break
         else:
             open_messages.pop()
 
 
-def _locations(wire: Wire, start: int, stop: int) -> Iterator[tuple[str, bytes]]:
+def _locations(wire: _Wire, start: int, stop: int) -> Iterator[tuple[str, bytes]]:
     """Yield a tensor's name with each file that it names.
 
     ``data_location``, which says whether that counts, is not looked at: protobuf merges a message

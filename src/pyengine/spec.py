@@ -12,7 +12,6 @@ from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError, ModelError
 from pyengine.files import read_limited, unread
 from pyengine.games import Game, as_game
-from pyengine.onnx_files import metadata_of
 from pyengine.settings import Settings
 
 __all__ = ["ModelSpec"]
@@ -225,16 +224,18 @@ def planes_shape(game: Game, spec: ModelSpec) -> tuple[int, int, int]:
     return channels, height, width
 
 
-def told_spec(path: Path, given: ModelSpec | None) -> ModelSpec | None:
-    """Return what is told of a model: given, in its metadata or beside it; None: nothing is.
+def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -> ModelSpec:
+    """Return what is known of a model: given, in its metadata, beside it, or from its shapes.
 
-    Raises ModelError where a spec was found that cannot be read.
+    Raises:
+        ModelError: a spec was found that cannot be read, or the shapes leave several readings.
+
     """
     if given is not None:
         if not isinstance(given, ModelSpec):
             raise ConfigError(f"spec must be a ModelSpec or None, found {in_one_line(given)}")
         return given
-    text = metadata_of(path, METADATA_KEY)
+    text = model.metadata(METADATA_KEY)
     if text is not None:
         return _read(text, f"the metadata '{METADATA_KEY}' of {path}")
     for beside in (path.with_suffix(".spec.json"), path.with_name(path.name + ".spec.json")):
@@ -244,16 +245,7 @@ def told_spec(path: Path, given: ModelSpec | None) -> ModelSpec | None:
             except (OSError, UnicodeDecodeError) as error:
                 raise ModelError(unread(beside, error)) from error
             return _read(text, str(beside))
-    return None
-
-
-def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -> ModelSpec:
-    """Return what is told of a model, or what its shapes tell.
-
-    Raises ModelError as :func:`told_spec`, and where the shapes leave several readings.
-    """
-    told = told_spec(path, given)
-    return ModelSpec(**model.infer_spec()) if told is None else told
+    return ModelSpec(**model.infer_spec())
 
 
 def _read(text: str, source: str) -> ModelSpec:

@@ -88,7 +88,7 @@ def export(
             a ``Dataset`` teaches, or ``"first_player"``.
         final_board: whether the file also has what the network learnt of the game's last board, as
             the outputs ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, both for the
-            player to move; a search computes them for its root alone, where they are asked for.
+            player to move; results of searches tell them of the root.
 
     Raises:
         ConfigError: several games for a network of one board; a spec of another layout;

@@ -56,8 +56,6 @@ inline constexpr std::uint32_t kApiVersion = 16;
   X(CreateEnv, 3, OrtStatus*, (int level, const char* id, OrtEnv**))                               \
   X(CreateSession, 7, OrtStatus*,                                                                  \
     (const OrtEnv*, const ort::PathChar* path, const OrtSessionOptions*, OrtSession**))            \
-  X(CreateSessionFromArray, 8, OrtStatus*,                                                         \
-    (const OrtEnv*, const void* data, std::size_t bytes, const OrtSessionOptions*, OrtSession**))  \
   X(Run, 9, OrtStatus*,                                                                            \
     (OrtSession*, const OrtRunOptions*, const char* const* inputs, const OrtValue* const* values,  \
      std::size_t num_inputs, const char* const* outputs, std::size_t num_outputs, OrtValue**))     \

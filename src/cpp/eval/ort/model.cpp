@@ -176,28 +176,24 @@ void LoadedModel::open(std::vector<OrtProvider> providers) {
   session = provider == kTensorRt ? open_with_engine(std::nullopt) : open_first();
 }
 
-Handle<OrtSession> LoadedModel::open_session(const OrtSessionOptions* with) const {
-  return make_session(library, path, with, options.hidden);
-}
-
 bool LoadedModel::wants_graphs() const {
   return !options.graphs.empty() || (provider == kCuda && asks_for_graphs(providers_.front()));
 }
 
 /// With graphs where they are asked for and ONNX Runtime does not refuse the network.
 Handle<OrtSession> LoadedModel::open_first() {
-  if (!wants_graphs()) return open_session(session_options.get());
+  if (!wants_graphs()) return make_session(library, path, session_options.get());
   try {
     if (options.graphs == "refused") throw ModelError("this network has no graph");
     if (const auto why = failed_captures().on(graph_device())) throw ModelError(*why);
-    Handle<OrtSession> opened = open_session(session_options.get());
+    Handle<OrtSession> opened = make_session(library, path, session_options.get());
     graphs = std::make_unique<Graphs>(library.api(), copies_of(providers_.front(), options));
     graphs->add(opened.get());
     return opened;
   } catch (const ModelError& error) {
     without_graphs(error.what());
   }
-  return open_session(session_options.get());
+  return make_session(library, path, session_options.get());
 }
 
 /// Sessions that are opened from now on have none. Alone on the device.
@@ -256,7 +252,7 @@ OrtSession* LoadedModel::acquire() {
   if (!private_sessions_) return session.get();
   if (OrtSession* idle = take_idle()) return idle;
   check_unchanged();
-  Handle<OrtSession> made = open_session(session_options.get());
+  Handle<OrtSession> made = make_session(library, path, session_options.get());
   const std::lock_guard lock(mutex_);
   more_.push_back(std::move(made));
   return more_.back().get();
@@ -327,7 +323,7 @@ bool LoadedModel::first_may_serve() const {
 
 Handle<OrtSession> LoadedModel::open_for(const DeviceCall& call) const {
   check_unchanged();
-  if (provider != kTensorRt) return open_session(session_options.get());
+  if (provider != kTensorRt) return make_session(library, path, session_options.get());
   return open_with_engine(engine_profile(call.input, call.shape, call.limit, options.max_batch));
 }
 
@@ -343,7 +339,7 @@ Handle<OrtSession> LoadedModel::open_with_engine(
   }
   const auto open_once = [&] {
     const auto with = make_options(library, providers, options);
-    return open_session(with.get());
+    return make_session(library, path, with.get());
   };
   try {
     return open_once();

@@ -156,7 +156,6 @@ struct LoadedModel {
     bool kept_ = false;
   };
 
-  [[nodiscard]] Handle<OrtSession> open_session(const OrtSessionOptions* with) const;
   [[nodiscard]] bool wants_graphs() const;
   [[nodiscard]] bool has_graphs() const;  ///< sessions that are opened now
   [[nodiscard]] int graph_device() const;

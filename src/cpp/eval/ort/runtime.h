@@ -41,10 +41,6 @@ struct OrtOptions {
   /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
   /// The timings of layers, which all models have in common, go to its parent folder.
   std::filesystem::path engine_cache;
-  /// Where in the file the keys are of graph entries (outputs, nodes) that the library does not get
-  /// to see: it computes all nodes of a model, asked for their outputs or not.
-  // NOLINTNEXTLINE(readability-redundant-member-init): aggregates leave it out
-  std::vector<std::uint64_t> hidden = {};
 };
 
 /// An output as the network gave it.

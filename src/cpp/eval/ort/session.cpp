@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <numeric>
 
@@ -106,27 +105,6 @@ TensorInfo tensor_info(const Api& api, std::string name, const OrtTypeInfo* type
   return tensor;
 }
 
-/// Key of a field that a graph does not have, so that the library leaves out what is under it: the
-/// number 9, bytes.
-constexpr char kNoField = 0x4A;
-
-/// The content of a model's file without its hidden parts.
-std::vector<char> without_hidden(const std::filesystem::path& path,
-                                 const std::vector<std::uint64_t>& hidden) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const auto bytes = static_cast<std::size_t>(std::max<std::streamoff>(0, file.tellg()));
-  std::vector<char> content(bytes);
-  file.seekg(0);
-  file.read(content.data(), static_cast<std::streamsize>(bytes));
-  for (const std::uint64_t at : hidden) {
-    if (!file || at >= bytes) {
-      throw ModelError("the model " + path.string() + " has changed while it was opened");
-    }
-    content[at] = kNoField;
-  }
-  return content;
-}
-
 /// In the library's numbers.
 int number_of(ElementType type) noexcept {
   constexpr std::array<int, 3> kNumbers = {kTypeFloat32, kTypeFloat16, kTypeInt8};
@@ -195,19 +173,11 @@ Handle<OrtSessionOptions> make_options(const Library& library,
 }
 
 Handle<OrtSession> make_session(const Library& library, const std::filesystem::path& path,
-                                const OrtSessionOptions* options,
-                                const std::vector<std::uint64_t>& hidden) {
+                                const OrtSessionOptions* options) {
   const Api& api = library.api();
-  const std::string doing = "the model " + path.string() + " cannot be loaded";
-  if (hidden.empty()) {
-    return make<ModelError, OrtSession>(api, api.ReleaseSession, doing, [&](auto** made) {
-      return api.CreateSession(library.env(), path.c_str(), options, made);
-    });
-  }
-  const std::vector<char> shown = without_hidden(path, hidden);
-  return make<ModelError, OrtSession>(api, api.ReleaseSession, doing, [&](auto** made) {
-    return api.CreateSessionFromArray(library.env(), shown.data(), shown.size(), options, made);
-  });
+  return make<ModelError, OrtSession>(
+      api, api.ReleaseSession, "the model " + path.string() + " cannot be loaded",
+      [&](auto** made) { return api.CreateSession(library.env(), path.c_str(), options, made); });
 }
 
 std::vector<TensorInfo> session_inputs(const Api& api, const OrtSession* session) {

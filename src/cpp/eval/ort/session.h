@@ -1,7 +1,6 @@
 /// Sessions of ONNX Runtime: a model file with the options it was opened with.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -27,10 +26,9 @@ Handle<OrtSessionOptions> make_options(const Library& library,
                                        const std::vector<OrtProvider>& providers,
                                        const OrtOptions& options);
 
-/// Opens the file; throws ModelError. `hidden`: see OrtOptions.
+/// Opens the file; throws ModelError.
 Handle<OrtSession> make_session(const Library& library, const std::filesystem::path& path,
-                                const OrtSessionOptions* options,
-                                const std::vector<std::uint64_t>& hidden);
+                                const OrtSessionOptions* options);
 
 std::vector<TensorInfo> session_inputs(const Api& api, const OrtSession* session);
 std::vector<TensorInfo> session_outputs(const Api& api, const OrtSession* session);
