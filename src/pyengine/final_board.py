@@ -24,8 +24,8 @@ Floats = npt.NDArray[np.float32]
 class FinalBoardNetwork:
     """The outputs of a network that are of the last board. Any threads may use it.
 
-    Its file is opened at the first call, on the processor and with one thread: the session that a
-    search uses does not have these outputs.
+    Its file is opened once more at the first call, on the processor and with one thread: a search's
+    session may be on a device and busy.
     """
 
     def __init__(self, path: Path, spec: ModelSpec, library: Path) -> None:
