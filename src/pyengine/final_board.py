@@ -50,6 +50,8 @@ class FinalBoardNetwork:
         Raises ModelError where the spec names what the model lacks, and EvaluationError.
         """
         spec, found = self._spec, []
+        if not states:
+            return self._of_nothing(game)
         for start in range(0, len(states), _MOST_ROWS):
             planes = _core.planes_of(states[start : start + _MOST_ROWS], spec, game)
             found.append(self._opened().run(planes, spec.input or "", list(self.outputs)))
@@ -62,6 +64,11 @@ class FinalBoardNetwork:
             owned = self._checked(owned, len(states), game.board_shape)
             owned = owned[:, ::-1].copy() if spec.rows == "bottom_up" else owned
         return owned, None if score is None else self._checked(score, len(states), ())
+
+    def _of_nothing(self, game: _core.Game) -> tuple[Floats | None, Floats | None]:
+        owned, score = np.zeros((0, *game.board_shape), np.float32), np.zeros(0, np.float32)
+        said = (self._spec.ownership_output, self._spec.score_output)
+        return owned if said[0] else None, score if said[1] else None
 
     def _opened(self) -> _core.OnnxModel:
         with self._lock:

@@ -288,6 +288,10 @@ def test_a_file_that_was_replaced_is_an_error(tmp_path: Path) -> None:
 def test_no_states_and_no_sequence(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
     assert evaluator.evaluate_final_board([]) == (None, None)
+    owned, score = evaluator.evaluate_final_board([], game=TIC)
+    assert owned is not None
+    assert score is not None
+    assert (owned.shape, score.shape) == ((0, 3, 3), (0,))
     with pytest.raises(pyengine.ConfigError, match="states must be a sequence of states"):
         evaluator.evaluate_final_board(STATES[0])  # type: ignore[arg-type]
 
