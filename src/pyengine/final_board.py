@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pyengine import _core
 from pyengine.errors import EvaluationError
+from pyengine.files import unread
 from pyengine.spec import ModelSpec
 
 __all__ = ["FinalBoard", "FinalBoardNetwork"]
@@ -73,10 +74,7 @@ class FinalBoardNetwork:
     def _opened(self) -> _core.OnnxModel:
         with self._lock:
             if self._model is None:
-                if self._path.stat().st_mtime_ns != self._written:
-                    raise EvaluationError(
-                        f"the model {self._path} has changed since it was opened; open it anew"
-                    )
+                self._require_unchanged()
                 self._model = _core.open_onnx(
                     self._path,
                     library=self._library,
@@ -86,6 +84,19 @@ class FinalBoardNetwork:
                     threads=0,
                 )
             return self._model
+
+    def _require_unchanged(self) -> None:
+        try:
+            written = self._path.stat().st_mtime_ns
+        except OSError as error:
+            raise EvaluationError(
+                f"{unread(self._path, error)}; what a network expects of the last board is read "
+                "from its file when it is asked first"
+            ) from error
+        if written != self._written:
+            raise EvaluationError(
+                f"the model {self._path} has changed since it was opened; open it anew"
+            )
 
     def _checked(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
         """Return an output [N,...] in its shape. Raises EvaluationError for another size."""

@@ -285,6 +285,17 @@ def test_a_file_that_was_replaced_is_an_error(tmp_path: Path) -> None:
         evaluator.evaluate_final_board(STATES)
 
 
+def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of())
+    evaluator = OnnxEvaluator(path)
+    result = pyengine.search(STATES[0], evaluator=evaluator, simulations=5)
+    path.unlink()
+    with pytest.raises(EvaluationError, match=r"expected a file, found no .*m\.onnx; what a"):
+        evaluator.evaluate_final_board(STATES)
+    with pytest.raises(EvaluationError, match="expected a file"):
+        pickle.dumps(result)
+
+
 def test_no_states_and_no_sequence(tmp_path: Path) -> None:
     evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
     assert evaluator.evaluate_final_board([]) == (None, None)
