@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +108,16 @@ def test_a_copy_that_evaluates_otherwise_is_told_and_the_network_plays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(int8_copy._LIMITS, "policy_mean", 0.0)
+    stale = RunFolder(tmp_path).int8_copy(10)  # its writer died before the candidate was there
+    write = part_learner._write_with_copy
+
+    def write_where_one_is(*args: Any) -> str | None:
+        stale.touch()
+        return write(*args)
+
+    monkeypatch.setattr(part_learner, "_write_with_copy", write_where_one_is)
     folder, _ = learnt(tmp_path, "tic_tac_toe")
+    assert not stale.exists()
     assert folder.candidates() == [0, 10]
     assert folder.played(10) == folder.candidate(10)
     failure = folder.status("learner")["failure"]

@@ -226,6 +226,7 @@ def _write_with_copy(
         source = Path(folder, path.name)
         _write(part, network, source, told)
         copied = part.folder.int8_copy(told["step"])
+        copied.unlink(missing_ok=True)  # of one whose writer died before the candidate was there
         failure = write_copy(source, copied, planes, part.run.games)
         with replacing(path) as temporary:
             shutil.copyfile(source, temporary)
