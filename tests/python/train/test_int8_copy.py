@@ -93,6 +93,25 @@ def test_a_candidate_has_an_int8_copy_that_plays_for_it(tmp_path: Path) -> None:
     assert not folder.int8_copy(10).exists()
 
 
+def test_a_removal_that_is_cut_short_leaves_no_copy_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = RunFolder(tmp_path)
+    folder.models.mkdir()
+    folder.candidate(10).touch()
+    folder.int8_copy(10).touch()
+    remove = Path.unlink
+
+    def remove_one(path: Path, missing_ok: bool = False) -> None:
+        remove(path, missing_ok)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "unlink", remove_one)
+    with pytest.raises(KeyboardInterrupt):
+        folder.remove_candidate(10)
+    assert (folder.candidates(), folder.int8_copy(10).exists()) == ([10], False)
+
+
 def test_one_copy_plays_on_all_boards(tmp_path: Path) -> None:
     names = ("gomoku(board_size=5,win_length=4)", "gomoku(board_size=6,win_length=4)")
     folder, run = learnt(tmp_path, *names)

@@ -187,9 +187,9 @@ class RunFolder:
         return copied if copied.exists() else self.candidate(step)
 
     def remove_candidate(self, step: int) -> None:
-        """Remove the files of a step's network."""
-        self.candidate(step).unlink(missing_ok=True)
+        """Remove the files of a step's network, the copy first: nobody would find it alone."""
         self.int8_copy(step).unlink(missing_ok=True)
+        self.candidate(step).unlink(missing_ok=True)
 
     def candidates(self) -> list[int]:
         """Return the steps of the networks that there are, in order."""
