@@ -223,7 +223,7 @@ class SelfplaySection(Section):
     Attributes:
         first ("random", "uniform" or "rollout", default "random"): who plays before there is a
             network: one with random weights, or an evaluator without a network, which plays as
-            much as the learner needs for its next candidate.
+            much as the learner needs for its next candidate; on a cluster it plays on.
         preset ("fast", "alphago_zero", "gumbel" or "none", default "fast"): the settings that the
             others change: :meth:`SelfPlayConfig.fast <pyengine.SelfPlayConfig.fast>`,
             :meth:`SelfPlayConfig.alphago_zero <pyengine.SelfPlayConfig.alphago_zero>`,
