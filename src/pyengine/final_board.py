@@ -18,6 +18,7 @@ from pyengine.spec import ModelSpec
 __all__ = ["FinalBoard", "FinalBoardNetwork"]
 
 _MOST_ROWS = 64  # of one call
+_ROUNDING = 1e-3  # by which an ownership may be beyond 1
 
 Floats = npt.NDArray[np.float32]
 
@@ -63,6 +64,7 @@ class FinalBoardNetwork:
         score = by_name.get(spec.score_output or "")
         if owned is not None:
             owned = self._checked(owned, len(states), game.board_shape)
+            _require_ownership(spec.ownership_output, owned)
             owned = owned[:, ::-1].copy() if spec.rows == "bottom_up" else owned
         return owned, None if score is None else self._checked(score, len(states), ())
 
@@ -112,6 +114,13 @@ def _require_finite(arrays: dict[str, Floats]) -> None:
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise EvaluationError(f"expected finite numbers of {name!r}, found others")
+
+
+def _require_ownership(name: str | None, owned: Floats) -> None:
+    """Raise EvaluationError for numbers that are no ownership, such as those before tanh."""
+    beyond = owned[np.abs(owned) > 1 + _ROUNDING]
+    if beyond.size:
+        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, found {beyond[0]:g}")
 
 
 class FinalBoard:

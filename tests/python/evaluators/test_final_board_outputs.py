@@ -277,6 +277,12 @@ def test_an_output_of_another_size_is_an_error(tmp_path: Path) -> None:
         OnnxEvaluator(path).evaluate_final_board(STATES)
 
 
+def test_an_ownership_beyond_its_range_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of(ownership_output="policy", score_output=None))
+    with pytest.raises(EvaluationError, match=r"expected numbers in \[-1, 1\] of 'policy', found"):
+        OnnxEvaluator(path).evaluate_final_board(STATES)
+
+
 def test_a_file_that_was_replaced_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of())
     evaluator = OnnxEvaluator(path)
