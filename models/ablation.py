@@ -193,7 +193,7 @@ def _played(a: Path, b: Path, numbers: Mapping[Path, int], games: int, work: Pat
     """Play a match of two networks; it goes on where it was stopped."""
     game = pyengine.load_game(RunFile.from_toml(settings_of(_BASE, 0)).game.name[0])
     context = Context(work=work, shared=work)
-    name = f"{numbers[a]}-{numbers[b]}"
+    name = f"{a.parents[1].name} against {b.parents[1].name}"  # the same with more seeds
     with (
         closing(context.engine(game, network(a), _SIMULATIONS)) as ours,
         closing(context.engine(game, network(b), _SIMULATIONS)) as theirs,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import math
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -42,6 +44,35 @@ def test_the_interval_counts_how_networks_of_one_variant_differ(ablation: Any) -
     assert elo == pytest.approx(100)
     assert around == pytest.approx(2.78 * math.sqrt(100 / 3 + 100 / 3))  # 4 degrees of freedom
     assert ablation._difference([5.0], [1.0]) == (4.0, math.inf)
+
+
+def test_matches_are_kept_when_there_are_more_seeds(
+    ablation: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    records: list[str] = []
+
+    def match(*_: Any, record: Path, **__: Any) -> Any:
+        records.append(record.name)
+        return SimpleNamespace(wins=2, draws=0, losses=1)
+
+    monkeypatch.setattr(ablation, "match", match)
+    monkeypatch.setattr(ablation, "network", str)
+    monkeypatch.setattr(ablation.Context, "engine", lambda *_: io.BytesIO())
+    names = {"base": 0, "global pooling every 2 blocks": 3}
+
+    def matches(seeds: int) -> set[str]:
+        records.clear()
+        files = {
+            variant: [tmp_path / f"{n}-{seed}" / "models" / "a.onnx" for seed in range(seeds)]
+            for variant, n in names.items()
+        }
+        elo = ablation.evaluate(files, 3, tmp_path)
+        assert elo["global pooling every 2 blocks"][0] > 0
+        return set(records)
+
+    few = matches(2)
+    assert len(few) == 4
+    assert few < matches(3)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
