@@ -129,3 +129,21 @@ def test_who_plays_before_there_is_a_network_waits_for_the_learner(folder: RunFo
     network = Best(name="candidate-00000010.onnx", sha256="0" * 64, step=10, generation=1, elo=0.0)
     folder.set_status("learner", {"step": 0})
     assert not part_selfplay._waits_for_learner(part, network)
+
+
+def test_the_first_evaluator_of_several_games_plays_what_the_learner_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_selfplay, "_FIRST_TURN_SECONDS", 0.0)
+    games = '["gomoku(board_size=5,win_length=4)", "gomoku(board_size=6,win_length=4)"]'
+    fast = "[selfplay]\nfirst = 'uniform'\nconcurrent_games = 8\n[search]\nsimulations = 4\n"
+    text = RUN.format(steps=10).replace('"tic_tac_toe"', games) + fast
+    run = train.RunFile.from_toml(text.replace("samples_per_position = 1000", ""))
+    folder = RunFolder(tmp_path)
+    folder.begin(run)
+    folder.set_best(Best(name="uniform", sha256=None, step=0, generation=0, elo=0.0))
+    part_selfplay.work(Waiting("selfplay", folder, run))
+    produced = [folder.produced(name) for name in run.game.name]
+    assert all(each.full > 0 for each in produced)
+    needed = 10 * 16 / 4  # steps of a candidate * batch_size / samples_per_position
+    assert needed <= folder.counted(run) < 20_000  # turns of 5 s gave 50,000

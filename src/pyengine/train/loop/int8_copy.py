@@ -57,7 +57,7 @@ def write_copy(
         try:
             write_int8(source, copied, planes, reading)
             refused = _differs(original, _open(copied), games)
-        except EngineError as error:
+        except (EngineError, OSError) as error:
             refused = str(error)
         if refused is not None:
             return f"no int8 copy of {source.name}, which plays in float32: {refused}"

@@ -22,6 +22,7 @@ __all__ = ["evaluator_of", "first_best", "patiently", "work"]
 
 _ENDLESS = 1 << 40  # games
 _TURN_SECONDS = 5.0  # of one game, where there are several
+_FIRST_TURN_SECONDS = 0.5  # the same, of an evaluator without a network
 _PATIENCE = 30.0  # seconds in which a full disk may get room again
 
 
@@ -32,13 +33,18 @@ def work(part: Part) -> None:
         return
     with _open_runners(part, best) as runners:
         while not part.finishing:
-            if part.held or _waits_for_learner(part, part.folder.best()):
+            waits = _waits_for_learner(part, part.folder.best())
+            if waits:
+                part.say({"state": "waits for the learner"})
+            if part.held or waits:
                 patiently(part, lambda: _tick(runners))
                 part.wait()
                 continue
             runner = min(runners, key=lambda each: each.writer.positions / each.share)
             runner.follow(part)
             _turn(part, runner, runners)
+            if not runner.best.is_network:  # nobody counts what is in no shard
+                _flush(part, runner.writer)
 
 
 def _waits_for_learner(part: Part, best: Best | None) -> bool:
@@ -118,6 +124,10 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
 def _write_all(part: Part, player: Any, writer: GameSink) -> None:
     """Write what has ended; where it becomes a shard here, that too."""
     patiently(part, lambda: player.write(writer))
+    _flush(part, writer)
+
+
+def _flush(part: Part, writer: GameSink) -> None:
     if isinstance(writer, ShardWriter):
         patiently(part, writer.flush)
 
@@ -149,6 +159,7 @@ def patiently(part: Part, write: Callable[[], None]) -> None:
 def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
     """Play one game until told to end, a better network comes, or another game has its turn."""
     begun = time.monotonic()
+    longest = _TURN_SECONDS if runner.best.is_network else _FIRST_TURN_SECONDS
     before = sum(each.writer.positions for each in runners)
 
     def take(finished: Iterator[FinishedGame]) -> None:
@@ -171,7 +182,7 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
         best = part.folder.best()
         newer = best is not None and best.name != runner.best.name
         waits = _waits_for_learner(part, best)
-        turn_over = len(runners) > 1 and seconds > _TURN_SECONDS
+        turn_over = len(runners) > 1 and seconds > longest
         return not (part.finishing or part.held or waits or newer or turn_over)
 
     runner.player.run(_ENDLESS, go_on)
