@@ -13,6 +13,7 @@ import pytest
 
 import pyengine
 from data_games import finished, write
+from loss_parts import assert_parts_are_the_whole
 from pyengine import Dataset, ModelSpec, train
 from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, OptimiserConfig, TrainConfig
 from pyengine.train.loop.state import RunFolder
@@ -22,7 +23,7 @@ from synthetic_data import SyntheticData
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 
 from pyengine.train import checkpoint  # noqa: E402
-from pyengine.train.loss import losses, losses_together  # noqa: E402
+from pyengine.train.loss import losses  # noqa: E402
 from pyengine.train.network import new_network  # noqa: E402
 
 BOTH = LossConfig(reply_weight=0.15, short_value_weight=0.5, horizons=(2.0, 6.0))
@@ -115,15 +116,7 @@ def test_the_loss_is_the_weighted_sum() -> None:
 
 def test_the_loss_of_parts_is_that_of_all_rows() -> None:
     outputs, batch = random_batch()
-    whole = losses(outputs, batch, BOTH)
-    for cut in (2, 5):
-        pieces = [slice(0, cut), slice(cut, 7)]
-        parts = [{name: column[piece] for name, column in batch.items()} for piece in pieces]
-        said = [{name: each[piece] for name, each in outputs[2].items()} for piece in pieces]
-        cuts = [(outputs[0][p], outputs[1][p], one) for p, one in zip(pieces, said, strict=True)]
-        found = losses_together(cuts, parts, BOTH)
-        for name in ("total", "reply", "short_value"):
-            torch.testing.assert_close(getattr(found, name), getattr(whole, name))
+    assert_parts_are_the_whole(outputs, batch, BOTH, ("reply", "short_value"))
 
 
 def test_a_batch_without_a_reply_has_no_loss_of_it() -> None:

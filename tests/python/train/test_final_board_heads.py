@@ -13,6 +13,7 @@ import pytest
 
 import pyengine
 from data_games import finished, write
+from loss_parts import assert_parts_are_the_whole
 from pyengine import Dataset, ModelSpec, train
 from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, OptimiserConfig, TrainConfig
 from pyengine.train.loop.state import RunFolder
@@ -21,7 +22,7 @@ from pyengine.train.loop.team import windows_on
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 
 from pyengine.train import checkpoint  # noqa: E402
-from pyengine.train.loss import losses, losses_together  # noqa: E402
+from pyengine.train.loss import losses  # noqa: E402
 from pyengine.train.network import new_network  # noqa: E402
 
 BOTH = LossConfig(ownership_weight=1.5, score_weight=0.0015)
@@ -119,15 +120,7 @@ def test_the_loss_is_a_cross_entropy_of_points_and_a_huber_loss() -> None:
 
 def test_the_loss_of_parts_is_that_of_all_rows() -> None:
     outputs, batch = random_batch()
-    whole = losses(outputs, batch, BOTH)
-    for cut in (2, 5):
-        pieces = [slice(0, cut), slice(cut, 7)]
-        parts = [{name: column[piece] for name, column in batch.items()} for piece in pieces]
-        said = [{name: each[piece] for name, each in outputs[2].items()} for piece in pieces]
-        cuts = [(outputs[0][p], outputs[1][p], one) for p, one in zip(pieces, said, strict=True)]
-        found = losses_together(cuts, parts, BOTH)
-        for name in ("total", "ownership", "score"):
-            torch.testing.assert_close(getattr(found, name), getattr(whole, name))
+    assert_parts_are_the_whole(outputs, batch, BOTH, ("ownership", "score"))
 
 
 def test_rows_of_games_that_did_not_end_teach_nothing_of_the_board() -> None:

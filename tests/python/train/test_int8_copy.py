@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import train
+from pyengine import distributed, train
 from pyengine.train.loop import int8_copy, part_learner, part_selfplay
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best, RunFolder
@@ -154,7 +154,6 @@ def test_a_run_plays_and_evaluates_with_copies(tmp_path: Path) -> None:
 
 
 def test_a_cluster_refuses_int8(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("pyengine.distributed")
     run = RUN.format(steps=20, games='["tic_tac_toe"]')
     with pytest.raises(pyengine.ConfigError, match=r"selfplay\.precision: expected .float32. on"):
         distributed.train(run, tmp_path)
