@@ -265,7 +265,9 @@ def test_self_play_records_the_same_with_the_outputs_and_without(tmp_path: Path)
 @pytest.mark.parametrize("field", ["ownership_output", "score_output"])
 def test_a_name_that_the_model_lacks_is_told(field: str, tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", None)
-    with pytest.raises(ModelError, match="has no tensor 'territory', which the spec names; found"):
+    with pytest.raises(
+        ModelError, match="has no tensor 'territory', which the spec names as an output; found"
+    ):
         OnnxEvaluator(path, spec=spec_of(**{field: "territory"}))
     with pytest.raises(pyengine.ConfigError, match=f"{field}: expected the name of a tensor"):
         spec_of(**{field: 3})

@@ -8,40 +8,15 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "eval/ort/memory.h"
+#include "eval/ort/tensors.h"
 
 namespace pyengine::ort {
 namespace {
 
-ElementType output_type(const LoadedModel& model, const TensorInfo& tensor) {
-  if (tensor.type == kTypeFloat32) return ElementType::float32;
-  if (tensor.type == kTypeFloat16) return ElementType::float16;
-  throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
-                   "' must be float32 or float16, found " + to_string(tensor));
-}
-
-ElementType input_type(const LoadedModel& model, const TensorInfo& tensor, bool fits_int8) {
-  if (tensor.type == kTypeFloat32) return ElementType::float32;
-  if (tensor.type == kTypeFloat16) return ElementType::float16;
-  if (tensor.type == kTypeInt8 && fits_int8) return ElementType::int8;
-  throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
-                   "' must be float32, float16" +
-                   (fits_int8 ? " or int8" : ", as the planes hold more than -1, 0 and 1") +
-                   ", found " + to_string(tensor));
-}
-
-const TensorInfo* find(const std::vector<TensorInfo>& tensors, const std::string& name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const TensorInfo& tensor) { return tensor.name == name; });
-  return found == tensors.end() ? nullptr : &*found;
-}
-
 /// The tensor that the spec names; null when it names none.
 const TensorInfo* named(const LoadedModel& model, const std::vector<TensorInfo>& tensors,
                         const char* field, const std::string& name) {
-  if (name.empty()) return nullptr;
-  if (const TensorInfo* tensor = find(tensors, name)) return tensor;
-  throw ModelError("the model " + model.path.string() + " has no tensor " + in_quotes(name, '\'') +
-                   ", which the spec names as " + field + "; found " + to_string(tensors));
+  return name.empty() ? nullptr : &tensor_named(model, tensors, field, name);
 }
 
 std::int64_t product(const std::vector<std::int64_t>& shape) {
@@ -62,9 +37,8 @@ bool may_hold(const TensorInfo& tensor, std::int64_t size) {
 
 const TensorInfo& pick_output(const LoadedModel& model, const char* usual, std::int64_t size,
                               const TensorInfo* taken) {
-  if (const TensorInfo* tensor = find(model.outputs, usual); tensor != nullptr && tensor != taken) {
-    return *tensor;
-  }
+  const TensorInfo* named = find_tensor(model.outputs, usual);
+  if (named != nullptr && named != taken) return *named;
   const TensorInfo* found = nullptr;
   int count = 0;
   for (const TensorInfo& tensor : model.outputs) {
@@ -225,7 +199,7 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
   const TensorInfo* policy = named(*model, model->outputs, "policy_output", spec.policy_output);
   const TensorInfo* value = named(*model, model->outputs, "value_output", spec.value_output);
   // By name first: where one output is known the other is the one that is left.
-  if (value == nullptr) value = find(model->outputs, "value");
+  if (value == nullptr) value = find_tensor(model->outputs, "value");
   if (policy == nullptr) policy = &pick_output(*model, "policy", shape.policy, value);
   if (value == nullptr) value = &pick_output(*model, "value", shape.value, policy);
   plan.policy = {

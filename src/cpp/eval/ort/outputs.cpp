@@ -6,28 +6,11 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "eval/network/half.h"
+#include "eval/ort/tensors.h"
 
 namespace pyengine::ort {
 namespace {
-
-const TensorInfo& tensor_named(const LoadedModel& model, const std::vector<TensorInfo>& tensors,
-                               const std::string& name) {
-  const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                  [&](const TensorInfo& tensor) { return tensor.name == name; });
-  if (found != tensors.end()) return *found;
-  throw ModelError("the model " + model.path.string() + " has no tensor " + in_quotes(name, '\'') +
-                   ", which the spec names; found " + to_string(tensors));
-}
-
-ElementType element_type(const LoadedModel& model, const TensorInfo& tensor, bool is_input) {
-  if (tensor.type == kTypeFloat32) return ElementType::float32;
-  if (tensor.type == kTypeFloat16) return ElementType::float16;
-  if (tensor.type == kTypeInt8 && is_input) return ElementType::int8;
-  throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
-                   "' must be float32 or float16, found " + to_string(tensor));
-}
 
 void write(std::span<const float> planes, ElementType type, std::byte* to) {
   switch (type) {
@@ -51,12 +34,13 @@ class Caller {
          const std::vector<std::string>& outputs)
       : model_(model),
         api_(model.library.api()),
-        input_(input.empty() ? model.inputs.front() : tensor_named(model, model.inputs, input)),
-        type_(element_type(model, input_, true)),
+        input_(input.empty() ? model.inputs.front()
+                             : tensor_named(model, model.inputs, "input", input)),
+        type_(input_type(model, input_, true)),
         memory_(cpu_memory(api_)) {
     for (const std::string& name : outputs) {
-      const TensorInfo& output = tensor_named(model, model.outputs, name);
-      types_.push_back(element_type(model, output, false));
+      const TensorInfo& output = tensor_named(model, model.outputs, "an output", name);
+      types_.push_back(output_type(model, output));
       names_.push_back(output.name.c_str());
     }
   }

@@ -1,0 +1,47 @@
+#include "eval/ort/tensors.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace pyengine::ort {
+namespace {
+
+[[noreturn]] void wrong_type(const LoadedModel& model, const TensorInfo& tensor,
+                             const std::string& expected) {
+  throw ModelError("the model " + model.path.string() + " does not fit: '" + tensor.name +
+                   "' must be " + expected + ", found " + to_string(tensor));
+}
+
+}  // namespace
+
+const TensorInfo* find_tensor(const std::vector<TensorInfo>& tensors, const std::string& name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const TensorInfo& tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+const TensorInfo& tensor_named(const LoadedModel& model, const std::vector<TensorInfo>& tensors,
+                               const std::string& field, const std::string& name) {
+  if (const TensorInfo* tensor = find_tensor(tensors, name)) return *tensor;
+  throw ModelError("the model " + model.path.string() + " has no tensor " + in_quotes(name, '\'') +
+                   ", which the spec names as " + field + "; found " + to_string(tensors));
+}
+
+ElementType input_type(const LoadedModel& model, const TensorInfo& tensor, bool fits_int8) {
+  if (tensor.type == kTypeFloat32) return ElementType::float32;
+  if (tensor.type == kTypeFloat16) return ElementType::float16;
+  if (tensor.type == kTypeInt8 && fits_int8) return ElementType::int8;
+  wrong_type(model, tensor,
+             fits_int8 ? "float32, float16 or int8"
+                       : "float32, float16, as the planes hold more than -1, 0 and 1");
+}
+
+ElementType output_type(const LoadedModel& model, const TensorInfo& tensor) {
+  if (tensor.type == kTypeFloat32) return ElementType::float32;
+  if (tensor.type == kTypeFloat16) return ElementType::float16;
+  wrong_type(model, tensor, "float32 or float16");
+}
+
+}  // namespace pyengine::ort
