@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal, TypeAlias
 
@@ -49,6 +49,10 @@ class Limits(Settings):
             positions.
         agreement (float, default 0.90): least share of positions with the same likeliest move.
         regret (float, default 0.01): mean probability, in the original, lost by the other choice.
+        ownership_mean (float, default 0.03): absolute difference of the ownerships, mean over
+            points and positions, where both networks tell them; turning the board does not widen
+            it.
+        score_mean (float, default 0.5): absolute difference of the scores, in points; likewise.
         turned (float, default 0.25): share of what turning the board changes that is allowed in any
             case; 0 = the limits above alone.
         margin (float > 0, default 50.0): Elo at equal simulations. The match passes when it shows,
@@ -60,6 +64,8 @@ class Limits(Settings):
     value_mean: float = 0.03
     agreement: float = 0.90
     regret: float = 0.01
+    ownership_mean: float = 0.03
+    score_mean: float = 0.5
     turned: float = 0.25
     margin: float = 50.0
 
@@ -115,6 +121,9 @@ class Comparison:
         value_max: the same, the largest.
         agreement: share of positions with the same likeliest move.
         regret: mean probability, in the first, lost by the other choice.
+        ownership_mean: absolute difference of the ownerships, mean over points and positions; None
+            where not both tell them.
+        score_mean: absolute difference of the scores, in points, mean over the positions; likewise.
     """
 
     positions: int
@@ -125,6 +134,8 @@ class Comparison:
     value_max: float
     agreement: float
     regret: float
+    ownership_mean: float | None = None
+    score_mean: float | None = None
 
     def checks(self, limits: Limits, turned: Comparison | None = None) -> list[Check]:
         """Return each figure with its limit; ``turned``: what turning the board changes."""
@@ -149,6 +160,18 @@ class Comparison:
                 f"the same, of {self.positions:,} positions",
             ),
             most("choice, loss", "regret", limits.regret, "probability in the original"),
+            *self._final_board_checks(limits),
+        ]
+
+    def _final_board_checks(self, limits: Limits) -> list[Check]:
+        figures = (
+            ("ownership, mean", self.ownership_mean, limits.ownership_mean, "of a point"),
+            ("score, mean", self.score_mean, limits.score_mean, "points"),
+        )
+        return [
+            Check(name, measured, limit, _outcome(measured <= limit), detail)
+            for name, measured, limit, detail in figures
+            if measured is not None
         ]
 
 
@@ -162,7 +185,20 @@ _Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 def compare(original: Evaluator, converted: Evaluator, states: Sequence[State]) -> Comparison:
     """Compare what two networks say of the states, at least one."""
     game = states[0].game
-    return _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
+    found = _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
+    if not (original.has_final_board and converted.has_final_board):
+        return found
+    said = (each.evaluate_final_board(states, game=game) for each in (original, converted))
+    ownership, score = (_mean_difference(*both) for both in zip(*said, strict=True))
+    return replace(found, ownership_mean=ownership, score_mean=score)
+
+
+def _mean_difference(
+    first: npt.NDArray[np.float32] | None, second: npt.NDArray[np.float32] | None
+) -> float | None:
+    if first is None or second is None:
+        return None
+    return float(np.abs(first.astype(np.float64) - second).mean())
 
 
 def turned(network: Evaluator, states: Sequence[State]) -> Comparison | None:

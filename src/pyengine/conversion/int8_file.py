@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pyengine.conversion.graph import float_nodes
 from pyengine.conversion.leela_onnx import save_model
-from pyengine.conversion.model_file import batches, keep_metadata, prepare, quiet
+from pyengine.conversion.model_file import batches, drop_outputs, keep_metadata, prepare, quiet
 from pyengine.errors import ModelError
 from pyengine.extras import need
 from pyengine.spec import ModelSpec
@@ -19,7 +19,12 @@ __all__ = ["write_int8"]
 
 
 def write_int8(
-    source: Path, target: Path, planes: Sequence[npt.NDArray[np.float32]], spec: ModelSpec
+    source: Path,
+    target: Path,
+    planes: Sequence[npt.NDArray[np.float32]],
+    spec: ModelSpec,
+    *,
+    without: Sequence[str] = (),
 ) -> tuple[int, int]:
     """Write the int8 file of a float32 network.
 
@@ -30,6 +35,7 @@ def write_int8(
         target: the file to write.
         planes: to calibrate on, float32[N,C,H,W] of each board.
         spec: how the network reads positions, which the file will say.
+        without: outputs of the network that the file will not have.
 
     Returns:
         How many convolutions are in int8, and how many stay in float32.
@@ -64,6 +70,7 @@ def write_int8(
             calibrate_method=tools.CalibrationMethod.MinMax,
         )
     model = onnx.load(target)
+    drop_outputs(model, without)
     keep_metadata(source, model, spec)
     save_model(model, target)
     return len(quantised), len(convolutions) - len(quantised)

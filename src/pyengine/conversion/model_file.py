@@ -19,6 +19,7 @@ __all__ = [
     "BATCH",
     "CPU",
     "batches",
+    "drop_outputs",
     "free",
     "keep_metadata",
     "prepare",
@@ -51,6 +52,12 @@ def keep_metadata(source: Path, model: Any, spec: ModelSpec) -> None:
     onnx = need("onnx", "convert")
     metadata = {entry.key: entry.value for entry in without_weights(source).metadata_props}
     onnx.helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
+
+
+def drop_outputs(model: Any, names: Sequence[str]) -> None:
+    """Take outputs from a model; ONNX Runtime removes the nodes that served them alone."""
+    for output in [output for output in model.graph.output if output.name in names]:
+        model.graph.output.remove(output)
 
 
 def without_weights(source: Path) -> Any:

@@ -37,6 +37,8 @@ def write_copy(
 ) -> str | None:
     """Write the int8 copy of a network, if it evaluates nearly as the network does.
 
+    The copy has no outputs of the game's last board: no game that it plays needs them.
+
     Args:
         source: the network's file, float32.
         target: the file to write.
@@ -55,7 +57,13 @@ def write_copy(
         reading = original.spec or ModelSpec()
         write_int8 = need("pyengine.conversion.int8_file", "train").write_int8
         try:
-            write_int8(source, copied, planes, reading)
+            write_int8(
+                source,
+                copied,
+                planes,
+                reading.without_final_board(),
+                without=reading.final_board_outputs,
+            )
             refused = _differs(original, _open(copied), games)
         except (EngineError, OSError) as error:
             refused = str(error)
