@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
 from pyengine.arguments import check_type, found
@@ -21,6 +22,7 @@ from pyengine.train.errors import TrainingError
 from pyengine.train.onnx_export import (
     MANIFEST_KEY,
     ExportReport,
+    final_board_difference,
     plain_text,
     positions_of,
     write_checked,
@@ -29,8 +31,10 @@ from pyengine.train.quiet import quiet_torch
 
 __all__ = ["export_module"]
 
-_NAMES = ("planes", "policy", "value")
-_ROUNDING = 1e-4  # of a sum of probabilities
+_INPUT, _POLICY, _VALUE, _OWNERSHIP, _SCORE = "planes", "policy", "value", "ownership", "score"
+_ROUNDING = 1e-4  # of a sum of probabilities, and of an ownership of 1
+
+_Array = npt.NDArray[np.float32]
 
 
 def export_module(
@@ -46,7 +50,10 @@ def export_module(
     Args:
         module: ``forward(planes)`` takes float32 planes of the spec and returns ``(policy,
             value)``: a row of the policy has A numbers, one of the value 1 or 3, as the spec says.
-            Left as it is; a copy in evaluation mode on the CPU is exported.
+            Where the spec names an ``ownership_output``, a ``score_output`` or both, these follow:
+            ``(policy, value, ownership, score)``, ownership [N,H,W] in [-1, 1] and score [N] in
+            points, which the file calls ``ownership`` and ``score``. Left as it is; a copy in
+            evaluation mode on the CPU is exported.
         game: a game or its name; on random positions of it the two are compared.
         spec: how the module reads a position, and what its outputs hold (``policy``,
             ``value_kind`` and so on); it is written into the file.
@@ -72,26 +79,64 @@ def export_module(
     played = load_game(game) if isinstance(game, str) else as_game(game)
     frozen = copy.deepcopy(module).to("cpu").eval()
     states = positions_of(played)
+    told = _told(spec)
+    plain = _function_of(frozen, told)
     try:
-        expected = CallbackEvaluator(_function_of(frozen), spec).evaluate(states, game=played)
+        evaluator = CallbackEvaluator(lambda planes: plain(planes)[:2], spec.without_final_board())
+        expected = evaluator.evaluate(states, game=played)
     except EvaluationError as error:
         raise ConfigError(f"module: {error}") from error
+    planes = np.stack([state.observation_tensor(spec) for state in states])
     if spec.policy == "logits":
-        _refuse_probabilities(frozen, states, spec)
-    planes = np.stack([state.observation_tensor(spec) for state in states[:2]])
-    content = _onnx(frozen, torch.from_numpy(planes), spec, manifest)
+        _refuse_probabilities(plain(planes)[0])
+    board = _final_board(plain(planes), told, played)
+    content = _onnx(frozen, torch.from_numpy(planes[:2]), told, manifest)
 
     def difference(evaluator: OnnxEvaluator) -> float:
         own = evaluator.evaluate(states, game=played)
-        return float(max(np.abs(o - e).max() for o, e in zip(own, expected, strict=True)))
+        apart = [float(np.abs(o - e).max()) for o, e in zip(own, expected, strict=True)]
+        if board:
+            apart += final_board_difference(evaluator, played, states, board, told)
+        return float(np.max(apart))  # NaN where one of them is
 
     return write_checked(target, content, difference, len(states))
 
 
-def _refuse_probabilities(module: torch.nn.Module, states: Sequence[Any], spec: ModelSpec) -> None:
+def _told(spec: ModelSpec) -> ModelSpec:
+    """Return the spec with the names that the file gives the tensors."""
+    return replace(
+        spec,
+        input=_INPUT,
+        policy_output=_POLICY,
+        value_output=_VALUE,
+        ownership_output=spec.ownership_output and _OWNERSHIP,
+        score_output=spec.score_output and _SCORE,
+    )
+
+
+def _outputs(told: ModelSpec) -> tuple[str, ...]:
+    return (_POLICY, _VALUE, *told.final_board_outputs)
+
+
+def _final_board(said: tuple[_Array, ...], told: ModelSpec, game: Game) -> dict[str, _Array]:
+    """Return what a module says of the last board, by output: ownership [N,H,W], score [N]."""
+    found, rows = {}, len(said[0])
+    for name, array in zip(told.final_board_outputs, said[2:], strict=True):
+        expected = (rows, *game.board_shape) if name == _OWNERSHIP else (rows,)
+        if array.size != np.prod(expected) or len(array) != rows:
+            raise ConfigError(
+                f"module: expected {name} as numbers of shape {list(expected)}, found "
+                f"{list(array.shape)}"
+            )
+        found[name] = array.reshape(expected)
+    most = float(np.abs(found.get(_OWNERSHIP, np.zeros(1))).max())
+    if most > 1 + _ROUNDING:
+        raise ConfigError(f"module: expected ownership in [-1, 1], found {most:g}")
+    return found
+
+
+def _refuse_probabilities(policy: _Array) -> None:
     """Refuse probabilities where the spec promises logits: the priors would be nearly equal."""
-    planes = np.stack([state.observation_tensor(spec) for state in states])
-    policy = np.asarray(_function_of(module)(planes)[0])
     if policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() < _ROUNDING:
         raise ConfigError(
             "module: expected logits, as the spec says, found a policy of probabilities "
@@ -99,12 +144,16 @@ def _refuse_probabilities(module: torch.nn.Module, states: Sequence[Any], spec: 
         )
 
 
-def _function_of(module: torch.nn.Module) -> Any:
-    def evaluate(planes: np.ndarray[Any, Any]) -> tuple[Any, Any]:
+def _function_of(module: torch.nn.Module, told: ModelSpec) -> Callable[[_Array], Any]:
+    names = _outputs(told)
+
+    def evaluate(planes: _Array) -> tuple[_Array, ...]:
         with torch.no_grad():
             answer = module(torch.from_numpy(planes))
-        if not isinstance(answer, tuple | list) or len(answer) != 2:
-            raise ConfigError(f"expected (policy, value), found {type(answer).__name__}")
+        if not isinstance(answer, tuple | list):
+            raise ConfigError(f"expected ({', '.join(names)}), found {type(answer).__name__}")
+        if len(answer) != len(names):
+            raise ConfigError(f"expected ({', '.join(names)}), found {len(answer)} parts")
         return tuple(part.float().numpy() for part in answer)
 
     return evaluate
@@ -113,7 +162,7 @@ def _function_of(module: torch.nn.Module) -> Any:
 def _onnx(
     module: torch.nn.Module,
     planes: torch.Tensor,
-    spec: ModelSpec,
+    told: ModelSpec,
     manifest: str | None,
 ) -> bytes:
     """The file's content; any number of positions fits."""
@@ -122,8 +171,8 @@ def _onnx(
             program = torch.onnx.export(
                 module,
                 (planes,),
-                input_names=list(_NAMES[:1]),
-                output_names=list(_NAMES[1:]),
+                input_names=[_INPUT],
+                output_names=list(_outputs(told)),
                 dynamic_shapes=({0: torch.export.Dim("batch", min=1)},),
                 dynamo=True,
                 verbose=False,
@@ -136,7 +185,6 @@ def _onnx(
         raise TrainingError(
             f"PyTorch cannot export {type(module).__name__}: {reason:.200}"
         ) from error
-    told = replace(spec, input="planes", policy_output="policy", value_output="value")
     texts = {METADATA_KEY: told.to_json()}
     if manifest is not None:
         texts[MANIFEST_KEY] = manifest

@@ -34,6 +34,7 @@ __all__ = [
     "TOLERANCE",
     "ExportReport",
     "export",
+    "final_board_difference",
     "plain_text",
     "positions_of",
     "write_checked",
@@ -242,28 +243,31 @@ def _difference(
     policy, found = evaluator.evaluate(states, game=game)
     apart = [np.abs(policy - expected).max(), np.abs(found - value).max()]
     if spec.final_board_outputs:
-        apart += _final_board_difference(network, evaluator, game, states, planes, spec)
+        with torch.no_grad():
+            said = network.final_board(torch.from_numpy(planes))
+        board = {name: tensor.numpy() for name, tensor in said.items()}
+        apart += final_board_difference(evaluator, game, states, board, spec)
     return float(np.max(apart))
 
 
-def _final_board_difference(
-    network: Network,
+def final_board_difference(
     evaluator: OnnxEvaluator,
     game: Game,
     states: Sequence[State],
-    planes: npt.NDArray[np.float32],
+    expected: Mapping[str, npt.NDArray[np.float32]],
     spec: ModelSpec,
 ) -> list[float]:
-    """Return the largest difference of an ownership, and of a score in parts of its scale."""
-    with torch.no_grad():
-        expected = network.final_board(torch.from_numpy(planes))
-    if not all(torch.isfinite(said).all() for said in expected.values()):
+    """Return the largest difference of an ownership, and of a score in parts of its scale.
+
+    ``expected`` has what PyTorch says: ``ownership`` [N,H,W], rows as in the planes, ``score`` [N].
+    """
+    if not all(np.isfinite(said).all() for said in expected.values()):
         return [float("nan")]
     owned, score = evaluator.evaluate_final_board(states, game=game)
     apart = []
     if owned is not None:
         rows = owned[:, ::-1] if spec.rows == "bottom_up" else owned
-        apart.append(float(np.abs(rows - expected["ownership"].numpy()).max()))
+        apart.append(float(np.abs(rows - expected["ownership"]).max()))
     if score is not None:
-        apart.append(float(np.abs(score - expected["score"].numpy()).max() / SCORE_SCALE))
+        apart.append(float(np.abs(score - expected["score"]).max() / SCORE_SCALE))
     return apart

@@ -82,6 +82,64 @@ def test_a_module_is_written_and_evaluates_as_in_pytorch(tmp_path: Path) -> None
     np.testing.assert_allclose(value, expected[0].numpy(), atol=1e-5)
 
 
+class WithBoard(Net):
+    """Says of the last board, too."""
+
+    def __init__(self, scale: float = 1.0, points: int = 9) -> None:
+        super().__init__()
+        self.scale = scale
+        self.owned = torch.nn.Linear(36, points)
+        self.score = torch.nn.Linear(36, 1)
+
+    def forward(self, planes: Any) -> Any:
+        body = self.body(planes)
+        policy, value = super().forward(planes)
+        ownership = torch.tanh(self.owned(body)) + self.scale - 1
+        return policy, value, ownership.unflatten(1, (3, -1)), self.score(body)
+
+
+class Owner(WithBoard):
+    def forward(self, planes: Any) -> Any:
+        return super().forward(planes)[:3]
+
+
+@pytest.mark.parametrize("rows", ["top_down", "bottom_up"])
+def test_what_a_module_says_of_the_last_board_is_written(tmp_path: Path, rows: Any) -> None:
+    spec = ModelSpec(
+        planes=SPEC.planes, rows=rows, ownership_output="territory", score_output="lead"
+    )
+    module, file = WithBoard().eval(), tmp_path / "net.onnx"
+    train.export_module(module, "tic_tac_toe", spec, file)
+    state = pyengine.load_game("tic_tac_toe").new_initial_state([4, 0])
+    result = pyengine.Engine("tic_tac_toe", file).search(state, simulations=10)
+    with torch.no_grad():
+        said = module(torch.from_numpy(state.observation_tensor(spec)[None]))
+    expected = said[2][0].numpy()
+    np.testing.assert_allclose(
+        result.ownership, expected[::-1] if rows == "bottom_up" else expected, atol=1e-5
+    )
+    assert result.score == pytest.approx(said[3].item(), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (Net(), r"expected \(policy, value, ownership\), found 2 parts"),
+        (WithBoard(), r"expected \(policy, value, ownership\), found 4 parts"),
+        (Owner(scale=2.0), r"expected ownership in \[-1, 1\], found [12]\.\d+"),
+        (Owner(points=6), r"expected ownership as numbers of shape \[\d+, 3, 3\], found .*3, 2\]"),
+    ],
+    ids=["too few", "too many", "beyond 1", "another board"],
+)
+def test_what_does_not_fit_the_last_board_is_refused(
+    module: Any, message: str, tmp_path: Path
+) -> None:
+    spec = ModelSpec(planes=SPEC.planes, ownership_output="ownership")
+    with pytest.raises(ConfigError, match=message):
+        train.export_module(module, "tic_tac_toe", spec, tmp_path / "net.onnx")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_batch_of_any_size_fits(tmp_path: Path) -> None:
     train.export_module(Net(), "tic_tac_toe", SPEC, tmp_path / "net.onnx")
     engine = pyengine.Engine("tic_tac_toe", tmp_path / "net.onnx", batch_size=5, simulations=60)
