@@ -17,6 +17,7 @@ import math
 import os
 import statistics
 import sys
+import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -48,8 +49,10 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
         "search": {"root_policy_temperature": 1.1, "dirichlet_shaped": True}
     },
     "full searches from a cleared tree": {"selfplay": {"clear_before_full": True}},
+    "ownership and score": {"train": {"loss": {"ownership_weight": 1.5, "score_weight": 0.0015}}},
 }
 _PARTS = ("selfplay", "learner")
+_TICK = 0.02  # seconds by which a process's start is rounded, twice
 _SIMULATIONS = 100  # of both sides in a match
 _PLIES = 2  # of openings: more random moves decide a game on so small a board
 #: Student's t of a two-sided 95 % interval, by degrees of freedom from 1.
@@ -90,6 +93,7 @@ class Meter:
         self._file = folder / "processor.json"
         kept = json.loads(self._file.read_text()) if self._file.exists() else {}
         self._before = float(kept.get("seconds", 0.0))
+        self._begun = time.clock_gettime(time.CLOCK_BOOTTIME)
         self._seen: dict[int, float] = {}  # by process
 
     def read(self) -> float:
@@ -97,19 +101,24 @@ class Meter:
         for part in _PARTS:
             pid = self._folder.status(part).get("pid")
             if pid is not None:
-                self._seen[pid] = _processor_seconds(pid) or self._seen.get(pid, 0.0)
+                self._seen[pid] = _processor_seconds(pid, self._begun) or self._seen.get(pid, 0.0)
         seconds = self._before + sum(self._seen.values())
         self._file.write_text(json.dumps({"seconds": seconds}), "utf-8")
         return seconds
 
 
-def _processor_seconds(pid: int) -> float | None:
-    """Return what a process has used, in user and system mode; None where there is none."""
+def _processor_seconds(pid: int, since: float) -> float | None:
+    """Return what a process has used, in user and system mode.
+
+    None where there is none, or an older one than ``since`` (seconds after the machine's start):
+    the number of a part that was killed may have become another's.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    user, system, begun = (int(fields[n]) / os.sysconf("SC_CLK_TCK") for n in (11, 12, 19))
+    return user + system if begun >= since - _TICK else None
 
 
 def train(variant: str, seed: int, folder: Path, budget: float) -> Path:

@@ -7,6 +7,8 @@ import io
 import json
 import math
 import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +19,9 @@ from conftest import ROOT
 from pyengine.train import RunFile
 from pyengine.train.loop.state import RunFolder
 from pyengine.train.section import differences
+
+#: Uses some hundredths of a second, says so and waits.
+_BUSY = "print(sum(range(3_000_000)), flush=True); input()"
 
 
 @pytest.fixture
@@ -78,7 +83,20 @@ def test_matches_are_kept_when_there_are_more_seeds(
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
 def test_processor_time_goes_on_from_sitting_to_sitting(ablation: Any, tmp_path: Path) -> None:
     (tmp_path / "processor.json").write_text(json.dumps({"seconds": 1000.0}))
-    RunFolder(tmp_path).set_status("learner", {"pid": os.getpid()})
-    used = ablation.Meter(tmp_path).read()
+    meter = ablation.Meter(tmp_path)
+    with subprocess.Popen([sys.executable, "-c", _BUSY], stdin=-1, stdout=-1) as part:
+        assert part.stdout is not None
+        part.stdout.readline()
+        RunFolder(tmp_path).set_status("learner", {"pid": part.pid})
+        used = meter.read()
+        part.communicate()
     assert 1000 < used < 1000 + 3600
     assert json.loads((tmp_path / "processor.json").read_text()) == {"seconds": used}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's /proc")
+def test_processor_time_is_not_of_an_older_process_with_a_parts_number(
+    ablation: Any, tmp_path: Path
+) -> None:
+    RunFolder(tmp_path).set_status("learner", {"pid": os.getppid()})
+    assert ablation.Meter(tmp_path).read() == 0
