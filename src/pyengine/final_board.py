@@ -15,7 +15,7 @@ from pyengine.errors import EvaluationError
 from pyengine.files import unread
 from pyengine.spec import ModelSpec
 
-__all__ = ["FinalBoard", "FinalBoardNetwork"]
+__all__ = ["FinalBoard", "FinalBoardNetwork", "in_shape"]
 
 _MOST_ROWS = 64  # of one call
 _ROUNDING = 1e-3  # by which an ownership may be beyond 1
@@ -102,12 +102,25 @@ class FinalBoardNetwork:
 
     def _checked(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
         """Return an output [N,...] in its shape. Raises EvaluationError for another size."""
-        if array.size != rows * int(np.prod(shape)):
+        numbers = in_shape(array, (rows, *shape))
+        if numbers is None:
             raise EvaluationError(
                 f"the model {self._path}: expected {[rows, *shape]} numbers of the last board, "
                 f"found {list(array.shape)}"
             )
-        return array.reshape(rows, *shape)
+        return numbers
+
+
+def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
+    """Return an output [N,...] in its shape; None where it has another.
+
+    A flat row is the board's rows one after the other, and axes of size 1 say nothing.
+    """
+    row = tuple(size for size in array.shape[1:] if size > 1)
+    expected = tuple(size for size in shape[1:] if size > 1)
+    if array.shape[:1] != shape[:1] or row not in (expected, (int(np.prod(expected)),)):
+        return None
+    return array.reshape(shape)
 
 
 def _require_finite(arrays: dict[str, Floats]) -> None:

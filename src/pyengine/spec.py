@@ -111,6 +111,13 @@ class ModelSpec(Settings):
             object.__setattr__(self, "planes", (self.planes,))
         for name in ("ownership_output", "score_output"):
             check_type(name, getattr(self, name), str | None, "the name of a tensor or None")
+            if getattr(self, name) == "":
+                raise ConfigError(f"{name}: expected the name of a tensor or None, found ''")
+        if self.score_output is not None and self.score_output == self.ownership_output:
+            raise ConfigError(
+                f"score_output: expected another tensor than ownership_output, found "
+                f"{self.score_output!r} for both"
+            )
         object.__setattr__(self, "planes", tuple(_core.plane_names(self)))
 
     @classmethod

@@ -217,37 +217,46 @@ def test_others_say_nothing(tmp_path: Path) -> None:
         assert result.to_dict().keys().isdisjoint({"ownership", "score", "final_board"})
 
 
+class Own:
+    """Tic-tac-toe of somebody else, whose planes are multiplied."""
+
+    def __init__(self, state: Any, scale: float = 1.0) -> None:
+        self.state, self.scale = state, scale
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.state, name)
+
+    def clone(self) -> Any:
+        return Own(self.state.clone(), self.scale)
+
+    def observation_tensor(self) -> Any:
+        planes = ModelSpec(planes=("own[0]", "opp[0]", "ones"))
+        return self.scale * self.state.observation_tensor(planes)
+
+
+class OwnGame:
+    board_shape = (3, 3)
+    observation_tensor_shape = (3, 3, 3)
+
+    def num_distinct_actions(self) -> int:
+        return 9
+
+    def new_initial_state(self) -> Any:
+        return Own(TIC.new_initial_state())
+
+
 def test_users_states_are_asked_too(tmp_path: Path) -> None:
-    class Own:
-        """Tic-tac-toe of somebody else."""
-
-        def __init__(self, state: Any = None) -> None:
-            self.state = TIC.new_initial_state() if state is None else state
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.state, name)
-
-        def clone(self) -> Any:
-            return Own(self.state.clone())
-
-        def observation_tensor(self) -> Any:
-            return self.state.observation_tensor(ModelSpec(planes=("own[0]", "opp[0]", "ones")))
-
-    class Game:
-        board_shape = (3, 3)
-        observation_tensor_shape = (3, 3, 3)
-
-        def num_distinct_actions(self) -> int:
-            return 9
-
-        def new_initial_state(self) -> Any:
-            return Own()
-
-    spec = spec_of(planes=("observation",))
-    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec))
-    state = Own(STATES[2].clone())
-    result = Engine(Game(), evaluator, simulations=5).search(state)
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(planes=("observation",))))
+    result = Engine(OwnGame(), evaluator, simulations=5).search(Own(STATES[2].clone()))
     np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
+
+
+def test_planes_that_int8_does_not_hold_are_not_cut(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of(planes=("observation",)), int8=True)
+    evaluator, game = OnnxEvaluator(path), pyengine.games.as_game(OwnGame())
+    evaluator.evaluate_final_board([Own(STATES[2].clone())], game=game)
+    with pytest.raises(ModelError, match="the planes hold more than -1, 0 and 1"):
+        evaluator.evaluate_final_board([Own(STATES[2].clone(), 0.5)], game=game)
 
 
 def test_self_play_records_the_same_with_the_outputs_and_without(tmp_path: Path) -> None:
@@ -283,6 +292,13 @@ def test_an_ownership_beyond_its_range_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of(ownership_output="policy", score_output=None))
     with pytest.raises(EvaluationError, match=r"expected numbers in \[-1, 1\] of 'policy', found"):
         OnnxEvaluator(path).evaluate_final_board(STATES)
+
+
+def test_names_that_cannot_be_are_refused() -> None:
+    with pytest.raises(pyengine.ConfigError, match="score_output: expected the name of a tensor"):
+        spec_of(score_output="")
+    with pytest.raises(pyengine.ConfigError, match="another tensor than ownership_output"):
+        spec_of(ownership_output="mine", score_output="mine")
 
 
 def test_a_file_that_was_replaced_is_an_error(tmp_path: Path) -> None:

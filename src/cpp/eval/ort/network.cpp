@@ -13,10 +13,10 @@
 namespace pyengine::ort {
 namespace {
 
-/// The tensor that the spec names; null when it names none.
-const TensorInfo* named(const LoadedModel& model, const std::vector<TensorInfo>& tensors,
-                        const char* field, const std::string& name) {
-  return name.empty() ? nullptr : &tensor_named(model, tensors, field, name);
+/// The output that the spec names; null when it names none.
+const TensorInfo* named_output(const LoadedModel& model, const char* field,
+                               const std::string& name) {
+  return name.empty() ? nullptr : &tensor_named(model, model.outputs, field, name);
 }
 
 std::int64_t product(const std::vector<std::int64_t>& shape) {
@@ -55,33 +55,26 @@ const TensorInfo& pick_output(const LoadedModel& model, const char* usual, std::
 void plan_input(const LoadedModel& model, const ModelSpec& spec, const NetworkShape& shape,
                 Plan& plan) {
   const PlaneShape& planes = shape.planes;
-  const TensorInfo* input = named(model, model.inputs, "input", spec.input);
-  if (input == nullptr) {
-    if (model.inputs.size() != 1) {
-      throw ModelError("the model " + model.path.string() + " must have one input, found " +
-                       to_string(model.inputs) + "; the spec's input can name it");
-    }
-    input = model.inputs.data();
-  }
-  plan.input = input->name;
-  plan.input_type = input_type(model, *input, shape.fits_int8);
+  const TensorInfo& input = input_of(model, spec.input);
+  plan.input = input.name;
+  plan.input_type = input_type(model, input, shape.fits_int8);
   plan.input_row = planes.elements();
   const auto dims = planes.dims();
   std::vector<std::int64_t> wanted = {-1, dims[0], dims[1], dims[2]};
-  if (input->shape.size() == 2) wanted = {-1, static_cast<std::int64_t>(planes.elements())};
-  bool fits = input->shape.size() == wanted.size();
+  if (input.shape.size() == 2) wanted = {-1, static_cast<std::int64_t>(planes.elements())};
+  bool fits = input.shape.size() == wanted.size();
   for (std::size_t i = 1; fits && i < wanted.size(); ++i) {
-    fits = input->shape[i] < 0 || input->shape[i] == wanted[i];
+    fits = input.shape[i] < 0 || input.shape[i] == wanted[i];
   }
-  if (!fits || input->shape[0] == 0) {
+  if (!fits || input.shape[0] == 0) {
     throw ModelError("the model " + model.path.string() +
                      " does not fit the game: expected input " +
-                     to_string(TensorInfo{input->name, input->type, wanted}) + " (" +
+                     to_string(TensorInfo{input.name, input.type, wanted}) + " (" +
                      std::to_string(planes.channels) + " planes of " + std::to_string(planes.rows) +
                      " rows and " + std::to_string(planes.columns) + " columns, layout " +
-                     spec.layout + "), found " + to_string(*input));
+                     spec.layout + "), found " + to_string(input));
   }
-  plan.fixed_batch = input->shape[0] > 0 ? static_cast<int>(input->shape[0]) : 0;
+  plan.fixed_batch = input.shape[0] > 0 ? static_cast<int>(input.shape[0]) : 0;
   plan.input_shape = wanted;
 }
 
@@ -196,8 +189,8 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
   }
   Plan plan;
   plan_input(*model, spec, shape, plan);
-  const TensorInfo* policy = named(*model, model->outputs, "policy_output", spec.policy_output);
-  const TensorInfo* value = named(*model, model->outputs, "value_output", spec.value_output);
+  const TensorInfo* policy = named_output(*model, "policy_output", spec.policy_output);
+  const TensorInfo* value = named_output(*model, "value_output", spec.value_output);
   // By name first: where one output is known the other is the one that is left.
   if (value == nullptr) value = find_tensor(model->outputs, "value");
   if (policy == nullptr) policy = &pick_output(*model, "policy", shape.policy, value);

@@ -12,6 +12,11 @@
 namespace pyengine::ort {
 namespace {
 
+std::int8_t to_int8(float number) {
+  if (number == -1.0F || number == 0.0F || number == 1.0F) return static_cast<std::int8_t>(number);
+  throw ModelError("the model's input is int8, and the planes hold more than -1, 0 and 1");
+}
+
 void write(std::span<const float> planes, ElementType type, std::byte* to) {
   switch (type) {
     case ElementType::float32:
@@ -21,8 +26,7 @@ void write(std::span<const float> planes, ElementType type, std::byte* to) {
       std::transform(planes.begin(), planes.end(), reinterpret_cast<std::uint16_t*>(to), to_half);
       break;
     case ElementType::int8:
-      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::int8_t*>(to),
-                     [](float number) { return static_cast<std::int8_t>(number); });
+      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::int8_t*>(to), to_int8);
       break;
   }
 }
@@ -34,8 +38,7 @@ class Caller {
          const std::vector<std::string>& outputs)
       : model_(model),
         api_(model.library.api()),
-        input_(input.empty() ? model.inputs.front()
-                             : tensor_named(model, model.inputs, "input", input)),
+        input_(input_of(model, input)),
         type_(input_type(model, input_, true)),
         memory_(cpu_memory(api_)) {
     for (const std::string& name : outputs) {

@@ -29,13 +29,20 @@ const TensorInfo& tensor_named(const LoadedModel& model, const std::vector<Tenso
                    ", which the spec names as " + field + "; found " + to_string(tensors));
 }
 
+const TensorInfo& input_of(const LoadedModel& model, const std::string& name) {
+  if (!name.empty()) return tensor_named(model, model.inputs, "input", name);
+  if (model.inputs.size() == 1) return model.inputs.front();
+  throw ModelError("the model " + model.path.string() + " must have one input, found " +
+                   to_string(model.inputs) + "; the spec's input can name it");
+}
+
 ElementType input_type(const LoadedModel& model, const TensorInfo& tensor, bool fits_int8) {
   if (tensor.type == kTypeFloat32) return ElementType::float32;
   if (tensor.type == kTypeFloat16) return ElementType::float16;
   if (tensor.type == kTypeInt8 && fits_int8) return ElementType::int8;
   wrong_type(model, tensor,
              fits_int8 ? "float32, float16 or int8"
-                       : "float32, float16, as the planes hold more than -1, 0 and 1");
+                       : "float32 or float16, as the planes hold more than -1, 0 and 1");
 }
 
 ElementType output_type(const LoadedModel& model, const TensorInfo& tensor) {

@@ -16,11 +16,14 @@ namespace pyengine::ort {
 [[nodiscard]] const TensorInfo& tensor_named(const LoadedModel& model,
                                              const std::vector<TensorInfo>& tensors,
                                              const std::string& field, const std::string& name);
+/// The input of this name; the only one where the spec names none. Throws ModelError.
+[[nodiscard]] const TensorInfo& input_of(const LoadedModel& model, const std::string& name);
 
-/// Throws ModelError for a type that planes are not written in. `fits_int8`: see Encoder.
+/// Throws ModelError unless it is float32, float16 or, where planes fit it, int8. `fits_int8`: see
+/// Encoder.
 [[nodiscard]] ElementType input_type(const LoadedModel& model, const TensorInfo& tensor,
                                      bool fits_int8);
-/// Throws ModelError for a type that answers are not read in.
+/// Throws ModelError unless it is float32 or float16.
 [[nodiscard]] ElementType output_type(const LoadedModel& model, const TensorInfo& tensor);
 
 }  // namespace pyengine::ort
