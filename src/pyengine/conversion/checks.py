@@ -38,9 +38,9 @@ class Limits(Settings):
     Policies are compared by total variation: half the sum of the differences of all probabilities,
     the share of the moves drawn that would be others.
 
-    A network that is itself unsure may lose more: a figure also passes when it is no worse than
-    ``turned`` times what turning the board changes in the original (its answer as the board lies
-    against the mean over all symmetries).
+    A network that is itself unsure may lose more: a figure of policy or value also passes when it
+    is no worse than ``turned`` times what turning the board changes in the original (its answer as
+    the board lies against the mean over all symmetries).
 
     Attributes:
         policy_mean (float, default 0.04): total variation of the policies, mean over the positions.
@@ -50,9 +50,9 @@ class Limits(Settings):
         agreement (float, default 0.90): least share of positions with the same likeliest move.
         regret (float, default 0.01): mean probability, in the original, lost by the other choice.
         ownership_mean (float, default 0.03): absolute difference of the ownerships, mean over
-            points and positions, where both networks tell them; turning the board does not widen
-            it.
-        score_mean (float, default 0.5): absolute difference of the scores, in points; likewise.
+            points and positions, where both networks tell them.
+        score_mean (float, default 0.5): absolute difference of the scores, in points, mean over the
+            positions, where both networks tell them.
         turned (float, default 0.25): share of what turning the board changes that is allowed in any
             case; 0 = the limits above alone.
         margin (float > 0, default 50.0): Elo at equal simulations. The match passes when it shows,
@@ -123,7 +123,8 @@ class Comparison:
         regret: mean probability, in the first, lost by the other choice.
         ownership_mean: absolute difference of the ownerships, mean over points and positions; None
             where not both tell them.
-        score_mean: absolute difference of the scores, in points, mean over the positions; likewise.
+        score_mean: absolute difference of the scores, in points, mean over the positions; None
+            where not both tell them.
     """
 
     positions: int
@@ -165,7 +166,7 @@ class Comparison:
 
     def _final_board_checks(self, limits: Limits) -> list[Check]:
         figures = (
-            ("ownership, mean", self.ownership_mean, limits.ownership_mean, "of a point"),
+            ("ownership, mean", self.ownership_mean, limits.ownership_mean, "in [-1, 1] a point"),
             ("score, mean", self.score_mean, limits.score_mean, "points"),
         )
         return [

@@ -10,7 +10,13 @@ import numpy.typing as npt
 
 from pyengine.conversion.graph import float_nodes
 from pyengine.conversion.leela_onnx import save_model
-from pyengine.conversion.model_file import batches, drop_outputs, keep_metadata, prepare, quiet
+from pyengine.conversion.model_file import (
+    batches,
+    keep_metadata,
+    prepare,
+    quiet,
+    without_outputs,
+)
 from pyengine.errors import ModelError
 from pyengine.extras import need
 from pyengine.spec import ModelSpec
@@ -69,8 +75,7 @@ def write_int8(
             weight_type=tools.QuantType.QInt8,
             calibrate_method=tools.CalibrationMethod.MinMax,
         )
-    model = onnx.load(target)
-    drop_outputs(model, without)
+    model = without_outputs(onnx.load(target), without)
     keep_metadata(source, model, spec)
     save_model(model, target)
     return len(quantised), len(convolutions) - len(quantised)

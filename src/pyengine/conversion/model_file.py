@@ -19,11 +19,11 @@ __all__ = [
     "BATCH",
     "CPU",
     "batches",
-    "drop_outputs",
     "free",
     "keep_metadata",
     "prepare",
     "quiet",
+    "without_outputs",
     "without_weights",
 ]
 
@@ -54,10 +54,13 @@ def keep_metadata(source: Path, model: Any, spec: ModelSpec) -> None:
     onnx.helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
 
 
-def drop_outputs(model: Any, names: Sequence[str]) -> None:
-    """Take outputs from a model; ONNX Runtime removes the nodes that served them alone."""
-    for output in [output for output in model.graph.output if output.name in names]:
-        model.graph.output.remove(output)
+def without_outputs(model: Any, names: Sequence[str]) -> Any:
+    """Return a model without outputs and what only they need: ONNX Runtime would compute it."""
+    if not names:
+        return model
+    inputs = [entry.name for entry in model.graph.input]
+    kept = [entry.name for entry in model.graph.output if entry.name not in names]
+    return need("onnx.utils", "convert").Extractor(model).extract_model(inputs, kept)
 
 
 def without_weights(source: Path) -> Any:

@@ -103,6 +103,7 @@ def quantise(
             distinct positions.
         ModelError: the model cannot be loaded, does not fit the game, has no convolution to
             convert, or is not float32.
+        EvaluationError: it says numbers that are none, or an ownership beyond [-1, 1].
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
     options = Options(

@@ -86,5 +86,8 @@ def test_an_int8_copy_has_policy_and_value_alone(
     assert refused is None
     evaluator = pyengine.OnnxEvaluator(tmp_path / "copy.onnx", providers=["cpu"])
     assert not evaluator.has_final_board
-    outputs = onnx.load(tmp_path / "copy.onnx").graph.output
-    assert [output.name for output in outputs] == ["policy", "value"]
+    graph, original = (onnx.load(tmp_path / name).graph for name in ("copy.onnx", "net.onnx"))
+    assert [output.name for output in graph.output] == ["policy", "value"]
+    heads = {"own", "score"}
+    assert any(head in node.name for node in original.node for head in heads)
+    assert not [node.name for node in graph.node if any(head in node.name for head in heads)]
