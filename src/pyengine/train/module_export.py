@@ -16,6 +16,7 @@ from pyengine.arguments import check_type, found
 from pyengine.errors import ConfigError, EvaluationError
 from pyengine.evaluators import CallbackEvaluator, OnnxEvaluator
 from pyengine.files import path_of
+from pyengine.final_board import in_shape
 from pyengine.games import Game, as_game, load_game
 from pyengine.spec import METADATA_KEY, ModelSpec
 from pyengine.train.errors import TrainingError
@@ -50,13 +51,15 @@ def export_module(
     Args:
         module: ``forward(planes)`` takes float32 planes of the spec and returns ``(policy,
             value)``: a row of the policy has A numbers, one of the value 1 or 3, as the spec says.
-            Where the spec names an ``ownership_output``, a ``score_output`` or both, these follow:
-            ``(policy, value, ownership, score)``, ownership [N,H,W] in [-1, 1] and score [N] in
-            points, which the file calls ``ownership`` and ``score``. Left as it is; a copy in
-            evaluation mode on the CPU is exported.
+            Where the spec names an ``ownership_output``, ``(policy, value, ownership)``; where it
+            names a ``score_output``, the score comes last. Ownership [N,H,W] is in [-1, 1], its
+            rows as in the planes, score [N] or [N,1] in points, and both are the player to move's,
+            whatever ``value_for`` says. Left as it is; a copy in evaluation mode on the CPU is
+            exported.
         game: a game or its name; on random positions of it the two are compared.
         spec: how the module reads a position, and what its outputs hold (``policy``,
-            ``value_kind`` and so on); it is written into the file.
+            ``value_kind`` and so on); it is written into the file, with the names ``planes``,
+            ``policy``, ``value``, ``ownership`` and ``score`` for the tensors.
         path: the file; an older one is replaced only by one that passed.
         metadata: plain values, kept under the key ``pyengine.manifest``.
 
@@ -87,9 +90,10 @@ def export_module(
     except EvaluationError as error:
         raise ConfigError(f"module: {error}") from error
     planes = np.stack([state.observation_tensor(spec) for state in states])
+    said = plain(planes)
     if spec.policy == "logits":
-        _refuse_probabilities(plain(planes)[0])
-    board = _final_board(plain(planes), told, played)
+        _refuse_probabilities(said[0])
+    board = _final_board(said, told, played)
     content = _onnx(frozen, torch.from_numpy(planes[:2]), told, manifest)
 
     def difference(evaluator: OnnxEvaluator) -> float:
@@ -122,13 +126,16 @@ def _final_board(said: tuple[_Array, ...], told: ModelSpec, game: Game) -> dict[
     """Return what a module says of the last board, by output: ownership [N,H,W], score [N]."""
     found, rows = {}, len(said[0])
     for name, array in zip(told.final_board_outputs, said[2:], strict=True):
-        expected = (rows, *game.board_shape) if name == _OWNERSHIP else (rows,)
-        if array.size != np.prod(expected) or len(array) != rows:
+        shape = (rows, *game.board_shape) if name == _OWNERSHIP else (rows,)
+        numbers = in_shape(array, shape)
+        if numbers is None:
             raise ConfigError(
-                f"module: expected {name} as numbers of shape {list(expected)}, found "
+                f"module: expected {name} as numbers of shape {list(shape)}, found "
                 f"{list(array.shape)}"
             )
-        found[name] = array.reshape(expected)
+        if not np.isfinite(numbers).all():
+            raise ConfigError(f"module: expected finite numbers of {name}, found others")
+        found[name] = numbers
     most = float(np.abs(found.get(_OWNERSHIP, np.zeros(1))).max())
     if most > 1 + _ROUNDING:
         raise ConfigError(f"module: expected ownership in [-1, 1], found {most:g}")

@@ -85,9 +85,9 @@ def test_a_module_is_written_and_evaluates_as_in_pytorch(tmp_path: Path) -> None
 class WithBoard(Net):
     """Says of the last board, too."""
 
-    def __init__(self, scale: float = 1.0, points: int = 9) -> None:
+    def __init__(self, scale: float = 1.0, points: int = 9, rows: int = 3) -> None:
         super().__init__()
-        self.scale = scale
+        self.scale, self.rows = scale, rows
         self.owned = torch.nn.Linear(36, points)
         self.score = torch.nn.Linear(36, 1)
 
@@ -95,7 +95,7 @@ class WithBoard(Net):
         body = self.body(planes)
         policy, value = super().forward(planes)
         ownership = torch.tanh(self.owned(body)) + self.scale - 1
-        return policy, value, ownership.unflatten(1, (3, -1)), self.score(body)
+        return policy, value, ownership.unflatten(1, (self.rows, -1)), self.score(body)
 
 
 class Owner(WithBoard):
@@ -127,9 +127,10 @@ def test_what_a_module_says_of_the_last_board_is_written(tmp_path: Path, rows: A
         (Net(), r"expected \(policy, value, ownership\), found 2 parts"),
         (WithBoard(), r"expected \(policy, value, ownership\), found 4 parts"),
         (Owner(scale=2.0), r"expected ownership in \[-1, 1\], found [12]\.\d+"),
+        (Owner(scale=float("nan")), "expected finite numbers of ownership, found others"),
         (Owner(points=6), r"expected ownership as numbers of shape \[\d+, 3, 3\], found .*3, 2\]"),
     ],
-    ids=["too few", "too many", "beyond 1", "another board"],
+    ids=["too few", "too many", "beyond 1", "not finite", "another board"],
 )
 def test_what_does_not_fit_the_last_board_is_refused(
     module: Any, message: str, tmp_path: Path
@@ -138,6 +139,32 @@ def test_what_does_not_fit_the_last_board_is_refused(
     with pytest.raises(ConfigError, match=message):
         train.export_module(module, "tic_tac_toe", spec, tmp_path / "net.onnx")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_board_on_its_side_is_refused(tmp_path: Path) -> None:
+    class Aside(torch.nn.Module):
+        def forward(self, planes: Any) -> Any:
+            first = planes[:, 0]
+            return first[:, 0], torch.tanh(first.sum((1, 2)))[:, None], first.mT
+
+    spec = ModelSpec(planes=SPEC.planes, ownership_output="ownership")
+    with pytest.raises(ConfigError, match=r"ownership .* \[64, 6, 7\], found \[64, 7, 6\]"):
+        train.export_module(Aside(), "connect_four", spec, tmp_path / "net.onnx")
+
+
+def test_a_score_may_be_all_that_is_said(tmp_path: Path) -> None:
+    class Scored(WithBoard):
+        def forward(self, planes: Any) -> Any:
+            policy, value, _, score = super().forward(planes)
+            return policy, value, score
+
+    spec = ModelSpec(planes=SPEC.planes, score_output="score")
+    train.export_module(Scored(), "tic_tac_toe", spec, tmp_path / "net.onnx")
+    evaluator = pyengine.OnnxEvaluator(tmp_path / "net.onnx")
+    states = [pyengine.load_game("tic_tac_toe").new_initial_state()]
+    owned, score = evaluator.evaluate_final_board(states)
+    assert owned is None
+    assert score is not None
 
 
 def test_a_batch_of_any_size_fits(tmp_path: Path) -> None:
