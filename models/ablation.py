@@ -48,11 +48,10 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "root temperature and shaped noise": {
         "search": {"root_policy_temperature": 1.1, "dirichlet_shaped": True}
     },
-    "full searches from a cleared tree": {"selfplay": {"clear_before_full": True}},
     "ownership and score": {"train": {"loss": {"ownership_weight": 1.5, "score_weight": 0.0015}}},
 }
 _PARTS = ("selfplay", "learner")
-_TICK = 0.02  # seconds by which a process's start is rounded, twice
+_TICK = 0.02  # seconds: the kernel counts a process's start in hundredths
 _SIMULATIONS = 100  # of both sides in a match
 _PLIES = 2  # of openings: more random moves decide a game on so small a board
 #: Student's t of a two-sided 95 % interval, by degrees of freedom from 1.
@@ -124,12 +123,12 @@ def _processor_seconds(pid: int, since: float) -> float | None:
 def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
     """Run a variant until it has used ``budget`` seconds; return its network.
 
-    A run that has a network already is not touched.
+    A run that has a network already is not touched. Raises ConfigError where it had other settings.
     """
-    done = folder / "network.json"
+    done, settings = folder / "network.json", settings_of(variant, seed)
     if done.exists():
-        return folder / str(json.loads(done.read_text())["file"])
-    run = RunFile.from_toml(settings_of(variant, seed))
+        return folder / _finished(done, {"settings": settings, "budget": budget})
+    run = RunFile.from_toml(settings)
     meter = Meter(folder)
 
     def watch(progress: RunProgress) -> bool:
@@ -146,6 +145,8 @@ def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
     candidates = RunFolder(folder)
     file = candidates.candidate(candidates.candidates()[-1])
     facts = {
+        "settings": settings,
+        "budget": budget,
         "file": str(file.relative_to(folder)),
         "games": report.progress.games,
         "positions": report.progress.positions,
@@ -154,6 +155,17 @@ def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
     }
     done.write_text(json.dumps(facts), "utf-8")
     return file
+
+
+def _finished(done: Path, asked: Mapping[str, Any]) -> str:
+    """Return the file of a network that is there; ConfigError where it was made otherwise."""
+    facts = json.loads(done.read_text("utf-8"))
+    if any(facts[name] != value for name, value in asked.items()):
+        raise pyengine.ConfigError(
+            f"{done}: expected a network of the settings and minutes that are asked for, found one "
+            "of others; choose another --directory"
+        )
+    return str(facts["file"])
 
 
 def evaluate(
@@ -228,9 +240,9 @@ def main() -> int:
     """Run the command line; return the exit status."""
     parser = argparse.ArgumentParser(description="Measure what options of learning are worth.")
     parser.add_argument("--directory", type=Path, default=Path("runs/ablation"), help="of the runs")
-    parser.add_argument("--minutes", type=float, default=12.0, help="processor time of a run")
+    parser.add_argument("--minutes", type=float, default=9.0, help="processor time of a run")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each variant")
-    parser.add_argument("--games", type=int, default=60, help="of each two networks")
+    parser.add_argument("--games", type=int, default=40, help="of each two networks")
     args = parser.parse_args()
     networks: dict[str, list[Path]] = {variant: [] for variant in VARIANTS}
     try:

@@ -65,5 +65,5 @@ def _row(row: Mapping[str, Any]) -> str:
     for key, sign in (("least", "≥"), ("more_than", ">"), ("most", "≤")):
         if key in row:
             goal = ", a goal" if row.get("goal") else ""
-            asked = f"{sign} {row[key]:.0%}{goal}: {'reached' if row['reached'] else 'missed'}"
+            asked = f"{sign} {100 * row[key]:g}%{goal}: {'reached' if row['reached'] else 'missed'}"
     return f"| {row['name']} | {figure} | {row['told']} | {asked} |"

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import pyengine
 from conftest import ROOT
 from pyengine.train import RunFile
 from pyengine.train.loop.state import RunFolder
@@ -49,6 +50,16 @@ def test_the_interval_counts_how_networks_of_one_variant_differ(ablation: Any) -
     assert elo == pytest.approx(100)
     assert around == pytest.approx(2.78 * math.sqrt(100 / 3 + 100 / 3))  # 4 degrees of freedom
     assert ablation._difference([5.0], [1.0]) == (4.0, math.inf)
+
+
+def test_a_network_of_other_settings_is_not_taken_for_one(ablation: Any, tmp_path: Path) -> None:
+    settings = ablation.settings_of("base", 1)
+    facts = {"settings": settings, "budget": 60.0, "file": "models/a.onnx"}
+    (tmp_path / "network.json").write_text(json.dumps(facts), "utf-8")
+    assert ablation.train("base", 1, tmp_path, 60.0) == tmp_path / "models" / "a.onnx"
+    for variant, budget in (("global pooling every 2 blocks", 60.0), ("base", 90.0)):
+        with pytest.raises(pyengine.ConfigError, match="found one of others"):
+            ablation.train(variant, 1, tmp_path, budget)
 
 
 def test_matches_are_kept_when_there_are_more_seeds(
