@@ -31,8 +31,8 @@ struct SelfPlayConfig {
   /// A full search begins from a cleared tree, so that all of its visits saw its noise [KataGo].
   bool clear_before_full = false;
   double forced_playouts = 0.0;  ///< k, >= 0; 0 = none     [KataGo: 2]
-  /// A full search to which the proof of a draw left fewer visits of good moves teaches the value
-  /// alone; at most the search's simulations count; >= 0.
+  /// A full search to which the proof of a draw left fewer visits of good moves teaches all moves
+  /// that draw in equal parts; at most the search's simulations count; >= 0.
   std::uint64_t minimum_target_visits = 16;
   /// A game that has so many plies and no end is drawn, in 1 .. 65535; none: 65535, since records
   /// count no further.

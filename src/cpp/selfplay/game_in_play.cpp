@@ -194,13 +194,13 @@ bool GameInPlay::resigns(const SearchResult& result) {
   return threshold && chance < *threshold;
 }
 
-/// What a search teaches the policy, if it does. Where a proof came before any visit of a good move
-/// the move played stands for all of them.
+/// What a search teaches the policy, if it does: where all moves lose it does not, and the move
+/// that is played stands for the others.
 GameInPlay::Lesson GameInPlay::lesson_of(const SearchResult& result) const {
   const SearchConfig& settings = search_->config();
   const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);
-  Lesson found{policy_target(result, settings)};
-  found.taught = full_ && teaches_policy(result, found.visits, least);
+  Lesson found{policy_target(result, settings, least)};
+  found.taught = full_ && result.proven != -1;
   if (std::all_of(found.visits.begin(), found.visits.end(), [](auto n) { return n == 0; })) {
     const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
     found.visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;

@@ -45,27 +45,32 @@ std::vector<std::uint32_t> improved_policy_in_units(const SearchResult& result) 
   return units;
 }
 
-}  // namespace
-
-bool teaches_policy(const SearchResult& result, const std::vector<std::uint32_t>& target,
-                    std::uint64_t least) {
-  if (!result.proven || *result.proven == 1) return true;
-  if (*result.proven == -1) return false;
-  return std::accumulate(target.begin(), target.end(), std::uint64_t{0}) >= least;
+std::vector<std::uint32_t> visits_taught(const SearchResult& result, const SearchConfig& config) {
+  if (config.algorithm == Algorithm::gumbel) return improved_policy_in_units(result);
+  if (config.forced_playouts == 0.0) return visits_of_good_moves(result);
+  SearchResult good = result;
+  good.visits = visits_of_good_moves(result);
+  return without_forced(good, config.forced_playouts, config);
 }
 
-std::vector<std::uint32_t> policy_target(const SearchResult& result, const SearchConfig& config) {
-  if (result.proven != 1) {
-    if (config.algorithm == Algorithm::gumbel) return improved_policy_in_units(result);
-    if (config.forced_playouts == 0.0) return visits_of_good_moves(result);
-    SearchResult good = result;
-    good.visits = visits_of_good_moves(result);
-    return without_forced(good, config.forced_playouts, config);
-  }
-  std::vector<std::uint32_t> visits(result.visits.size(), 0);
-  const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
-  visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;
+/// One visit of each move whose entry is `wanted`.
+template <typename Entry>
+std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry wanted) {
+  std::vector<std::uint32_t> visits(of_moves.size());
+  std::transform(of_moves.begin(), of_moves.end(), visits.begin(),
+                 [&](Entry entry) { return entry == wanted ? 1U : 0U; });
   return visits;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> policy_target(const SearchResult& result, const SearchConfig& config,
+                                         std::uint64_t least) {
+  if (result.proven == 1) return once_where(result.actions, result.action);
+  std::vector<std::uint32_t> target = visits_taught(result, config);
+  const auto total = std::accumulate(target.begin(), target.end(), std::uint64_t{0});
+  if (result.proven == 0 && total < least) return once_where(result.proofs, std::int8_t{0});
+  return target;
 }
 
 double policy_surprise(const SearchResult& result, const std::vector<std::uint32_t>& target,

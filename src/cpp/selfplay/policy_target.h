@@ -11,16 +11,14 @@
 
 namespace pyengine {
 
-/// The policy target as whole numbers, of `result.actions`. Where the root is a proven win, the
-/// winning move alone, since the search ended there; else visits_of_good_moves(), without forced
-/// playouts; by Gumbel the improved policy of these moves in units of 1 / kPolicyUnits.
+/// The policy target as whole numbers, of `result.actions`: visits_of_good_moves(), without forced
+/// playouts; by Gumbel the improved policy of these moves in units of 1 / kPolicyUnits. A proof
+/// ends a search before it has compared the moves: of a proven win the target is the winning move
+/// alone, and of a proven draw that left fewer than `least` visits one visit of each move that
+/// draws.
 [[nodiscard]] std::vector<std::uint32_t> policy_target(const SearchResult& result,
-                                                       const SearchConfig& config);
-
-/// Whether `target` is to be learnt: not where all moves lose, nor where a proof of a draw left it
-/// fewer than `least` visits. By Gumbel, whose target is no count of visits, any draw is.
-[[nodiscard]] bool teaches_policy(const SearchResult& result,
-                                  const std::vector<std::uint32_t>& target, std::uint64_t least);
+                                                       const SearchConfig& config,
+                                                       std::uint64_t least);
 
 /// The move to play where `target`, which has a visit, is taught. What the search chose, but that a
 /// move drawn among forced playouts is drawn anew, by the same number of `rng`, among those that

@@ -41,20 +41,23 @@ TEST_CASE("a proven win teaches the winning move alone") {
   result.visits = {70, 20, 10};
   result.action = 5;
   result.proven = 1;
-  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 1, 0});
+  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 1, 0});
 }
 
-TEST_CASE("a lost position and a drawn one with few visits teach no policy") {
-  const std::vector<std::uint32_t> target = {7, 8};
+TEST_CASE("a proven draw with few visits teaches the moves that draw in equal parts") {
+  SearchConfig config;
+  config.forced_playouts = 2.0;
   SearchResult result;
-  CHECK(teaches_policy(result, target, 16));
+  result.actions = {3, 5, 8};
+  result.visits = {9, 2, 4};
+  result.q = {0.0F, -1.0F, 0.0F};
+  result.priors = {0.4F, 0.3F, 0.3F};
+  result.action = 3;
+  result.proofs = {0, -1, 0};
   result.proven = 0;
-  CHECK(teaches_policy(result, target, 15));
-  CHECK(!teaches_policy(result, target, 16));
-  result.proven = 1;
-  CHECK(teaches_policy(result, target, 16));
-  result.proven = -1;
-  CHECK(!teaches_policy(result, target, 0));
+  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{1, 0, 1});
+  CHECK(policy_target(result, config, 5)[1] == 0);
+  CHECK(policy_target(result, config, 5)[0] > 1);
 }
 
 TEST_CASE("a target surprises by its divergence from the priors") {
@@ -97,9 +100,9 @@ TEST_CASE("Gumbel teaches the improved policy, without moves that are known to l
   result.visits = {8, 8, 16};
   result.improved_policy = {0.0F, 0.5F, 0.25F, 0.0F, 0.25F};
   result.proofs = {kOpen, kOpen, kOpen};
-  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{32768, 16384, 16384});
+  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{32768, 16384, 16384});
   result.proofs = {kOpen, -1, kOpen};
-  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{43690, 0, 21845});
+  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{43690, 0, 21845});
 }
 
 TEST_CASE("where a move that is known to lose has all of the improved policy, visits are taught") {
@@ -112,7 +115,7 @@ TEST_CASE("where a move that is known to lose has all of the improved policy, vi
   result.priors = {0.5F, 0.3F, 0.2F};
   result.improved_policy = {1.0F, 0.0F, 0.0F};  // in floats: the other moves had far less value
   result.proofs = {-1, kOpen, kOpen};
-  CHECK(policy_target(result, config) == std::vector<std::uint32_t>{0, 49151, 16384});
+  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 49151, 16384});
 }
 
 }  // namespace
