@@ -242,7 +242,7 @@ def main() -> int:
     parser.add_argument("--directory", type=Path, default=Path("runs/ablation"), help="of the runs")
     parser.add_argument("--minutes", type=float, default=9.0, help="processor time of a run")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each variant")
-    parser.add_argument("--games", type=int, default=40, help="of each two networks")
+    parser.add_argument("--games", type=int, default=60, help="of each two networks")
     args = parser.parse_args()
     networks: dict[str, list[Path]] = {variant: [] for variant in VARIANTS}
     try:
