@@ -54,8 +54,11 @@ _PARTS = ("selfplay", "learner")
 _TICK = 0.02  # seconds: the kernel counts a process's start in hundredths
 _SIMULATIONS = 100  # of both sides in a match
 _PLIES = 2  # of openings: more random moves decide a game on so small a board
-#: Student's t of a two-sided 95 % interval, by degrees of freedom from 1.
-_STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
+#: Student's t of a two-sided 95 % interval, by degrees of freedom from 1; more than 20 count as 20.
+_STUDENT = (
+    12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23,
+    2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09,
+)  # fmt: skip
 
 say = Progress()
 
@@ -176,6 +179,7 @@ def evaluate(
     Returns:
         By variant, Elo above the base and half of its interval of 95 %, which counts how networks
         of one variant differ from each other.
+
     """
     files = [file for of_variant in networks.values() for file in of_variant]
     numbers = {file: number for number, file in enumerate(files)}
@@ -191,23 +195,28 @@ def evaluate(
         variant: [strength.elo for file in files if (strength := found.get(numbers[file]))]
         for variant, files in networks.items()
     }
+    return _differences(elo)
+
+
+def _differences(elo: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, float]]:
+    """Return how far the mean of each variant is above the base's, and half of its interval.
+
+    Networks differ by their seeds as much in one variant as in another: their variance is estimated
+    from all variants (one-way analysis of variance, Student's t).
+    """
+    base = elo[_BASE]
+    freedom = sum(len(strengths) - 1 for strengths in elo.values())
+    squares = sum((len(each) - 1) * statistics.variance(each) for each in elo.values() if each[1:])
+    spread = math.sqrt(squares / freedom) if freedom else math.inf
+    student = _STUDENT[min(len(_STUDENT), max(1, freedom)) - 1]
     return {
-        variant: _difference(strengths, elo[_BASE])
-        for variant, strengths in elo.items()
+        variant: (
+            statistics.fmean(ours) - statistics.fmean(base),
+            student * spread * math.sqrt(1 / len(ours) + 1 / len(base)),
+        )
+        for variant, ours in elo.items()
         if variant != _BASE
     }
-
-
-def _difference(ours: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
-    """Return the difference of the means, and Welch's interval of 95 % as plus or minus."""
-    difference = statistics.fmean(ours) - statistics.fmean(base)
-    if min(len(ours), len(base)) < 2:
-        return difference, math.inf
-    parts = [statistics.variance(each) / len(each) for each in (ours, base)]
-    squares = sum(part**2 / (len(each) - 1) for part, each in zip(parts, (ours, base), strict=True))
-    freedom = sum(parts) ** 2 / squares if squares > 0 else 1.0
-    student = _STUDENT[min(len(_STUDENT), max(1, int(freedom))) - 1]
-    return difference, student * math.sqrt(sum(parts))
 
 
 def _played(a: Path, b: Path, numbers: Mapping[Path, int], games: int, work: Path) -> Pairing:

@@ -46,10 +46,13 @@ def _leaves(table: dict[str, Any]) -> int:
 
 
 def test_the_interval_counts_how_networks_of_one_variant_differ(ablation: Any) -> None:
-    elo, around = ablation._difference([110.0, 90.0, 100.0], [10.0, -10.0, 0.0])
-    assert elo == pytest.approx(100)
-    assert around == pytest.approx(2.78 * math.sqrt(100 / 3 + 100 / 3))  # 4 degrees of freedom
-    assert ablation._difference([5.0], [1.0]) == (4.0, math.inf)
+    strengths = {"base": [10.0, -10.0, 0.0], "one": [110.0, 90.0, 100.0], "other": [5.0, 5.0, 5.0]}
+    found = ablation._differences(strengths)
+    assert list(found) == ["one", "other"]
+    spread = math.sqrt((2 * 100 + 2 * 100 + 0) / 6)
+    assert found["one"] == pytest.approx((100, 2.45 * spread * math.sqrt(2 / 3)))
+    assert found["other"] == pytest.approx((5, found["one"][1]))
+    assert ablation._differences({"base": [1.0], "one": [5.0]}) == {"one": (4.0, math.inf)}
 
 
 def test_a_network_of_other_settings_is_not_taken_for_one(ablation: Any, tmp_path: Path) -> None:
