@@ -285,7 +285,7 @@ class OnnxEvaluator(Evaluator):
         super().__init__(_core.onnx_evaluator(models, found), found)
         self.path = file
         self.written = file.stat().st_mtime_ns
-        self._final_board = FinalBoardNetwork(file, found, library)
+        self._final_board = FinalBoardNetwork(file, found, library, threads)
         self._final_board.check(model)
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason

@@ -26,14 +26,14 @@ Floats = npt.NDArray[np.float32]
 class FinalBoardNetwork:
     """The outputs of a network that are of the last board. Any threads may use it.
 
-    Its file is opened once more at the first call, on the processor and with one thread: a search's
-    session may be on a device and busy.
+    Its file is opened once more at the first call, on the processor: a search's session may be on a
+    device and busy.
     """
 
-    def __init__(self, path: Path, spec: ModelSpec, library: Path) -> None:
-        """Remember the file; nothing is opened yet."""
+    def __init__(self, path: Path, spec: ModelSpec, library: Path, threads: int) -> None:
+        """Remember the file and the threads of a call; nothing is opened yet."""
         self.outputs = spec.final_board_outputs
-        self._path, self._spec, self._library = path, spec, library
+        self._path, self._spec, self._library, self._threads = path, spec, library, threads
         self._written = path.stat().st_mtime_ns
         self._lock = threading.Lock()
         self._model: _core.OnnxModel | None = None
@@ -83,7 +83,7 @@ class FinalBoardNetwork:
                     providers=[("CPUExecutionProvider", {})],
                     device_id=0,
                     max_batch=0,
-                    threads=0,
+                    threads=self._threads,
                 )
             return self._model
 

@@ -113,6 +113,7 @@ def to_float16(
             distinct positions.
         ModelError: the model cannot be loaded, does not fit the game, is not float32 (it may be
             float16 already), has branches or loops, or no layer but those that stay in float32.
+        EvaluationError: it says numbers that are none, or an ownership beyond [-1, 1].
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
     options = Options(

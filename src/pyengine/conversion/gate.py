@@ -242,6 +242,7 @@ def convert(
     need("onnxruntime.quantization", "convert")
     original = open_network(path_of("model", model), options.spec)
     check_float32(without_weights(original.path), original.path)
+    original.evaluate_final_board([played.new_initial_state()], game=played)  # refused before games
     gate = Gate(name, original.path, played, original, options)
     samples = gate.samples()
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:

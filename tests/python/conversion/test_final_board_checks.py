@@ -91,3 +91,19 @@ def test_an_int8_copy_has_policy_and_value_alone(
     heads = {"own", "score"}
     assert any(head in node.name for node in original.node for head in heads)
     assert not [node.name for node in graph.node if any(head in node.name for head in heads)]
+
+
+def test_an_ownership_that_is_none_is_refused_before_the_games(tmp_path: Path) -> None:
+    source = written(tmp_path / "net.onnx")
+    spec = replace(SPEC, ownership_output="score", score_output=None)
+    stages: list[str] = []
+    with pytest.raises(pyengine.EvaluationError, match="numbers of the last board, found"):
+        quantise(
+            source,
+            tmp_path / "out.onnx",
+            GAME,
+            spec=spec,
+            on_progress=lambda stage, _: stages.append(stage),
+            **QUICK,
+        )
+    assert stages == []
