@@ -163,7 +163,7 @@ def train(variant: str, seed: int, folder: Path, budget: float) -> Path:
 def _finished(done: Path, asked: Mapping[str, Any]) -> str:
     """Return the file of a network that is there; ConfigError where it was made otherwise."""
     facts = json.loads(done.read_text("utf-8"))
-    if any(facts[name] != value for name, value in asked.items()):
+    if any(facts.get(name) != value for name, value in asked.items()):
         raise pyengine.ConfigError(
             f"{done}: expected a network of the settings and minutes that are asked for, found one "
             "of others; choose another --directory"
@@ -206,7 +206,8 @@ def _differences(elo: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, f
     """
     base = elo[_BASE]
     freedom = sum(len(strengths) - 1 for strengths in elo.values())
-    squares = sum((len(each) - 1) * statistics.variance(each) for each in elo.values() if each[1:])
+    several = [strengths for strengths in elo.values() if len(strengths) > 1]
+    squares = sum((len(each) - 1) * statistics.variance(each) for each in several)
     spread = math.sqrt(squares / freedom) if freedom else math.inf
     student = _STUDENT[min(len(_STUDENT), max(1, freedom)) - 1]
     return {
@@ -266,6 +267,10 @@ def main() -> int:
         say("")
         print("stopped; the same command goes on from here", file=sys.stderr)
         return 130
+    except pyengine.EngineError as error:
+        say("")
+        print(error, file=sys.stderr)
+        return 2
     say("")
     for variant, (elo, around) in found.items():
         print(f"{variant}: {elo:+.0f} Elo [{elo - around:+.0f}, {elo + around:+.0f}]")

@@ -115,7 +115,7 @@ class ModelSpec(Settings):
                 raise ConfigError(f"{name}: expected the name of a tensor or None, found ''")
         if self.score_output is not None and self.score_output == self.ownership_output:
             raise ConfigError(
-                f"score_output: expected another tensor than ownership_output, found "
+                "score_output: expected another tensor than ownership_output, found "
                 f"{self.score_output!r} for both"
             )
         object.__setattr__(self, "planes", tuple(_core.plane_names(self)))

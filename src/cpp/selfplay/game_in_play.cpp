@@ -194,8 +194,8 @@ bool GameInPlay::resigns(const SearchResult& result) {
   return threshold && chance < *threshold;
 }
 
-/// What a search teaches the policy, if it does: where all moves lose it does not, and the move
-/// that is played stands for the others.
+/// What a search teaches the policy, if it does: where all moves lose it does not. Where no move
+/// has a visit that counts the record has one of the move that is played.
 GameInPlay::Lesson GameInPlay::lesson_of(const SearchResult& result) const {
   const SearchConfig& settings = search_->config();
   const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);

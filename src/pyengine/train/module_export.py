@@ -135,10 +135,10 @@ def _final_board(said: tuple[_Array, ...], told: ModelSpec, game: Game) -> dict[
             )
         if not np.isfinite(numbers).all():
             raise ConfigError(f"module: expected finite numbers of {name}, found others")
+        most = float(np.abs(numbers).max())
+        if name == _OWNERSHIP and most > 1 + _ROUNDING:
+            raise ConfigError(f"module: expected ownership in [-1, 1], found {most:g}")
         found[name] = numbers
-    most = float(np.abs(found.get(_OWNERSHIP, np.zeros(1))).max())
-    if most > 1 + _ROUNDING:
-        raise ConfigError(f"module: expected ownership in [-1, 1], found {most:g}")
     return found
 
 

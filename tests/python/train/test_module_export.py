@@ -85,9 +85,9 @@ def test_a_module_is_written_and_evaluates_as_in_pytorch(tmp_path: Path) -> None
 class WithBoard(Net):
     """Says of the last board, too."""
 
-    def __init__(self, scale: float = 1.0, points: int = 9, rows: int = 3) -> None:
+    def __init__(self, scale: float = 1.0, points: int = 9) -> None:
         super().__init__()
-        self.scale, self.rows = scale, rows
+        self.scale = scale
         self.owned = torch.nn.Linear(36, points)
         self.score = torch.nn.Linear(36, 1)
 
@@ -95,7 +95,7 @@ class WithBoard(Net):
         body = self.body(planes)
         policy, value = super().forward(planes)
         ownership = torch.tanh(self.owned(body)) + self.scale - 1
-        return policy, value, ownership.unflatten(1, (self.rows, -1)), self.score(body)
+        return policy, value, ownership.unflatten(1, (3, -1)), self.score(body)
 
 
 class Owner(WithBoard):

@@ -12,7 +12,7 @@ namespace pyengine::ort {
 /// Null where there is none of this name.
 [[nodiscard]] const TensorInfo* find_tensor(const std::vector<TensorInfo>& tensors,
                                             const std::string& name);
-/// Throws ModelError where there is none of this name. `field`: of the spec, which names it.
+/// Throws ModelError where there is none of this name. `field`: what the spec names it as.
 [[nodiscard]] const TensorInfo& tensor_named(const LoadedModel& model,
                                              const std::vector<TensorInfo>& tensors,
                                              const std::string& field, const std::string& name);
