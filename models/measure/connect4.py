@@ -18,6 +18,7 @@ __all__ = ["measurements"]
 
 _GAME = "connect_four"
 _SIMULATIONS = 400
+_SOLVED_EMPTIES = 24  #: endgame_solver_empties of a search that solves ends, as in the run file
 _MOST_WRONG = 0.005  #: asked of a search
 #: Most wrong moves of the policy alone, a goal.
 _SETS = {"L3_R1": 0.10, "L2_R1": 0.15, "L2_R2": 0.15, "L1_R1": 0.20, "L1_R2": 0.20, "L1_R3": 0.20}
@@ -32,13 +33,18 @@ Chooser = Callable[[str, Sequence[Case]], list[int]]
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     """Yield what there is to measure."""
     evaluator = network(model)
-    search = partial(_searched, evaluator, context)
+    search = partial(_searched, evaluator, context, 0)
+    solving = partial(_searched, evaluator, context, _SOLVED_EMPTIES)
     policy = partial(_likeliest, evaluator)
     for name, goal in _SETS.items():
         path = context.shared / "oracles" / "05-connect-four" / f"pons_{name}.csv"
         yield Measurement(
             f"wrong moves in {name}, {_SIMULATIONS} simulations",
             partial(_wrong, path, context, search, _MOST_WRONG, False),
+        )
+        yield Measurement(
+            f"wrong moves in {name}, {_SIMULATIONS} simulations that solve ends",
+            partial(_wrong, path, context, solving, _MOST_WRONG, False),
         )
         yield Measurement(
             f"wrong moves in {name}, policy alone",
@@ -72,11 +78,16 @@ def _wrong(
 
 
 def _searched(
-    evaluator: pyengine.OnnxEvaluator, context: Context, name: str, cases: Sequence[Case]
+    evaluator: pyengine.OnnxEvaluator,
+    context: Context,
+    empties: int,
+    name: str,
+    cases: Sequence[Case],
 ) -> list[int]:
     game = pyengine.load_game(_GAME)
+    player = context.engine(game, evaluator, _SIMULATIONS, endgame_solver_empties=empties)
     chosen: list[int] = []
-    with closing(context.engine(game, evaluator, _SIMULATIONS)) as engine:
+    with closing(player) as engine:
         for begin in range(0, len(cases), _CHUNK):
             context.say(f"{name}: {begin} of {len(cases)} positions searched")
             states = [case.state(game) for case in cases[begin : begin + _CHUNK]]

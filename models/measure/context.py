@@ -70,19 +70,19 @@ class Context:
         return cases[::_QUICK] if self.quick else cases
 
     def engine(
-        self, game: pyengine.Game, evaluator: Any, simulations: int, algorithm: str = "puct"
+        self, game: pyengine.Game, evaluator: Any, simulations: int, **settings: Any
     ) -> pyengine.Engine:
         """Return a player that searches many trees at once, each like a serial search."""
         return pyengine.Engine(
             game,
             evaluator,
-            algorithm=algorithm,
             simulations=simulations,
             threads=self.threads,
             batch_size=_BATCH,
             in_flight=1,
             reuse_tree=False,
             seed=self.seed,
+            **settings,
         )
 
     def opponent(self, name: str) -> pyengine.OnnxEvaluator:
@@ -99,7 +99,7 @@ class Context:
         self,
         game: str,
         ours: tuple[Any, int],
-        theirs: tuple[str, int],
+        theirs: tuple[Any, int],
         name: str,
         *,
         games: int,
@@ -112,15 +112,17 @@ class Context:
         Args:
             game: by name.
             ours: the evaluator that is measured, and its simulations.
-            theirs: "rollout", or the name of a network of others, and its simulations.
+            theirs: an evaluator, "rollout" or the name of a network of others, and its simulations.
             name, games, plies, least, more_than: see :meth:`play`.
 
         """
         played = pyengine.load_game(game)
-        other = "rollout" if theirs[0] == "rollout" else self.opponent(theirs[0])
+        other, simulations = theirs
+        if isinstance(other, str) and other != "rollout":
+            other = self.opponent(other)
         with (
             closing(self.engine(played, *ours)) as a,
-            closing(self.engine(played, other, theirs[1])) as b,
+            closing(self.engine(played, other, simulations)) as b,
         ):
             return self.play(name, a, b, games, plies=plies, least=least, more_than=more_than)
 

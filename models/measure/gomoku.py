@@ -1,4 +1,4 @@
-"""Gomoku: a network of others on 8x8, and searches with playouts on 8x8 and 15x15."""
+"""Gomoku: a network of others on 8x8, the first one on 15x15, and playouts on both."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import pyengine
 from measure.context import Context, Measurement, network
+from measure.findings import Finding
+from measure.history import bundled_at
 
 __all__ = ["measurements"]
 
 _SIMULATIONS = 200
 _PLAYOUTS = 5000
+_GAMES = 400  # against a network
+#: The first network for boards of several sizes, normalised otherwise in training than in its file.
+_FIRST = ("040f65c", "f4786ec4955455163ce1fef65397476d4a9a90b9fc5b1e042e7b357691d76ce9")
 
 
 def measurements(model: Path, context: Context) -> Iterator[Measurement]:
@@ -25,9 +31,13 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
             small,
             (evaluator, _SIMULATIONS),
             ("gomoku8x8_5", _SIMULATIONS),
-            games=400,
-            least=0.6,
+            games=_GAMES,
+            least=0.92,
         ),
+    )
+    yield Measurement(
+        f"15x15 against the first network, {_SIMULATIONS} simulations each",
+        partial(_against_first, context, large, evaluator),
     )
     for board, game, least in (("8x8", small, 0.95), ("15x15", large, None)):
         yield Measurement(
@@ -41,3 +51,13 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
                 least=least,
             ),
         )
+
+
+def _against_first(
+    context: Context, game: str, evaluator: pyengine.OnnxEvaluator, name: str
+) -> Finding:
+    commit, sha256 = _FIRST
+    first = network(bundled_at(commit, "gomoku", sha256, context))
+    return context.duel(
+        game, (evaluator, _SIMULATIONS), (first, _SIMULATIONS), name, games=_GAMES, least=0.6
+    )

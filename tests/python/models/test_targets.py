@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -247,7 +249,43 @@ def test_what_cannot_be_measured_is_told_and_the_rest_is_measured(
     told = capsys.readouterr()
     assert status == 2
     assert told.out == ""
-    assert told.err.count("expected the test set pons_L3_R1.csv") == 2
+    assert told.err.count("expected the test set pons_L3_R1.csv") == 3
+
+
+def test_a_network_of_the_history_is_found(
+    tmp_path: Path, context: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the commit that is named, with the digest that is expected, and kept."""
+    from measure import history
+
+    def git(*words: str) -> str:
+        told = subprocess.run(
+            ["git", "-c", "user.name=n", "-c", "user.email=e@e", *words],
+            cwd=tmp_path,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return told.stdout.strip()
+
+    file = tmp_path / "models" / "small.onnx"
+    file.parent.mkdir()
+    git("init", "-q")
+    file.write_bytes(b"first")
+    git("add", "models")
+    git("commit", "-q", "-m", "first")
+    first = git("rev-parse", "HEAD")
+    file.write_bytes(b"second")
+    git("commit", "-q", "-a", "-m", "second")
+    monkeypatch.setattr(history, "ROOT", tmp_path)
+    digest = hashlib.sha256(b"first").hexdigest()
+    with pytest.raises(pyengine.ConfigError, match="SHA-256 00, found a7"):
+        history.bundled_at(first, "small", "00", context)
+    with pytest.raises(pyengine.ConfigError, match=r"no-commit.*its whole history"):
+        history.bundled_at("no-commit", "small", digest, context)
+    assert history.bundled_at(first, "small", digest, context).read_bytes() == b"first"
+    monkeypatch.setattr(history, "ROOT", tmp_path / "models" / "elsewhere")
+    assert history.bundled_at(first, "small", digest, context).read_bytes() == b"first"
 
 
 def test_each_run_file_has_targets() -> None:
