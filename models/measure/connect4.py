@@ -1,10 +1,11 @@
-"""Connect Four: wrong moves in Pons' test sets, and a network of others."""
+"""Connect Four: wrong moves in Pons' test sets and new positions, and a network of others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 import pyengine
 from measure.context import Context, Measurement, network
 from measure.findings import Finding, share
-from measure.pons import Case, Solver, keeps, read_set
+from measure.pons import Case, Solver, keeps, new_cases, read_set
 
 __all__ = ["measurements"]
 
@@ -22,10 +23,13 @@ _SOLVED_EMPTIES = 24  #: endgame_solver_empties of a search that solves ends, as
 _MOST_WRONG = 0.005  #: asked of a search
 #: Most wrong moves of the policy alone, a goal.
 _SETS = {"L3_R1": 0.10, "L2_R1": 0.15, "L2_R2": 0.15, "L1_R1": 0.20, "L1_R2": 0.20, "L1_R3": 0.20}
+_NEW = 500  # positions that nobody tuned for
 _MATCH_GAMES = 600
 _MATCH_SIMULATIONS = 100
 _CHUNK = 64  # positions between two reports
 
+#: Finds positions; the solver is there for those that are not solved yet.
+Cases = Callable[[Solver], Sequence[Case]]
 #: Chooses a move in each position.
 Chooser = Callable[[str, Sequence[Case]], list[int]]
 
@@ -36,19 +40,23 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     search = partial(_searched, evaluator, context, 0)
     solving = partial(_searched, evaluator, context, _SOLVED_EMPTIES)
     policy = partial(_likeliest, evaluator)
-    for name, goal in _SETS.items():
-        path = context.shared / "oracles" / "05-connect-four" / f"pons_{name}.csv"
+    folder = context.shared / "oracles" / "05-connect-four"
+    sets: dict[str, tuple[Cases, float | None]] = {
+        name: (partial(_of_file, folder / f"pons_{name}.csv"), goal) for name, goal in _SETS.items()
+    }
+    sets["new positions"] = (partial(_new, context), None)
+    for name, (cases, goal) in sets.items():
         yield Measurement(
             f"wrong moves in {name}, {_SIMULATIONS} simulations",
-            partial(_wrong, path, context, search, _MOST_WRONG, False),
+            partial(_wrong, cases, context, search, _MOST_WRONG, False),
         )
         yield Measurement(
             f"wrong moves in {name}, {_SIMULATIONS} simulations that solve ends",
-            partial(_wrong, path, context, solving, _MOST_WRONG, False),
+            partial(_wrong, cases, context, solving, _MOST_WRONG, False),
         )
         yield Measurement(
             f"wrong moves in {name}, policy alone",
-            partial(_wrong, path, context, policy, goal, True),
+            partial(_wrong, cases, context, policy, goal, True),
         )
     yield Measurement(
         f"against connect4_sunshine, {_MATCH_SIMULATIONS} simulations each",
@@ -64,17 +72,34 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
 
 
 def _wrong(
-    path: Path, context: Context, choose: Chooser, most: float, goal: bool, name: str
+    cases_of: Cases,
+    context: Context,
+    choose: Chooser,
+    most: float | None,
+    goal: bool,
+    name: str,
 ) -> Finding:
     """Count moves that give a win or a draw away."""
-    cases = context.some(read_set(path))
-    chosen = choose(name, cases)
-    wrong = []
     with Solver(context.work.parent) as solver:
+        cases = context.some(cases_of(solver))
+        chosen = choose(name, cases)
+        wrong = []
         for number, (case, move) in enumerate(zip(cases, chosen, strict=True), 1):
             wrong.append(not keeps(case, move, solver))
             context.say(f"{name}: {sum(wrong)} of {number}")
     return share(name, wrong, most=most, goal=goal)
+
+
+def _of_file(path: Path, _: Solver) -> Sequence[Case]:
+    return read_set(path)
+
+
+def _new(context: Context, solver: Solver) -> Sequence[Case]:
+    cases = []
+    for case in islice(new_cases(context.seed, solver), _NEW):
+        cases.append(case)
+        context.say(f"{len(cases)} of {_NEW} new positions solved")
+    return cases
 
 
 def _searched(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import shutil
 import subprocess
@@ -197,6 +198,27 @@ def test_the_solver_finds_the_scores_of_every_column(
         for action in given.state(game).legal_actions():
             if given.value >= 0:
                 assert keeps(asked, action, solver) == keeps(given, action, solver), given.moves
+
+
+def test_new_positions_follow_from_the_seed_and_are_solved(solver: Any) -> None:
+    """Each can be lost by a move; the columns have the values that the engine's solver finds."""
+    from measure.pons import new_cases
+
+    game = pyengine.load_game("connect_four")
+    exact = pyengine.Solver(game, table_mb=16, threads=1)
+    found = list(itertools.islice(new_cases(3, solver), 3))
+    assert found == list(itertools.islice(new_cases(3, solver), 3))
+    for given in found:
+        state = given.state(game)
+        assert 14 <= len(given.moves) < 28
+        assert len(exact.solve(state, score=True).pv) >= 14
+        assert exact.solve(state).value == given.value
+        for action in state.legal_actions():
+            after = state.clone()
+            after.apply_action(action)
+            value = after.returns()[state.current_player()] if after.is_terminal() else None
+            assert given.columns[action] == (-exact.solve(after).value if value is None else value)
+        assert any(each not in (None, given.value) for each in given.columns)
 
 
 def test_a_match_goes_on_where_it_was_stopped(context: Any) -> None:
