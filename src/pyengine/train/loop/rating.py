@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.train.loop.sparse import Factors
+
 __all__ = ["Pairing", "Rating", "ratings"]
 
 _ELO = 400 / math.log(10)  # of a factor e in the odds
@@ -116,34 +118,47 @@ class _Fit:
 
     def __init__(self, met: _Met, others: list[int]) -> None:
         place = {player: number for number, player in enumerate(others)}
-        #: [pairs, players]: 1 and -1 for the two who met; the anchor has no column
-        self._sides = np.zeros((len(met), len(others)))
-        for row, two in enumerate(met):
-            for player, sign in zip(two, (1.0, -1.0), strict=True):
-                if player in place:
-                    self._sides[row, place[player]] = sign
+        self._count = len(others)
+        #: [pairs, 2]: places of the two who met; the anchor's is behind all others
+        self._places = np.array([[place.get(each, self._count) for each in two] for two in met])
         self._points = np.array([points for points, _ in met.values()])
         self._games = np.array([games for _, games in met.values()])
 
     def solve(self) -> tuple[_Vector, _Vector]:
         """Return the likeliest strengths and their standard errors, by Newton's method."""
-        strengths = np.zeros(self._sides.shape[1])
+        strengths = np.zeros(self._count)
         for _ in range(_STEPS):
-            gaps = self._sides @ strengths
-            slope = self._sides.T @ (self._points - self._games * _expected(gaps))
-            step = np.linalg.solve(self._information(gaps), slope)
+            slope = self._summed(self._points - self._games * _expected(self._gaps(strengths)))
+            step = np.array(self._information(strengths).solve(slope.tolist()))
             strengths = strengths + self._shortened(strengths, step)
             if float(np.abs(step).max()) < _ENOUGH:
                 break
-        covariance = np.linalg.inv(self._information(self._sides @ strengths))
-        return strengths, np.sqrt(np.diag(covariance))
+        return strengths, np.sqrt(self._information(strengths).inverse_diagonal())
 
-    def _information(self, gaps: _Vector) -> _Vector:
-        """Return Fisher's information, minus the second derivative of the logarithm."""
-        expected = _expected(gaps)
-        weights = self._games * expected * (1 - expected)
-        found: _Vector = self._sides.T @ (weights[:, None] * self._sides)
+    def _gaps(self, strengths: _Vector) -> _Vector:
+        """Return by how much the first of each two is the stronger one."""
+        first, second = np.append(strengths, 0.0)[self._places.T]
+        found: _Vector = first - second
         return found
+
+    def _summed(self, of_pairs: _Vector, sign: float = -1.0) -> _Vector:
+        """Return each player's sum of what his pairs have, times ``sign`` where he is second."""
+        first, second = (
+            np.bincount(places, of_pairs, self._count + 1) for places in self._places.T
+        )
+        found: _Vector = (first + sign * second)[:-1]
+        return found
+
+    def _information(self, strengths: _Vector) -> Factors:
+        """Return Fisher's information, minus the second derivative of the logarithm."""
+        expected = _expected(self._gaps(strengths))
+        weights = self._games * expected * (1 - expected)
+        links = {
+            (a, b): -weight
+            for (a, b), weight in zip(self._places.tolist(), weights.tolist(), strict=True)
+            if self._count not in (a, b)
+        }
+        return Factors(self._summed(weights, sign=1.0).tolist(), links)
 
     def _shortened(self, strengths: _Vector, step: _Vector) -> _Vector:
         """Return the step, halved until it makes the games no less likely."""
@@ -156,7 +171,7 @@ class _Fit:
 
     def _likelihood(self, strengths: _Vector) -> float:
         """Return the logarithm of the probability of the games."""
-        gaps = self._sides @ strengths
+        gaps = self._gaps(strengths)
         return float(np.sum(self._points * gaps - self._games * np.logaddexp(0.0, gaps)))
 
 
