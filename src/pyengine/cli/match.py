@@ -76,6 +76,10 @@ _Record: TypeAlias = Annotated[
 _Concurrent: TypeAlias = Annotated[
     int | None, typer.Option("--concurrent", min=1, help="Games at once.")
 ]
+_MaxPlies: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--max-plies", min=1, help="A game of so many plies without an end is a draw."),
+]
 
 _PLAYER = (
     "A bundled network, MODEL.onnx, rollout, POLICY.npz or uniform, which search; value:MODEL "
@@ -112,6 +116,7 @@ def match(
     sprt: _Sprt = None,
     record: _Record = None,
     concurrent: _Concurrent = None,
+    max_plies: _MaxPlies = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Play two players against each other: score, Elo and intervals. Colours alternate."""
@@ -135,6 +140,7 @@ def match(
         "games": games,
         "seed": seed,
         "concurrent_games": concurrent,
+        "max_plies": max_plies,
         "record": None if record is None else common.output_file(record),
         "names": (a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
         "openings": _openings(played, plies, openings_evaluator or judge, max_value, policy),

@@ -17,7 +17,7 @@ from pyengine.integers import integer
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player, player_of
-from pyengine.match.record import Record, replay
+from pyengine.match.record import Record, replay, result_of
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
 from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState
 
@@ -47,6 +47,7 @@ def match(
     openings: Openings | Sequence[Sequence[int]] | None = None,
     sprt: Sprt | None = None,
     concurrent_games: int | None = None,
+    max_plies: int | None = None,
     record: str | os.PathLike[str] | None = None,
     names: tuple[str, str] = ("a", "b"),
     confidence: float = 0.95,
@@ -68,6 +69,9 @@ def match(
         concurrent_games: games at once, whose searches share batches (``Engine.search_many``);
             None = 64 or twice the largest ``batch_size``, and 1 where an engine has a budget in
             seconds, which would be for all games together.
+        max_plies: a game that has so many plies, the opening's included, and no end is a draw; None
+            = none is cut short. Where searches look ahead in a user's game, it must be below the
+            game's ``max_game_length`` by as much.
         record: a file of JSON lines, one a finished game. Where it exists the match goes on; a file
             of other arguments is refused (``games``, ``sprt`` and ``concurrent_games`` may differ).
             A network is told by its content, Python by code and values. What cannot be told, such
@@ -94,11 +98,22 @@ def match(
     games, seed = integer("games", games, 1), integer("seed", seed, 0)
     if concurrent_games is not None:
         concurrent_games = integer("concurrent_games", concurrent_games, 1)
+    if max_plies is not None:
+        max_plies = integer("max_plies", max_plies, 1)
     _check(names, confidence, sprt)
     check_callback("on_progress", on_progress)
     players = (player_of(a, "a"), player_of(b, "b"))
-    chosen = Openings() if openings is None else openings
-    terms = _Terms(_game_of(players, game), players, names, seed, chosen, games, sprt, confidence)
+    terms = _Terms(
+        game=_game_of(players, game),
+        players=players,
+        names=names,
+        seed=seed,
+        openings=Openings() if openings is None else openings,
+        games=games,
+        sprt=sprt,
+        confidence=confidence,
+        max_plies=max_plies,
+    )
     with closing(terms.book()) as book, closing(terms.record(record, book)) as kept:
         played = _Match(terms, book, kept)
         return played.play(concurrent_games or _concurrent(players), on_progress)
@@ -148,6 +163,7 @@ class _Terms:
     games: int
     sprt: Sprt | None
     confidence: float
+    max_plies: int | None
 
     def book(self) -> Book:
         """Return the openings. Raises ConfigError where there are too few of them."""
@@ -161,7 +177,7 @@ class _Terms:
 
     def record(self, file: str | os.PathLike[str] | None, book: Book) -> Record:
         """Open the record. Raises ConfigError where it is another match's."""
-        return Record(file, self.game, self._arguments, book)
+        return Record(file, self.game, self._arguments, book, self.max_plies)
 
     def _arguments(self) -> dict[str, Any]:
         """What must be equal for a match to go on."""
@@ -183,11 +199,11 @@ class _Terms:
             "seed": self.seed,
             "openings": book,
         }
-        rules = rules_of(self.game)
-        return arguments if rules is None else {**arguments, "rules": rules}
+        given = {"rules": rules_of(self.game), "max_plies": self.max_plies}
+        return arguments | {name: value for name, value in given.items() if value is not None}
 
 
-@dataclass
+@dataclass(eq=False)
 class _Seat:
     """A game in progress."""
 
@@ -201,15 +217,18 @@ class _Seat:
         """Whose turn it is: 0 for a, 1 for b."""
         return int(self.state.current_player() != self.a_plays)
 
-    def finished(self) -> GameRecord:
-        """Return the game, which is over."""
-        points = self.state.returns()[self.a_plays]
+    def finished(self, max_plies: int | None) -> GameRecord | None:
+        """Return the game when it is over."""
+        plies = len(self.opening) + len(self.moves)
+        result = result_of(self.state, plies, self.a_plays, max_plies)
+        if result is None:
+            return None
         return GameRecord(
             pair=self.pair,
             a_plays=self.a_plays,
             opening=self.opening,
             moves=tuple(self.moves),
-            result=(points > 0) - (points < 0),
+            result=result,
         )
 
 
@@ -241,9 +260,13 @@ class _Match:
                 yield _Seat(pair, a_plays, opening, self._start(opening), [])
 
     def _start(self, opening: tuple[int, ...]) -> State:
-        state = replay(self._terms.game, opening)
+        state, most = replay(self._terms.game, opening), self._terms.max_plies
         if state.is_terminal():
             raise ConfigError(f"openings: expected an open game, found {list(opening)}, which ends")
+        if most is not None and len(opening) >= most:
+            raise ConfigError(
+                f"openings: expected fewer than max_plies, {most}, moves, found {len(opening)}"
+            )
         return state
 
     def play(self, concurrent: int, on_progress: OnProgress | None) -> MatchResult:
@@ -273,13 +296,15 @@ class _Match:
         for seat, action in zip(mine, actions, strict=True):
             player.apply(seat.state, action)
             seat.moves.append(action)
+        ended = set()
         for seat in mine:
-            if seat.state.is_terminal():
-                over = seat.finished()
+            over = seat.finished(self._terms.max_plies)
+            if over is not None:
                 self._record.add(over)
                 self._done.append(over)
                 self._test.add(over)
-        return [seat for seat in seats if not seat.state.is_terminal()]
+                ended.add(seat)
+        return [seat for seat in seats if seat not in ended]
 
     def _result(self, end: MatchEnd) -> MatchResult:
         return MatchResult(

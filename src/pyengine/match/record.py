@@ -18,7 +18,7 @@ from pyengine.locks import Lock, lock
 from pyengine.match.openings import Book
 from pyengine.match.result import GameRecord
 
-__all__ = ["Record", "replay"]
+__all__ = ["Record", "replay", "result_of"]
 
 _VERSION = 1
 _MARK = "pyengine_match"
@@ -42,6 +42,7 @@ class Record:
         arguments: returns those of the match, plain values; called when the file is known to be
             absent, empty or a record.
         book: the openings, which those of the file must be among.
+        max_plies: of a game; one without an end is then a draw. None = no limit.
 
     Raises:
         ConfigError: the file is that of a match with other arguments, which are told, or another
@@ -56,6 +57,7 @@ class Record:
         game: Game,
         arguments: Callable[[], dict[str, Any]],
         book: Book,
+        max_plies: int | None,
     ) -> None:
         """Read the file; see the class."""
         self.games: list[GameRecord] = []
@@ -65,7 +67,7 @@ class Record:
         file = path_of("record", path)
         self._lock = _locked(file)
         try:
-            reader = _Reader(file, self._lock, game, book)
+            reader = _Reader(file, self._lock, game, book, max_plies)
             self._begin, self._end = reader.read(arguments, self.games)
         except BaseException:
             self.close()
@@ -104,6 +106,14 @@ def replay(game: Game, moves: tuple[int, ...]) -> State:
     return state
 
 
+def result_of(state: State, plies: int, a_plays: int, max_plies: int | None) -> int | None:
+    """Return a's result of a game after so many plies, 1, 0 or -1; None where it goes on."""
+    if state.is_terminal():
+        points = state.returns()[a_plays]
+        return (points > 0) - (points < 0)
+    return 0 if max_plies is not None and plies >= max_plies else None
+
+
 def _line(value: dict[str, Any]) -> bytes:
     return (json.dumps(value) + "\n").encode()
 
@@ -124,11 +134,14 @@ def _locked(file: Path) -> Lock:
 class _Reader:
     """Reads the file of a match and changes nothing of it."""
 
-    def __init__(self, path: Path, held: Lock, game: Game, book: Book) -> None:
+    def __init__(
+        self, path: Path, held: Lock, game: Game, book: Book, max_plies: int | None
+    ) -> None:
         self._path = path
         self._held = held
         self._game = game
         self._book = book
+        self._max_plies = max_plies
         self._number = 0  # of the line that is read, from 1
         self._lines: dict[tuple[int, int], int] = {}  # of each game
         self._openings: dict[int, tuple[int, ...]] = {}
@@ -248,12 +261,13 @@ class _Reader:
             raise ValueError(f"expected an open game, found {list(record.opening)}, which ends")
         for move in record.moves:
             state.apply_action(move)
-        if not state.is_terminal():
+        plies = len(record.opening) + len(record.moves)
+        result = result_of(state, plies, record.a_plays, self._max_plies)
+        if result is None:
             raise ValueError("expected moves that end the game, found an open one")
-        points = state.returns()[record.a_plays]
-        if (points > 0) - (points < 0) != record.result:
+        if result != record.result:
             raise ValueError(
-                f"expected moves that end with the result {record.result}, found {points}"
+                f"expected moves that end with the result {record.result}, found {result}"
             )
 
     def _no_record(self, line: bytes) -> DataError:

@@ -527,6 +527,24 @@ def test_a_record_of_other_arguments_is_refused(tmp_path: Path) -> None:
     assert record.read_bytes() == before
 
 
+def test_a_game_of_max_plies_is_drawn_and_kept(tmp_path: Path) -> None:
+    """Games that end before it are counted as they end; the record is of this limit."""
+    record = tmp_path / "games.jsonl"
+    whole = play(lowest, highest, games=20)
+    cut = play(lowest, highest, games=20, max_plies=12, record=record)
+    before = {(one.pair, one.a_plays): one for one in whole.records}
+    short = [one for one in cut.records if len(one.opening + one.moves) < 12]
+    assert 0 < len(short) < 20
+    for one in cut.records:
+        same = before[one.pair, one.a_plays]
+        assert one.moves == same.moves[: 12 - len(one.opening)]
+        assert one.result == (same.result if one.moves == same.moves else 0)
+    again = play(lowest, highest, games=20, max_plies=12, record=record)
+    assert again.records == cut.records
+    with pytest.raises(ConfigError, match="max_plies: expected None, found 12"):
+        play(lowest, highest, games=20, record=record)
+
+
 def test_two_matches_do_not_write_one_record(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     met: list[str] = []

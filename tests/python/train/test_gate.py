@@ -21,6 +21,7 @@ from pyengine.train.loop.part_gate import work
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.rating import ratings
 from pyengine.train.loop.state import Best, RunFolder
+from toy_games import ToyGame, ToyState
 
 TIC_TAC_TOE = pyengine.load_game("tic_tac_toe")
 CONNECT_FOUR = pyengine.load_game("connect_four")
@@ -78,6 +79,15 @@ def test_games_are_shared_between_boards() -> None:
     games = [pyengine.load_game(f"mnk(rows={n},columns={n},k=3)") for n in (3, 4, 5)]
     config = GateConfig(mode="latest", games=11, simulations=4)
     assert play_gate("uniform", "uniform", games, config).games == 11
+
+
+def test_games_without_an_end_are_drawn() -> None:
+    """And their openings are shorter than max_plies."""
+    game = pyengine.as_game(ToyGame(ToyState))
+    config = GateConfig(mode="latest", games=4, simulations=4, plies=4)
+    for max_plies in (3, 12):
+        found = play_gate("uniform", "uniform", [game], config, max_plies=max_plies)
+        assert (found.games, found.draws) == (4, 4)
 
 
 def test_an_interrupted_match_of_a_gate_goes_on(tmp_path: Path) -> None:

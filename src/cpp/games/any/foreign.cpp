@@ -76,7 +76,8 @@ void check_length(const ForeignRules& rules, std::size_t plies) {
   throw ConfigError(of(rules) + "expected an end within max_game_length, " +
                     std::to_string(longest) +
                     " plies, found none; apply_action() must change the state itself, and a game "
-                    "that lasts longer must declare its max_game_length");
+                    "that lasts longer must declare its max_game_length; max_plies of self-play and "
+                    "matches draws a game without an end");
 }
 
 std::vector<long long> legal_of(const ForeignState& state) {

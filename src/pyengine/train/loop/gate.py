@@ -68,6 +68,7 @@ def play_gate(
     config: GateConfig,
     *,
     seed: int = 0,
+    max_plies: int | None = None,
     stop: Callable[[], bool] | None = None,
     on_progress: Callable[[MatchResult], object] | None = None,
     record: Path | None = None,
@@ -83,6 +84,7 @@ def play_gate(
         games: they share the matches' games; one match each.
         config: see :class:`GateConfig`.
         seed: of the openings.
+        max_plies: of a game, see :func:`~pyengine.match`.
         stop: asked after each round of moves, and by a thread during it; True interrupts.
         on_progress: called with the result of the match that is played, after each round.
         record: start of the files that keep finished games: an interrupted match goes on.
@@ -111,7 +113,7 @@ def play_gate(
 
         file = None if start is None else start.with_name(f"{start.name}-{number}.jsonl")
         with _sides(evaluators, game, config, stop) as sides:
-            result = _match(sides, count, config, seed, file, go_on)
+            result = _match(sides, count, config, seed, max_plies, file, go_on)
         results.append(result)
         interrupted = stop is not None and stop() and result.games < count
     return _result(results, counts, config, interrupted)
@@ -186,18 +188,21 @@ def _match(
     games: int,
     config: GateConfig,
     seed: int,
+    max_plies: int | None,
     record: Path | None,
     on_progress: Callable[[MatchResult], bool],
 ) -> MatchResult:
     """Play one match; what there is of it where it is to stop."""
+    plies = config.plies if max_plies is None else min(config.plies, max_plies - 1)
     sprt = Sprt(elo0=config.elo0, elo1=config.elo1) if config.method == "sprt" else None
     try:
         return match(
             *sides,
             games=games,
             seed=seed,
-            openings=Openings(plies=_plies(sides[0].game, config.plies, seed)),
+            openings=Openings(plies=_plies(sides[0].game, plies, seed)),
             sprt=sprt,
+            max_plies=max_plies,
             record=record,
             names=("candidate", "best"),
             on_progress=on_progress,

@@ -148,6 +148,7 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
         part.run.games,
         config,
         seed=seed,
+        max_plies=part.run.selfplay_config(0).max_plies,
         stop=lambda: part.stopping,
         on_progress=show,
         record=part.folder.log / f"match-{step:08d}-{other.step:08d}-{kind}{settings}",
