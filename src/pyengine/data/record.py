@@ -70,8 +70,8 @@ class FinishedGame:
         bits: uint8[n,P,B]: planes of 0 and 1, see :class:`Layout`.
         fill: float32[n,F]: planes of one number.
         dense: float32[n,D,H*W]: planes with a number a point.
-        visits: uint16[n,A]: visit counts by action, scaled down where one exceeds 65,535; of
-            searches by Gumbel their improved policy in units of 1/65,535.
+        visits: uint16[n,A]: visit counts by action, which self-play scales down where one exceeds
+            65,535; of searches by Gumbel their improved policy in units of 1/65,535.
         root_value: float32[n]: the search's value for the player to move.
         network_value: float32[n]: the evaluator's value before any search, for the player to move:
             the network's, 0 of ``"uniform"``, the result of playouts of ``"rollout"``. NaN where
@@ -153,12 +153,25 @@ class FinishedGame:
             self._check_whole(name, most)
         if self.taught is not None:
             self._check_whole("taught", 1)
+        self._check_targets()
         for name in _FLOATS:
             self._check_fits_float32(name)
         if not np.all(np.isfinite(self.root_value)):
             raise ConfigError("root_value must be finite, found NaN or infinity")
         if layout.surprise:
             self._check_surprise()
+
+    def _check_targets(self) -> None:
+        """Refuse full searches without visits, unless they are no policy targets."""
+        taught = self._column("full") != 0
+        if self.taught is not None:
+            taught &= self._column("taught") != 0
+        empty = np.flatnonzero(taught & ~self._column("visits").any(axis=1))
+        if empty.size > 0:
+            raise ConfigError(
+                "visits of a full search must not all be 0 where they are taught, "
+                f"found row {empty[0]}"
+            )
 
     def _check_surprise(self) -> None:
         column = self._column("surprise")

@@ -50,10 +50,10 @@ class SgfReport:
         return "\n".join(lines)
 
 
-_SCORE = re.compile(r"[.,]?\d")  # what a winner's score begins with
-_NOTHING = re.compile(r"0+([.,]0*)?")  # a score of a draw
-_RESIGNED = re.compile("R|RES.*")
-_LATE = re.compile("T|TIME.*|F|FORF.*")
+_SCORE = re.compile(r"(\d+([.,]\d*)?|[.,]\d+)[\d/ ]*(P(OIN)?TS?|STONES?|MOKU|ZI|[子目])?\.?")
+_NOTHING = re.compile(r"0+([.,]0*)?|[.,]0+")  # a score of a draw
+_RESIGNED = re.compile(r"R(ES(IGN(S|ED|ATION)?)?)?\.?")
+_LATE = re.compile(r"(.*[\W\d])?(T|TIME.*|F|FORF.*)")
 
 
 class _Skip(Exception):  # noqa: N818  # it is no error
@@ -237,14 +237,14 @@ def _outcome(result: str, rules: SgfRules, end: State) -> tuple[float, int]:
     """What Black got, and who resigned (-1 = nobody)."""
     text = result.strip().upper()
     black, margin = text[:2] == "B+", text[2:].strip()
-    if text in ("0", "DRAW", "JIGO"):
+    if text in ("DRAW", "JIGO") or _NOTHING.fullmatch(text):
         return 0.0, -1
     won = text[:2] in ("B+", "W+")
     if won and _NOTHING.fullmatch(margin):
         return 0.0, -1
     if won and _RESIGNED.fullmatch(margin):
         return (1.0 if black else -1.0), int(black)
-    if won and (not margin or _SCORE.match(margin)):
+    if won and (not margin or _SCORE.fullmatch(margin)):
         return (1.0 if black else -1.0), -1
     if rules.pass_action is None and end.is_terminal():
         return end.returns()[0], -1

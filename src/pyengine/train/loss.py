@@ -191,7 +191,8 @@ def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:
     mix = config.root_value_mix
     if mix == 0 or "root_value" not in batch:
         return batch["value"]
-    return (1 - mix) * batch["value"] + mix * batch["root_value"]
+    # A network's values, and so a search's, may lie outside; an outcome cannot.
+    return (1 - mix) * batch["value"] + mix * batch["root_value"].clamp(-1, 1)
 
 
 def outcome_shares(value: Tensor) -> Tensor:

@@ -212,9 +212,9 @@ def test_rows_of_a_batch_have_symmetries_of_their_own(rng: random.Random, tmp_pa
 
 def test_a_row_without_visits_has_a_policy_of_zeros(rng: random.Random, tmp_path: Path) -> None:
     game, spec = CASES["tic_tac_toe"]
-    one = finished(game, spec, 0, rng)
+    one = finished(game, spec, 0, rng, full=0.0)
     empty = dataclasses.replace(one, visits=np.zeros_like(one.visits))
-    dataset = Dataset(write(tmp_path, game, spec, [empty]))
+    dataset = Dataset(write(tmp_path, game, spec, [empty]), full_only=False)
     assert not np.any(dataset[0]["policy"])
 
 

@@ -265,6 +265,20 @@ def test_a_number_that_its_column_cannot_hold_is_refused(
         writer.add(dataclasses.replace(game, **{name: column}))
 
 
+def test_a_full_search_without_visits_is_refused_unless_it_teaches_no_policy(
+    rng: random.Random, tmp_path: Path
+) -> None:
+    (game,) = some(rng, 1)
+    visits, taught = game.visits.copy(), np.ones(len(game.visits), np.uint8)
+    visits[2] = taught[2] = 0
+    bad = dataclasses.replace(game, visits=visits, taught=None)
+    with ShardWriter(tmp_path, TIC, PLAIN) as writer:
+        with pytest.raises(ConfigError, match=r"^visits of a full search .* found row 2"):
+            writer.add(bad)
+        writer.add(dataclasses.replace(bad, taught=taught))
+        writer.add(dataclasses.replace(bad, full=taught, number=1))
+
+
 def crash_at(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Let the process die where this file would be written."""
     real = files.write_durably

@@ -20,7 +20,12 @@ onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import Block  # noqa: E402
 from pyengine.train.graph import folded  # noqa: E402
-from pyengine.train.loss import losses, outcome_shares, regularisation  # noqa: E402
+from pyengine.train.loss import (  # noqa: E402
+    losses,
+    outcome_shares,
+    regularisation,
+    value_target,
+)
 from pyengine.train.network import parameters_of  # noqa: E402
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
@@ -271,6 +276,8 @@ def test_the_root_value_may_share_in_the_target() -> None:
     }
     outputs = (torch.zeros(1, 1), torch.tensor([[0.25]]))
     assert losses(outputs, batch, LossConfig(root_value_mix=0.75)).value.item() == 0
+    beyond = batch | {"root_value": torch.tensor([5.0])}
+    assert value_target(beyond, LossConfig(root_value_mix=0.75)).tolist() == [1.0]
 
 
 def test_outcomes_become_shares_with_their_value_as_mean() -> None:
