@@ -38,7 +38,7 @@ def test_games_become_a_dataset(tmp_path: Path, evaluator: str) -> None:
         evaluator,
         games=12,
         out=tmp_path,
-        config=small(),
+        config=small(resign_threshold=None),
         on_progress=lambda report: seen.append(report.games),
     )
     data = pyengine.Dataset(tmp_path)

@@ -73,11 +73,11 @@ void check_actions(const ForeignRules& rules, std::vector<long long>& actions) {
 void check_length(const ForeignRules& rules, std::size_t plies) {
   const int longest = rules.info().shape.max_game_length;
   if (plies < static_cast<std::size_t>(longest)) return;
-  throw ConfigError(of(rules) + "expected an end within max_game_length, " +
-                    std::to_string(longest) +
-                    " plies, found none; apply_action() must change the state itself, and a game "
-                    "that lasts longer must declare its max_game_length; max_plies of self-play and "
-                    "matches draws a game without an end");
+  throw ConfigError(
+      of(rules) + "expected an end within max_game_length, " + std::to_string(longest) +
+      " plies, found none; apply_action() must change the state itself, and a game "
+      "that lasts longer must declare its max_game_length; one that may last for ever needs "
+      "max_plies, of self-play and of matches");
 }
 
 std::vector<long long> legal_of(const ForeignState& state) {
