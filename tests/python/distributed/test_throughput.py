@@ -85,6 +85,7 @@ def test_the_model_foretells_the_positions_of_self_play_from_its_rows(tmp_path: 
     config = pyengine.SelfPlayConfig(
         search=pyengine.SearchConfig(simulations=20, threads=1, cache_entries=0),
         concurrent_games=8,
+        resign_threshold=None,
     )
     measured = [
         pyengine.selfplay(
