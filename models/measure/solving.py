@@ -46,14 +46,14 @@ def _value(state: pyengine.State, found: dict[str, Solved]) -> int:
 
 
 def lines_against(
-    game: pyengine.Game, choose: Callable[[list[pyengine.State]], list[int]], seat: int
+    game: pyengine.Game, choose: Callable[[list[pyengine.State]], list[int]], side: int
 ) -> list[float]:
     """Play a side against everything that the other one can play.
 
     Args:
         game: that is played.
         choose: an action for each of several states.
-        seat: 0 or 1, the side that ``choose`` plays.
+        side: 0 or 1, the side that ``choose`` plays.
 
     Returns:
         The points of that side, one for each way to play.
@@ -61,15 +61,15 @@ def lines_against(
     """
     states, points = [game.new_initial_state()], []
     while states:
-        own = [state for state in states if state.current_player() == seat]
+        own = [state for state in states if state.current_player() == side]
         after = [
             played(state, action)
             for state, action in zip(own, choose(own) if own else [], strict=True)
         ]
         for state in states:
-            if state.current_player() != seat:
+            if state.current_player() != side:
                 after += [played(state, action) for action in state.legal_actions()]
-        points += [float(state.returns()[seat]) for state in after if state.is_terminal()]
+        points += [float(state.returns()[side]) for state in after if state.is_terminal()]
         states = [state for state in after if not state.is_terminal()]
     return points
 

@@ -38,7 +38,7 @@ def _lost(evaluator: pyengine.OnnxEvaluator, context: Context, name: str) -> Fin
         def choose(states: list[pyengine.State]) -> list[int]:
             return [int(result.action) for result in engine.search_many(states)]
 
-        points = [point for seat in (0, 1) for point in lines_against(game, choose, seat)]
+        points = [point for side in (0, 1) for point in lines_against(game, choose, side)]
     return share(name, [point < 0 for point in points], complete=True, most=0.0)
 
 

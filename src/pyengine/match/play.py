@@ -204,8 +204,8 @@ class _Terms:
 
 
 @dataclass(eq=False)
-class _Seat:
-    """A game in progress."""
+class _GameInPlay:
+    """A game that is not over yet."""
 
     pair: int
     a_plays: int
@@ -245,7 +245,7 @@ class _Match:
             self._test.add(one)
         self._waiting = self._to_play(book, terms.games)
 
-    def _to_play(self, book: Book, games: int) -> Iterator[_Seat]:
+    def _to_play(self, book: Book, games: int) -> Iterator[_GameInPlay]:
         """Games that are not over yet, in order; an opening is made when its turn comes."""
         done = {(one.pair, one.a_plays) for one in self._done}
         openings = {one.pair: one.opening for one in self._done}
@@ -257,7 +257,7 @@ class _Match:
                 continue
             opening = openings[pair] if pair in openings else book.opening(pair)
             for a_plays in colours:
-                yield _Seat(pair, a_plays, opening, self._start(opening), [])
+                yield _GameInPlay(pair, a_plays, opening, self._start(opening), [])
 
     def _start(self, opening: tuple[int, ...]) -> State:
         state, most = replay(self._terms.game, opening), self._terms.max_plies
@@ -271,40 +271,40 @@ class _Match:
 
     def play(self, concurrent: int, on_progress: OnProgress | None) -> MatchResult:
         """Play all games, some at once."""
-        seats: list[_Seat] = []
+        playing: list[_GameInPlay] = []
         try:
             while not self._test.decided:
-                while len(seats) < concurrent and (seat := next(self._waiting, None)):
-                    seats.append(seat)
-                if not seats:
+                while len(playing) < concurrent and (game := next(self._waiting, None)):
+                    playing.append(game)
+                if not playing:
                     break
                 for side in (0, 1):
-                    seats = self._round(seats, side)
+                    playing = self._round(playing, side)
                 if on_progress is not None and on_progress(self._result("games")) is False:
                     return self._result("stopped")
         except KeyboardInterrupt:
             raise MatchInterrupted(self._result("interrupted")) from None
         return self._result("sprt" if self._test.decided else "games")
 
-    def _round(self, seats: list[_Seat], side: int) -> list[_Seat]:
+    def _round(self, playing: list[_GameInPlay], side: int) -> list[_GameInPlay]:
         """Let one player move wherever it is to move; return the games that go on."""
-        mine = [seat for seat in seats if seat.turn() == side]
+        mine = [game for game in playing if game.turn() == side]
         if not mine:
-            return seats
+            return playing
         player = self._terms.players[side]
-        actions = player.choose([seat.state for seat in mine])
-        for seat, action in zip(mine, actions, strict=True):
-            player.apply(seat.state, action)
-            seat.moves.append(action)
+        actions = player.choose([game.state for game in mine])
+        for game, action in zip(mine, actions, strict=True):
+            player.apply(game.state, action)
+            game.moves.append(action)
         ended = set()
-        for seat in mine:
-            over = seat.finished(self._terms.max_plies)
+        for game in mine:
+            over = game.finished(self._terms.max_plies)
             if over is not None:
                 self._record.add(over)
                 self._done.append(over)
                 self._test.add(over)
-                ended.add(seat)
-        return [seat for seat in seats if seat not in ended]
+                ended.add(game)
+        return [game for game in playing if game not in ended]
 
     def _result(self, end: MatchEnd) -> MatchResult:
         return MatchResult(

@@ -161,17 +161,17 @@ def test_tic_tac_toe_is_lost_to_nobody() -> None:
     """50 simulations a move against every line that an opponent can choose."""
     game = game_of("tic_tac_toe")
     engine = pyengine.Engine(game, "tic_tac_toe", threads=1)
-    for seat in (0, 1):
+    for side in (0, 1):
         states = [game.new_initial_state()]
         while states:
             after = []
-            own = [state for state in states if state.current_player() == seat]
+            own = [state for state in states if state.current_player() == side]
             for state, result in zip(own, engine.search_many(own, simulations=50), strict=True):
                 after.append(played(state, result.action))
             for state in states:
-                if state.current_player() != seat:
+                if state.current_player() != side:
                     after += [played(state, action) for action in state.legal_actions()]
-            assert [str(state) for state in after if state.returns()[seat] < 0] == []
+            assert [str(state) for state in after if state.returns()[side] < 0] == []
             states = [state for state in after if not state.is_terminal()]
 
 
