@@ -13,13 +13,14 @@ import numpy as np
 import pyengine
 from measure.context import Context, Measurement, network
 from measure.findings import Finding, share
-from measure.pons import Case, Solver, keeps, new_cases, read_set
+from measure.new_positions import new_cases
+from measure.pons import Case, Solver, keeps, read_set
 
 __all__ = ["measurements"]
 
 _GAME = "connect_four"
 _SIMULATIONS = 400
-_SOLVED_EMPTIES = 24  #: endgame_solver_empties of a search that solves ends, as in the run file
+_SOLVED_EMPTIES = 24  #: endgame_solver_empties where ends are solved, as in the run file
 _MOST_WRONG = 0.005  #: asked of a search
 #: Most wrong moves of the policy alone, a goal.
 _SETS = {"L3_R1": 0.10, "L2_R1": 0.15, "L2_R2": 0.15, "L1_R1": 0.20, "L1_R2": 0.20, "L1_R3": 0.20}
@@ -44,14 +45,14 @@ def measurements(model: Path, context: Context) -> Iterator[Measurement]:
     sets: dict[str, tuple[Cases, float | None]] = {
         name: (partial(_of_file, folder / f"pons_{name}.csv"), goal) for name, goal in _SETS.items()
     }
-    sets["new positions"] = (partial(_new, context), None)
+    sets["new positions"] = (partial(_new_positions, context), None)
     for name, (cases, goal) in sets.items():
         yield Measurement(
             f"wrong moves in {name}, {_SIMULATIONS} simulations",
             partial(_wrong, cases, context, search, _MOST_WRONG, False),
         )
         yield Measurement(
-            f"wrong moves in {name}, {_SIMULATIONS} simulations that solve ends",
+            f"wrong moves in {name}, {_SIMULATIONS} simulations, ends solved",
             partial(_wrong, cases, context, solving, _MOST_WRONG, False),
         )
         yield Measurement(
@@ -94,7 +95,7 @@ def _of_file(path: Path, _: Solver) -> Sequence[Case]:
     return read_set(path)
 
 
-def _new(context: Context, solver: Solver) -> Sequence[Case]:
+def _new_positions(context: Context, solver: Solver) -> Sequence[Case]:
     cases = []
     for case in islice(new_cases(context.seed, solver), _NEW):
         cases.append(case)

@@ -1,8 +1,7 @@
 """Connect Four positions of known value, and which moves keep that value.
 
 Pascal Pons' test sets: positions by their moves and score. Where the score of every column is
-given, it is used; elsewhere connect_four_solver.cpp is asked, which needs a C++ compiler. And new
-positions, by which nobody has chosen a setting.
+given, it is used; elsewhere connect_four_solver.cpp is asked, which needs a C++ compiler.
 """
 
 from __future__ import annotations
@@ -11,21 +10,15 @@ import csv
 import hashlib
 import os
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Self
 
-import numpy as np
-
 import pyengine
 
-__all__ = ["Case", "Solver", "keeps", "new_cases", "read_set"]
+__all__ = ["Case", "Solver", "keeps", "read_set"]
 
 _SOURCE = Path(__file__).with_name("connect_four_solver.cpp")
-_COLUMNS = 7
-_NEW_PLIES = range(14, 28)
-_NEW_REMAINING = 14
 
 
 @dataclass(frozen=True)
@@ -74,53 +67,6 @@ def keeps(case: Case, action: int, solver: Solver) -> bool:
     if state.is_terminal():
         return state.returns()[player] == case.value
     return not solver.reaches(f"{case.moves}{action + 1}", win=case.value == 0)
-
-
-def new_cases(seed: int, solver: Solver) -> Iterator[Case]:
-    """Yield positions like those of Pons' L2_R2 in which some move gives their value away.
-
-    Random games after 14 to 27 moves whose end is 14 moves or more away, if both play their best.
-    """
-    random = np.random.default_rng(seed)
-    game = pyengine.load_game("connect_four")
-    exact = pyengine.Solver(game, table_mb=16, threads=1)
-    while True:
-        state = game.new_initial_state()
-        for _ in range(random.choice(_NEW_PLIES)):
-            state.apply_action(int(random.choice(state.legal_actions())))
-            if state.is_terminal():
-                break
-        else:
-            if _plies_to_the_end(state, exact) < _NEW_REMAINING:
-                continue
-            columns = _solved(state, solver)
-            value = max(each for each in columns if each is not None)
-            if any(each not in (None, value) for each in columns):
-                yield Case(_moves(state), value, columns)
-
-
-def _plies_to_the_end(state: pyengine.State, exact: pyengine.Solver) -> int:
-    """Return how long a game goes on if both sides play their best."""
-    return len(exact.solve(state, score=True).pv)
-
-
-def _moves(state: pyengine.State) -> str:
-    return "".join(str(action + 1) for action in state.history())
-
-
-def _solved(state: pyengine.State, solver: Solver) -> tuple[int | None, ...]:
-    """Return the value of each move to the player to move."""
-    values: list[int | None] = [None] * _COLUMNS
-    for action in state.legal_actions():
-        after = state.clone()
-        after.apply_action(action)
-        if after.is_terminal():
-            values[action] = int(after.returns()[state.current_player()])
-        else:
-            moves = _moves(after)
-            wins, draws = (solver.reaches(moves, win=win) for win in (True, False))
-            values[action] = -1 if wins else int(not draws)
-    return tuple(values)
 
 
 class Solver:

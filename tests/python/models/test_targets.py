@@ -202,7 +202,7 @@ def test_the_solver_finds_the_scores_of_every_column(
 
 def test_new_positions_follow_from_the_seed_and_are_solved(solver: Any) -> None:
     """Each can be lost by a move; the columns have the values that the engine's solver finds."""
-    from measure.pons import new_cases
+    from measure.new_positions import new_cases
 
     game = pyengine.load_game("connect_four")
     exact = pyengine.Solver(game, table_mb=16, threads=1)
