@@ -33,6 +33,14 @@ def test_a_match_is_reported_as_text_and_as_json() -> None:
     assert fields["wins"] + fields["draws"] + fields["losses"] == fields["games"] == 6
 
 
+def test_games_may_be_cut_short() -> None:
+    """Nobody has three in a row after four moves."""
+    done = run("tic_tac_toe", "uniform", "rollout", "-n", "8", "--max-plies", "4", "--plies", "2",
+               "--games", "6", "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["draws"] == 6
+
+
 def test_each_side_may_have_settings_of_its_own(tmp_path: Path) -> None:
     record = tmp_path / "games.jsonl"
     done = run(

@@ -329,6 +329,15 @@ def test_without_games_every_candidate_has_its_line(tmp_path: Path) -> None:
     assert (line["step"], line["accepted"], "wins" in line) == (100, True, False)
 
 
+def test_the_games_of_a_gate_have_the_max_plies_of_self_play(tmp_path: Path) -> None:
+    folder = begun(tmp_path, "latest")
+    limits = "[selfplay]\nmax_plies = 3\nopening_random_moves = 0\n"
+    folder.set_run(RunFile.from_toml(limits + folder.run().text))
+    write(folder, 100)
+    (line,) = finished(folder)
+    assert (line["wins"], line["draws"], line["losses"]) == (0, 8, 0)
+
+
 def accepting(tmp_path: Path, games: int) -> RunFolder:
     """Return a run whose gate lets everybody pass who makes a draw."""
     folder = begun(tmp_path, "gate", games=games)
