@@ -35,6 +35,7 @@ _WHOLE = {"bits": 255, "visits": 65_535, "ply": 65_535, "to_move": 1, "full": 1}
 #: Columns that hold numbers of a float32; the planes of a user's game may be infinite or NaN.
 _FLOATS = ("fill", "dense", "root_value", "network_value")
 
+_ROUNDING = 1e-6  # of returns in float32
 _MOST_SURPRISE = float(np.finfo(np.float16).max)
 
 #: What the line of a game must say.
@@ -55,7 +56,7 @@ class FinishedGame:
 
     Attributes:
         number: of the game within the run; below 2^32.
-        returns: what the players got, each in [-1, 1].
+        returns: what the players got, each in [-1, 1]; they sum to 0.
         moves: uint16[plies], all of them, opening moves included.
         resigned: the player who resigned; -1 = nobody.
         resignation_off: nobody could resign, so that false resignations are counted.
@@ -77,7 +78,7 @@ class FinishedGame:
             the network's, 0 of ``"uniform"``, the result of playouts of ``"rollout"``. NaN where
             there was none.
         ply: uint16[n]: moves before the position.
-        action: uint16[n]: the move played.
+        action: uint16[n]: the move played, ``moves[ply]``.
         to_move: uint8[n]: the player to move.
         full: uint8[n]: 1 = a full search; 0 = a fast one, whose visits are no policy target.
     """
@@ -153,13 +154,35 @@ class FinishedGame:
             self._check_whole(name, most)
         if self.taught is not None:
             self._check_whole("taught", 1)
+        self._check_actions()
         self._check_targets()
         for name in _FLOATS:
             self._check_fits_float32(name)
         if not np.all(np.isfinite(self.root_value)):
             raise ConfigError("root_value must be finite, found NaN or infinity")
+        if np.any(np.isinf(self.network_value)):
+            raise ConfigError("network_value must be finite, or NaN for none, found infinity")
         if layout.surprise:
             self._check_surprise()
+
+    def _check_actions(self) -> None:
+        """Refuse a position in which another action is played than in the game's moves."""
+        ply, action = np.asarray(self.ply, np.intp), np.asarray(self.action)
+        moves = np.asarray(self.moves)
+        late = np.flatnonzero(ply >= len(moves))
+        if late.size > 0:
+            row = late[0]
+            raise ConfigError(
+                f"ply must be below {len(moves)}, the number of moves, "
+                f"found {ply[row]} in row {row}"
+            )
+        other = np.flatnonzero(moves[ply] != action)
+        if other.size > 0:
+            row = other[0]
+            raise ConfigError(
+                f"action must be the move at its ply, {moves[ply[row]]} in row {row}, "
+                f"found {action[row]}"
+            )
 
     def _check_targets(self) -> None:
         """Refuse full searches without visits, unless they are no policy targets."""
@@ -192,6 +215,8 @@ class FinishedGame:
             )
         for one in self.returns:
             number("returns", one, "two numbers in [-1, 1]", lambda value: -1 <= value <= 1)
+        if abs(float(self.returns[0]) + float(self.returns[1])) > _ROUNDING:
+            raise ConfigError(f"returns must sum to 0, found {in_one_line(self.returns)}")
         if self._column("moves").ndim != 1:
             raise ConfigError(f"moves must be in one dimension, found {found(self.moves)}")
         self._check_whole("moves", layout.actions - 1)

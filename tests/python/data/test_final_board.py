@@ -45,9 +45,9 @@ def test_ownership_of_a_game_of_go_whose_score_is_known(tmp_path: Path) -> None:
         state.apply_action(state.string_to_action(name))
     assert state.is_terminal()
     one = finished(game, PLAIN, 0, random.Random(0))
-    rows = len(state.history())
-    one = replace(one, moves=np.array(state.history(), np.uint16), returns=(-1.0, 1.0))
-    one = replace(one, **{name: getattr(one, name)[:rows] for name in columns_of(one)})
+    moves = np.array(state.history(), np.uint16)
+    one = replace(one, **{name: getattr(one, name)[: len(moves)] for name in columns_of(one)})
+    one = replace(one, moves=moves, action=moves, returns=(-1.0, 1.0))
     dataset = Dataset(write(tmp_path / "data", game, PLAIN, [one]), final_board=True)
     black, white = dataset[0], dataset[1]
     np.testing.assert_array_equal(black["ownership"], [[1, 1, 0, -1, -1]] * 5)
@@ -112,12 +112,13 @@ def test_games_that_were_not_played_to_their_end_have_no_target(
     whole = finished(GO, PLAIN, 0, rng)
     short = finished(GO, PLAIN, 2, rng, plies=6)
     lost = tuple(-one for one in whole.returns)
+    backwards = whole.moves[::-1]
     games = [
         whole,
         replace(whole, number=1, resigned=0),
         short,
         replace(whole, number=3, returns=lost),  # as people score it, who took dead stones off
-        replace(whole, number=4, moves=whole.moves[::-1]),  # from another start
+        replace(whole, number=4, moves=backwards, action=backwards),  # from another start
         replace(whole, number=5),
     ]
     path = write(tmp_path / "data", GO, PLAIN, games)
@@ -144,7 +145,8 @@ def test_planes_and_ownership_turn_together(
     single = {name: getattr(one, name)[:1] for name in columns_of(one)}
     single |= {"bits": bits, "to_move": np.array([len(states) % 2 == 0], np.uint8)}
     ended = replace(one, **single)
-    ended = replace(ended, moves=np.array(last.history(), np.uint16), returns=tuple(last.returns()))
+    moves = np.array(last.history(), np.uint16)
+    ended = replace(ended, moves=moves, returns=tuple(last.returns()), action=moves[single["ply"]])
     dataset = Dataset(write(tmp_path / "data", game, spec, [ended]), final_board=True)
     for k in range(game.num_symmetries):
         batch = dataset.rows(np.array([0]), np.array([k], np.uint8))

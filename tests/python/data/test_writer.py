@@ -29,6 +29,7 @@ from pyengine.data import (
     RESIGNED,
     VALUE_ALONE,
     Dataset,
+    Layout,
     ShardWriter,
 )
 
@@ -229,6 +230,8 @@ def test_a_game_that_does_not_fit_is_refused_and_the_others_stay(
         "ply": bad.ply[1:],
         "returns": (2.0, -2.0),
         "root_value": bad.root_value * np.nan,
+        "network_value": bad.network_value * np.inf,
+        "action": bad.action[::-1],
         "to_move": bad.to_move + 1,
         "number": 2**32,
     }
@@ -238,6 +241,17 @@ def test_a_game_that_does_not_fit_is_refused_and_the_others_stay(
             with pytest.raises(ConfigError, match=f"^{name}"):
                 writer.add(dataclasses.replace(bad, **{name: value}))
     assert manifest(tmp_path)["games"] == 1
+
+
+def test_what_contradicts_itself_is_refused(rng: random.Random) -> None:
+    layout, (game,) = Layout.of(TIC, PLAIN), some(rng, 1)
+    with pytest.raises(ConfigError, match=r"^returns must sum to 0, found \(1.0, 1.0\)"):
+        dataclasses.replace(game, returns=(1.0, 1.0)).records(layout)
+    with pytest.raises(ConfigError, match=r"^ply must be below 2, the number of moves"):
+        dataclasses.replace(game, moves=game.moves[:2]).records(layout)
+    other = (game.action + 1) % TIC.num_distinct_actions()
+    with pytest.raises(ConfigError, match=rf"^action must be .*, {game.action[0]} in row 0, found"):
+        dataclasses.replace(game, action=other).records(layout)
 
 
 @pytest.mark.parametrize(

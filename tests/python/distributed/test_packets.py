@@ -35,7 +35,7 @@ def game_of(number: int, positions: int = 3) -> FinishedGame:
         root_value=np.zeros(positions, np.float32),
         network_value=np.zeros(positions, np.float32),
         ply=np.arange(positions, dtype=np.uint16),
-        action=np.zeros(positions, np.uint16),
+        action=np.arange(positions, dtype=np.uint16),
         to_move=np.zeros(positions, np.uint8),
         full=np.ones(positions, np.uint8),
     )
