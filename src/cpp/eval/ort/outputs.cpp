@@ -12,11 +12,9 @@
 namespace pyengine::ort {
 namespace {
 
-std::int8_t to_int8(float number) {
-  if (number == -1.0F || number == 0.0F || number == 1.0F) return static_cast<std::int8_t>(number);
-  throw ModelError("the model's input is int8, and the planes hold more than -1, 0 and 1");
-}
+bool is_sign(float number) { return number == -1.0F || number == 0.0F || number == 1.0F; }
 
+/// Writes planes as elements of a type; those of int8 are -1, 0 and 1.
 void write(std::span<const float> planes, ElementType type, std::byte* to) {
   switch (type) {
     case ElementType::float32:
@@ -26,7 +24,8 @@ void write(std::span<const float> planes, ElementType type, std::byte* to) {
       std::transform(planes.begin(), planes.end(), reinterpret_cast<std::uint16_t*>(to), to_half);
       break;
     case ElementType::int8:
-      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::int8_t*>(to), to_int8);
+      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::int8_t*>(to),
+                     [](float number) { return static_cast<std::int8_t>(number); });
       break;
   }
 }
@@ -60,6 +59,7 @@ class Caller {
            std::vector<OrtOutput>& found) {
     const auto rows = static_cast<std::size_t>(shape.front());
     const std::size_t row = planes.size() / static_cast<std::size_t>(used);
+    require_fitting(planes);
     std::vector<std::byte> given(rows * row * size_of(type_));
     write(planes, type_, given.data());
     const auto tensor = make_tensor(api_, memory_.get(), given.data(), shape, type_);
@@ -77,6 +77,12 @@ class Caller {
   }
 
  private:
+  void require_fitting(std::span<const float> planes) const {
+    if (type_ != ElementType::int8 || std::all_of(planes.begin(), planes.end(), is_sign)) return;
+    throw ModelError("the input of " + model_.path.string() +
+                     " is int8, and the planes hold more than -1, 0 and 1");
+  }
+
   void add(OrtValue* value, ElementType type, std::int64_t used, OrtOutput& output) const {
     std::vector<std::int64_t> shape = shape_of(api_, value);
     std::size_t row = 1;
