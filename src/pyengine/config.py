@@ -82,10 +82,12 @@ class SearchConfig(Settings):
             self-play [AlphaGo Zero].
         dirichlet_shaped (bool, default False): whether half of the noise's concentration goes to
             the moves whose logarithm of the prior is above the mean, in proportion to how far
-            [KataGo, shaped Dirichlet noise]; else every move has the same.
+            [KataGo, shaped Dirichlet noise]; else every move has the same. With
+            ``algorithm="puct"`` alone.
         root_policy_temperature (float > 0, default 1.0): the priors of the root are prior ** (1 /
             this), normalised, before the noise [SAI; KataGo: 1.25 falling to 1.1]; above 1 they
-            are flatter. 1 with ``algorithm="gumbel"``, whose ``improved_policy`` is made of them.
+            are flatter. With ``algorithm="puct"`` alone: ``"gumbel"`` makes its
+            ``improved_policy`` of the priors, UCB1 reads none.
         temperature (float >= 0, default 0.0): of the move choice: probabilities are visits ** (1 /
             temperature), normalised, with ``algorithm="gumbel"`` improved_policy ** (1 /
             temperature); moves proven to lose have 0, a proven win is played. 0 = the move that

@@ -143,11 +143,14 @@ class FinalBoard:
         """Remember whom to ask."""
         self._asked: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
         self._said: tuple[Floats | None, float | None] = (None, None)
+        self._failed: str | None = None  # why nobody could be asked when it was pickled
         self._lock = threading.Lock()
 
     def said(self) -> tuple[Floats | None, float | None]:
         """Return ownership [H,W] and score, for the player to move. Raises EvaluationError."""
         with self._lock:
+            if self._failed is not None:
+                raise EvaluationError(self._failed)
             if self._asked is not None:
                 evaluator, state, game = self._asked
                 owned, score = evaluator.evaluate_final_board([state], game=game)
@@ -159,11 +162,14 @@ class FinalBoard:
             return self._said
 
     def __reduce__(self) -> Any:
-        """Pickle the answer, not the network."""
-        return _answered, self.said()
+        """Pickle the answer, not the network; or why there is none."""
+        try:
+            return _answered, (*self.said(), None)
+        except EvaluationError as error:
+            return _answered, (None, None, str(error))
 
 
-def _answered(owned: Floats | None, score: float | None) -> FinalBoard:
+def _answered(owned: Floats | None, score: float | None, failed: str | None = None) -> FinalBoard:
     found = FinalBoard(None, None, None)  # type: ignore[arg-type]
-    found._asked, found._said = None, (owned, score)
+    found._asked, found._said, found._failed = None, (owned, score), failed
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from pyengine import _core
 from pyengine.arguments import number
 from pyengine.board_layout import state_text
+from pyengine.errors import EvaluationError
 from pyengine.final_board import FinalBoard
 from pyengine.integers import integer
 from pyengine.picture import board_html, text_html
@@ -98,7 +100,8 @@ class SearchResult:
 
         1 = the player to move at the root, -1 = the opponent; the top row first. It is the
         network's own word on the root, evaluated when it is read first, and has nothing of the
-        search. None where the network does not say it. Raises EvaluationError.
+        search. None where the network does not say it. Raises EvaluationError where the network
+        cannot be asked, for example because its file has gone.
         """
         return None if self.final_board is None else self.final_board.said()[0]
 
@@ -136,12 +139,13 @@ class SearchResult:
     def to_dict(self) -> dict[str, Any]:
         """Return all values as plain Python objects, fit for JSON (NaN becomes None).
 
-        ``ownership`` and ``score`` are there where the network can say them.
+        ``ownership`` and ``score`` are there where the network says them, and can still be asked.
         """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         del fields["state"], fields["tree_nodes"], fields["final_board"]
-        if self.final_board is not None:
-            fields |= {"ownership": self.ownership, "score": self.score}
+        with suppress(EvaluationError):
+            if self.final_board is not None:
+                fields |= {"ownership": self.ownership, "score": self.score}
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 numbers = value.tolist()

@@ -80,9 +80,12 @@ void validate(const SearchConfig& c) {
          "a number in [0, 1]", c.dirichlet_fraction);
   expect(positive(c.root_policy_temperature), "root_policy_temperature", "a number > 0",
          c.root_policy_temperature);
-  // Its improved policy is made of the root's priors.
-  expect(c.root_policy_temperature == 1 || c.algorithm != Algorithm::gumbel,
-         "root_policy_temperature", "1 where algorithm is gumbel", c.root_policy_temperature);
+  // Gumbel's improved policy is made of the root's priors; UCB1 reads none.
+  const bool plays_puct = c.algorithm == Algorithm::puct;
+  expect(c.root_policy_temperature == 1 || plays_puct, "root_policy_temperature",
+         "1 where algorithm is not puct", c.root_policy_temperature);
+  expect(!c.dirichlet_shaped || plays_puct, "dirichlet_shaped", "False where algorithm is not puct",
+         "True");
   expect(not_negative(c.temperature), "temperature", "a number >= 0", c.temperature);
   expect(c.cache_entries <= (std::uint64_t{1} << 32), "cache_entries", "0 .. 2^32",
          static_cast<double>(c.cache_entries));

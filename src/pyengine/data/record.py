@@ -176,6 +176,8 @@ class FinishedGame:
                 f"ply must be below {len(moves)}, the number of moves, "
                 f"found {ply[row]} in row {row}"
             )
+        if np.any(np.diff(ply) <= 0):
+            raise ConfigError(f"ply must increase from row to row, found {found(self.ply)}")
         other = np.flatnonzero(moves[ply] != action)
         if other.size > 0:
             row = other[0]

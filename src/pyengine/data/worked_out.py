@@ -52,7 +52,7 @@ def short_values(rows: Rows, horizons: tuple[float, ...]) -> npt.NDArray[np.floa
 
     """
     sign = 1.0 - 2.0 * rows["to_move"][:, None]  # to values for the first player
-    roots = sign * rows["root_value"][:, None]
+    roots = sign * np.clip(rows["root_value"], -1, 1)[:, None]
     share = 1.0 / (1.0 + np.array(horizons, np.float64))
     begins, ends = _games(rows)
     mean = np.repeat((sign * rows["value"][:, None])[ends - 1], len(horizons), axis=1)
@@ -86,8 +86,14 @@ def surprise_weights(rows: Rows, share: float) -> npt.NDArray[np.float32]:
 
 
 def _games(rows: Rows) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the first record of each game, and the one after its last."""
-    begins = np.flatnonzero(np.diff(rows["game"].astype(np.int64), prepend=-1))
+    """Return the first record of each game, and the one after its last.
+
+    Within a game plies increase; games that follow each other may have the same number.
+    """
+    if len(rows) == 0:
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    new = (rows["game"][1:] != rows["game"][:-1]) | (rows["ply"][1:] <= rows["ply"][:-1])
+    begins = np.flatnonzero(np.append(True, new))
     return begins, np.append(begins, len(rows))[1:]
 
 

@@ -68,6 +68,12 @@ class NetworkConfig(Section):
     value_filters: int = integer(1, 1, most=_MOST_WIDTH)
     value_hidden: int = integer(256, 1, most=_MOST_WIDTH)
 
+    def __post_init__(self) -> None:
+        """Check that some block has the global pooling."""
+        super().__post_init__()
+        if self.pooling_every > self.blocks:
+            self.refuse("pooling_every", f"at most the {self.blocks} blocks", self.pooling_every)
+
     @classmethod
     def convolutional(cls, **settings: object) -> NetworkConfig:
         """Return settings for any board size, with wider heads where they are not given.
@@ -83,7 +89,8 @@ class LossConfig(Section):
     """``value_weight (z - v)² - πᵀ log p + c‖θ‖²`` [AlphaGo Zero]; for WDL a cross entropy.
 
     ``c`` is the optimiser's ``weight_decay``. A weight of another target above 0 gives the network
-    a head for it, which is there for the training alone.
+    a head for it. These heads are there for the training alone; a run's ``export_final_board`` keeps
+    those of ownership and score.
 
     Attributes:
         value_weight (float >= 0, default 1.0): of the value's loss; AlphaGo Zero: 1, and 0.01 for

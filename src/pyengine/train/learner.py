@@ -184,7 +184,8 @@ class Learner:
 
         Heads of convolutions have a point's logit at the point of the planes, and the pass last.
         """
-        if self.config.network.kind != "convolutional":
+        kind, loss = self.config.network.kind, self.config.loss
+        if kind == "alphago_zero" or (kind == "value" and loss.reply_weight == 0):
             return
         spec, last = self.spec, actions - 1
         refused = None

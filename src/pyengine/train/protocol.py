@@ -49,12 +49,12 @@ def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = Non
     """Return the shape of the first data's positions.
 
     Raises ConfigError where that cannot be told, or where other data, or those before, have another
-    one and the kind of network reads one alone. A convolutional one reads boards of several sizes.
+    one and the kind of network reads one alone. All but AlphaGo Zero's read boards of several sizes.
     """
     first = _shape(data[0])
     others = [_shape(each) for each in data[1:] if len(each) > 0]
     for other in others if before is None else [before, *others]:
-        if other[0][0] != first[0][0] or (kind != "convolutional" and other != first):
+        if other[0][0] != first[0][0] or (kind == "alphago_zero" and other != first):
             raise ConfigError(
                 f"data: expected positions of one shape, found {_told(first)} and {_told(other)}"
             )

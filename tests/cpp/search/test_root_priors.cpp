@@ -141,14 +141,21 @@ TEST_CASE("rules without priors read neither temperature nor noise") {
   CHECK(both.found == both.clean);
 }
 
-TEST_CASE("a search by Gumbel refuses a temperature of its priors, of which its target is made") {
-  SearchConfig config;
-  config.algorithm = Algorithm::gumbel;
-  validate(config);
-  config.root_policy_temperature = 1.1;
-  CHECK_THROWS_WITH_AS(validate(config),
-                       "root_policy_temperature: expected 1 where algorithm is gumbel, found 1.1",
-                       ConfigError);
+TEST_CASE("searches other than PUCT refuse what would change the priors of the root") {
+  for (const Algorithm algorithm : {Algorithm::gumbel, Algorithm::uct, Algorithm::flat_ucb}) {
+    SearchConfig config;
+    config.algorithm = algorithm;
+    validate(config);
+    config.root_policy_temperature = 1.1;
+    CHECK_THROWS_WITH_AS(
+        validate(config),
+        "root_policy_temperature: expected 1 where algorithm is not puct, found 1.1", ConfigError);
+    config.root_policy_temperature = 1.0;
+    config.dirichlet_shaped = true;
+    CHECK_THROWS_WITH_AS(validate(config),
+                         "dirichlet_shaped: expected False where algorithm is not puct, found True",
+                         ConfigError);
+  }
 }
 
 }  // namespace
