@@ -89,8 +89,8 @@ class LossConfig(Section):
     """``value_weight (z - v)² - πᵀ log p + c‖θ‖²`` [AlphaGo Zero]; for WDL a cross entropy.
 
     ``c`` is the optimiser's ``weight_decay``. A weight of another target above 0 gives the network
-    a head for it. These heads are there for the training alone; a run's ``export_final_board`` keeps
-    those of ownership and score.
+    a head for it. These heads are there for the training alone; those of ownership and score stay
+    where a run has ``export_final_board``.
 
     Attributes:
         value_weight (float >= 0, default 1.0): of the value's loss; AlphaGo Zero: 1, and 0.01 for

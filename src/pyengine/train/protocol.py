@@ -49,7 +49,7 @@ def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = Non
     """Return the shape of the first data's positions.
 
     Raises ConfigError where that cannot be told, or where other data, or those before, have another
-    one and the kind of network reads one alone. All but AlphaGo Zero's read boards of several sizes.
+    one and the kind of network reads one alone: AlphaGo Zero's. The others read several boards.
     """
     first = _shape(data[0])
     others = [_shape(each) for each in data[1:] if len(each) > 0]

@@ -92,6 +92,14 @@ def test_values_ahead_are_weighted_means_of_the_roots(tmp_path: Path, rng: rando
             np.testing.assert_allclose(values, expected, atol=1e-5)
 
 
+def test_games_of_one_number_are_told_apart(tmp_path: Path, rng: random.Random) -> None:
+    games = [finished(TIC, PLAIN, 0, rng), finished(TIC, PLAIN, 0, rng)]
+    dataset = Dataset(write(tmp_path / "data", TIC, PLAIN, games), horizons=(50,))
+    expected = [value_ahead(game, at, 50) for game in games for at in range(len(game.ply))]
+    found = [float(dataset[row]["short_values"][0]) for row in range(len(dataset))]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
 def test_a_window_and_full_searches_alone_leave_the_targets_as_they_are(
     tmp_path: Path, rng: random.Random
 ) -> None:

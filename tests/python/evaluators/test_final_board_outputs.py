@@ -316,8 +316,12 @@ def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(EvaluationError, match=r"expected a file, found no .*m\.onnx; what a"):
         evaluator.evaluate_final_board(STATES)
-    with pytest.raises(EvaluationError, match="expected a file"):
-        pickle.dumps(result)
+    assert "ownership" not in result.to_dict()
+    again = pickle.loads(pickle.dumps(result))
+    assert again.visits.tolist() == result.visits.tolist()
+    for one in (result, again):
+        with pytest.raises(EvaluationError, match="expected a file"):
+            _ = one.ownership
 
 
 def test_no_states_and_no_sequence(tmp_path: Path) -> None:

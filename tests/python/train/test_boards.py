@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,13 @@ def test_each_batch_has_positions_of_each_board_by_its_share(tmp_path: Path) -> 
         learner.step = 0
     assert set(counts) == {21, 22}  # of 21 1/3
     assert np.mean(counts) == pytest.approx(64 / 3, abs=0.2)
+
+
+def test_a_network_of_a_value_alone_learns_from_several_boards(tmp_path: Path) -> None:
+    network = NetworkConfig(kind="value", blocks=1, filters=8)
+    config = dataclasses.replace(config_of(), network=network)
+    with train.Learner(config, [data_of(SMALL), data_of(LARGE)], tmp_path) as learner:
+        assert learner.train(2)
 
 
 def test_the_loss_of_parts_is_that_of_all_rows() -> None:

@@ -399,6 +399,18 @@ def test_a_convolutional_network_refuses_an_order_that_its_head_has_not(
     train.Learner(config_of(), data, tmp_path).close()
 
 
+def test_a_value_network_refuses_an_order_that_its_head_of_replies_has_not(tmp_path: Path) -> None:
+    data = SyntheticData("go(board_size=5)", positions=20)
+    data.spec = pyengine.ModelSpec(policy_rows="bottom_up")
+    points = data.rows["policy"].shape
+    data.rows |= {"reply": np.zeros(points, np.float32), "replied": np.zeros(20, np.float32)}
+    network = NetworkConfig(kind="value", blocks=0, filters=4)
+    with pytest.raises(pyengine.ConfigError, match="policy_rows='top_down' like its rows"):
+        learnt = train.LossConfig(reply_weight=0.15)
+        train.Learner(config_of(network=network, loss=learnt), data, tmp_path)
+    train.Learner(config_of(network=network), data, tmp_path).close()  # learns no policy
+
+
 def test_ctrl_c_ends_between_two_steps_with_a_checkpoint(
     data: SyntheticData, tmp_path: Path
 ) -> None:

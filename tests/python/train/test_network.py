@@ -345,3 +345,11 @@ def test_steps_have_a_rate_each() -> None:
 def test_settings_out_of_range_are_named(make: object, message: str) -> None:
     with pytest.raises(pyengine.ConfigError, match=message):
         make()  # type: ignore[operator]
+
+
+def test_pooling_in_no_block_is_refused() -> None:
+    NetworkConfig(blocks=4, pooling_every=4)
+    with pytest.raises(
+        pyengine.ConfigError, match="pooling_every: expected at most the 4 blocks, found 5"
+    ):
+        NetworkConfig(blocks=4, pooling_every=5)
