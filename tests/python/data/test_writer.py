@@ -249,7 +249,7 @@ def test_what_contradicts_itself_is_refused(rng: random.Random) -> None:
         dataclasses.replace(game, returns=(1.0, 1.0)).records(layout)
     with pytest.raises(ConfigError, match=r"^ply must be below 2, the number of moves"):
         dataclasses.replace(game, moves=game.moves[:2]).records(layout)
-    with pytest.raises(ConfigError, match="^ply must increase from row to row, found"):
+    with pytest.raises(ConfigError, match=r"^ply must increase from row to row, found"):
         dataclasses.replace(game, ply=game.ply * 0).records(layout)
     other = (game.action + 1) % TIC.num_distinct_actions()
     with pytest.raises(ConfigError, match=rf"^action must be .*, {game.action[0]} in row 0, found"):

@@ -405,8 +405,8 @@ def test_a_value_network_refuses_an_order_that_its_head_of_replies_has_not(tmp_p
     points = data.rows["policy"].shape
     data.rows |= {"reply": np.zeros(points, np.float32), "replied": np.zeros(20, np.float32)}
     network = NetworkConfig(kind="value", blocks=0, filters=4)
+    learnt = train.LossConfig(reply_weight=0.15)
     with pytest.raises(pyengine.ConfigError, match="policy_rows='top_down' like its rows"):
-        learnt = train.LossConfig(reply_weight=0.15)
         train.Learner(config_of(network=network, loss=learnt), data, tmp_path)
     train.Learner(config_of(network=network), data, tmp_path).close()  # learns no policy
 
