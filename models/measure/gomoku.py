@@ -15,8 +15,7 @@ __all__ = ["measurements"]
 
 _SIMULATIONS = 200
 _PLAYOUTS = 5000
-_GAMES = 400  # against the network of others
-_LARGE_GAMES = 200  # against the first network; a game on 15x15 takes several times as long
+_GAMES = 400  # against a network
 #: The first network for boards of several sizes, normalised otherwise in training than in its file.
 _FIRST = ("040f65c", "f4786ec4955455163ce1fef65397476d4a9a90b9fc5b1e042e7b357691d76ce9")
 
@@ -60,5 +59,5 @@ def _against_first(
     commit, sha256 = _FIRST
     first = network(bundled_at(commit, "gomoku", sha256, context))
     return context.duel(
-        game, (evaluator, _SIMULATIONS), (first, _SIMULATIONS), name, games=_LARGE_GAMES, least=0.6
+        game, (evaluator, _SIMULATIONS), (first, _SIMULATIONS), name, games=_GAMES, least=0.6
     )
