@@ -132,10 +132,9 @@ TEST_CASE("noise is mixed into the priors after their temperature") {
   for (const float p : both.found) CHECK(p >= doctest::Approx(0.75 / 7).epsilon(0.02));
 }
 
-TEST_CASE("rules without priors read neither temperature nor noise") {
+TEST_CASE("rules without priors read no noise") {
   SearchConfig config;
   config.algorithm = Algorithm::uct;
-  config.root_policy_temperature = 2.0;
   config.dirichlet_fraction = 0.5;
   const Searched both = searched(config);
   CHECK(both.found == both.clean);
