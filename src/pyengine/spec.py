@@ -73,6 +73,8 @@ class ModelSpec(Settings):
         legal: points where a stone may be put now (in Connect Four where it would land).
         liberties[k]: Go: stones of chains with exactly ``k`` liberties; ``liberties[k+]``: with
             ``k`` or more.
+        own_area: Go: points that would be the player to move's by area if the game ended now.
+        opp_area: Go: the other player's.
         ko: Go: the point that the ko rule forbids now.
         gomoku_*: Gomoku: the features of :meth:`gomoku17`.
         observation: the planes of a user's game, all of them. Such a game has no other planes than

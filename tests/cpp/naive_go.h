@@ -41,23 +41,16 @@ class NaiveGo {
     past_.push_back({cells_, to_move_});
   }
 
-  /// {first, second} by Tromp-Taylor: a point counts for whom alone it reaches.
-  [[nodiscard]] GoArea area() const {
-    GoArea sum;
-    for (int point = 0; point < points(); ++point) {
-      const auto region = group(cells_, point);
-      bool first = cells_[index(point)] == 'X';
-      bool second = cells_[index(point)] == 'O';
-      if (cells_[index(point)] == '.') {
-        for (const int p : border(cells_, region)) {
-          first = first || cells_[index(p)] == 'X';
-          second = second || cells_[index(p)] == 'O';
-        }
-      }
-      if (first && !second) ++sum.first;
-      if (second && !first) ++sum.second;
+  /// 'X' or 'O' by Tromp-Taylor: whom alone a point reaches; else '.'.
+  [[nodiscard]] char owner(int point) const {
+    if (cells_[index(point)] != '.') return cells_[index(point)];
+    bool first = false;
+    bool second = false;
+    for (const int p : border(cells_, group(cells_, point))) {
+      first = first || cells_[index(p)] == 'X';
+      second = second || cells_[index(p)] == 'O';
     }
-    return sum;
+    return first == second ? '.' : first ? 'X' : 'O';
   }
 
   /// Liberties of the chain at a point.

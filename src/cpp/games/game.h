@@ -106,6 +106,12 @@ concept HasLiberties = requires(const G position, int k, BoardBits& bits) {
   { position.liberties(k, bits) } noexcept -> std::same_as<void>;
 };
 
+/// Optional: points that would be each player's by area if the game ended now; Go.
+template <class G>
+concept HasArea = requires(const G position, BoardBits& first, BoardBits& second) {
+  { position.area_points(first, second) } noexcept -> std::same_as<void>;
+};
+
 /// Optional: the point that the ko rule forbids now; Go.
 template <class G>
 concept HasKo = requires(const G position) {

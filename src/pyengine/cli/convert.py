@@ -1,4 +1,4 @@
-"""``pyengine convert``: Leela Zero's weights, int8 and float16 networks; training data and SGF."""
+"""``pyengine convert``: Leela Zero's weights, changed copies of networks, training data and SGF."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ from pyengine.conversion import (
     random_leela,
     read_leela,
     to_float16,
+    with_score_utility,
     write_leela,
 )
 from pyengine.errors import ConfigError
 from pyengine.evaluators import bundled_models
 from pyengine.games import Game
+from pyengine.spec import ModelSpec
 
 __all__ = ["convert"]
 
@@ -38,17 +40,19 @@ _VERDICTS = {
     "failed": ("FAIL", "bold red"),
     "undecided": ("OPEN", "yellow"),
 }
+_CHANGES = "--int8, --fp16 or --score-utility"  # at most one
+_POINTS = 20.0
 _STAGES = ("games", "calibration", "comparison", "match")
 
 
-# --- options: of every conversion, of --int8 and --fp16, of --random
+# --- options: of every conversion, of changed copies, of --random
 
 _Model: TypeAlias = Annotated[
     str | None,
     typer.Argument(
-        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8 or --fp16 an ONNX "
-        "file or a bundled network; with --to npz, parquet or sgf a directory of training data; "
-        "with --to shards an SGF file or a directory of them."
+        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8, --fp16 or "
+        "--score-utility an ONNX file or a bundled network; with --to npz, parquet or sgf a "
+        "directory of training data; with --to shards an SGF file or a directory of them."
     ),
 ]
 _Output: TypeAlias = Annotated[
@@ -65,6 +69,22 @@ _Int8: TypeAlias = Annotated[
 ]
 _Fp16: TypeAlias = Annotated[
     bool, typer.Option("--fp16", help="Convert to float16, for GPUs, if the network stands it.")
+]
+_ScoreUtility: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--score-utility",
+        metavar="WEIGHT",
+        help="Let the value of a network that says its score count points with this weight, 0 to "
+        "1, say 0.1. For playing.",
+    ),
+]
+_Points: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--points",
+        help=f"With --score-utility: the lead that is worth half of the weight; else {_POINTS:g}.",
+    ),
 ]
 _To: TypeAlias = Annotated[
     str | None,
@@ -143,6 +163,8 @@ def convert(
     output: _Output = None,
     int8: _Int8 = False,
     fp16: _Fp16 = False,
+    score_utility: _ScoreUtility = None,
+    points: _Points = None,
     to: _To = None,
     overwrite: _Overwrite = False,
     game: _GameName = None,
@@ -161,26 +183,38 @@ def convert(
 ) -> None:
     """Convert a network, or training data.
 
-    Without --int8, --fp16, --to and --random: Leela Zero's weights to ONNX.
+    Without --int8, --fp16, --score-utility, --to and --random: Leela Zero's weights to ONNX.
 
     Exit status 1 when int8 or float16 would lose too much, or when the games of the match do not
     tell; then nothing is written.
     """
+    if points is not None and score_utility is None:
+        raise common.usage("--points is for --score-utility")
+    changes = int8 + fp16 + (score_utility is not None)
     if overwrite and to not in ("npz", "parquet", "sgf"):
         raise common.usage("--overwrite is for --to npz, parquet and sgf")
     if random is not None:
-        if model is not None or int8 or fp16:
-            raise common.usage("--random makes a network: give neither MODEL nor --int8 or --fp16")
+        if model is not None or changes:
+            raise common.usage(f"--random makes a network: give neither MODEL nor {_CHANGES}")
         _random(random, output, seed, board_size, as_json)
     elif model is None:
         raise common.usage("name a MODEL, or make one with --random BLOCKSxCHANNELS")
     elif to is not None:
-        if int8 or fp16:
-            raise common.usage("--to is for training data, --int8 and --fp16 for networks")
+        if changes:
+            raise common.usage(f"--to is for training data, {_CHANGES} for networks")
         played = None if game is None else common.game_from(game, param)
         convert_data(Path(model), to, output, played, common.read_spec(spec), overwrite)
-    elif int8 and fp16:
-        raise common.usage("give --int8 or --fp16, not both")
+    elif changes > 1:
+        raise common.usage(f"give one of {_CHANGES}")
+    elif score_utility is not None:
+        _score_utility(
+            model,
+            output,
+            score_utility,
+            _POINTS if points is None else points,
+            common.read_spec(spec),
+            as_json,
+        )
     elif int8 or fp16:
         _checked(
             "int8" if int8 else "fp16",
@@ -205,15 +239,40 @@ def _checked(
     kind: str, model: str, output: Path | None, game: Game, as_json: bool, **options: Any
 ) -> None:
     """Convert to "int8" or "fp16", with a table of the checks."""
-    source = bundled_models().get(model, Path(model))
-    # A bundled network's copy lies here, not in the installed package.
-    beside = source if model == str(source) else Path(source.name)
-    _file(source)
-    target = common.output_file(output or beside.with_suffix(f".{kind}.onnx"))
+    source, target = _source_and_target(model, output, kind)
     change = quantise if kind == "int8" else to_float16
     with _progress() as on_progress:
         report = change(source, target, game, on_progress=on_progress, **options)
     _show(report, as_json)
+
+
+def _source_and_target(model: str, output: Path | None, kind: str) -> tuple[Path, Path]:
+    """Return the file of a network, and where its copy goes: a bundled one's into this folder."""
+    source = _file(bundled_models().get(model, Path(model)))
+    beside = source if model == str(source) else Path(source.name)
+    return source, common.output_file(output or beside.with_suffix(f".{kind}.onnx"))
+
+
+def _score_utility(
+    model: str,
+    output: Path | None,
+    weight: float,
+    points: float,
+    spec: ModelSpec | None,
+    as_json: bool,
+) -> None:
+    source, target = _source_and_target(model, output, "points")
+    with _busy(f"making {target}"):
+        try:
+            with_score_utility(source, target, weight=weight, points=points, spec=spec)
+        except ConfigError as error:
+            raise common.usage(str(error)) from error
+    facts = {"path": str(target), "weight": weight, "points": points}
+    if as_json:
+        common.print_json(facts)
+    else:
+        text = f"{target}: {weight:g} of the value counts points, half of it a lead of {points:g}"
+        common.console().print(Text(text))
 
 
 def _limits(margin: float) -> Limits:
@@ -265,7 +324,7 @@ def _random(size: str, output: Path | None, seed: int, board_size: int, as_json:
 def _leela(source: Path, output: Path | None, as_json: bool) -> None:
     if source.suffix == ".onnx":
         raise common.usage(
-            f"{source} is ONNX already; --int8 makes an int8 network of it, --fp16 a float16 one"
+            f"{source} is ONNX already; --int8, --fp16 and --score-utility make copies of it"
         )
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
     target = common.output_file(output or source.with_name(f"{stem}.onnx"))

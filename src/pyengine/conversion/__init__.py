@@ -1,4 +1,5 @@
-"""Making network files: from Leela Zero's text weights, from float32 to int8 and float16.
+"""Making network files: from Leela Zero's text weights, from float32 to int8 and float16,
+and copies whose value counts points.
 
 Writing ONNX files needs the extra ``convert``; reading and writing weights files does not.
 """
@@ -9,6 +10,7 @@ from pyengine.conversion.leela import LeelaWeights, Norm, read_leela, write_leel
 from pyengine.conversion.leela_onnx import leela_spec, leela_to_onnx
 from pyengine.conversion.quantise import Int8Report, quantise
 from pyengine.conversion.random_weights import random_leela
+from pyengine.conversion.score_utility import with_score_utility
 
 __all__ = [
     "Check",
@@ -24,5 +26,6 @@ __all__ = [
     "random_leela",
     "read_leela",
     "to_float16",
+    "with_score_utility",
     "write_leela",
 ]

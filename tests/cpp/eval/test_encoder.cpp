@@ -65,6 +65,7 @@ ModelSpec all_planes(const AnyGame& game) {
   }
   if (game.has_liberties()) spec.planes.emplace_back("liberties[1:4]");
   if (game.has_liberties()) spec.planes.emplace_back("liberties[4+]");
+  if (game.has_area()) spec.planes.insert(spec.planes.end(), {"own_area", "opp_area"});
   if (game.has_ko()) spec.planes.emplace_back("ko");
   return spec;
 }
@@ -129,6 +130,20 @@ TEST_CASE("in Go a pass is a ply, liberties count chains and ko is the forbidden
   CHECK(plane_text("ko", ko) == "..../.1../..../....");
   CHECK(plane_text("liberties[1]", ko) == "..1./..1./..../....");
   CHECK(plane_text("liberties[2+]", ko) == ".1../1..1/.11./...1");
+}
+
+TEST_CASE("in Go an area is stones and the empty regions that touch no stone of the other") {
+  const ParamMap params = {{"board_size", 4LL}};
+  // . x o .
+  // x x o o
+  // . . o .    the second player is to move; what is empty below touches both
+  // . . . x
+  const State state = played("go", params, {1, 2, 4, 6, 5, 7, 15, 10, 16});
+  REQUIRE(state.position().to_move() == 1);
+  CHECK(plane_text("own_area", state) == "..11/..11/..1./....");
+  CHECK(plane_text("opp_area", state) == "11../11../..../...1");
+  CHECK(plane_text("own_area", played("go", params, {})) == "..../..../..../....");
+  CHECK(plane_text("opp_area", played("go", params, {0})) == "1111/1111/1111/1111");
 }
 
 TEST_CASE("mover_sign is +1 for the first player and -1 for the second") {
@@ -262,6 +277,7 @@ TEST_CASE("a plane that the game does not have is refused by its name") {
     return false;
   };
   CHECK(refused("liberties[1]", "gomoku"));
+  CHECK(refused("own_area", "othello"));
   CHECK(refused("ko", "othello"));
   CHECK(refused("observation", "connect_four"));
 }

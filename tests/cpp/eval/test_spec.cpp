@@ -33,10 +33,10 @@ bool names(const std::string& message, const std::string& word) {
 }  // namespace
 
 TEST_CASE("a range of planes is written out in order") {
-  const std::vector<std::string> names = {"own[0:3]", "opp[2]", "liberties[4+]", "ko"};
+  const std::vector<std::string> names = {"own[0:3]", "opp[2]", "liberties[4+]", "own_area", "ko"};
   std::string written;
   for (const Plane& plane : parse_planes(names)) written += to_string(plane) + " ";
-  CHECK(written == "own[0] own[1] own[2] opp[2] liberties[4+] ko ");
+  CHECK(written == "own[0] own[1] own[2] opp[2] liberties[4+] own_area ko ");
 }
 
 TEST_CASE("the presets have 17, 18 and 17 planes, each read back by its name") {

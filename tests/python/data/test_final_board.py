@@ -137,7 +137,8 @@ def test_planes_and_ownership_turn_together(
     game: Any, rows: str, tmp_path: Path, rng: random.Random
 ) -> None:
     """A record of the last board itself: what it shows is what it teaches."""
-    spec = ModelSpec(planes=("own[0]", "opp[0]"), rows=rows)
+    areas = ("own_area", "opp_area") if game is GO else ("own[0]", "opp[0]")
+    spec = ModelSpec(planes=("own[0]", "opp[0]", *areas), rows=rows)
     states = play(game, rng)
     one = finished(game, spec, 0, rng)
     last = states[-1]
@@ -150,13 +151,12 @@ def test_planes_and_ownership_turn_together(
     dataset = Dataset(write(tmp_path / "data", game, spec, [ended]), final_board=True)
     for k in range(game.num_symmetries):
         batch = dataset.rows(np.array([0]), np.array([k], np.uint8))
-        own, other = batch["planes"][0]
+        own, other, own_area, other_area = batch["planes"][0]
         owned = batch["ownership"][0]
         assert (owned[own > 0] == 1).all()
         assert (owned[other > 0] == -1).all()
         assert own.any()
-        if game is FOUR:
-            np.testing.assert_array_equal(owned, own - other)
+        np.testing.assert_array_equal(owned, own_area - other_area)
 
 
 def test_a_window_and_full_searches_alone_leave_the_targets_as_they_are(

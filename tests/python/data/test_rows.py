@@ -58,7 +58,9 @@ CASES = {
     ),
     "go": (
         pyengine.load_game("go", board_size=5, max_game_length=40),
-        ModelSpec(planes=("own[0:8]", "opp[0:8]", "liberties[1]", "ko", "first_to_move")),
+        ModelSpec(
+            planes=("own[0:8]", "opp[0:8]", "liberties[1]", "own_area", "ko", "first_to_move")
+        ),
     ),
     "go, pass first, bottom up": (
         pyengine.load_game("go", rows=4, columns=3, max_game_length=30),

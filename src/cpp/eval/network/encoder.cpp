@@ -67,6 +67,10 @@ bool reads_stones(PlaneKind kind) noexcept {
       kind == PlaneKind::second || kind == PlaneKind::last;
 }
 
+bool reads_areas(PlaneKind kind) noexcept {
+  return kind == PlaneKind::own_area || kind == PlaneKind::opp_area;
+}
+
 template <class T>
 T element(float value) noexcept {
   if constexpr (std::is_same_v<T, float>) {
@@ -119,6 +123,7 @@ void Encoder::check(const Plane& plane, const AnyGame& game) const {
   }
   if (!game.has_stones()) refuse("the game has no stones; 'observation' is its plane");
   if (plane.kind == PlaneKind::liberties && !game.has_liberties()) refuse("it has no liberties");
+  if (reads_areas(plane.kind) && !game.has_area()) refuse("it has no area");
   if (plane.kind == PlaneKind::ko && !game.has_ko()) refuse("it has no ko rule");
 }
 
@@ -138,6 +143,7 @@ void Encoder::add(const Plane& plane, const AnyGame& game) {
     channels_.push_back({Storage::dense, static_cast<std::uint16_t>(plane.index)});
     return;
   }
+  reads_areas_ |= reads_areas(plane.kind);
   channels_.push_back({Storage::set, static_cast<std::uint16_t>(sets_.size())});
   sets_.push_back(plane);
 }
@@ -198,9 +204,11 @@ void Encoder::open(const AnyPosition& position, const ActionList& legal, PlaneSt
       position.stones(static_cast<int>(t), stones[2 * t], stones[2 * t + 1]);
     }
   }
+  Areas areas;
+  if (reads_areas_) position.area_points(areas[0], areas[1]);
   planes.bits.resize(sets_.size());
   for (std::size_t i = 0; i < sets_.size(); ++i) {
-    open_set(sets_[i], position, legal, stones, planes.bits[i]);
+    open_set(sets_[i], position, legal, stones, areas, planes.bits[i]);
   }
   planes.fill.resize(values_.size());
   for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -211,7 +219,7 @@ void Encoder::open(const AnyPosition& position, const ActionList& legal, PlaneSt
 }
 
 void Encoder::open_set(const Plane& plane, const AnyPosition& position, const ActionList& legal,
-                       const Stones& stones, BoardBits& bits) const {
+                       const Stones& stones, const Areas& areas, BoardBits& bits) const {
   const auto t = static_cast<unsigned>(plane.index);
   const auto mover = static_cast<unsigned>(position.to_move() & 1);
   const auto add_point = [&](int point) {
@@ -249,6 +257,12 @@ void Encoder::open_set(const Plane& plane, const AnyPosition& position, const Ac
       break;
     case PlaneKind::liberties:
       position.liberties(plane.or_more ? -plane.index : plane.index, bits);
+      break;
+    case PlaneKind::own_area:
+      bits = areas[mover];
+      break;
+    case PlaneKind::opp_area:
+      bits = areas[1 - mover];
       break;
     case PlaneKind::ko:
       add_point(point_of(position.ko_point(), stones[0], true));

@@ -90,8 +90,9 @@ class Encoder {
   void make_dense_slots();
 
   using Stones = std::array<BoardBits, 2 * kMaxPlyPlanes>;  ///< [t][player]
+  using Areas = std::array<BoardBits, 2>;                   ///< [player]
   void open_set(const Plane& plane, const AnyPosition& position, const ActionList& legal,
-                const Stones& stones, BoardBits& bits) const;
+                const Stones& stones, const Areas& areas, BoardBits& bits) const;
   void open_dense(const AnyPosition& position, const Stones& stones, PlaneStack& planes) const;
   void make_key(const Stones& stones, PlaneStack& planes) const noexcept;
   /// The point of an action, or -1 for a pass; `above` finds a drop's place on top of the stones.
@@ -108,6 +109,7 @@ class Encoder {
   std::uint32_t plies_ = 0;        ///< bit t: the planes need stones(t)
   bool reads_observation_ = false;
   bool reads_gomoku_ = false;
+  bool reads_areas_ = false;
   int dense_planes_ = 0;
   std::vector<std::vector<std::uint16_t>> place_;       ///< [k][p] = where p goes within a plane
   std::vector<std::vector<std::uint16_t>> dense_slot_;  ///< [k][c] for dense channels

@@ -22,7 +22,7 @@ struct PlaneName {
   Suffix suffix;
 };
 
-constexpr std::array<PlaneName, 15> kPlaneNames = {{
+constexpr std::array<PlaneName, 17> kPlaneNames = {{
     {"own", PlaneKind::own, Suffix::plies},
     {"opp", PlaneKind::opp, Suffix::plies},
     {"first", PlaneKind::first, Suffix::plies},
@@ -36,6 +36,8 @@ constexpr std::array<PlaneName, 15> kPlaneNames = {{
     {"ones", PlaneKind::ones, Suffix::none},
     {"zeros", PlaneKind::zeros, Suffix::none},
     {"legal", PlaneKind::legal, Suffix::none},
+    {"own_area", PlaneKind::own_area, Suffix::none},
+    {"opp_area", PlaneKind::opp_area, Suffix::none},
     {"ko", PlaneKind::ko, Suffix::none},
     {"observation", PlaneKind::observation, Suffix::none},
 }};

@@ -26,6 +26,8 @@ enum class PlaneKind : std::uint8_t {
   zeros,
   legal,        ///< points where a stone may be put; a column's is where the stone would land
   liberties,    ///< Go: stones of chains with exactly k liberties, or at least k
+  own_area,     ///< Go: points that would be the mover's if the game ended now
+  opp_area,     ///< the other player's
   ko,           ///< Go: the point that the ko rule forbids now
   observation,  ///< all planes of a user's game
   gomoku,       ///< a feature of gomoku_features.h

@@ -44,10 +44,11 @@ class AnyPosition {
   [[nodiscard]] virtual bool equals(const AnyPosition& other) const = 0;
   [[nodiscard]] virtual std::string to_string() const = 0;
 
-  /// What networks see; see the Game concept. The bool of liberties() says whether the game has it.
+  /// What networks see; see the Game concept. The bool says whether the game has it.
   virtual void stones(int t, BoardBits& first, BoardBits& second) const noexcept = 0;
   [[nodiscard]] virtual Action last_move(int t) const noexcept = 0;
   virtual bool liberties(int k, BoardBits& bits) const noexcept = 0;
+  virtual bool area_points(BoardBits& first, BoardBits& second) const noexcept = 0;
   [[nodiscard]] virtual Action ko_point() const noexcept = 0;
   /// The planes of a user's game, float32[C,H,W]; false where the game has none of its own.
   virtual bool observation(std::span<float> planes) const = 0;
@@ -86,6 +87,7 @@ class AnyGame {
   [[nodiscard]] virtual std::array<int, 3> observation_shape() const noexcept = 0;
   /// Whether AnyPosition::liberties() means something.
   [[nodiscard]] virtual bool has_liberties() const noexcept = 0;
+  [[nodiscard]] virtual bool has_area() const noexcept = 0;
   [[nodiscard]] virtual bool has_ko() const noexcept = 0;
   /// Whether stones() and last_move() mean something: false for a user's game.
   [[nodiscard]] virtual bool has_stones() const noexcept = 0;
@@ -132,6 +134,10 @@ class PositionOf final : public AnyPosition {
   bool liberties(int k, BoardBits& bits) const noexcept override {
     if constexpr (HasLiberties<G>) value.liberties(k, bits);
     return HasLiberties<G>;
+  }
+  bool area_points(BoardBits& first, BoardBits& second) const noexcept override {
+    if constexpr (HasArea<G>) value.area_points(first, second);
+    return HasArea<G>;
   }
   [[nodiscard]] Action ko_point() const noexcept override {
     if constexpr (HasKo<G>) return value.ko_point();

@@ -206,6 +206,7 @@ class ForeignGame final : public AnyGame {
     return info().observation_shape;
   }
   [[nodiscard]] bool has_liberties() const noexcept override { return false; }
+  [[nodiscard]] bool has_area() const noexcept override { return false; }
   [[nodiscard]] bool has_ko() const noexcept override { return false; }
   [[nodiscard]] bool has_stones() const noexcept override { return false; }
   [[nodiscard]] std::unique_ptr<AnyPosition> initial_position() const override;

@@ -27,6 +27,7 @@ class TypedGame final : public AnyGame {
   [[nodiscard]] const Symmetries& symmetries() const noexcept override { return symmetries_; }
   [[nodiscard]] std::array<int, 3> observation_shape() const noexcept override { return {}; }
   [[nodiscard]] bool has_liberties() const noexcept override { return HasLiberties<G>; }
+  [[nodiscard]] bool has_area() const noexcept override { return HasArea<G>; }
   [[nodiscard]] bool has_ko() const noexcept override { return HasKo<G>; }
   [[nodiscard]] bool has_stones() const noexcept override { return true; }
 

@@ -102,12 +102,24 @@ Outcome BasicGo<MaxSide>::score() const noexcept {
 }
 
 template <int MaxSide>
-GoArea BasicGo<MaxSide>::area() const noexcept {
+auto BasicGo<MaxSide>::areas() const noexcept -> std::array<Points, 2> {
   const Points empty = empties();
   const Points first = reached(board_.stones(0), empty, *geometry_);
   const Points second = reached(board_.stones(1), empty, *geometry_);
-  return {(board_.stones(0) | (first - second)).count(),
-          (board_.stones(1) | (second - first)).count()};
+  return {board_.stones(0) | (first - second), board_.stones(1) | (second - first)};
+}
+
+template <int MaxSide>
+GoArea BasicGo<MaxSide>::area() const noexcept {
+  const auto [first, second] = areas();
+  return {first.count(), second.count()};
+}
+
+template <int MaxSide>
+void BasicGo<MaxSide>::area_points(BoardBits& first, BoardBits& second) const noexcept {
+  const std::array<Points, 2> areas = this->areas();
+  first = areas[0].widened();
+  second = areas[1].widened();
 }
 
 template <int MaxSide>

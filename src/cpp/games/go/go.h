@@ -84,6 +84,8 @@ class BasicGo {
   /// it, and none at the edge. Assumes that the game is not over.
   [[nodiscard]] Action playout_move(Rng& rng, ActionList& scratch) const noexcept;
   [[nodiscard]] GoArea area() const noexcept;
+  /// The points that area() counts.
+  void area_points(BoardBits& first, BoardBits& second) const noexcept;
   /// Superko compares boards for as many plies as have room; there is no limit without it.
   [[nodiscard]] bool has_light_playout() const noexcept {
     return params_.superko == Superko::simple ||
@@ -143,6 +145,8 @@ class BasicGo {
   [[nodiscard]] Points own_eyes(const Points& empty) const noexcept;
   /// playout_move() by exact sets of candidates.
   [[nodiscard]] Action draw_playout_move(Rng& rng) const noexcept;
+  /// Stones and territory: [player].
+  [[nodiscard]] std::array<Points, 2> areas() const noexcept;
   [[nodiscard]] Outcome score() const noexcept;
   /// `margin`: the first player's points less the second's.
   [[nodiscard]] Outcome outcome_of(int margin) const noexcept {

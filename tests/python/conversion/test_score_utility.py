@@ -1,0 +1,251 @@
+"""Copies of networks whose value counts points."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from converted import changed, fix_batch
+from pyengine import ConfigError, ModelError, ModelSpec, OnnxEvaluator
+from pyengine.conversion import with_score_utility
+from tiny_models import TinyModel
+
+onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
+
+TIC = pyengine.load_game("tic_tac_toe")
+STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
+PLANES = ("own[0]", "opp[0]", "ones")
+SPEC = ModelSpec(planes=PLANES, score_output="lead")
+WDL = ("draw", "loss", "win")
+
+
+def say_score(model: Any) -> None:
+    """Add an output [N]: by how many stones the player to move leads."""
+    helper, numbers = onnx.helper, onnx.numpy_helper.from_array
+    signs = np.repeat([1, -1, 0], 9).astype(np.float32)[:, None]
+    model.graph.initializer.extend(
+        [numbers(signs, "signs"), numbers(np.array([1], np.int64), "one")]
+    )
+    model.graph.node.extend(
+        [
+            helper.make_node("MatMul", ["flat", "signs"], ["leads"]),
+            helper.make_node("Squeeze", ["leads", "one"], ["lead"]),
+        ]
+    )
+    model.graph.output.append(helper.make_tensor_value_info("lead", 1, ["N"]))
+
+
+def write(folder: Path, **given: Any) -> Path:
+    plain = TinyModel(**given).write(folder / "plain.onnx")
+    return changed(plain, folder / "net.onnx", say_score)
+
+
+def old_file(model: Any) -> None:
+    """Make a file that lists its constants as inputs, as the first ones did."""
+    model.ir_version = 3
+    for tensor in model.graph.initializer:
+        info = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims)
+        model.graph.input.append(info)
+
+
+def taken_names(model: Any) -> None:
+    """Use the names that a copy would give its nodes."""
+    for name in ("value_with_score.1", "value_with_score.3"):
+        model.graph.node.append(onnx.helper.make_node("Neg", ["flat"], [name], name=name))
+
+
+def rename(model: Any, kind: str, value: str = "value") -> None:
+    """Let another function than tanh make the value, and call it otherwise."""
+    node = next(node for node in model.graph.node if node.op_type == "Tanh")
+    node.op_type, node.output[0] = kind, value
+    next(entry for entry in model.graph.output if entry.name == "value").name = value
+
+
+def renamed_value(model: Any) -> None:
+    """Let the value be known by its size alone."""
+    rename(model, "Tanh", "winner")
+
+
+def values(path: Path, spec: ModelSpec | None = None) -> np.ndarray:
+    return OnnxEvaluator(path, spec, providers=["cpu"]).evaluate(STATES)[1]
+
+
+def leads() -> np.ndarray:
+    return np.array([0, -1, -1, -1])  # stones of the player to move, less the other's
+
+
+def lead_of(points: float) -> np.ndarray:
+    return leads() / (points + np.abs(leads()))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {},
+        {"value_kind": "probs"},
+        {"value_kind": "logits"},
+        {"value": WDL},
+        {"value": WDL, "value_kind": "probs"},
+        {"value": WDL, "value_kind": "log_probs"},
+        {"value": WDL, "value_kind": "logits"},
+    ],
+    ids=str,
+)
+def test_a_value_of_any_kind_counts_the_score(spec: dict[str, Any], tmp_path: Path) -> None:
+    given = ModelSpec(planes=PLANES, score_output="lead", **spec)
+    size = 3 if "value" in spec else 1
+    source = write(tmp_path, value_size=size)
+    kind = spec.get("value_kind")
+    if kind in ("probs", "log_probs"):  # tanh is out of their range
+        after = {"probs": "Softmax" if size == 3 else "Sigmoid", "log_probs": "LogSoftmax"}
+        source = changed(source, tmp_path / "kind.onnx", lambda model: rename(model, after[kind]))
+    before = values(source, given)
+    found = with_score_utility(source, tmp_path / "out.onnx", weight=0.25, points=2.0, spec=given)
+    expected = 0.75 * before + 0.25 * lead_of(2.0)
+    np.testing.assert_allclose(values(tmp_path / "out.onnx"), expected, atol=1e-6)
+    assert found.value == "scalar"
+    assert found.score_output == "lead"
+    assert OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"]).spec == found
+
+
+def test_policy_score_and_metadata_stay(tmp_path: Path) -> None:
+    source = write(tmp_path, metadata={"author": "somebody"})
+    with_score_utility(source, tmp_path / "out.onnx", spec=SPEC)
+    one = OnnxEvaluator(source, SPEC, providers=["cpu"])
+    other = OnnxEvaluator(tmp_path / "out.onnx", providers=["cpu"])
+    np.testing.assert_array_equal(one.evaluate(STATES)[0], other.evaluate(STATES)[0])
+    np.testing.assert_array_equal(other.evaluate_final_board(STATES)[1], leads())
+    model = onnx.load(tmp_path / "out.onnx")
+    assert [entry.name for entry in model.graph.output] == ["policy", "value_with_score", "lead"]
+    assert {entry.key for entry in model.metadata_props} == {"author", "pyengine.spec"}
+    onnx.checker.check_model(model, full_check=True)
+
+
+def test_a_weight_of_0_is_the_network_and_a_weight_of_1_the_score(tmp_path: Path) -> None:
+    source = write(tmp_path)
+    with_score_utility(source, tmp_path / "0.onnx", weight=0, spec=SPEC)
+    with_score_utility(source, tmp_path / "1.onnx", weight=1, points=1, spec=SPEC)
+    np.testing.assert_allclose(values(tmp_path / "0.onnx"), values(source, SPEC), atol=1e-7)
+    np.testing.assert_allclose(values(tmp_path / "1.onnx"), leads() / 2, atol=1e-6)
+
+
+def test_a_search_takes_the_move_that_wins_by_more(tmp_path: Path) -> None:
+    """The network likes all moves and positions alike; its score likes the centre."""
+
+    def prefer(model: Any) -> None:
+        for tensor in model.graph.initializer:
+            if tensor.name in ("wp", "wv"):
+                array = onnx.numpy_helper.to_array(tensor) * 0
+                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+            if tensor.name == "signs":
+                array = np.zeros((27, 1), np.float32)
+                array[4], array[9 + 4] = 9.0, -9.0  # whoever has the centre leads
+                tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+
+    source = changed(write(tmp_path), tmp_path / "points.onnx", prefer)
+    with_score_utility(source, tmp_path / "out.onnx", weight=1, spec=SPEC)
+    engine = pyengine.Engine(TIC, tmp_path / "out.onnx", threads=1, deterministic=True)
+    plain = pyengine.Engine(TIC, OnnxEvaluator(source, SPEC), threads=1, deterministic=True)
+    assert plain.search(TIC.new_initial_state(), simulations=60).action != 4
+    result = engine.search(TIC.new_initial_state(), simulations=60)
+    assert result.action == 4
+    assert result.score is not None
+
+
+def test_the_command_writes_the_copy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = pytest.importorskip("pyengine.cli", reason="the extra cli is not installed").main
+    monkeypatch.chdir(tmp_path)
+    source, spec = str(write(tmp_path)), tmp_path / "spec.json"
+    spec.write_text(SPEC.to_json())
+    options = [source, "--spec", str(spec), "--score-utility", "0.5"]
+    assert main(["convert", *options]) == 0
+    expected = 0.5 * values(Path(source), SPEC) + 0.5 * lead_of(20)
+    np.testing.assert_allclose(values(tmp_path / "net.points.onnx"), expected, atol=1e-6)
+    assert "0.5 of the value counts points, half of it a lead of 20" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert main(["convert", *options, "--points", "2", "-o", "two.onnx", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"path": "two.onnx", "weight": 0.5, "points": 2}
+    assert main(["convert", *options, "--int8"]) == 2
+    assert "give one of --int8, --fp16 or --score-utility" in capsys.readouterr().err
+    assert main(["convert", source, "--points", "3"]) == 2
+    assert "--points is for --score-utility" in capsys.readouterr().err
+    assert main(["convert", source, "--spec", str(spec), "--score-utility", "7"]) == 2
+    assert "weight: expected a number in [0, 1], found 7.0" in capsys.readouterr().err
+
+
+def test_what_cannot_be_changed_is_refused(tmp_path: Path) -> None:
+    source, out = write(tmp_path), tmp_path / "out.onnx"
+
+    def refused(error: type[Exception], text: str, model: Path = source, **given: Any) -> None:
+        with pytest.raises(error, match=text):
+            with_score_utility(model, out, **{"spec": SPEC, **given})
+        assert not out.exists()
+
+    refused(ConfigError, r"weight: expected a number in \[0, 1\], found 1.5", weight=1.5)
+    for points in (0, 1e-40, 1e300):
+        refused(ConfigError, r"points: expected points in \[0.001, 1e6\]", points=points)
+    refused(ConfigError, "spec: expected a ModelSpec or None", spec={"planes": PLANES})
+    refused(ModelError, "expected an output of the score", spec=ModelSpec(planes=PLANES))
+    other = ModelSpec(planes=PLANES, score_output="lead", value_for="first_player")
+    refused(ModelError, "expected a value for the mover", spec=other)
+    for named in ({"score_output": "policy"}, {"value_output": "policy"}, {"value": WDL}):
+        other = ModelSpec(**{"planes": PLANES, "score_output": "lead", **named})
+        refused(ModelError, "a number a row|numbers a row", spec=other)
+    same = ModelSpec(planes=PLANES, score_output="value")
+    refused(ModelError, "found 'value' and the outputs policy \\(9 a row\\)", spec=same)
+    with_score_utility(source, tmp_path / "once.onnx", spec=SPEC)
+    refused(ModelError, "without a utility of the score", tmp_path / "once.onnx", spec=None)
+
+
+@pytest.mark.parametrize("change", [fix_batch, old_file, taken_names, renamed_value])
+def test_files_of_many_kinds_become_copies(change: Callable[[Any], object], tmp_path: Path) -> None:
+    source = changed(write(tmp_path), tmp_path / "kind.onnx", change)
+    with_score_utility(source, tmp_path / "out.onnx", weight=1, points=1, spec=SPEC)
+    np.testing.assert_allclose(values(tmp_path / "out.onnx"), lead_of(1), atol=1e-6)
+    model = onnx.load(tmp_path / "out.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    # ONNX Runtime has no kernel of CUDA for it: every batch would cross to the processor.
+    assert "Atan" not in {node.op_type for node in model.graph.node}
+
+
+def test_weights_in_other_files_and_what_was_measured_before(tmp_path: Path) -> None:
+    metadata = {"pyengine.float16": "{}", "author": "somebody"}
+    model = onnx.load(write(tmp_path, metadata=metadata))
+    onnx.save(
+        model,
+        tmp_path / "external.onnx",
+        save_as_external_data=True,
+        location="weights.bin",
+        size_threshold=64,
+    )
+    with_score_utility(tmp_path / "external.onnx", tmp_path / "out.onnx", spec=SPEC)
+    (tmp_path / "weights.bin").unlink()
+    expected = 0.9 * values(tmp_path / "net.onnx", SPEC) + 0.1 * lead_of(20)
+    np.testing.assert_allclose(values(tmp_path / "out.onnx"), expected, atol=1e-6)
+    kept = {entry.key for entry in onnx.load(tmp_path / "out.onnx").metadata_props}
+    assert kept == {"author", "pyengine.spec"}
+
+
+def test_float16_outputs_are_widened(tmp_path: Path) -> None:
+    def narrow(model: Any) -> None:
+        for name in ("value", "lead"):
+            for node in model.graph.node:
+                node.output[:] = [f"{name}_wide" if n == name else n for n in node.output]
+            cast = onnx.helper.make_node("Cast", [f"{name}_wide"], [name], to=10)
+            model.graph.node.append(cast)
+        for entry in model.graph.output:
+            if entry.name != "policy":
+                entry.type.tensor_type.elem_type = 10
+
+    source = changed(write(tmp_path), tmp_path / "half.onnx", narrow)
+    with_score_utility(source, tmp_path / "out.onnx", weight=1, points=1, spec=SPEC)
+    np.testing.assert_allclose(values(tmp_path / "out.onnx"), leads() / 2, atol=1e-3)
