@@ -265,6 +265,8 @@ def test_the_default_is_the_bundled_network_of_the_game_else_playouts(run: Run) 
         assert model_of("connect_four", "-p", "columns=8") == "rollout"
     if "go7" in pyengine.bundled_models():
         assert model_of("go", "-p", "board_size=7", "-p", "komi=7.5") == "go7"
+    if "go9" in pyengine.bundled_models():
+        assert model_of("go", "-p", "board_size=9", "-p", "komi=7") == "go9"
     if "gomoku" in pyengine.bundled_models():
         assert model_of("gomoku", "-p", "board_size=10") == "gomoku"
         assert model_of("gomoku", "-p", "board_size=7") == "rollout"

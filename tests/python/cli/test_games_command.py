@@ -72,7 +72,7 @@ def test_a_game_that_is_none_comes_with_a_likely_name() -> None:
 
 
 def test_run_files_are_in_the_package() -> None:
-    assert {"connect4", "gomoku", "tic_tac_toe", "go7"} <= set(bundled_runs())
+    assert {"connect4", "gomoku", "tic_tac_toe", "go7", "go9"} <= set(bundled_runs())
     assert "connect4" in run("train", "--show")
     settings = tomllib.loads(run("train", "connect4", "--show"))
     assert settings["game"]["name"] == "connect_four"
