@@ -50,8 +50,11 @@ std::string joined(const Names& names) {
   return text;
 }
 
+/// Characters of a name that are quoted: the message also lists all planes, and is a line.
+constexpr std::size_t kMostOfName = 60;
+
 [[noreturn]] void refuse_plane(std::string_view name, const std::string& why) {
-  throw ConfigError("planes: " + in_quotes(name, '\'') + " " + why);
+  throw ConfigError("planes: '" + both_ends(name, kMostOfName) + "' " + why);
 }
 
 void check_choice(std::string_view field, std::string_view found,
