@@ -28,6 +28,7 @@ from pyengine.conversion import (
     with_score_utility,
     write_leela,
 )
+from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
 from pyengine.evaluators import bundled_models
 from pyengine.games import Game
@@ -41,7 +42,6 @@ _VERDICTS = {
     "undecided": ("OPEN", "yellow"),
 }
 _CHANGES = "--int8, --fp16 or --score-utility"  # at most one
-_POINTS = 20.0
 _STAGES = ("games", "calibration", "comparison", "match")
 
 
@@ -83,7 +83,7 @@ _Points: TypeAlias = Annotated[
     float | None,
     typer.Option(
         "--points",
-        help=f"With --score-utility: the lead that is worth half of the weight; else {_POINTS:g}.",
+        help=f"With --score-utility: the lead that is worth half of the weight; else {POINTS:g}.",
     ),
 ]
 _To: TypeAlias = Annotated[
@@ -211,7 +211,7 @@ def convert(
             model,
             output,
             score_utility,
-            _POINTS if points is None else points,
+            POINTS if points is None else points,
             common.read_spec(spec),
             as_json,
         )

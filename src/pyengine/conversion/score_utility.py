@@ -17,7 +17,11 @@ from pyengine.extras import need
 from pyengine.files import check_output, path_of, replacing
 from pyengine.spec import METADATA_KEY, ModelSpec
 
-__all__ = ["with_score_utility"]
+__all__ = ["POINTS", "with_score_utility"]
+
+POINTS = (
+    20.0  #: the default lead that is worth half of the weight: twice the width of a small board
+)
 
 _OUTPUT = "value_with_score"
 _FLOAT = 1  # TensorProto.FLOAT
@@ -30,7 +34,7 @@ def with_score_utility(
     out: str | os.PathLike[str],
     *,
     weight: float = 0.1,
-    points: float = 20.0,
+    points: float = POINTS,
     spec: ModelSpec | None = None,
 ) -> ModelSpec:
     """Write a copy of a network whose value counts points as well as wins [KataGo, score utility].
@@ -47,8 +51,8 @@ def with_score_utility(
         out: the file to write; its other outputs and its metadata are the model's, but for what a
             conversion to int8 or float16 measured.
         weight: of the score, in [0, 1].
-        points: a lead that is worth half of the weight, in [0.001, 1e6]. KataGo's default scale is
-            twice the width of the board.
+        points: a lead that is worth half of the weight, in [0.001, 1e6]. KataGo scales by twice the
+            width of the board.
         spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
 
     Returns:
