@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ __all__ = [
     "NetworkConfig",
     "OptimiserConfig",
     "TrainConfig",
+    "fixed_of",
 ]
 
 _MOST_BLOCKS, _MOST_WIDTH = 10_000, 1 << 16  # more is a slip, and no memory has room for it
@@ -158,11 +160,14 @@ class OptimiserConfig(Section):
             ``"cosine"``.
         step_scale (float > 0, default 1.0): multiplies the steps of the published tables.
         boundaries (list of int > 0, default ()): of ``"steps"``: where the rate changes;
-            increasing.
+            increasing. May change when a training goes on, as ``rates`` may.
         rates (list of float > 0, default ()): of ``"steps"``: one more than ``boundaries``.
     """
 
     section: ClassVar[str] = "optimiser"
+
+    #: May change when a run goes on: a rate is often lowered when progress ends.
+    FREE: ClassVar[tuple[str, ...]] = ("boundaries", "rates")
 
     kind: str = choice("sgd", "sgd", "adamw")
     momentum: float = number(0.9, 0.0, 1.0, below=True)
@@ -307,9 +312,17 @@ class TrainConfig(Settings):
 
     def fixed(self) -> dict[str, dict[str, Any]]:
         """Return the fields that must stay the same when a training goes on."""
-        tables = self.to_dict()
-        for name in LearnerConfig.FREE:
-            del tables["learner"][name]
+        tables = fixed_of(self.to_dict())
         if self.loss.short_value_weight == 0:  # then horizons say nothing
             tables["loss"]["horizons"] = LossConfig().to_dict()["horizons"]
         return tables
+
+
+def fixed_of(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of a training's parts without the fields that may change later."""
+    fixed = dict(tables)
+    for part, free in (("learner", LearnerConfig.FREE), ("optimiser", OptimiserConfig.FREE)):
+        table = tables.get(part)
+        if isinstance(table, Mapping):  # a damaged checkpoint may have something else
+            fixed[part] = {name: value for name, value in table.items() if name not in free}
+    return fixed

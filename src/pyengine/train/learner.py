@@ -20,7 +20,7 @@ from pyengine.integers import integer
 from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
 from pyengine.train.boards import Features
-from pyengine.train.configs import TrainConfig
+from pyengine.train.configs import TrainConfig, fixed_of
 from pyengine.train.errors import TrainingError
 from pyengine.train.logs import TrainLog
 from pyengine.train.loss import Losses, losses, losses_together
@@ -317,7 +317,7 @@ class Learner:
     def _restore(self, path: Path) -> None:
         state = checkpoint.load(path, self.ranks.device)
         before = checkpoint.with_defaults(state["config"], TrainConfig().fixed())
-        checkpoint.refuse_changes(path, before, self.config.fixed())
+        checkpoint.refuse_changes(path, fixed_of(before), self.config.fixed())
         if state["spec"] != self.spec.to_json():
             raise ConfigError(f"{path} reads {state['spec']}, found data of {self.spec.to_json()}")
         checkpoint.restore(path, self.network, state["network"])

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,21 @@ def test_going_on_is_the_same_as_never_having_stopped(
     with train.Learner(config, data, tmp_path / "two", resume=True) as learner:
         assert learner.step == 10
         learner.train(10)
+        assert_equal(weights_of(learner), expected)
+
+
+def test_the_rate_may_be_lowered_when_a_training_goes_on(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    rates = partial(OptimiserConfig, schedule="steps", rates=(0.1, 0.01))
+    planned = config_of(optimiser=rates(boundaries=(5,)))
+    with train.Learner(planned, data, tmp_path / "planned") as learner:
+        learner.train(10)
+        expected = weights_of(learner)
+    with train.Learner(config_of(optimiser=rates(boundaries=(20,))), data, tmp_path) as learner:
+        learner.train(5)
+    with train.Learner(planned, data, tmp_path, resume=True) as learner:
+        learner.train(5)
         assert_equal(weights_of(learner), expected)
 
 

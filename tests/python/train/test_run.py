@@ -171,6 +171,9 @@ def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
         """
     )
     RunFile.from_toml(more).refuse_changes(before)
+    by_hand = SMALL.replace('"constant"', '"steps"\nboundaries = [10]\nrates = [1e-2, 1e-3]')
+    lowered = by_hand.replace("10]", "10, 20]").replace("1e-3]", "1e-3, 1e-4]")
+    RunFile.from_toml(lowered).refuse_changes(RunFile.from_toml(by_hand))
     other = RunFile.from_toml(SMALL.replace("blocks = 1", "blocks = 2") + "[gate]\ngames = 10")
     message = r"gate\.games: 200 is now 10; train\.network\.blocks: 1 is now 2"
     with pytest.raises(pyengine.ConfigError, match=message):
