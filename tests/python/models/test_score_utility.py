@@ -1,0 +1,72 @@
+"""models/score_utility.py: margins are as the rules count, and the command plays and goes on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from pyengine.match import GameRecord, MatchResult
+
+pytest.importorskip("onnx", reason="the extra convert is not installed")
+
+MODELS = Path(__file__).resolve().parents[3] / "models"
+GO = pyengine.load_game("go(board_size=9,komi=7)")
+CENTRE, PASS = 40, 81
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(MODELS))
+    monkeypatch.delitem(sys.modules, "score_utility", raising=False)
+    import score_utility
+
+    return score_utility
+
+
+def played(pair: int, a_plays: int, *moves: int) -> GameRecord:
+    """Return a game that is over; the result follows from who has the centre."""
+    black_wins = bool(moves) and moves[0] == CENTRE
+    result = 1 if black_wins == (a_plays == 0) else -1
+    return GameRecord(pair=pair, a_plays=a_plays, opening=moves[:1], moves=moves[1:], result=result)
+
+
+def test_a_margin_is_the_area_and_the_komi_from_the_side_of_the_first_player(script: Any) -> None:
+    won, lost = played(0, 0, CENTRE, PASS, PASS), played(0, 1, PASS, PASS)
+    assert script.margin(GO, won) == 81 - 7
+    assert script.margin(GO, lost) == 7
+    opposite = [played(0, 1, CENTRE, PASS, PASS), played(0, 0, PASS, PASS)]
+    assert [script.margin(GO, each) for each in opposite] == [7 - 81, -7]
+
+
+def test_the_report_has_points_by_pairs_and_margins_of_wins(script: Any) -> None:
+    games = (
+        played(0, 0, CENTRE, PASS, PASS),  # +74
+        played(0, 1, CENTRE, PASS, PASS),  # -74
+        played(1, 0, PASS, PASS),  # -7
+        played(1, 1, CENTRE, PASS, PASS),  # -74
+    )
+    report = script.report(GO, MatchResult(names=("a", "b"), records=games))
+    assert "score of the copy: 25.0%" in report
+    assert "points ahead: -20.25 [-59.94, +19.44]" in report  # pairs: 0 and -40.5
+    assert "wins of the copy: 1, by 74.0 points" in report
+    assert "wins of the network: 3, by 51.7 points" in report
+
+
+def test_the_command_goes_on_where_it_was(
+    script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [str(MODELS / "go9.onnx"), "--games", "2", "--simulations", "4"]
+    command += ["--work", str(tmp_path)]
+    assert script.main(command) == 0
+    first = capsys.readouterr().out
+    (record,) = tmp_path.glob("*/games.jsonl")
+    games = record.read_text()
+    assert script.main(command) == 0
+    assert record.read_text() == games
+    assert capsys.readouterr().out == first
+    assert script.main([str(MODELS / "connect4.onnx"), "--work", str(tmp_path)]) == 2
+    assert "expected an output of the score" in capsys.readouterr().err
