@@ -84,12 +84,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _played(args: argparse.Namespace) -> tuple[pyengine.Game, MatchResult]:
     """Play the match; return its game and what is found."""
-    name = f"{sha256_of(args.model)[:16]}-{args.weight:g}-{args.points:g}-{args.simulations}"
+    game = pyengine.load_game(args.game)
+    if game.name != "go":
+        raise pyengine.ConfigError(f"expected a game of Go, found {game}")
+    words = (sha256_of(args.model)[:16], args.weight, args.points, args.simulations, game)
+    name = "".join(letter if letter.isalnum() else "-" for letter in " ".join(map(str, words)))
     context = Context(work=args.work / name, shared=ROOT, threads=args.threads)
     context.work.mkdir(parents=True, exist_ok=True)
     copy = context.work / "copy.onnx"
     with_score_utility(args.model, copy, weight=args.weight, points=args.points)
-    game = pyengine.load_game(args.game)
     with (
         closing(context.engine(game, network(copy), args.simulations)) as ours,
         closing(context.engine(game, network(args.model), args.simulations)) as theirs,

@@ -19,9 +19,8 @@ from pyengine.spec import METADATA_KEY, ModelSpec
 
 __all__ = ["POINTS", "with_score_utility"]
 
-POINTS = (
-    20.0  #: the default lead that is worth half of the weight: twice the width of a small board
-)
+#: The default lead that is worth half of the weight: about twice the width of Go's small board.
+POINTS = 20.0
 
 _OUTPUT = "value_with_score"
 _FLOAT = 1  # TensorProto.FLOAT
@@ -45,6 +44,8 @@ def with_score_utility(
     away as before.
 
     The copy is for playing. Its values are no chances of winning, and self-play would record them.
+    A value beyond the range of its kind, which evaluators refuse, may be within it in the copy: try
+    the network itself first.
 
     Args:
         model: an ONNX file that says its score, or the name of a bundled network.

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pyengine
 from pyengine.errors import ConfigError
+from pyengine.train import LearnerConfig, OptimiserConfig
+from pyengine.train.loop import runfile
 from pyengine.train.section import Section
 from reference_pages import SETTINGS, described, evaluated
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def entries(kinds: list[type]) -> list[Any]:
@@ -21,6 +26,15 @@ def entries(kinds: list[type]) -> list[Any]:
         for kind in kinds
         for entry in described(kind)
     ]
+
+
+def test_what_may_change_when_a_run_goes_on() -> None:
+    page = (ROOT / "docs" / "reference" / "training.md").read_text()
+    told = page.split("May change: ", 1)[1].split("\n\n", 1)[0]
+    told = told.split("of\n`[train]`", 1)[1]  # before it are whole sections
+    names = set(re.findall(r"`([a-z_]+)`", told))
+    free = {*LearnerConfig.FREE, *OptimiserConfig.FREE, *runfile._FREE_SEARCH, *runfile._FREE_GATE}
+    assert names == free
 
 
 @pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))

@@ -59,14 +59,24 @@ def test_the_report_has_points_by_pairs_and_margins_of_wins(script: Any) -> None
 def test_the_command_goes_on_where_it_was(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = [str(MODELS / "go9.onnx"), "--games", "2", "--simulations", "4"]
-    command += ["--work", str(tmp_path)]
-    assert script.main(command) == 0
-    first = capsys.readouterr().out
+    command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--simulations", "4"]
+    script.main([*command, "--games", "4"])
+    expected = capsys.readouterr().out
     (record,) = tmp_path.glob("*/games.jsonl")
-    games = record.read_text()
-    assert script.main(command) == 0
-    assert record.read_text() == games
-    assert capsys.readouterr().out == first
+    lines = record.read_text().splitlines(keepends=True)
+    record.write_text("".join(lines[:3]))  # as if it had been stopped after two games
+    assert script.main([*command, "--games", "4"]) == 0
+    found = record.read_text().splitlines(keepends=True)
+    assert found[:3] == lines[:3]
+    assert sorted(found) == sorted(lines)
+    assert capsys.readouterr().out == expected
+
+
+def test_other_networks_and_games_are_refused(
+    script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert script.main([str(MODELS / "connect4.onnx"), "--work", str(tmp_path)]) == 2
     assert "expected an output of the score" in capsys.readouterr().err
+    command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--game", "othello"]
+    assert script.main(command) == 2
+    assert "expected a game of Go, found othello" in capsys.readouterr().err

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,16 @@ def test_the_rate_may_be_lowered_when_a_training_goes_on(
         expected = weights_of(learner)
     with train.Learner(config_of(optimiser=rates(boundaries=(20,))), data, tmp_path) as learner:
         learner.train(5)
+    (path,) = tmp_path.glob("checkpoint*")
+    state = torch.load(path, weights_only=True)
+    state["config"]["optimiser"] |= {"boundaries": [20], "rates": [0.1, 0.01]}  # as once
+    torch.save(state, path)
     with train.Learner(planned, data, tmp_path, resume=True) as learner:
         learner.train(5)
         assert_equal(weights_of(learner), expected)
+    faster = config_of(optimiser=replace(planned.optimiser, warm_up=3))
+    with pytest.raises(pyengine.ConfigError, match=r"optimiser\.warm_up: 0 is now 3$"):
+        train.Learner(faster, data, tmp_path, resume=True)
 
 
 def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(

@@ -174,6 +174,10 @@ def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
     by_hand = SMALL.replace('"constant"', '"steps"\nboundaries = [10]\nrates = [1e-2, 1e-3]')
     lowered = by_hand.replace("10]", "10, 20]").replace("1e-3]", "1e-3, 1e-4]")
     RunFile.from_toml(lowered).refuse_changes(RunFile.from_toml(by_hand))
+    with pytest.raises(
+        pyengine.ConfigError, match=r"optimiser\.schedule: 'constant' is now 'steps'"
+    ):
+        RunFile.from_toml(by_hand).refuse_changes(before)
     other = RunFile.from_toml(SMALL.replace("blocks = 1", "blocks = 2") + "[gate]\ngames = 10")
     message = r"gate\.games: 200 is now 10; train\.network\.blocks: 1 is now 2"
     with pytest.raises(pyengine.ConfigError, match=message):

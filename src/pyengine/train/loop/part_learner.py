@@ -143,6 +143,7 @@ class _Positions:
         else:
             self._data = windows_on(run, folder, self.games)
         self._took = time.monotonic() - begun
+        self._forget_old()
         for window in self._data:
             self._verify(window)
         self.size = sum(map(len, self._data))
@@ -159,6 +160,11 @@ class _Positions:
         config, found = self._part.run.window, self._part.folder.produced(name)
         count = found.full if config.full_only else found.positions
         return window_games(config, found.games, count)
+
+    def _forget_old(self) -> None:
+        """Forget which shards were verified that the window has left behind."""
+        paths = {str(piece.path) for window in self._data for piece in window.pieces}
+        self._verified = {path: sha for path, sha in self._verified.items() if path in paths}
 
     def _verify(self, window: Dataset) -> None:
         """Compare shards with the manifest's SHA-256, each once: before it is learnt from here."""

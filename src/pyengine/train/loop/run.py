@@ -124,8 +124,9 @@ def train_run(
 
     Args:
         source: the settings: a :class:`RunFile`, TOML text, or a file; None, to resume: as it
-            began. A run that goes on keeps its settings, but for its name, limits, threads, and
-            what only says how much room trees and caches have or what is kept.
+            began. A run that goes on keeps its settings, but for its name, limits, threads, the
+            rates of its schedule in steps, and what only says how much room trees and caches have
+            or what is kept.
         directory: of the run.
         resume: go on with the run there; where there is none, begin.
         on_progress: called four times a second; False stops.
