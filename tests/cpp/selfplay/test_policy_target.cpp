@@ -60,6 +60,23 @@ TEST_CASE("a proven draw with few visits teaches the moves that draw in equal pa
   CHECK(policy_target(result, config, 5)[0] > 1);
 }
 
+TEST_CASE("few visits beside moves that are known to lose are no target") {
+  SearchConfig config;
+  constexpr std::int8_t kOpen = TreeNode::kNotProven;
+  SearchResult result;
+  result.actions = {3, 5, 8};
+  result.visits = {185, 12, 2};
+  result.q = {-1.0F, 0.1F, -0.2F};
+  result.proofs = {-1, kOpen, kOpen};
+  const std::vector<std::uint32_t> nothing = {0, 0, 0};
+  CHECK(policy_target(result, config, 16) == nothing);
+  CHECK(policy_target(result, config, 14) == std::vector<std::uint32_t>{0, 12, 2});
+  result.visits = {7, 6, 2};  // a small search, most of whose visits compare moves
+  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 6, 2});
+  result.visits = {8, 5, 2};
+  CHECK(policy_target(result, config, 16) == nothing);
+}
+
 TEST_CASE("a target surprises by its divergence from the priors") {
   SearchResult result;
   result.actions = {3, 5, 8};
