@@ -54,7 +54,7 @@ std::vector<std::uint32_t> visits_taught(const SearchResult& result, const Searc
 }
 
 /// Whether a search gave most of its visits to moves that are known to lose, and fewer than `least`
-/// to the rest, which they say next to nothing of.
+/// to the rest, too few to compare them.
 bool compares_too_little(const SearchResult& result, const SearchConfig& config,
                          std::uint64_t least) {
   if (config.algorithm == Algorithm::gumbel) return false;

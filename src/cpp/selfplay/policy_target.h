@@ -15,8 +15,8 @@ namespace pyengine {
 /// playouts; by Gumbel the improved policy of these moves in units of 1 / kPolicyUnits. A proof
 /// ends a search before it has compared the moves: of a proven win the target is the winning move
 /// alone, and of a proven draw that left fewer than `least` visits one visit of each move that
-/// draws. Nothing is proven and moves that are known to lose have most of the visits: fewer than
-/// `least` of the rest are no target, all 0.
+/// draws. Where nothing is proven and moves that are known to lose have most of the visits, fewer
+/// than `least` of the others are no target: all is 0.
 [[nodiscard]] std::vector<std::uint32_t> policy_target(const SearchResult& result,
                                                        const SearchConfig& config,
                                                        std::uint64_t least);
