@@ -23,7 +23,7 @@ import pyengine
 from pyengine.conversion.score_utility import POINTS, with_score_utility
 from pyengine.files import sha256_of
 from pyengine.go_area import area
-from pyengine.match import GameRecord, MatchResult, Openings, match
+from pyengine.match import GameRecord, MatchResult
 
 __all__ = ["main", "margin", "report"]
 
@@ -90,21 +90,14 @@ def _played(args: argparse.Namespace) -> tuple[pyengine.Game, MatchResult]:
     words = (sha256_of(args.model)[:16], args.weight, args.points, args.simulations, game)
     name = "".join(letter if letter.isalnum() else "-" for letter in " ".join(map(str, words)))
     context = Context(work=args.work / name, shared=ROOT, threads=args.threads)
-    context.work.mkdir(parents=True, exist_ok=True)
+    context.work.mkdir(parents=True, exist_ok=True)  # the copy comes before the match
     copy = context.work / "copy.onnx"
     with_score_utility(args.model, copy, weight=args.weight, points=args.points)
     with (
         closing(context.engine(game, network(copy), args.simulations)) as ours,
         closing(context.engine(game, network(args.model), args.simulations)) as theirs,
     ):
-        result = match(
-            ours,
-            theirs,
-            games=args.games,
-            openings=Openings(plies=4),
-            record=context.work / "games.jsonl",
-            on_progress=lambda done: context.say(f"{done.games} of {args.games} games"),
-        )
+        result = context.played("games", ours, theirs, args.games)
     context.say("")
     return game, result
 

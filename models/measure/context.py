@@ -148,6 +148,13 @@ class Context:
             more_than: score that is asked to be exceeded.
 
         """
+        result = self.played(name, a, b, games, plies=plies)
+        return of_match(name, result, least=least, more_than=more_than)
+
+    def played(
+        self, name: str, a: pyengine.Engine, b: Any, games: int, *, plies: int = 4
+    ) -> MatchResult:
+        """Play a match as :meth:`play` does; return its games."""
         total = max(2, games // _QUICK) if self.quick else games
 
         def show(result: MatchResult) -> None:
@@ -156,7 +163,7 @@ class Context:
 
         file = "".join(letter if letter.isalnum() else "-" for letter in name)
         self.work.mkdir(parents=True, exist_ok=True)
-        result = match(
+        return match(
             a,
             b,
             games=total,
@@ -165,7 +172,6 @@ class Context:
             record=self.work / f"{file}.jsonl",
             on_progress=show,
         )
-        return of_match(name, result, least=least, more_than=more_than)
 
 
 def network(model: Path) -> pyengine.OnnxEvaluator:

@@ -11,8 +11,6 @@ import pytest
 import pyengine
 from pyengine.match import GameRecord, MatchResult
 
-pytest.importorskip("onnx", reason="the extra convert is not installed")
-
 MODELS = Path(__file__).resolve().parents[3] / "models"
 GO = pyengine.load_game("go(board_size=9,komi=7)")
 CENTRE, PASS = 40, 81
@@ -59,6 +57,7 @@ def test_the_report_has_points_by_pairs_and_margins_of_wins(script: Any) -> None
 def test_the_command_goes_on_where_it_was(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("onnx", reason="the extra convert is not installed")
     command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--simulations", "4"]
     script.main([*command, "--games", "4"])
     expected = capsys.readouterr().out
@@ -75,6 +74,7 @@ def test_the_command_goes_on_where_it_was(
 def test_other_networks_and_games_are_refused(
     script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("onnx", reason="the extra convert is not installed")
     assert script.main([str(MODELS / "connect4.onnx"), "--work", str(tmp_path)]) == 2
     assert "expected an output of the score" in capsys.readouterr().err
     command = [str(MODELS / "go9.onnx"), "--work", str(tmp_path), "--game", "othello"]
