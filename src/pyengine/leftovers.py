@@ -1,4 +1,4 @@
-"""Names of temporary files that say whose they are, and the removal of those of dead processes."""
+"""Names of temporary files that say whose they are, and the removal of those that are abandoned."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import secrets
+import time
 import uuid
 import zlib
 from contextlib import suppress
@@ -18,6 +19,8 @@ TEMPORARY = ".tmp"
 
 _OURS = re.compile(rf".+\.([0-9a-f]{{8}})([0-9a-f]{{8}})[0-9a-f]{{16}}{re.escape(TEMPORARY)}")
 
+_LONG = 86400.0  # seconds without a write, after which no writer is expected to go on
+
 _swept: set[tuple[int, Path]] = set()  # by process, since a fork has its parent's
 
 
@@ -27,9 +30,10 @@ def temporary_name(name: str) -> str:
 
 
 def sweep_once(folder: Path) -> None:
-    """Remove from a folder what processes of this machine left there that are no more.
+    """Remove the temporary files of dead processes from a folder.
 
-    A process looks into a folder once. What cannot be told or removed stays.
+    Those of another machine, or of this one before it started anew, are removed a day after the
+    last write. A process looks into a folder once. Other names stay, and what cannot be removed.
     """
     key = (os.getpid(), folder.absolute())
     if key in _swept:
@@ -37,13 +41,19 @@ def sweep_once(folder: Path) -> None:
     _swept.add(key)
     with suppress(OSError):
         for path in folder.iterdir():
-            if _is_left_behind(path.name):
+            if _is_abandoned(path):
                 path.unlink(missing_ok=True)
 
 
-def _is_left_behind(name: str) -> bool:
-    ours = _OURS.fullmatch(name)
-    return ours is not None and int(ours[1], 16) == _machine() and not _lives(int(ours[2], 16))
+def _is_abandoned(path: Path) -> bool:
+    ours = _OURS.fullmatch(path.name)
+    if ours is None:
+        return False
+    if int(ours[1], 16) == _machine():
+        return not _lives(int(ours[2], 16))
+    with suppress(FileNotFoundError):  # its writer renamed it
+        return time.time() - path.stat().st_mtime > _LONG
+    return False
 
 
 def _lives(process: int) -> bool:
@@ -63,7 +73,7 @@ def _machine() -> int:
     """A number for the machine and the container, whose processes have numbers of their own.
 
     Machines may share a folder and have the same name. Under Linux it is another one after each
-    start of the machine, so that what was left before stays.
+    start of the machine.
     """
     space = str(uuid.getnode())
     with suppress(OSError):  # Linux alone has both

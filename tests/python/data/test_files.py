@@ -141,15 +141,18 @@ def test_what_a_killed_process_left_goes_with_the_next_file(tmp_path: Path) -> N
     subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "first")], check=False)
     (left,) = tmp_path.iterdir()
     digits = left.name.split(".")[1]
+    of_another_machine = tmp_path / f"first.{'0' * 8}{digits[8:]}.tmp"
+    long_ago = tmp_path / f"second.{'0' * 8}{digits[8:]}.tmp"
     kept = [
         tmp_path / f"first.{digits[:8]}{os.getpid():08x}{digits[16:]}.tmp",  # lives
-        tmp_path / f"first.{'0' * 8}{digits[8:]}.tmp",  # of another machine
         tmp_path / f"first.{digits[16:]}.tmp",  # nobody can tell
         tmp_path / "first.tmp",
     ]
-    for path in kept:
+    for path in (of_another_machine, long_ago, *kept):
         path.touch()
+    for path in (long_ago, *kept):
+        os.utime(path, (0, 0))
     subprocess.run(
         [sys.executable, "-c", KILLED.split("    os.kill")[0], str(tmp_path / "second")], check=True
     )
-    assert sorted(tmp_path.iterdir()) == sorted([*kept, tmp_path / "second"])
+    assert sorted(tmp_path.iterdir()) == sorted([of_another_machine, *kept, tmp_path / "second"])
