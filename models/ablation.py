@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from measure.context import Context, Progress, network
+from measure.student import student
 
 import pyengine
-from pyengine.match import Openings, match
 from pyengine.train import RunFile, RunProgress, train_run
 from pyengine.train.loop.rating import Pairing, ratings
 from pyengine.train.loop.state import RunFolder
@@ -54,11 +54,6 @@ _PARTS = ("selfplay", "learner")
 _TICK = 0.02  # seconds: the kernel counts a process's start in hundredths
 _SIMULATIONS = 100  # of both sides in a match
 _PLIES = 2  # of openings: more random moves decide a game on so small a board
-#: Student's t of a two-sided 95 % interval, by degrees of freedom from 1; more than 20 count as 20.
-_STUDENT = (
-    12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23,
-    2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09,
-)  # fmt: skip
 
 say = Progress()
 
@@ -209,11 +204,11 @@ def _differences(elo: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, f
     several = [strengths for strengths in elo.values() if len(strengths) > 1]
     squares = sum((len(each) - 1) * statistics.variance(each) for each in several)
     spread = math.sqrt(squares / freedom) if freedom else math.inf
-    student = _STUDENT[min(len(_STUDENT), max(1, freedom)) - 1]
+    width = student(max(1, freedom)) * spread
     return {
         variant: (
             statistics.fmean(ours) - statistics.fmean(base),
-            student * spread * math.sqrt(1 / len(ours) + 1 / len(base)),
+            width * math.sqrt(1 / len(ours) + 1 / len(base)),
         )
         for variant, ours in elo.items()
         if variant != _BASE
@@ -223,20 +218,13 @@ def _differences(elo: Mapping[str, Sequence[float]]) -> dict[str, tuple[float, f
 def _played(a: Path, b: Path, numbers: Mapping[Path, int], games: int, work: Path) -> Pairing:
     """Play a match of two networks; it goes on where it was stopped."""
     game = pyengine.load_game(RunFile.from_toml(settings_of(_BASE, 0)).game.name[0])
-    context = Context(work=work, shared=work)
+    context = Context(work=work, shared=work, say=say)
     name = f"{a.parents[1].name} against {b.parents[1].name}"  # the same with more seeds
     with (
         closing(context.engine(game, network(a), _SIMULATIONS)) as ours,
         closing(context.engine(game, network(b), _SIMULATIONS)) as theirs,
     ):
-        result = match(
-            ours,
-            theirs,
-            games=games,
-            openings=Openings(plies=_PLIES),
-            record=work / f"{name}.jsonl",
-            on_progress=lambda so_far: say(f"match {name}: {so_far.games} of {games} games"),
-        )
+        result = context.played(name, ours, theirs, games, plies=_PLIES)
     return Pairing(
         player=numbers[a],
         opponent=numbers[b],

@@ -53,7 +53,11 @@ def bundle(name: str, folder: RunFolder, out: Path) -> Path:
 
     Raises ConfigError where the run has no network, or is not the one of models/runs/NAME.toml.
     """
-    RunFile.from_toml(run_file(name)).refuse_changes(folder.run())
+    committed, run = RunFile.from_toml(run_file(name)), folder.run()
+    committed.refuse_changes(run)
+    if committed.train.optimiser != run.train.optimiser:  # a run that goes on may change its rates
+        found = f"boundaries {run.train.optimiser.boundaries}, rates {run.train.optimiser.rates}"
+        raise pyengine.ConfigError(f"expected the rates of {run_file(name)}, found {found}")
     best = folder.best()
     if best is None or not best.is_network:
         raise pyengine.ConfigError(f"expected a network of the run, found none in {folder.path}")

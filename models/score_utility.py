@@ -10,6 +10,7 @@ alive, as the rules count them.
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 from collections import defaultdict
@@ -18,6 +19,7 @@ from contextlib import closing
 from pathlib import Path
 
 from measure.context import ROOT, Context, network
+from measure.student import student
 
 import pyengine
 from pyengine.conversion.score_utility import POINTS, with_score_utility
@@ -28,7 +30,6 @@ from pyengine.match import GameRecord, MatchResult
 __all__ = ["main", "margin", "report"]
 
 WORK = ROOT / "build" / "score_utility"
-_NORMAL = 1.96  # standard errors of an interval of 95 %
 
 
 def margin(game: pyengine.Game, played: GameRecord) -> float:
@@ -46,8 +47,9 @@ def report(game: pyengine.Game, result: MatchResult) -> str:
     for played in result.records:
         pairs[played.pair].append(margin(game, played))
     means = [statistics.fmean(each) for each in pairs.values()]
-    error = statistics.stdev(means) / len(means) ** 0.5 if len(means) > 1 else float("inf")
-    mean, width = statistics.fmean(means), _NORMAL * error
+    mean, width = statistics.fmean(means), math.inf
+    if len(means) > 1:
+        width = student(len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means))
     lines = [
         f"score of the copy: {result.score:.1%} [{low:.1%}, {high:.1%}] of {result.games} games",
         f"points ahead: {mean:+.2f} [{mean - width:+.2f}, {mean + width:+.2f}], by pairs of games",
@@ -71,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=1, help="of the searches (default 1)")
     parser.add_argument("--work", type=Path, default=WORK, help="folder of what is kept")
     args = parser.parse_args(arguments)
+    if not args.model.is_file():
+        parser.error(f"expected an ONNX file, found no {args.model}")
     try:
         print(report(*_played(args)))
     except KeyboardInterrupt:

@@ -39,21 +39,23 @@ def sweep_once(folder: Path) -> None:
     if key in _swept:
         return
     _swept.add(key)
+    paths: list[Path] = []
     with suppress(OSError):
-        for path in folder.iterdir():
+        paths.extend(folder.iterdir())
+    for path in paths:
+        with suppress(OSError):
             if _is_abandoned(path):
-                path.unlink(missing_ok=True)
+                path.unlink()
 
 
 def _is_abandoned(path: Path) -> bool:
+    """Raises OSError where the file is gone, renamed by its writer."""
     ours = _OURS.fullmatch(path.name)
     if ours is None:
         return False
     if int(ours[1], 16) == _machine():
         return not _lives(int(ours[2], 16))
-    with suppress(FileNotFoundError):  # its writer renamed it
-        return time.time() - path.stat().st_mtime > _LONG
-    return False
+    return time.time() - path.stat().st_mtime > _LONG
 
 
 def _lives(process: int) -> bool:

@@ -194,13 +194,13 @@ bool GameInPlay::resigns(const SearchResult& result) {
   return threshold && chance < *threshold;
 }
 
-/// What a search teaches the policy, if it does: where all moves lose it does not. Where no move
-/// has a visit that counts the record has one of the move that is played.
+/// What a search teaches the policy, if it does: not where all moves lose, nor where it compares
+/// too little. Where no move has a visit that counts the record has one of the move that is played.
 GameInPlay::Lesson GameInPlay::lesson_of(const SearchResult& result) const {
   const SearchConfig& settings = search_->config();
   const auto least = std::min(context_.config.minimum_target_visits, *settings.simulations);
   Lesson found{policy_target(result, settings, least)};
-  found.taught = full_ && result.proven != -1;
+  found.taught = full_ && result.proven != -1 && !compares_too_little(result, settings, least);
   if (std::all_of(found.visits.begin(), found.visits.end(), [](auto n) { return n == 0; })) {
     const auto place = std::find(result.actions.begin(), result.actions.end(), result.action);
     found.visits[static_cast<std::size_t>(place - result.actions.begin())] = 1;

@@ -53,17 +53,6 @@ std::vector<std::uint32_t> visits_taught(const SearchResult& result, const Searc
   return without_forced(good, config.forced_playouts, config);
 }
 
-/// Whether a search gave most of its visits to moves that are known to lose, and fewer than `least`
-/// to the rest, too few to compare them.
-bool compares_too_little(const SearchResult& result, const SearchConfig& config,
-                         std::uint64_t least) {
-  if (config.algorithm == Algorithm::gumbel) return false;
-  const std::vector<std::uint32_t> good = visits_of_good_moves(result);
-  const auto kept = std::accumulate(good.begin(), good.end(), std::uint64_t{0});
-  const auto all = std::accumulate(result.visits.begin(), result.visits.end(), std::uint64_t{0});
-  return kept < least && 2 * kept < all;
-}
-
 /// One visit of each move whose entry is `wanted`.
 template <typename Entry>
 std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry wanted) {
@@ -78,13 +67,19 @@ std::vector<std::uint32_t> once_where(const std::vector<Entry>& of_moves, Entry 
 std::vector<std::uint32_t> policy_target(const SearchResult& result, const SearchConfig& config,
                                          std::uint64_t least) {
   if (result.proven == 1) return once_where(result.actions, result.action);
-  if (!result.proven && compares_too_little(result, config, least)) {
-    return std::vector<std::uint32_t>(result.actions.size(), 0);
-  }
   std::vector<std::uint32_t> target = visits_taught(result, config);
   const auto total = std::accumulate(target.begin(), target.end(), std::uint64_t{0});
   if (result.proven == 0 && total < least) return once_where(result.proofs, std::int8_t{0});
   return target;
+}
+
+bool compares_too_little(const SearchResult& result, const SearchConfig& config,
+                         std::uint64_t least) {
+  if (result.proven || config.algorithm == Algorithm::gumbel) return false;
+  const std::vector<std::uint32_t> good = visits_of_good_moves(result);
+  const auto kept = std::accumulate(good.begin(), good.end(), std::uint64_t{0});
+  const auto all = std::accumulate(result.visits.begin(), result.visits.end(), std::uint64_t{0});
+  return kept < least && 2 * kept < all;
 }
 
 double policy_surprise(const SearchResult& result, const std::vector<std::uint32_t>& target,

@@ -15,11 +15,15 @@ namespace pyengine {
 /// playouts; by Gumbel the improved policy of these moves in units of 1 / kPolicyUnits. A proof
 /// ends a search before it has compared the moves: of a proven win the target is the winning move
 /// alone, and of a proven draw that left fewer than `least` visits one visit of each move that
-/// draws. Where nothing is proven and moves that are known to lose have most of the visits, fewer
-/// than `least` of the others are no target: all is 0.
+/// draws.
 [[nodiscard]] std::vector<std::uint32_t> policy_target(const SearchResult& result,
                                                        const SearchConfig& config,
                                                        std::uint64_t least);
+
+/// Whether a search that proved nothing gave most of its visits to moves that are known to lose,
+/// and fewer than `least` to the others: too few to teach them. Never by Gumbel.
+[[nodiscard]] bool compares_too_little(const SearchResult& result, const SearchConfig& config,
+                                       std::uint64_t least);
 
 /// The move to play where `target`, which has a visit, is taught. What the search chose, but that a
 /// move drawn among forced playouts is drawn anew, by the same number of `rng`, among those that

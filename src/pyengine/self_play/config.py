@@ -72,9 +72,10 @@ class SelfPlayConfig(Settings):
             surprised the network, so that a ``Dataset`` can draw by that [KataGo, policy surprise
             weighting]. Such data are of format 2.
         minimum_target_visits (int >= 0, default 16): a full search whose policy target has fewer
-            visits, since a draw was proven, teaches all moves that draw in equal parts; one that
-            gave most of its visits to moves that lose teaches the value alone. At most the search's
-            simulations count; not of ``algorithm="gumbel"``.
+            visits, since a draw was proven, teaches all moves that draw in equal parts. A full
+            search without a proof that gave most of its visits to moves known to lose, and fewer
+            than this to the others, teaches the value alone. At most the search's simulations
+            count; not of ``algorithm="gumbel"``.
         max_plies (int in [1, 65535] or None, default None): a game that has so many plies and no
             end is a draw, recorded as such and counted in the report's ``cut_short``; None =
             65,535, since records count no further. Of a user's game it must be below

@@ -159,9 +159,9 @@ class OptimiserConfig(Section):
         final_fraction (float in [0, 1], default 0.0): share of the peak that is left at the end of
             ``"cosine"``.
         step_scale (float > 0, default 1.0): multiplies the steps of the published tables.
-        boundaries (list of int > 0, default ()): of ``"steps"``: where the rate changes;
+        boundaries (list of int > 0, default ()): of ``"steps"`` alone: where the rate changes;
             increasing. May change when a training goes on, as ``rates`` may.
-        rates (list of float > 0, default ()): of ``"steps"``: one more than ``boundaries``.
+        rates (list of float > 0, default ()): of ``"steps"`` alone: one more than ``boundaries``.
     """
 
     section: ClassVar[str] = "optimiser"
@@ -193,6 +193,9 @@ class OptimiserConfig(Section):
             self.refuse(
                 "rates", f"{len(self.boundaries) + 1}, one more than boundaries", self.rates
             )
+        for name in ("rates", "boundaries"):
+            if self.schedule != "steps" and getattr(self, name):
+                self.refuse(name, 'none but for schedule = "steps"', getattr(self, name))
         if list(self.boundaries) != sorted(set(self.boundaries)):
             self.refuse("boundaries", "steps that increase", self.boundaries)
 

@@ -60,7 +60,7 @@ TEST_CASE("a proven draw with few visits teaches the moves that draw in equal pa
   CHECK(policy_target(result, config, 5)[0] > 1);
 }
 
-TEST_CASE("few visits beside moves that are known to lose are no target") {
+TEST_CASE("a search whose visits went to moves that are known to lose compares too little") {
   SearchConfig config;
   constexpr std::int8_t kOpen = TreeNode::kNotProven;
   SearchResult result;
@@ -68,13 +68,15 @@ TEST_CASE("few visits beside moves that are known to lose are no target") {
   result.visits = {185, 12, 2};
   result.q = {-1.0F, 0.1F, -0.2F};
   result.proofs = {-1, kOpen, kOpen};
-  const std::vector<std::uint32_t> nothing = {0, 0, 0};
-  CHECK(policy_target(result, config, 16) == nothing);
-  CHECK(policy_target(result, config, 14) == std::vector<std::uint32_t>{0, 12, 2});
+  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 12, 2});
+  CHECK(compares_too_little(result, config, 15));
+  CHECK_FALSE(compares_too_little(result, config, 14));
   result.visits = {7, 6, 2};  // a small search, most of whose visits compare moves
-  CHECK(policy_target(result, config, 16) == std::vector<std::uint32_t>{0, 6, 2});
+  CHECK_FALSE(compares_too_little(result, config, 16));
   result.visits = {8, 5, 2};
-  CHECK(policy_target(result, config, 16) == nothing);
+  CHECK(compares_too_little(result, config, 16));
+  result.proven = 0;
+  CHECK_FALSE(compares_too_little(result, config, 16));
 }
 
 TEST_CASE("a target surprises by its divergence from the priors") {

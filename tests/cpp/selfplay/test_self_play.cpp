@@ -229,6 +229,40 @@ TEST_CASE("self-play: lost positions teach the value alone, and drawn ones the m
   CHECK(drawn > 0);
 }
 
+TEST_CASE("self-play: a full search that compares too little teaches the value alone") {
+  SelfPlayConfig config = small_config();
+  config.full_search_fraction = 0.5;
+  config.fast_simulations = 24;
+  const auto games = [&](std::uint64_t least) {
+    config.minimum_target_visits = least;
+    SelfPlay play(load_game("connect_four"), std::make_shared<MockEvaluator>(), config,
+                  ModelSpec{});
+    Patient host;
+    play.run(60, host);
+    return play.take_finished();
+  };
+  const std::vector<FinishedGame> all = games(0);
+  const std::vector<FinishedGame> enough = games(16);
+  REQUIRE(all.size() == enough.size());
+  std::size_t untaught = 0;
+  for (std::size_t game = 0; game < all.size(); ++game) {
+    REQUIRE(all[game].moves == enough[game].moves);
+    for (std::size_t row = 0; row < all[game].positions; ++row) {
+      if (all[game].root_value[row] == 0.0F) continue;  // of proven draws the target differs
+      const auto visits_of = [&](const FinishedGame& one) {
+        const auto visits = std::span(one.visits).subspan(row * 7, 7);
+        return std::vector<std::uint16_t>(visits.begin(), visits.end());
+      };
+      CHECK(visits_of(all[game]) == visits_of(enough[game]));
+      if (all[game].taught[row] == enough[game].taught[row]) continue;
+      CHECK(all[game].taught[row] == 1);
+      CHECK(enough[game].root_value[row] > -1.0F);
+      ++untaught;
+    }
+  }
+  CHECK(untaught > 0);
+}
+
 TEST_CASE("self-play: forced playouts try likely moves for longer, and targets do not show them") {
   const auto game = load_game("othello");
   SelfPlayConfig config = small_config();

@@ -152,7 +152,11 @@ def test_what_a_killed_process_left_goes_with_the_next_file(tmp_path: Path) -> N
         path.touch()
     for path in (long_ago, *kept):
         os.utime(path, (0, 0))
+    folder = tmp_path / f"folder.{digits}.tmp"  # cannot be removed, and keeps no other from it
+    folder.mkdir()
     subprocess.run(
         [sys.executable, "-c", KILLED.split("    os.kill")[0], str(tmp_path / "second")], check=True
     )
-    assert sorted(tmp_path.iterdir()) == sorted([of_another_machine, *kept, tmp_path / "second"])
+    assert sorted(tmp_path.iterdir()) == sorted(
+        [of_another_machine, folder, *kept, tmp_path / "second"]
+    )

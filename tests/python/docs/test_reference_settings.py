@@ -13,6 +13,7 @@ import pyengine
 from pyengine.errors import ConfigError
 from pyengine.train import LearnerConfig, OptimiserConfig
 from pyengine.train.loop import runfile
+from pyengine.train.loop.run_configs import RunConfig
 from pyengine.train.section import Section
 from reference_pages import SETTINGS, described, evaluated
 
@@ -31,10 +32,20 @@ def entries(kinds: list[type]) -> list[Any]:
 def test_what_may_change_when_a_run_goes_on() -> None:
     page = (ROOT / "docs" / "reference" / "training.md").read_text()
     told = page.split("May change: ", 1)[1].split("\n\n", 1)[0]
-    told = told.split("of\n`[train]`", 1)[1]  # before it are whole sections
-    names = set(re.findall(r"`([a-z_]+)`", told))
-    free = {*LearnerConfig.FREE, *OptimiserConfig.FREE, *runfile._FREE_SEARCH, *runfile._FREE_GATE}
-    assert names == free
+    free: dict[str, set[str]] = {}
+    for part in told.split(";"):
+        names = set(re.findall(r"`([a-z_]+)`", part))
+        free |= dict.fromkeys(re.findall(r"`\[([a-z._]+)\]`", part), names)
+    assert free == {
+        "run": {"seed"},  # all but that
+        "distributed": set(),  # all
+        "train": set(LearnerConfig.FREE),
+        "train.optimiser": set(OptimiserConfig.FREE),
+        "search": set(runfile._FREE_SEARCH),
+        "gate.search": set(runfile._FREE_SEARCH),
+        "gate": set(runfile._FREE_GATE),
+    }
+    assert {field.name for field in dataclasses.fields(RunConfig)} == {*RunConfig.FREE, "seed"}
 
 
 @pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))
@@ -53,7 +64,7 @@ def test_defaults(kind: type, entry: Any) -> None:
 #: What a field needs beside it where its own value alone is refused.
 BESIDE: dict[str, dict[str, Any]] = {
     "GateConfig.games": {"mode": "latest"},
-    "OptimiserConfig.schedule": {"total_steps": 1, "rates": [1.0]},
+    "OptimiserConfig.schedule": {"total_steps": 1},
     "Openings.moves": {"evaluator": "uniform"},
     "Openings.max_value": {"evaluator": "uniform"},
 }
@@ -64,6 +75,8 @@ def accepted(kind: type, name: str, value: Any) -> bool:
     beside = dict(BESIDE.get(f"{kind.__name__}.{name}", {}))
     if name == "value_kind" and value == "log_probs":
         beside["value"] = ("win", "draw", "loss")
+    if name == "schedule" and value == "steps":
+        beside["rates"] = [1.0]
     if name == "processes":  # which divides the batch
         beside["batch_size"] = value
     try:

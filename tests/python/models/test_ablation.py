@@ -70,11 +70,11 @@ def test_matches_are_kept_when_there_are_more_seeds(
 ) -> None:
     records: list[str] = []
 
-    def match(*_: Any, record: Path, **__: Any) -> Any:
-        records.append(record.name)
+    def played(_: Any, name: str, *__: Any, **___: Any) -> Any:
+        records.append(name)
         return SimpleNamespace(wins=2, draws=0, losses=1)
 
-    monkeypatch.setattr(ablation, "match", match)
+    monkeypatch.setattr(ablation.Context, "played", played)
     monkeypatch.setattr(ablation, "network", str)
     monkeypatch.setattr(ablation.Context, "engine", lambda *_: io.BytesIO())
     names = {"base": 0, "global pooling every 2 blocks": 3}

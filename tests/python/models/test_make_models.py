@@ -105,6 +105,20 @@ def test_a_run_with_other_settings_is_refused(
     assert not (tmp_path / "tic_tac_toe.onnx").exists()
 
 
+def test_a_run_that_went_on_with_other_rates_is_refused(
+    folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import make_models
+
+    committed = tmp_path / "committed.toml"
+    monkeypatch.setattr(make_models, "run_file", lambda name: committed)
+    text = SETTINGS.read_text()
+    for path, rates in ((committed, "[2e-3]"), (folder.path / "run.toml", "[1e-3]")):
+        path.write_text(text.replace('"constant"', f'"steps"\nrates = {rates}'))
+    with pytest.raises(pyengine.ConfigError, match=r"expected the rates of .*committed\.toml"):
+        make_models.bundle("tic_tac_toe", folder, tmp_path)
+
+
 def test_a_run_without_a_network_is_refused(folder: RunFolder, tmp_path: Path) -> None:
     import make_models
 

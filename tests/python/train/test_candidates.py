@@ -96,6 +96,20 @@ def test_the_learner_moves_its_window_and_reads_no_list_twice(
     assert (data.games, positions.size) == (before + 5, len(data))
 
 
+def test_the_learner_keeps_no_hash_of_a_shard_that_its_window_left_behind(
+    folder: RunFolder,
+) -> None:
+    newest = '[window]\nkind = "games"\ngames = 5'
+    run = train.RunFile.from_toml(RUN.format(steps=10).replace("[window]", newest))
+    positions = part_learner._Positions(Waiting("learner", folder, run))
+    positions.open()
+    (first,) = positions._verified
+    play_games(folder, run, 5)
+    (data,) = positions.open()
+    (last,) = positions._verified
+    assert [str(piece.path) for piece in data.pieces] == [last] != [first]
+
+
 def test_a_candidate_that_cannot_be_written_is_told_and_the_learner_goes_on(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

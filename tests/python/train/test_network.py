@@ -339,6 +339,11 @@ def test_steps_have_a_rate_each() -> None:
         (lambda: LossConfig(root_value_mix=2), r"loss\.root_value_mix: .*found 2"),
         (lambda: OptimiserConfig(schedule="cosine"), r"optimiser\.total_steps: .*found None"),
         (lambda: OptimiserConfig(schedule="steps"), r"optimiser\.rates: expected 1"),
+        (lambda: OptimiserConfig(rates=(0.1,)), r"optimiser\.rates: expected none but for"),
+        (
+            lambda: OptimiserConfig(schedule="constant", boundaries=(5,)),
+            r"optimiser\.boundaries: expected none but for",
+        ),
         (lambda: OptimiserConfig(learning_rate=math.nan), r"optimiser\.learning_rate"),
     ],
 )
