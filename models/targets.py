@@ -73,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     try:
         findings, failed = _found(args, context)
+    except pyengine.ConfigError as error:
+        parser.error(str(error))
     except KeyboardInterrupt:
         context.say("")
         print("stopped; the same command goes on from here", file=sys.stderr)
@@ -84,11 +86,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _found(args: argparse.Namespace, context: Context) -> tuple[list[Finding], bool]:
-    """Measure; return the findings, and whether something could not be measured."""
+    """Measure; return the findings, and whether something could not be measured.
+
+    Raises ConfigError where nothing has the name that is asked for.
+    """
     findings, failed = [], False
-    for measure in measurements(args.name, args.model, context):
-        if args.only is not None and args.only not in measure.name:
-            continue
+    wanted = list(measurements(args.name, args.model, context))
+    if args.only is not None:
+        named = [measure for measure in wanted if args.only in measure.name]
+        if not named:
+            names = "; ".join(measure.name for measure in wanted)
+            raise pyengine.ConfigError(f"--only: expected a part of {names}; found {args.only!r}")
+        wanted = named
+    for measure in wanted:
         try:
             finding = measure()
         except pyengine.EngineError as error:  # what others have made may be absent

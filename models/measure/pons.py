@@ -37,7 +37,10 @@ class Case:
 def read_set(path: Path) -> list[Case]:
     """Read a set: CSV with moves, score and column_scores. Raises ConfigError without it."""
     if not path.exists():
-        raise pyengine.ConfigError(f"expected the test set {path.name}, found no {path}")
+        raise pyengine.ConfigError(
+            f"expected the test set {path.name}, found no {path}: "
+            "set PYENGINE_SHARED to the folder that holds oracles/"
+        )
     with path.open(newline="") as file:
         return [
             Case(row["moves"], _sign(row["score"]) or 0, _columns(row["column_scores"]))

@@ -1,8 +1,8 @@
 """Watch a search think: ``python -m pyengine.demo``, or ``make demo`` in a checkout.
 
-Two positions in which the move that looks natural throws the game away. Tests prove what
-is claimed of them (test_demo.py): Connect Four by an alpha-beta solver, Gomoku by this engine's
-own proofs with playouts.
+Two positions in which the best move is another one than the natural one. Tests prove what is
+claimed of them (test_demo.py): Connect Four by an alpha-beta solver, Gomoku by this engine's own
+proofs with playouts.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Scene:
     model: str  #: name of the bundled network
     moves: str  #: from the start, by name
     best: str  #: the winning move
-    tempting: str  #: a move that looks natural and loses
+    natural: str  #: a move that looks good and is worse
     question: str
     lesson: str
 
@@ -52,7 +52,7 @@ SCENES = (
         model="connect4",
         moves="6 6 1 3 3 2 5 2 6 5 2 2 6 3 3 3 2 5 5 4",
         best="6",
-        tempting="4",
+        natural="4",
         question=(
             "The centre beckons: X holds 3, 5 and 6 of the fourth row from below, and column 4\n"
             "needs two more stones until he can complete it. Yet 4 loses."
@@ -68,12 +68,10 @@ SCENES = (
         model="gomoku",
         moves="E5 E8 D5 D8 F4 B5 C5 F8 F3 D4 G7 C3",
         best="F5",
-        tempting="F6",
-        question=(
-            "O threatens D8-E8-F8: an open three. X may stop it at C8 or G8, or build F3-F4-F6."
-        ),
+        natural="C8",
+        question="O has an open three, D8-E8-F8. X may stop it at C8 or at G8.",
         lesson=(
-            "Neither: F5 wins by force. It makes four (C5 to F5), O must answer G5; F6 or F2 then\n"
+            "F5 wins by force: it makes four (C5 to F5), O must answer G5, and F6 or F2 then\n"
             "makes an open four in the column F. F6 at once is too slow: O makes his four first."
         ),
     ),
@@ -193,10 +191,10 @@ def _verdict(scene: Scene, state: State, result: SearchResult) -> str:
     """Say whether the search saw through the position."""
     player = "XO"[state.current_player()]
     chosen = result.action_name(result.action)
-    tempted = int(np.flatnonzero(result.actions == state.string_to_action(scene.tempting))[0])
+    natural = int(np.flatnonzero(result.actions == state.string_to_action(scene.natural))[0])
     looked = (
-        f"its first thought gave the tempting {scene.tempting} {result.priors[tempted]:.0%}, "
-        f"the search {int(result.visits[tempted])} visits"
+        f"of the natural {scene.natural} the network's prior is {result.priors[natural]:.0%}, and "
+        f"the search gave it {int(result.visits[natural])} visits"
     )
     if chosen == scene.best:
         return f"The search plays {chosen} for {player}: the winning move; {looked}."

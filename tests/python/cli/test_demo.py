@@ -101,8 +101,8 @@ def test_in_connect_four_one_move_wins_and_all_others_lose() -> None:
     assert set(values.values()) == {-1}
 
 
-def test_the_tempting_column_is_refuted_by_the_one_that_would_have_won() -> None:
-    state = after(CONNECT_FOUR, CONNECT_FOUR.tempting, CONNECT_FOUR.best)
+def test_the_natural_column_is_refuted_by_the_one_that_would_have_won() -> None:
+    state = after(CONNECT_FOUR, CONNECT_FOUR.natural, CONNECT_FOUR.best)
     assert Solver().value(*bits(state)) == -1
 
 

@@ -274,6 +274,18 @@ def test_what_cannot_be_measured_is_told_and_the_rest_is_measured(
     assert told.err.count("expected the test set pons_L3_R1.csv") == 3
 
 
+def test_a_name_that_nothing_has_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import targets
+
+    model = str(MODELS / "tic_tac_toe.onnx")
+    with pytest.raises(SystemExit):
+        targets.main(["tic_tac_toe", model, "--only", "L3_R1", "--work", str(tmp_path)])
+    expected = "expected a part of games lost to all replies, 50 simulations; positions in which"
+    assert expected in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_network_of_the_history_is_found(
     tmp_path: Path, context: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,7 +101,7 @@ def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> N
 
     with pytest.raises(pyengine.ConfigError, match="holds a run already"):
         train.train_run(run_of("steps = 80"), tmp_path)
-    with pytest.raises(pyengine.ConfigError, match=r"gate\.mode: 'latest' is now 'gate'"):
+    with pytest.raises(pyengine.ConfigError, match=r"\[gate\] mode: 'latest' is now 'gate'"):
         train.train_run(run_of("steps = 80", mode="gate"), tmp_path, resume=True)
     second = train.train_run(run_of("steps = 80"), tmp_path, resume=True)
     assert second.progress.step == 80
@@ -309,7 +309,7 @@ def test_a_part_refuses_settings_that_are_not_those_of_its_folder(tmp_path: Path
     process = start(str(file), "--directory", str(folder.path), "--part", "gate")
     _, errors = process.communicate(timeout=300)
     assert process.returncode not in (0, None)
-    assert "gate.mode: 'latest' is now 'gate'" in " ".join(errors.replace("│", " ").split())
+    assert "[gate] mode: 'latest' is now 'gate'" in " ".join(errors.replace("│", " ").split())
 
 
 def test_a_minute_of_the_loop_ends_stronger_than_it_began(tmp_path: Path) -> None:

@@ -175,13 +175,16 @@ def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
     lowered = by_hand.replace("10]", "10, 20]").replace("1e-3]", "1e-3, 1e-4]")
     RunFile.from_toml(lowered).refuse_changes(RunFile.from_toml(by_hand))
     with pytest.raises(
-        pyengine.ConfigError, match=r"optimiser\.schedule: 'constant' is now 'steps'"
+        pyengine.ConfigError, match=r"\[train\.optimiser\] schedule: 'constant' is now 'steps'"
     ):
         RunFile.from_toml(by_hand).refuse_changes(before)
     other = RunFile.from_toml(SMALL.replace("blocks = 1", "blocks = 2") + "[gate]\ngames = 10")
-    message = r"gate\.games: 200 is now 10; train\.network\.blocks: 1 is now 2"
+    message = r"\[gate\] games: 200 is now 10; \[network\] blocks: 1 is now 2"
     with pytest.raises(pyengine.ConfigError, match=message):
         other.refuse_changes(before)
+    gomoku = RunFile.from_toml(SMALL.replace("tic_tac_toe", "gomoku"))
+    with pytest.raises(pyengine.ConfigError, match=r"a run of tic_tac_toe, .* one of gomoku$"):
+        gomoku.refuse_changes(before)
 
 
 def test_the_window_grows_slower_than_the_data() -> None:

@@ -70,6 +70,14 @@ _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 _FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
 _FREE_GATE = ("threads", "keep_accepted", "keep_rejected")
 
+#: Sections of a run file, by their place in :meth:`RunFile.fixed` where that is another.
+_WRITTEN = {
+    "train.learner": "train",
+    "train.network": "network",
+    "selfplay.settings": "selfplay",
+    "selfplay.search": "search",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunFile:
@@ -181,11 +189,14 @@ class RunFile:
     def refuse_changes(self, before: RunFile) -> None:
         """Raise ConfigError that names the settings in which this is another run."""
         check_type("before", before, RunFile, "a RunFile")
-        changed = differences(before.fixed(), self.fixed())
-        if changed:
+        if self.game.name != before.game.name:
             raise ConfigError(
-                f"a run goes on with the settings it began with; found {'; '.join(changed)}"
+                f"expected a run of {', '.join(before.game.name)}, which began there; "
+                f"found one of {', '.join(self.game.name)}"
             )
+        changed = map(_as_written, differences(before.fixed(), self.fixed()))
+        if told := "; ".join(changed):
+            raise ConfigError(f"a run goes on with the settings it began with; found {told}")
 
     def _refuse_twins(self, games: Sequence[Game]) -> None:
         """Raise ConfigError where two games are one, or would have one folder for their data."""
@@ -243,6 +254,13 @@ class RunFile:
 def data_folder_name(game: str) -> str:
     """Return the name of the folder of a game's shards."""
     return re.sub(r"[^\w.]+", "-", game).strip("-")
+
+
+def _as_written(change: str) -> str:
+    """Return a change of a setting with its section as a run file has it: ``[gate] games: ...``."""
+    path, told = change.split(": ", 1)
+    section, _, name = path.rpartition(".")
+    return f"[{_WRITTEN.get(section, section)}] {name}: {told}"
 
 
 def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
