@@ -29,10 +29,10 @@ class Settings:
         known = cls.names()
         for name in given:
             if name not in known:
+                meant = did_you_mean(str(name), known)
                 raise ConfigError(
-                    f"{shortened(str(name))}: no field of {cls.__name__}; the fields are "
-                    f"{', '.join(sorted(known))}"
-                    f"{did_you_mean(str(name), known)}"
+                    f"{shortened(str(name))}: no field of {cls.__name__}"
+                    f"{f'{meant} The' if meant else '; the'} fields are {', '.join(sorted(known))}"
                 )
 
     @classmethod
