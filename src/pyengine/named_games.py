@@ -59,15 +59,28 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
     is_file = Path(place).suffix == ".py"
     if not is_file and Path(bare).suffix == ".py":
         raise ConfigError(f"expected FILE.py:NAME, found {in_one_line(bare)} without a NAME")
-    module = _file(place, bare) if is_file else _module(place, bare)
+    module = _file(place) if is_file else _module(place, bare)
     found = getattr(module, name, None)
     if found is None:
-        known = [key for key in vars(module) if not key.startswith("_")]
+        known = _offered(module)
+        expected = f"one of {', '.join(known)}" if known else "the name of a game"
         raise ConfigError(
-            f"{place}: expected one of {', '.join(known) or 'its names'}, found {in_one_line(name)}"
-            f"{did_you_mean(name, known)}"
+            f"{place}: expected {expected}, found {in_one_line(name)}{did_you_mean(name, known)}"
         )
     return _made(bare, found, given)
+
+
+def _offered(module: ModuleType) -> list[str]:
+    """The names of a module that may be games: no constants, and of what it imports no classes."""
+
+    def may_be_game(value: Any) -> bool:
+        own = f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
+        if inspect.isroutine(value):
+            return own
+        return hasattr(value, "new_initial_state") and (own or not isinstance(value, type))
+
+    public = ((name, value) for name, value in vars(module).items() if not name.startswith("_"))
+    return [name for name, value in public if may_be_game(value)]
 
 
 def canonical(text: str, params: Mapping[str, Any]) -> str:
@@ -154,14 +167,14 @@ def _module(place: str, text: str) -> ModuleType:
         raise ConfigError(f"{place} cannot be imported: {error}") from error
 
 
-def _file(place: str, text: str) -> ModuleType:
+def _file(place: str) -> ModuleType:
     """Run the file, which imports from its own folder as when it is run by Python."""
     file = Path(place)
     name = f"own_game_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert isinstance(spec.loader, SourceFileLoader)
-    _check_python(spec.loader, place, text)
+    _check_python(spec.loader, place)
     sys.path.insert(0, str(file.resolve().parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
@@ -169,13 +182,13 @@ def _file(place: str, text: str) -> ModuleType:
     return module
 
 
-def _check_python(file: SourceFileLoader, place: str, text: str) -> None:
+def _check_python(file: SourceFileLoader, place: str) -> None:
     """Raise ConfigError where there is no file, or one that cannot be read or is no Python."""
     try:
         file.get_code(file.name)
     except (FileNotFoundError, NotADirectoryError):
         raise ConfigError(
-            f"expected FILE.py:NAME with the file of a game, found {in_one_line(text)}"
+            f"expected FILE.py:NAME with the file of a game, found no file {in_one_line(place)}"
         ) from None
     except OSError as error:
         raise ConfigError(

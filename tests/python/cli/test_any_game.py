@@ -202,7 +202,8 @@ def test_the_same_name_is_the_same_game(name: str) -> None:
         ("math:sqrt", r"math:sqrt cannot be called with \{\}"),
         ("a b:Game", "expected package.module:NAME, found 'a b:Game'"),
         ("collections:Counter(1)", "expected NAME=VALUE, each once"),
-        ("no/such.py:Game", "expected FILE.py:NAME with the file of a game"),
+        ("no/such.py:Game", "expected FILE.py:NAME .* found no file 'no/such.py'"),
+        ("fractions:Game", "fractions: expected the name of a game, found 'Game'"),
     ],
 )
 def test_a_name_of_no_game_says_what_is_expected(text: str, words: str) -> None:

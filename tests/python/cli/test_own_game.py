@@ -31,6 +31,12 @@ class Nim:
     def new_initial_state(self):
         return Heap(self.stones)
 
+class Player:
+    pass
+
+def small():
+    return SMALL
+
 SMALL = Nim(5)
 NUMBER = 3
 """
@@ -121,7 +127,7 @@ def test_a_game_without_words_shows_its_moves_and_no_address(file: Path, command
         ("", [], "found 'NAME' without a"),
         ("", ["stones=3"], "found 'NAME' without a"),
         (":Nims", [], "found 'Nims'; did you mean Nim?"),
-        (":Chess", [], "expected one of dataclass, Heap, Nim, SMALL, NUMBER, found 'Chess'"),
+        (":Chess", [], "expected one of Nim, small, SMALL, found 'Chess'"),
         (":SMALL", ["stones=3"], "expected no --param"),
         (":Nim", ["heaps=3"], "unexpected keyword argument 'heaps'"),
         (":NUMBER", [], "needs num_distinct_actions"),
@@ -142,7 +148,7 @@ def test_a_file_without_a_name_is_one_whatever_stands_before_it(text: str) -> No
 
 
 def test_a_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(Exception, match=r"expected FILE\.py:NAME .* found 'no/such\.py:Nim'"):
+    with pytest.raises(Exception, match=r"expected FILE\.py:NAME .* found no file 'no/such\.py'"):
         common.game_from("no/such.py:Nim", None)
 
 
