@@ -7,7 +7,7 @@ import argparse
 
 import pyengine
 
-SIZE = 5
+SIZE, COLUMNS = 5, "ABCDE"
 
 
 class State:
@@ -34,16 +34,18 @@ class State:
         return -4 if self.is_terminal() else self.player
 
     def returns(self):
-        if not self.is_terminal():
-            return [0.0, 0.0]
         return [-1.0, 1.0] if self.player == 0 else [1.0, -1.0]
 
     def clone(self):
         return State(self.covered, self.player)
 
+    def action_to_string(self, action):  # a move is named by the upper or left cell: A1 to E5
+        return f"{COLUMNS[action % SIZE]}{action // SIZE + 1}"
+
     def __str__(self):
-        cells = ["#" if point in self.covered else "." for point in range(SIZE * SIZE)]
-        return "\n".join(" ".join(cells[i : i + SIZE]) for i in range(0, len(cells), SIZE))
+        cells = "".join("#" if point in self.covered else "." for point in range(SIZE * SIZE))
+        rows = [f"{row + 1}{cells[row * SIZE : (row + 1) * SIZE]}" for row in range(SIZE)]
+        return "\n".join(map(" ".join, [f" {COLUMNS}", *rows]))
 
 
 class Domineering:
@@ -58,8 +60,6 @@ if __name__ == "__main__":  # `pyengine play own_game.py:Domineering` plays it a
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("simulations", type=int, nargs="?", default=3000)
     simulations = parser.parse_args().simulations
-    game = Domineering()
-    print(pyengine.check_game(game, games=5))
-    engine = pyengine.Engine(game, "rollout")
-    result = engine.search(game.new_initial_state(), simulations=simulations)
-    print(f"best: column {result.action % SIZE}, row {result.action // SIZE}, {result.value:+.2f}")
+    print(pyengine.check_game(Domineering(), games=5))
+    result = pyengine.Engine(Domineering(), "rollout").search(State(), simulations=simulations)
+    print(f"best: {State().action_to_string(result.action)}, {result.value:+.2f}")

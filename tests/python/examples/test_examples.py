@@ -29,7 +29,7 @@ class Run:
 
 RUNS = [
     Run("own_network", ("50",), r"50 simulations", ("torch",)),
-    Run("own_game", ("300",), r"best: column \d, row \d"),
+    Run("own_game", ("300",), r"best: [A-E][1-5], [+-]"),
     Run("analyse_sgf", (), r"A7 .* mistake: ", ("sgfmill",)),
     Run("watch_analysis", ("1000",), r"simulations, value"),
     Run("every_search", ("100",), r"alpha-beta +6 +\+1\.000"),
