@@ -91,7 +91,7 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     Example:
         >>> import pyengine
         >>> print(pyengine.check_game("no game"))
-        str: BROKEN: game "str": it (str) needs num_distinct_actions, new_initial_state; ...
+        str: BROKEN: game: expected a Game, found 'no game' (str); ...
           0 games, 0 positions
     """
     try:

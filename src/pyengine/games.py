@@ -26,6 +26,7 @@ __all__ = [
     "can_be_recognised",
     "game_of",
     "load_game",
+    "refuse_text",
     "registered_games",
 ]
 
@@ -256,6 +257,7 @@ def _wrapped(game: Any, text: str | None) -> Game:
     """A game as a :class:`Game`; the text that named it, where one did."""
     if isinstance(game, Game):
         return game
+    refuse_text(game)
     _refuse_class(game)
     name = _name_of(game)
     _require_members(name, "it", game, ("num_distinct_actions", "new_initial_state"))
@@ -361,6 +363,14 @@ def _refuse_history(name: str, state: Any) -> None:
         raise ConfigError(
             f'game "{name}": history() must be a list of ints, found {found(past)}'
         ) from None
+
+
+def refuse_text(game: Any) -> None:
+    """Refuse the name of a game where a game is expected; the message says what makes one."""
+    if isinstance(game, str):
+        raise ConfigError(
+            f"game: expected a Game, found {found(game)}; give load_game({in_one_line(game)})"
+        )
 
 
 def _refuse_class(game: Any) -> None:

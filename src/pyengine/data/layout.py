@@ -25,7 +25,7 @@ from pyengine.data.checked import (
     wholes,
 )
 from pyengine.errors import ConfigError
-from pyengine.games import Game, load_recorded_game
+from pyengine.games import Game, load_recorded_game, refuse_text
 from pyengine.integers import integer
 from pyengine.spec import ModelSpec
 
@@ -135,6 +135,7 @@ class Layout:
 
         Raises ModelError when they do not fit, ConfigError when they are none.
         """
+        refuse_text(game)
         check_type("game", game, Game, "a Game")
         check_type("spec", spec, ModelSpec, "a ModelSpec")
         check_flag("surprise", surprise)

@@ -20,7 +20,7 @@ from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.writer import ShardWriter
 from pyengine.errors import ConfigError, DataError, IllegalActionError
 from pyengine.files import path_of, read_limited, unread, why
-from pyengine.games import Game, State
+from pyengine.games import Game, State, refuse_text
 from pyengine.spec import ModelSpec
 
 __all__ = ["SgfReport", "import_sgf"]
@@ -105,6 +105,7 @@ def import_sgf(
         EngineError: sgfmill is missing; names the extra ``sgf``.
 
     """
+    refuse_text(game)
     check_type("game", game, Game, "a Game")
     check_type("spec", spec, ModelSpec, "a ModelSpec")
     check_callback("on_progress", on_progress)

@@ -138,6 +138,16 @@ GAMES: dict[str, Case] = {
         ConfigError,
         "the text nine$",
     ),
+    "a game's name": (
+        lambda: api.as_game("go"),
+        ConfigError,
+        r"^game: expected a Game, found 'go' \(str\); give load_game\('go'\)$",
+    ),
+    "a game's name for a spec": (
+        lambda: api.ModelSpec.alphago_zero("go"),
+        ConfigError,
+        r"expected a Game, found 'go'.*load_game\('go'\)",
+    ),
     "nobody's game": (lambda: api.as_game(None), ConfigError, "found no num_distinct_actions"),
 }
 

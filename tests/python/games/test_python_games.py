@@ -401,7 +401,7 @@ def test_what_is_missing_is_named() -> None:
     with pytest.raises(pyengine.ConfigError, match="found no clone"):
         pyengine.as_game(Lacking())
     with pytest.raises(pyengine.ConfigError, match="found no num_distinct_actions"):
-        pyengine.as_game("tic_tac_toe")
+        pyengine.as_game(3)
 
 
 def test_a_python_game_has_no_board_to_set_up() -> None:
