@@ -71,6 +71,17 @@ TEST_CASE("a plane that does not exist or a ply that is not kept is refused by i
   CHECK(names(complaint(with_planes({})), "planes"));
 }
 
+TEST_CASE("the message about an unknown plane lists every plane with what its brackets hold") {
+  const std::string message = complaint(with_planes({"mine"}));
+  CHECK(names(message, "own[t], "));
+  CHECK(names(message, "liberties[k], liberties[k+], empty, "));
+  CHECK(names(message, "gomoku_*"));
+  CHECK_FALSE(names(message, "liberties[t]"));
+  for (const std::string& stem : plane_stems()) {
+    if (!stem.starts_with("gomoku_")) CHECK(names(message, stem));
+  }
+}
+
 TEST_CASE("a field with an unknown word is refused by its name") {
   const auto refused = [](const std::string& field, auto change) {
     ModelSpec spec;

@@ -106,6 +106,20 @@ Bracket parse_bracket(std::string_view name, std::string_view text, Suffix suffi
   return bracket;
 }
 
+/// All planes for a message, as docs/reference/evaluators.md writes them.
+std::string listed_planes() {
+  std::string text;
+  for (const PlaneName& plane : kPlaneNames) {
+    const std::string name(plane.name);
+    if (plane.suffix == Suffix::liberties) {
+      text += name + "[k], " + name + "[k+], ";
+    } else {
+      text += name + (plane.suffix == Suffix::plies ? "[t], " : ", ");
+    }
+  }
+  return text + "gomoku_*";
+}
+
 void parse_plane(const std::string& name, std::vector<Plane>& planes) {
   const auto gomoku = std::find(kGomokuFeatureNames.begin(), kGomokuFeatureNames.end(), name);
   if (gomoku != kGomokuFeatureNames.end()) {
@@ -117,11 +131,7 @@ void parse_plane(const std::string& name, std::vector<Plane>& planes) {
   const auto known = std::find_if(kPlaneNames.begin(), kPlaneNames.end(),
                                   [&](const PlaneName& plane) { return plane.name == stem; });
   if (known == kPlaneNames.end()) {
-    std::string names;
-    for (const PlaneName& plane : kPlaneNames) {
-      names += std::string(plane.name) + (plane.suffix == Suffix::none ? ", " : "[t], ");
-    }
-    refuse_plane(name, "is no plane; there are " + names + "gomoku_...");
+    refuse_plane(name, "is no plane; there are " + listed_planes());
   }
   const std::string_view rest = std::string_view(name).substr(stem.size());
   if (known->suffix == Suffix::none) {
@@ -206,6 +216,13 @@ void ModelSpec::validate() const {
   }
   check_value(*this);
   check_choice("value_for", value_for, {"mover", "first_player"});
+}
+
+std::vector<std::string> plane_stems() {
+  std::vector<std::string> stems;
+  for (const PlaneName& plane : kPlaneNames) stems.emplace_back(plane.name);
+  stems.insert(stems.end(), kGomokuFeatureNames.begin(), kGomokuFeatureNames.end());
+  return stems;
 }
 
 std::vector<Plane> parse_planes(std::span<const std::string> names) {
