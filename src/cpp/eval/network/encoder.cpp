@@ -117,7 +117,10 @@ void Encoder::check(const Plane& plane, const AnyGame& game) const {
   if (is_value(plane.kind)) return;
   if (plane.kind == PlaneKind::observation) {
     const std::array<int, 3> shape = game.observation_shape();
-    if (shape[0] == 0) refuse("the game has no observation of its own");
+    if (shape[0] == 0) {
+      refuse(std::string("the game has no observation of its own") +
+             (game.has_stones() ? "" : "; give its states observation_tensor()"));
+    }
     if (reads_observation_) refuse("it may be named once");
     return;
   }
