@@ -235,13 +235,6 @@ void bind_spec(py::module_& m) {
       "plane_names", [](const py::object& spec) { return plane_names(spec_from(spec)); },
       py::arg("spec"), "Checks a ModelSpec; its planes with ranges written out.");
   m.def(
-      "plane_stems",
-      [] {
-        const std::vector<std::string> stems = plane_stems();
-        return std::vector<Text>(stems.begin(), stems.end());
-      },
-      "Names of all planes, without what some have in brackets: \"own\" of own[t].");
-  m.def(
       "preset_planes", [](const Text& name) { return plane_names(preset(name)); }, py::arg("name"),
       "Planes of \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
   m.def(

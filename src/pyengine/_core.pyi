@@ -47,7 +47,6 @@ __all__: list[str] = [
     "perft",
     "plane_kinds",
     "plane_names",
-    "plane_stems",
     "planes_of",
     "policy_priors_evaluator",
     "policy_rollout_evaluator",
@@ -647,11 +646,6 @@ def plane_kinds(game: typing.Any, spec: typing.Any) -> list[str]:
 def plane_names(spec: typing.Any) -> list[str]:
     """
     Checks a ModelSpec; its planes with ranges written out.
-    """
-
-def plane_stems() -> list[str]:
-    """
-    Names of all planes, without what some have in brackets: "own" of own[t].
     """
 
 def planes_of(

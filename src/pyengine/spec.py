@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core
-from pyengine.arguments import check_type, did_you_mean, in_one_line
+from pyengine.arguments import check_type, in_one_line
 from pyengine.errors import ConfigError, ModelError
 from pyengine.files import read_limited, unread
 from pyengine.games import Game, as_game
@@ -120,10 +120,7 @@ class ModelSpec(Settings):
                 "score_output: expected another tensor than ownership_output, found "
                 f"{self.score_output!r} for both"
             )
-        try:
-            object.__setattr__(self, "planes", tuple(_core.plane_names(self)))
-        except ConfigError as error:
-            raise _with_likely_plane(error, self.planes) from None
+        object.__setattr__(self, "planes", tuple(_core.plane_names(self)))
 
     @classmethod
     def alphago_zero(cls, game: Any = None) -> ModelSpec:
@@ -224,24 +221,6 @@ class ModelSpec(Settings):
     def to_json(self) -> str:
         """Return the text for the metadata key ``pyengine.spec`` or a file MODEL.spec.json."""
         return json.dumps(self.to_dict())
-
-
-#: Characters after a plane's bracket, as in ``own[0:8]``.
-_LONGEST_INDEX = len("361:361]")
-
-
-def _with_likely_plane(error: ConfigError, planes: tuple[str, ...]) -> ConfigError:
-    """The error, with the plane that was perhaps meant where it is about an unknown one."""
-    refusal, about, known = str(error).partition("is no plane; there are ")
-    if not about:
-        return error
-    stems = _core.plane_stems()
-    parts = [name.partition("[") for name in planes]
-    wrong, bracket, index = next((each for each in parts if each[0] not in stems), ("", "", ""))
-    meant = did_you_mean(wrong, stems).removesuffix("?")
-    if not meant or len(index) > _LONGEST_INDEX:
-        return error
-    return ConfigError(f"{refusal}is no plane{meant}{bracket}{index}? There are {known}")
 
 
 def planes_shape(game: Game, spec: ModelSpec) -> tuple[int, int, int]:

@@ -77,9 +77,6 @@ TEST_CASE("the message about an unknown plane lists every plane with what its br
   CHECK(names(message, "liberties[k], liberties[k+], empty, "));
   CHECK(names(message, "gomoku_*"));
   CHECK_FALSE(names(message, "liberties[t]"));
-  for (const std::string& stem : plane_stems()) {
-    if (!stem.starts_with("gomoku_")) CHECK(names(message, stem));
-  }
 }
 
 TEST_CASE("a field with an unknown word is refused by its name") {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import re
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -55,23 +54,6 @@ def test_a_spec_survives_json(spec: ModelSpec) -> None:
 
 def test_ranges_are_written_out() -> None:
     assert ModelSpec(planes=("own[0:3]",)).planes == ("own[0]", "own[1]", "own[2]")
-
-
-@pytest.mark.parametrize(
-    ("plane", "meant"),
-    [("oppo[0]", "opp[0]"), ("libertys[4+]", "liberties[4+]"), ("observations", "observation")],
-)
-def test_a_plane_that_is_nearly_known_is_the_one_that_was_meant(plane: str, meant: str) -> None:
-    words = rf"^planes: '{re.escape(plane)}' is no plane; did you mean {re.escape(meant)}\? There "
-    with pytest.raises(ConfigError, match=words):
-        ModelSpec(planes=("own[0]", plane))
-
-
-@pytest.mark.parametrize("plane", ["qqqq", "gomoku_stone[0]", "oppo[123456789]", ""])
-def test_a_plane_like_no_other_is_refused_with_the_known_ones(plane: str) -> None:
-    words = rf"^planes: '{re.escape(plane)}' is no plane; there are own\[t\], "
-    with pytest.raises(ConfigError, match=words):
-        ModelSpec(planes=("own[0]", plane))
 
 
 def test_presets_have_the_planes_of_their_papers() -> None:

@@ -218,13 +218,6 @@ void ModelSpec::validate() const {
   check_choice("value_for", value_for, {"mover", "first_player"});
 }
 
-std::vector<std::string> plane_stems() {
-  std::vector<std::string> stems;
-  for (const PlaneName& plane : kPlaneNames) stems.emplace_back(plane.name);
-  stems.insert(stems.end(), kGomokuFeatureNames.begin(), kGomokuFeatureNames.end());
-  return stems;
-}
-
 std::vector<Plane> parse_planes(std::span<const std::string> names) {
   std::vector<Plane> planes;
   for (const std::string& name : names) parse_plane(name, planes);

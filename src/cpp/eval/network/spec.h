@@ -70,8 +70,6 @@ struct ModelSpec {
   void validate() const;
 };
 
-/// The names of all planes, without what some have in brackets: "own" of own[t].
-std::vector<std::string> plane_stems();
 /// The planes with ranges written out; throws ConfigError naming the plane.
 std::vector<Plane> parse_planes(std::span<const std::string> names);
 /// The name of one plane, read back by parse_planes().
