@@ -44,6 +44,7 @@ __all__ = [
     "UniformEvaluator",
     "as_evaluator",
     "bundled_models",
+    "model_file",
 ]
 
 _log = logging.getLogger("pyengine")
@@ -252,9 +253,7 @@ class OnnxEvaluator(Evaluator):
         devices: Sequence[int] | None = None,
     ) -> None:
         """Open the file; see the class."""
-        file = path_of("path", path)
-        if str(path) in bundled_models() and not file.exists():
-            file = bundled_models()[str(path)]
+        file = model_file(path_of("path", path))
         wanted = provider_list(providers)
         chosen = device_list(device_id, devices)
         max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
@@ -391,6 +390,13 @@ def _model_folders() -> list[Path]:
     folders = [Path(str(packaged))]
     checkout = Path(__file__).resolve().parents[2] / "models"
     return [folder for folder in [*folders, checkout] if folder.is_dir()]
+
+
+def model_file(path: Path) -> Path:
+    """Return the file of a network: the path's own, else that of the bundled one of its name."""
+    if path.exists():
+        return path
+    return bundled_models().get(str(path), path)
 
 
 def bundled_models() -> dict[str, Path]:

@@ -106,14 +106,26 @@ def unwritten(path: Path, error: BaseException) -> str:
     return f"{path} cannot be written: {why(error, path)}"
 
 
-def check_output(path: Path) -> None:
-    """Raise ConfigError where a file cannot come to be at a path; for use before long work."""
+def check_output(path: Path, inputs: Iterable[Path] = ()) -> None:
+    """Raise ConfigError where a file cannot come to be at a path; for use before long work.
+
+    Nor may it be one of the files that are read, be it through a link: it would replace that.
+    """
     try:
         problem = _no_output(path)
+        replaced = [file for file in inputs if _is_same_file(path, file)]
     except OSError as error:
         raise ConfigError(unwritten(path, error)) from error
     if problem is not None:
         raise ConfigError(f"{path}: expected a file's name in a folder, found {problem}")
+    if replaced:
+        raise ConfigError(
+            f"{path}: expected an output other than the input {replaced[0]}, found the same file"
+        )
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    return path.exists() and other.exists() and path.samefile(other)
 
 
 def _no_output(path: Path) -> str | None:

@@ -319,10 +319,13 @@ def _read(option: str, path: Path) -> str:
         raise usage(f"{option}: {unread(path, error)}") from error
 
 
-def output_file(path: Path) -> Path:
-    """Return the path of a file to write. One that cannot be written is wrong use."""
+def output_file(path: Path, source: Path | None = None) -> Path:
+    """Return the path of a file to write.
+
+    One that cannot be written, or that is the file to read, is wrong use.
+    """
     try:
-        check_output(path)
+        check_output(path, () if source is None else (source,))
     except ConfigError as error:
         raise usage(str(error)) from error
     return path

@@ -250,7 +250,7 @@ def _source_and_target(model: str, output: Path | None, kind: str) -> tuple[Path
     """Return the file of a network, and where its copy goes: a bundled one's into this folder."""
     source = _file(bundled_models().get(model, Path(model)))
     beside = source if model == str(source) else Path(source.name)
-    return source, common.output_file(output or beside.with_suffix(f".{kind}.onnx"))
+    return source, common.output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
 
 
 def _score_utility(
@@ -327,7 +327,7 @@ def _leela(source: Path, output: Path | None, as_json: bool) -> None:
             f"{source} is ONNX already; --int8, --fp16 and --score-utility make copies of it"
         )
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
-    target = common.output_file(output or source.with_name(f"{stem}.onnx"))
+    target = common.output_file(output or source.with_name(f"{stem}.onnx"), source)
     with _busy(f"making {target}"):
         weights = read_leela(source)
         leela_to_onnx(weights, target)

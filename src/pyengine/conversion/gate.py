@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyengine import machine
+from pyengine import _core, machine
 from pyengine.arguments import check_callback, check_type, number
 from pyengine.conversion.checks import (
     Check,
@@ -29,12 +29,13 @@ from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import BATCH, CPU, without_weights
 from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError
-from pyengine.evaluators import OnnxEvaluator
+from pyengine.evaluators import OnnxEvaluator, model_file
 from pyengine.extras import need
 from pyengine.files import check_output, path_of
 from pyengine.games import Game, State, as_game, load_game
 from pyengine.integers import integer
 from pyengine.match import MatchResult
+from pyengine.onnx_files import external_files
 from pyengine.spec import ModelSpec
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Samples",
     "convert",
     "open_network",
+    "source_and_target",
 ]
 
 _TURNED_POSITIONS = 200  # times the symmetries
@@ -236,12 +238,12 @@ def convert(
     Errors as of :func:`pyengine.conversion.quantise`.
     """
     played = load_game(game) if isinstance(game, str) else as_game(game)
-    target = path_of("out", out)
-    check_output(target)
+    source, target = source_and_target(model, out)
     need("onnx", "convert")
     need("onnxruntime.quantization", "convert")
-    original = open_network(path_of("model", model), options.spec)
+    original = open_network(source, options.spec)
     check_float32(without_weights(original.path), original.path)
+    _core.BoundEvaluator(original, played)  # raises where it does not fit the game
     original.evaluate_final_board([played.new_initial_state()], game=played)  # refused before games
     gate = Gate(name, original.path, played, original, options)
     samples = gate.samples()
@@ -264,6 +266,23 @@ def _write(file: Path, out: Path, key: str, report: GateReport, positions: int) 
     found = {check.name: round(check.measured, 6) for check in report.checks}
     entry.value = json.dumps({"outcome": report.outcome, "positions": positions, **found})
     save_model(model, out)
+
+
+def source_and_target(
+    model: str | os.PathLike[str], out: str | os.PathLike[str]
+) -> tuple[Path, Path]:
+    """Return the file of a network, and that of its copy.
+
+    Raises:
+        ConfigError: the copy cannot be written, or would replace a file of the network.
+        ModelError: the network's file cannot be read.
+
+    """
+    target = path_of("out", out)
+    check_output(target)
+    source = model_file(path_of("model", model))
+    check_output(target, (source, *external_files(source)))
+    return source, target
 
 
 def open_network(model: str | os.PathLike[str], spec: ModelSpec | None) -> OnnxEvaluator:

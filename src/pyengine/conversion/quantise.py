@@ -99,8 +99,8 @@ def quantise(
 
     Raises:
         EngineError: the extra ``convert`` is not installed.
-        ConfigError: an argument is out of range, ``out`` cannot be written, or the game has too few
-            distinct positions.
+        ConfigError: an argument is out of range, ``out`` cannot be written or is the model's own
+            file, or the game has too few distinct positions.
         ModelError: the model cannot be loaded, does not fit the game, has no convolution to
             convert, or is not float32.
         EvaluationError: it says numbers that are none, or an ownership beyond [-1, 1].

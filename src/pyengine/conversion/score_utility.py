@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from pyengine.arguments import check_type, number
-from pyengine.conversion.gate import open_network
+from pyengine.conversion.gate import open_network, source_and_target
 from pyengine.errors import ModelError
 from pyengine.extras import need
-from pyengine.files import check_output, path_of, replacing
+from pyengine.files import replacing
 from pyengine.spec import METADATA_KEY, ModelSpec
 
 __all__ = ["POINTS", "with_score_utility"]
@@ -62,7 +62,8 @@ def with_score_utility(
 
     Raises:
         EngineError: the extra ``convert`` is not installed.
-        ConfigError: an argument is out of range, or ``out`` cannot be written.
+        ConfigError: an argument is out of range, or ``out`` cannot be written or is the model's
+            own file.
         DataError: writing failed.
         ModelError: the model cannot be loaded, says no score or has this utility already, its value
             is the first player's, or it does not say which output is the value.
@@ -70,10 +71,9 @@ def with_score_utility(
     weight = number("weight", weight, "a number in [0, 1]", lambda share: 0 <= share <= 1)
     points = number("points", points, "points in [0.001, 1e6]", lambda lead: 1e-3 <= lead <= 1e6)
     check_type("spec", spec, ModelSpec | None, "a ModelSpec or None")
-    target = path_of("out", out)
-    check_output(target)
+    source, target = source_and_target(model, out)
     onnx = need("onnx", "convert")
-    original = open_network(path_of("model", model), spec)
+    original = open_network(source, spec)
     reading = original.spec or ModelSpec()
     network = onnx.load(original.path)
     value, score = _outputs(reading, network.graph, original.path)
@@ -95,7 +95,12 @@ def _outputs(spec: ModelSpec, graph: Any, path: Path) -> tuple[str, str]:
     if _OUTPUT in _names(graph):
         raise ModelError(f"{path}: expected a value without a utility of the score, found one")
     score, value = spec.score_output, _value_output(spec, outputs)
-    if score is None or score not in outputs or not _may_have(outputs[score], 1):
+    if score is None:
+        raise ModelError(
+            f"{path}: expected an output of the score, found that the network does not say its "
+            f"score: its spec has no score_output, and its outputs are {_listed(outputs)}"
+        )
+    if score not in outputs or not _may_have(outputs[score], 1):
         raise ModelError(
             f"{path}: expected an output of the score, a number a row, which score_output of the "
             f"spec names, found {score!r} and the outputs {_listed(outputs)}"

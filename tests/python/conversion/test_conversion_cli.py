@@ -162,6 +162,9 @@ def test_a_bundled_network_knows_its_game_and_is_written_here(
         ("--int8 FILE --game go -o no/w.onnx", "found no folder no"),
         ("--int8 FILE --game go --margin 0", "--margin: expected"),
         ("FILE", "ONNX already"),
+        ("--int8 FILE --game go -o FILE", "expected an output other than the input"),
+        ("--fp16 FILE --game go -o FILE", "expected an output other than the input"),
+        ("--score-utility 0.1 FILE -o FILE", "expected an output other than the input"),
     ],
 )
 def test_wrong_use_ends_with_2_and_says_why(

@@ -10,7 +10,7 @@ import pytest
 
 import pyengine
 from converted import ANYTHING, GAME, QUICK
-from pyengine.conversion import quantise
+from pyengine.conversion import quantise, to_float16
 from pyengine.conversion.checks import Limits, compare
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
@@ -48,6 +48,14 @@ def test_a_conversion_compares_ownership_and_score(tmp_path: Path) -> None:
         refused = quantise(source, tmp_path / "none.onnx", GAME, limits=strict, **QUICK)
         assert refused.outcome == "failed"
     assert not (tmp_path / "none.onnx").exists()
+
+
+def test_another_board_is_refused_before_games_are_played(tmp_path: Path) -> None:
+    source = written(tmp_path / "net.onnx")
+    for change in (quantise, to_float16):
+        with pytest.raises(pyengine.ModelError, match=r"does not fit the game: .*7,7.*found .*5,5"):
+            change(source, tmp_path / "out.onnx", "go(board_size=7)", **QUICK)
+    assert not (tmp_path / "out.onnx").exists()
 
 
 def test_another_network_owns_other_points(tmp_path: Path) -> None:

@@ -196,7 +196,8 @@ def test_what_cannot_be_changed_is_refused(tmp_path: Path) -> None:
     for points in (0, 1e-40, 1e300):
         refused(ConfigError, r"points: expected points in \[0.001, 1e6\]", points=points)
     refused(ConfigError, "spec: expected a ModelSpec or None", spec={"planes": PLANES})
-    refused(ModelError, "expected an output of the score", spec=ModelSpec(planes=PLANES))
+    says_none = "expected an output of the score, found .* no score_output, .* lead \\(1 a row\\)"
+    refused(ModelError, says_none, spec=ModelSpec(planes=PLANES))
     other = ModelSpec(planes=PLANES, score_output="lead", value_for="first_player")
     refused(ModelError, "expected a value for the mover", spec=other)
     for named in ({"score_output": "policy"}, {"value_output": "policy"}, {"value": WDL}):

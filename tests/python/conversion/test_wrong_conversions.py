@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,49 @@ def test_a_conversion_refuses(
     pytest.importorskip("onnx", reason="the extra convert is not installed")
     check_refused(call, values, said)
     assert list(tmp_path.iterdir()) == []
+
+
+def changes() -> list[Callable[[Any, Any], object]]:
+    """Return what makes a changed copy of a network."""
+    return [
+        lambda model, out: conversion.quantise(model, out, "tic_tac_toe", positions=32, games=0),
+        lambda model, out: conversion.to_float16(model, out, "tic_tac_toe", positions=32, games=0),
+        conversion.with_score_utility,
+    ]
+
+
+@pytest.mark.parametrize("change", changes(), ids=["int8", "float16", "score_utility"])
+@pytest.mark.parametrize("name", ["net.onnx", "linked.onnx", "folder/../net.onnx"])
+def test_a_copy_never_replaces_the_network(
+    change: Callable[[Any, Any], object], name: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("onnx", reason="the extra convert is not installed")
+    source = tmp_path / "net.onnx"
+    shutil.copyfile(pyengine.bundled_models()["tic_tac_toe"], source)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "linked.onnx").symlink_to(source)
+    before = source.read_bytes()
+    for given, out in ((source, tmp_path / name), (tmp_path / name, source)):
+        with pytest.raises(pyengine.ConfigError, match=r"other than the input .* the same file"):
+            change(given, out)
+    assert source.read_bytes() == before
+    assert (tmp_path / "linked.onnx").is_symlink()
+
+
+def test_a_bundled_network_is_not_replaced_either(tmp_path: Path) -> None:
+    link = tmp_path / "link.onnx"
+    link.symlink_to(pyengine.bundled_models()["tic_tac_toe"])
+    with pytest.raises(pyengine.ConfigError, match="other than the input"):
+        conversion.quantise("tic_tac_toe", link, "tic_tac_toe", positions=32, games=0)
+
+
+def test_a_copy_never_replaces_the_weights_of_the_network(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
+    model = onnx.load(pyengine.bundled_models()["tic_tac_toe"])
+    source, weights = tmp_path / "net.onnx", tmp_path / "net.weights"
+    onnx.save(model, source, save_as_external_data=True, location=weights.name, size_threshold=0)
+    with pytest.raises(pyengine.ConfigError, match=r"other than the input .*net\.weights"):
+        conversion.quantise(source, weights, "tic_tac_toe", positions=32, games=0)
 
 
 @pytest.mark.parametrize("read", [conversion.read_leela, conversion.leela_to_onnx])
