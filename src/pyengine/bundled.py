@@ -29,6 +29,8 @@ _FREE_SIZE = {"gomoku": "board_size"}
 # A result of games in the manifest, and in words.
 _RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
 _WORDS = r"won \1, drew \2, lost \3"
+# The board of a measurement, where its name begins with one.
+_BOARD = re.compile(r"(\d+)x(\d+)\b")
 
 # Where the manifest is silent.
 _GAMES = {
@@ -98,13 +100,26 @@ def trained_for(name: str, game: Game) -> str:
     return " and ".join(told).replace("_", " ")
 
 
-def strength_of_model(name: str) -> str:
-    """Return how strong a bundled network was measured to be, in a line; "" where it was not."""
-    targets = manifest().get(name, {}).get("targets", ())
+def strength_of_model(name: str, game: Game) -> str:
+    """Return how strong a bundled network was measured to be on the game's board, in a line.
+
+    "" where it was not measured on a board of that size.
+    """
+    every = manifest().get(name, {}).get("targets", ())
+    targets = [target for target in every if _is_of_board(target["name"], name, game)]
     matches = [target for target in targets if "against" in target["name"]]
     for target in (*matches[-1:], *targets[:1]):
         return f"{target['name']}: {_RESULT.sub(_WORDS, target['told'])}"
     return ""
+
+
+def _is_of_board(target: str, name: str, game: Game) -> bool:
+    """Return whether a measurement is of the game's board: the one it names, else the network's."""
+    told = _BOARD.match(target)
+    if told is not None:
+        return game.board_shape == (int(told[1]), int(told[2]))
+    own = game_of_model(name)
+    return own is None or game.board_shape == own.board_shape
 
 
 def is_for_search(name: str) -> bool:

@@ -295,7 +295,7 @@ def _default_evaluator(game: Game, spec: Path | None, provider: str | None, devi
         return dataclasses.replace(playouts, about=_NO_NETWORK)
     network = evaluator_for(game, name, spec, provider, device)
     other = trained_for(name, game)
-    about = (f"trained for {other}" if other else "", strength_of_model(name))
+    about = (f"trained for {other}" if other else "", strength_of_model(name, game))
     return dataclasses.replace(network, about="; ".join(filter(None, about)))
 
 
