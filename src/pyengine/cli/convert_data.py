@@ -35,6 +35,7 @@ def convert_data(
         if game is None or output is None:
             raise common.usage("--to shards needs --game GAME, and --output for the directory")
         report = import_sgf(source, output, game, spec or ModelSpec.alphago_zero(game))
+        report.check_taken(source, game)
         common.console().print(Text(str(report)))
         return
     if to == "sgf":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from pyengine.files import path_of, read_limited, unread, why
 from pyengine.games import Game, State, refuse_text
 from pyengine.spec import ModelSpec
 
-__all__ = ["SgfReport", "import_sgf"]
+__all__ = ["SgfReport", "import_sgf", "sgf_files"]
 
 
 @dataclass
@@ -48,6 +49,14 @@ class SgfReport:
         for reason, count in self.skipped.most_common():
             lines.append(f"skipped {count}: {reason}, for example {self.examples[reason]}")
         return "\n".join(lines)
+
+    def check_taken(self, path: Path, game: Game) -> None:
+        """Raise ConfigError where no game was taken; says why those of ``path`` were left out."""
+        if self.games:
+            return
+        lines = str(self).splitlines()
+        found = "; ".join(lines) if self.skipped else "no SGF file with a game"
+        raise ConfigError(f"{path}: expected SGF files with games of {game}, found {found}")
 
 
 _SCORE = re.compile(r"(\d+([.,]\d*)?|[.,]\d+)[\d/ ]*(P(OIN)?TS?|STONES?|MOKU|ZI|[子目])?\.?")
@@ -88,7 +97,8 @@ def import_sgf(
 
     Skipped, with a counted reason: files and games that cannot be read; other games and board
     sizes; handicap and setup stones; games that White begins or in which somebody moves twice;
-    illegal moves; games without moves or without a result; games won by time or forfeit.
+    illegal moves; games without moves or without a result; games won by time or forfeit. Where no
+    game is taken, no directory is made.
 
     Args:
         paths: files, or directories that are searched for ``*.sgf``; a file may hold many games.
@@ -114,12 +124,16 @@ def import_sgf(
     files = _files(paths)
     report = SgfReport()
     told = {"source": "SGF"} if configuration is None else configuration
+    target = path_of("directory", out)
+    new = not target.exists()
     with ShardWriter(out, game, spec, configuration=told) as writer:
         for path in tracked(files, len(files), "SGF files", on_progress):
             for one in _games_of(path, game, rules, spec, writer, report):
                 writer.add(one)
                 report.games += 1
                 report.positions += len(one.visits)
+    if new and not report.games:
+        shutil.rmtree(target, ignore_errors=True)
     return report
 
 
@@ -130,11 +144,16 @@ def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
     for path in (path_of("paths", each) for each in given):
         if not path.exists():
             raise ConfigError(f"expected SGF files, found no {path}")
-        try:
-            files += _within(path) if path.is_dir() else [path]
-        except OSError as error:  # a folder that vanishes while it is looked through
-            raise DataError(unread(path, error)) from error
+        files += sgf_files(path)
     return files
+
+
+def sgf_files(path: Path) -> list[Path]:
+    """Return a file, or the SGF files in a folder. Raises DataError for one that is shut."""
+    try:
+        return _within(path) if path.is_dir() else [path]
+    except OSError as error:  # or a folder that vanishes while it is looked through
+        raise DataError(unread(path, error)) from error
 
 
 def _within(folder: Path) -> list[Path]:
@@ -195,7 +214,7 @@ def _read(tree: Any, game: Game, rules: SgfRules) -> tuple[list[State], list[int
     if number != str(rules.number):
         raise _Skip("another game", f"GM[{number}]")
     if record.get_size() != rules.size:
-        raise _Skip("another board size", record.get_size())
+        raise _Skip("another board size", f"expected {rules.size}, found {record.get_size()}")
     if setup or _text(root, "HA").strip() not in ("", "0", "1"):
         raise _Skip("handicap or setup stones", f"HA[{_text(root, 'HA')}]")
     moves = [(colour, move) for colour, move in played if colour is not None]

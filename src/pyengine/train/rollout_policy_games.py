@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from pyengine.arguments import in_one_line
 from pyengine.data import Dataset
 from pyengine.data.manifest import MANIFEST
-from pyengine.data.sgf_read import import_sgf
+from pyengine.data.sgf_read import import_sgf, sgf_files
 from pyengine.errors import ConfigError
 from pyengine.files import path_of
 from pyengine.games import Game, State, as_game, load_game
@@ -91,15 +91,13 @@ def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:
         return
     if not path.exists():
         raise ConfigError(f"{path}: expected shards or SGF files, found no such file or directory")
+    if path.is_dir() and not any(sgf_files(path)):
+        raise ConfigError(f"{path}: expected shards or SGF files, found a folder without either")
     if game is None:
-        raise ConfigError(f"{path}: expected game=... for SGF files, found None")
+        raise ConfigError(f"{path}: expected game=... (--game) for SGF files, found None")
     with TemporaryDirectory() as shards:
         report = import_sgf(path, shards, game, ModelSpec(planes=("ones",)))
-        if report.games == 0:
-            lines = str(report).splitlines()
-            raise ConfigError(
-                f"{path}: expected SGF files with games of {game}, found {'; '.join(lines)}"
-            )
+        report.check_taken(path, game)
         yield from _of_dataset(Dataset(shards))
 
 

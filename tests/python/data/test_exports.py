@@ -431,6 +431,40 @@ def test_a_finished_gomoku_game_needs_no_result(tmp_path: Path) -> None:
     assert all_rows(tmp_path / "data")["value"].tolist() == [1.0, -1.0] * 4 + [1.0]
 
 
+def test_where_no_game_is_taken_no_data_set_is_left(tmp_path: Path) -> None:
+    pytest.importorskip("sgfmill")
+    file = tmp_path / "large.sgf"
+    file.write_text(BROKEN["another board size"])
+    report = import_sgf(file, tmp_path / "data", GO5, PLAIN)
+    assert report.examples["another board size"] == f"{file}: expected 5, found 9"
+    assert not (tmp_path / "data").exists()
+    (tmp_path / "mine").mkdir()
+    import_sgf(file, tmp_path / "mine", GO5, PLAIN)
+    assert (tmp_path / "mine").exists()
+
+
+def test_the_command_fails_where_no_game_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("sgfmill")
+    pytest.importorskip("typer", reason="the extra cli is not installed")
+    from pyengine.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    Path("games").mkdir()
+    command = ["convert", "games", "--to", "shards", "--output", "people", "--game"]
+    assert main([*command, "go"]) == 1
+    assert "found no SGF file with a game" in capsys.readouterr().err
+    Path("games", "small.sgf").write_text("(;SZ[5]RE[B+];B[aa];W[bb])")
+    assert main([*command, "go"]) == 1
+    told = capsys.readouterr()
+    assert "another board size, for example games/small.sgf: expected 19, found 5" in told.err
+    assert told.out == ""
+    assert not Path("people").exists()
+    assert main([*command, "go(board_size=5)"]) == 0
+    assert Dataset("people").games == 1
+
+
 def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("sgfmill")
     with pytest.raises(ConfigError, match=r"found no .*nowhere"):

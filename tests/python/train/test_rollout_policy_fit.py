@@ -146,7 +146,7 @@ def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
         ([[-1], [-1]], {"game": GO}, IllegalActionError, "-1"),
         ("nowhere.sgf", {"game": GO}, ConfigError, "nowhere.sgf"),
         ("nowhere.sgf", {}, ConfigError, "found no such file"),
-        (__file__, {}, ConfigError, "expected game="),
+        (__file__, {}, ConfigError, r"expected game=\.\.\. \(--game\) for SGF files"),
     ],
 )
 def test_what_cannot_be_learnt_from_is_refused(
@@ -164,6 +164,13 @@ def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
         ConfigError, match=r"(?s)expected SGF .* of go.*found 0 games.*skipped 1.*1\.sgf"
     ):
         rollout_policy(tmp_path, game=GO)
+
+
+@pytest.mark.parametrize("game", [None, GO])
+def test_a_folder_without_games_is_said_to_have_none(game: Any, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no game")
+    with pytest.raises(ConfigError, match="expected shards or SGF files, found a folder without"):
+        rollout_policy(tmp_path, game=game)
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
