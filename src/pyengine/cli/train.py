@@ -155,6 +155,7 @@ def train(
         if directory is None:
             raise common.usage("--curve needs the --directory of a run")
         plot_curve(directory, common.output_file(curve))
+        common.console().print(Text(str(curve)))
         return
     need("torch")
     need("onnx")
@@ -322,15 +323,27 @@ def _print(report: RunReport, as_json: bool) -> None:
     if as_json:
         common.print_json(values)
         return
-    limit = report.reason in ("minutes", "games", "steps", "generations")
-    ended = f"the limit of {report.reason} is reached" if limit else report.reason
-    told = (
-        f"{ended}: {progress.games:,} games, {progress.positions:,} positions, "
-        f"{progress.step:,} steps in {progress.seconds / 60:.1f} minutes; {_reached(progress.best)}"
-    )
     out = common.console()
+    if report.ended_before:
+        told = _ended_before(report.reason)
+    else:
+        limit = report.reason in ("minutes", "games", "steps", "generations")
+        ended = f"the limit of {report.reason} is reached" if limit else report.reason
+        told = (
+            f"{ended}: {progress.games:,} games, {progress.positions:,} positions, "
+            f"{progress.step:,} steps in {progress.seconds / 60:.1f} minutes; "
+            f"{_reached(progress.best)}"
+        )
     common.say(out, Text(told))
     out.print(Text(str(values["model"] or report.folder)))
+
+
+def _ended_before(limit: str) -> str:
+    """Return what to say of a run that had reached a limit before it was resumed."""
+    raised = f"{limit} in the section [run] of a RUN.toml that is named with --resume"
+    if limit == "minutes":
+        raised = f"--minutes, or {raised}"
+    return f"the run had reached its limit of {limit} before; to go on, raise {raised}"
 
 
 def _reached(best: Best | None) -> str:

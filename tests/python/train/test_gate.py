@@ -467,6 +467,17 @@ def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
     assert plot_curve(tmp_path, tmp_path / "curve.svg").read_text().count("<svg") == 1
 
 
+def test_the_command_names_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    from pyengine.cli import main
+
+    append_line(tmp_path / "curve.jsonl", evaluated(100, 0, 6, 4))
+    picture = tmp_path / "curve.svg"
+    assert main(["train", "--curve", str(picture), "--directory", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"{picture}\n"
+
+
 def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
     append_line(tmp_path / "curve.jsonl", evaluated(100, 0, 6, 4))

@@ -103,6 +103,9 @@ def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> N
         train.train_run(run_of("steps = 80"), tmp_path)
     with pytest.raises(pyengine.ConfigError, match=r"\[gate\] mode: 'latest' is now 'gate'"):
         train.train_run(run_of("steps = 80", mode="gate"), tmp_path, resume=True)
+    assert not report.ended_before
+    same = train.train_run(run_of("steps = 40"), tmp_path, resume=True)
+    assert (same.reason, same.ended_before) == ("steps", True)
     second = train.train_run(run_of("steps = 80"), tmp_path, resume=True)
     assert second.progress.step == 80
     assert second.progress.games > report.progress.games
@@ -299,6 +302,26 @@ def test_wrong_use_of_the_command_is_status_2(arguments: list[str], message: str
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 2
     assert message in " ".join(errors.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("limits", "option"),
+    [("minutes = 1", "raise --minutes, or minutes in the"), ("games = 1", "raise games in the")],
+)
+def test_the_command_says_which_limit_a_run_had_reached_before(
+    limits: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    from pyengine.cli import main
+
+    run, folder = run_of(limits), RunFolder(tmp_path)
+    folder.begin(run)
+    folder.set_seconds(61.0)
+    play_games(folder, run, 1)
+    assert main(["train", "--directory", str(tmp_path), "--resume"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert f"the run had reached its limit of {limits.split()[0]} before" in told
+    assert option in told
 
 
 def test_a_part_refuses_settings_that_are_not_those_of_its_folder(tmp_path: Path) -> None:

@@ -221,6 +221,56 @@ def test_a_folder_is_begun_once(tmp_path: Path) -> None:
         folder.begin(run)
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_does_not_begin_among_other_files(resume: bool, tmp_path: Path) -> None:
+    config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=2, threads=1))
+    pyengine.selfplay("tic_tac_toe", "uniform", games=1, out=tmp_path, config=config)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(pyengine.ConfigError, match=r"new, empty or hold a run .* manifest\.json"):
+        train_run(SMALL, tmp_path, resume=resume)
+    with pytest.raises(pyengine.ConfigError, match="new, empty or hold a run"):
+        RunFolder(tmp_path).begin(RunFile.from_toml(SMALL))
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_run_begins_beside_its_settings_output_and_lock(tmp_path: Path) -> None:
+    for name in ("settings.toml", "out.log", ".hidden"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "lock").mkdir()
+    RunFolder(tmp_path).begin(RunFile.from_toml(SMALL))
+    assert (tmp_path / "run.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "before"),
+    [("minutes = 1", True), ("minutes = 2", None), ("steps = 7", True), ("steps = 8", None)],
+)
+def test_a_run_that_had_reached_its_limit_says_so(
+    limit: str, before: bool | None, tmp_path: Path
+) -> None:
+    run, folder = RunFile.from_toml(SMALL.replace("seed = 3", limit)), RunFolder(tmp_path)
+    folder.begin(run)
+    folder.set_seconds(60.0)
+    (tmp_path / "curve.jsonl").write_text("{" + LINE.replace('"step": 1', '"step": 7') + "}\n")
+
+    def learn(_progress: RunProgress) -> bool:
+        folder.set_status("learner", {"step": 7})  # as a learner does that goes on
+        return before is True
+
+    def start(name: str, _folder: RunFolder, _run: RunFile) -> Child:
+        return Ending(name, 0)
+
+    report = train_run(run, tmp_path, resume=True, on_progress=learn, start=start)
+    assert report.reason == (limit.split()[0] if before else "stopped")
+    assert report.ended_before is bool(before)
+
+
+def test_a_limit_that_this_sitting_reaches_was_not_reached_before(tmp_path: Path) -> None:
+    run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
+    report = train_run(run, tmp_path, start=lambda name, _folder, _run: Ending(name, 0))
+    assert (report.reason, report.ended_before) == ("minutes", False)
+
+
 def test_the_best_network_is_a_file_that_says_who(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     assert folder.best() is None

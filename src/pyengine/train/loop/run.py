@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +99,13 @@ class RunReport:
         reason: the limit that was reached, ``"stopped"`` or ``"interrupted"``.
         progress: how far the run is.
         folder: of the run.
+        ended_before: whether that limit was reached before this sitting began.
     """
 
     reason: str
     progress: RunProgress
     folder: Path
+    ended_before: bool = False
 
     @property
     def model(self) -> Path | None:
@@ -134,7 +136,8 @@ def train_run(
             :mod:`pyengine.distributed`).
 
     Raises:
-        ConfigError: settings that are wrong or changed; a directory with a run, without resume.
+        ConfigError: settings that are wrong or changed; a directory with a run, without resume, or
+            with other files.
         DataError: a file cannot be read or written; it is named.
         EngineError: another supervisor is at work there.
         TrainingError: a part keeps dying; its last words are in the message.
@@ -147,6 +150,8 @@ def train_run(
         raise ConfigError(f"start: expected what starts a part, found {found(start)}")
     folder = RunFolder(path_of("directory", directory))
     given = _given(source, folder, resume)  # what is wrong leaves no folder
+    with writing(folder.path):
+        folder.refuse_other_files()
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
         run = _prepared(given, folder, resume)
         _forget_statuses(folder)
@@ -201,6 +206,7 @@ class _Supervisor:
         self._begun = self._written = time.monotonic()
         self._finishing = False
         self._children: list[Child] = []
+        self._limit_before = self._limit_reached_before()
 
     def run(self) -> RunReport:
         """Run until a limit; all parts have ended then."""
@@ -219,7 +225,12 @@ class _Supervisor:
                 self._close("interrupted")
             raise
         self._close(reason)
-        return RunReport(reason=reason, progress=self._progress(), folder=self._folder.path)
+        return RunReport(
+            reason=reason,
+            progress=self._progress(),
+            folder=self._folder.path,
+            ended_before=reason == self._limit_before,
+        )
 
     def _watch(self) -> str:
         """Wait for a limit and return its name, "stopped" when the callback says so."""
@@ -244,6 +255,14 @@ class _Supervisor:
                 self._write_clock()
         told = None if self._on_progress is None else self._on_progress(progress)
         return None if told is False else progress
+
+    def _limit_reached_before(self) -> str | None:
+        """Return the limit that earlier sittings have reached.
+
+        The step is that of the last candidate: the learner has yet to say its own.
+        """
+        step = max([self._folder.evaluated(), *self._folder.candidates()])
+        return self._reached(replace(self._progress(), seconds=self._before, step=step))
 
     def _reached(self, progress: RunProgress) -> str | None:
         limits = self._run.run

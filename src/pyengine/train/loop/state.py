@@ -15,7 +15,7 @@ from pyengine.data.checked import BOOLEAN, TEXT, check, optional, real, whole
 from pyengine.data.manifest import MANIFEST, ShardInfo
 from pyengine.data.manifest_reader import ManifestReader
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of, replacing
+from pyengine.files import TEMPORARY, path_of, replacing
 from pyengine.train.json_files import read_json, read_lines, write_json
 from pyengine.train.loop.runfile import RunFile, data_folder_name
 
@@ -40,6 +40,11 @@ _EVALUATION = {
 }
 _MET = {"step": _COUNT, "wins": _COUNT, "draws": _COUNT, "losses": _COUNT}
 
+# What a folder may hold before a run begins in it: what runs have there, settings, the output of
+# the command, and files that are still to be renamed.
+_OWN_FILES = ("best.json", "clock.json", "curve.jsonl")
+_OWN_FOLDERS = ("checkpoints", "data", "lock", "log", "models", "status")
+_BESIDE = (".toml", ".log", ".txt", TEMPORARY)
 _CANDIDATE = re.compile(r"candidate-(\d{8})\.onnx")
 
 
@@ -116,9 +121,24 @@ class RunFolder:
                 f"{self.path} holds a run already: resume it (--resume), or name another folder "
                 "(--directory)"
             )
+        self.refuse_other_files()
         for folder in (self.path, self.models, self.log, self.path / "status"):
             folder.mkdir(parents=True, exist_ok=True)
         self.set_run(run)
+
+    def refuse_other_files(self) -> None:
+        """Raise ConfigError where a new run would be mixed into the files of something else."""
+        if not self.path.is_dir() or (self.path / "run.toml").exists():
+            return
+        own = {*_OWN_FILES, *_OWN_FOLDERS}
+        names = sorted(file.name for file in self.path.iterdir())
+        others = [name for name in names if name not in own and not name.endswith(_BESIDE)]
+        others = [name for name in others if not name.startswith(".")]  # hidden, of the system
+        if others:
+            raise ConfigError(
+                f"{self.path} must be new, empty or hold a run (--directory), found other files "
+                f"in it, such as {others[0]}"
+            )
 
     def set_run(self, run: RunFile) -> None:
         """Write the settings."""
