@@ -131,7 +131,9 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
     except OSError as error:
         raise ModelError(f"{_shown(path)} cannot be read: {why(error, path)}") from error
     except _BadWireError as error:
-        raise ModelError(f"{_shown(path)} cannot be loaded: expected ONNX, found {error}") from None
+        raise ModelError(
+            f"{_shown(path)} is no ONNX file, or a damaged one: expected ONNX, found {error}"
+        ) from None
     return tuple(dict.fromkeys(_inside(path, tensor, location) for tensor, location in named))
 
 

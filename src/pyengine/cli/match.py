@@ -228,6 +228,12 @@ def _openings(
     game: Game, plies: int, evaluator: str | None, max_value: float | None, policy: bool
 ) -> Openings:
     """Return openings as the library takes them. What cannot be is wrong use."""
+    if evaluator is None and (policy or max_value is not None):
+        asked = "--policy-openings" if policy else "--max-value"
+        raise common.usage(
+            f"{asked}: expected the network that evaluates openings, --openings-evaluator MODEL, "
+            "found none"
+        )
     try:
         return Openings(
             plies=plies,

@@ -69,6 +69,10 @@ WRONG: list[tuple[list[str], str]] = [
     (["match", "tic_tac_toe", "random", "rndom"], "value:MODEL; did you mean random?"),
     (["match", "tic_tac_toe", "random", "value:tic_tac"], "player value:tic_tac is neither"),
     ([*MATCH, "--openings-evaluator", "unifrm"], "--openings-evaluator unifrm is neither"),
+    ([*MATCH, "--max-value", "0.3"], "--max-value: expected the network that evaluates"),
+    ([*MATCH, "--policy-openings"], "--openings-evaluator MODEL, found none"),
+    (["match", "tic_tac_toe", "random", "random", "--games", "-3"], "-3"),
+    (["convert", "weights.txt", "--seed", "some"], "'some'"),
     (["bench", "--tune", "conect4", "--game", "connect_four"], "--tune conect4 is neither"),
     (["train", "conect4"], "did you mean connect4?"),
     (["bench", "gpu", "--minutes", "0"], "--minutes must be above 0"),
@@ -82,7 +86,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["search", "a\x1b[31m"], r"a\x1b[31m"),
     # what is read
     (["search", "connect_four", "--model", "missing.onnx"], "missing.onnx"),
-    (["search", "connect_four", "--model", "file"], "expected ONNX"),
+    (["search", "connect_four", "--model", "file"], "file is no ONNX file, or a damaged one: exp"),
     (["search", "connect_four", "--model", "folder"], "folder"),
     (["search", "connect_four", "--model", "connect4", "--spec", "file"], "must be JSON"),
     (
@@ -112,6 +116,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["convert", "data", "--to", "npz", "-o", "file"], "file cannot be written"),
     (["convert", "data", "--to", "npz", "-o", "folder/../data"], "--overwrite"),
     (["convert", "weights.txt", "-o", "folder"], "a directory of that name"),
+    (["convert", "weights.txt", "-o", "folder/../weights.txt"], "other than the input weights.txt"),
     (["convert", "weights.txt", "-o", "missing/x.onnx"], "no folder"),
     ([*TUNE, "--json", "folder"], "a directory of that name"),
     ([*TUNE, "--json", "missing/x.json"], "no folder"),
