@@ -7,10 +7,8 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer  # noqa: TID253  # this package is the extra's
-from typer.core import TyperGroup  # noqa: TID253
 
 from pyengine import __version__
-from pyengine.arguments import in_one_line
 from pyengine.cli.bench import bench
 from pyengine.cli.convert import convert
 from pyengine.cli.doctor import doctor
@@ -26,28 +24,7 @@ __all__ = ["app"]
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
-
-class _Commands(TyperGroup):
-    """The commands; what is said of a wrong option names what was found."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command of the command line."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message += _found(error)
-            raise
-
-
-def _found(error: typer.BadParameter) -> str:
-    """Return what typer's newer versions leave out: the value that pydantic refused, or ""."""
-    told = getattr(error.__cause__, "errors", None)
-    refused = told() if callable(told) else []
-    return f", found {in_one_line(refused[0]['input'])}" if refused else ""
-
-
 app = typer.Typer(
-    cls=_Commands,
     help="Fast tree search with neural networks for two-player board games.",
     no_args_is_help=True,
     add_completion=False,

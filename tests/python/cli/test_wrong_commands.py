@@ -71,8 +71,6 @@ WRONG: list[tuple[list[str], str]] = [
     ([*MATCH, "--openings-evaluator", "unifrm"], "--openings-evaluator unifrm is neither"),
     ([*MATCH, "--max-value", "0.3"], "--max-value: expected the network that evaluates"),
     ([*MATCH, "--policy-openings"], "--openings-evaluator MODEL, found none"),
-    (["match", "tic_tac_toe", "random", "random", "--games", "-3"], "-3"),
-    (["convert", "weights.txt", "--seed", "some"], "'some'"),
     (["bench", "--tune", "conect4", "--game", "connect_four"], "--tune conect4 is neither"),
     (["train", "conect4"], "did you mean connect4?"),
     (["bench", "gpu", "--minutes", "0"], "--minutes must be above 0"),
