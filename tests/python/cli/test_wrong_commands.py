@@ -53,7 +53,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["search", "go(size=9)"], "size"),
     (["search", "connect_four", "--param", "rows"], "NAME=VALUE"),
     (["search", "connect_four", "--moves", "9"], "--moves"),
-    (["search", "nofile.py:Game"], "nofile.py:Game"),
+    (["search", "nofile.py:Game"], "found no file 'nofile.py'"),
     (["search", "connect_four", "--algorithm", "junk"], "algorithm"),
     (["search", "connect_four", "--symmetry", "junk"], "symmetry"),
     (["search", "connect_four", "--provider", "junk"], "junk"),
