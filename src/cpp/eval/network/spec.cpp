@@ -110,12 +110,10 @@ Bracket parse_bracket(std::string_view name, std::string_view text, Suffix suffi
 std::string listed_planes() {
   std::string text;
   for (const PlaneName& plane : kPlaneNames) {
-    const std::string name(plane.name);
-    if (plane.suffix == Suffix::liberties) {
-      text += name + "[k], " + name + "[k+], ";
-    } else {
-      text += name + (plane.suffix == Suffix::plies ? "[t], " : ", ");
-    }
+    text += plane.name;
+    if (plane.suffix == Suffix::liberties) text.append("[k], ").append(plane.name).append("[k+]");
+    if (plane.suffix == Suffix::plies) text += "[t]";
+    text += ", ";
   }
   return text + "gomoku_*";
 }
