@@ -67,36 +67,6 @@ TEST_CASE("the text form reads back as it was written") {
         "go(komi=7.5,suicide=false)");
 }
 
-TEST_CASE("a number is written without an exponent unless it is very large or very small") {
-  const auto written = [](double number) { return to_string(ParamValue(number)); };
-  CHECK(written(40) == "40.0");
-  CHECK(written(-10) == "-10.0");
-  CHECK(written(100) == "100.0");
-  CHECK(written(120) == "120.0");
-  CHECK(written(1e15) == "1000000000000000.0");
-  CHECK(written(1e16) == "1e+16");
-  CHECK(written(7) == "7.0");
-  CHECK(written(7.5) == "7.5");
-  CHECK(written(-0.5) == "-0.5");
-  CHECK(written(1234.5) == "1234.5");
-  CHECK(written(0) == "0.0");
-  CHECK(written(-0.0) == "-0.0");
-  CHECK(written(1e-7) == "1e-07");
-  for (const double number : {40.0, 9007199254740993.0, 1e22, 123456789012345680.0, 1.0 / 3.0}) {
-    CAPTURE(number);
-    const NamedParams named = parse_named_params("go(x=" + written(number) + ")");
-    CHECK(std::get<double>(named.params[0].second) == number);
-  }
-}
-
-TEST_CASE("the range of a number is told in plain digits") {
-  const std::string message = message_of([] {
-    ParamReader reader("go", {{"komi", 2000LL}});
-    static_cast<void>(reader.number("komi", 7.5, -1000.0, 1000.0));
-  });
-  CHECK(mentions(message, "expected a number in -1000..1000, found the integer 2000"));
-}
-
 TEST_CASE("text that is no game with parameters is refused and quoted") {
   for (const std::string text :
        {"", "go(", "go)", "go(9)", "go(a=)", "go(=9)", "go(a=1,)", "go(a=1)b", "go(a=1 2)", "9x9",

@@ -115,22 +115,6 @@ def test_a_game_by_text_and_by_keywords_is_the_same() -> None:
     assert by_text != "go"
 
 
-@pytest.mark.parametrize(
-    ("komi", "text"),
-    [(40, "40.0"), (10, "10.0"), (-100, "-100.0"), (1000, "1000.0"), (7, "7.0"), (0.5, "0.5")],
-)
-def test_a_komi_is_told_in_plain_digits_and_read_back(komi: float, text: str) -> None:
-    game = pyengine.load_game("go", board_size=5, komi=komi)
-    assert f"komi={text}," in str(game)
-    assert pyengine.load_game(str(game)) == game
-    assert pyengine.load_game(f"go(board_size=5,komi={komi:e})") == game
-
-
-def test_the_range_of_komi_is_told_in_plain_digits() -> None:
-    with pytest.raises(pyengine.ConfigError, match=r"expected a number in -1000\.\.1000, found"):
-        pyengine.load_game("go", komi=2000)
-
-
 def test_numpy_numbers_are_parameters() -> None:
     game = pyengine.load_game("go", board_size=np.int64(9), komi=np.float32(6.5))
     assert game.params["board_size"] == 9

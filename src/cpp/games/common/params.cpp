@@ -48,30 +48,20 @@ std::optional<double> read_number(std::string_view text) {
   return value;
 }
 
-/// Whole numbers below it are written out: 40, not 4e+01.
-constexpr double kLeastWithExponent = 1e16;
-
-/// The fewest digits that read back as the same number.
-std::string shortest(double value) {
+/// The fewest digits that read back as the same number; with a point or an exponent, so that it
+/// reads back as a number and not as an integer.
+std::string write_number(double value) {
   if (!std::isfinite(value)) return std::isnan(value) ? "nan" : (value > 0 ? "inf" : "-inf");
-  const bool whole = value == std::trunc(value) && std::abs(value) < kLeastWithExponent;
   std::string text;
   for (int digits = 1; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
     std::ostringstream stream;
     stream.imbue(std::locale::classic());
-    if (whole) stream.setf(std::ios_base::fixed, std::ios_base::floatfield);
-    stream.precision(whole ? 0 : digits);
+    stream.precision(digits);
     stream << value;
     text = stream.str();
     if (read_number(text) == value) break;
   }
-  return text;
-}
-
-/// The same with a point or an exponent, so that it reads back as a number and not as an integer.
-std::string write_number(double value) {
-  std::string text = shortest(value);
-  if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
 
@@ -169,7 +159,7 @@ double ParamReader::number(std::string_view name, double fallback, double low, d
   if (const auto* real = std::get_if<double>(value)) number = *real;
   if (const auto* integer = std::get_if<long long>(value)) number = static_cast<double>(*integer);
   if (!(number >= low && number <= high)) {
-    refuse(game_, name, "a number in " + shortest(low) + ".." + shortest(high), *value);
+    refuse(game_, name, "a number in " + write_number(low) + ".." + write_number(high), *value);
   }
   return number;
 }
