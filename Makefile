@@ -1,5 +1,6 @@
-# `make demo` and `make test` need a C++20 compiler, make and Python 3.11 or later: the rest comes
-# from the Python package index into .venv. A second run redoes only what a change asks for.
+# `make demo` needs a C++20 compiler, make and Python 3.11 or later, `make test` also valgrind. The
+# rest is downloaded: Python packages into .venv, doctest unless it is installed. A second run redoes
+# only what a change asks for.
 
 PYTHON ?= python3
 ifeq ($(origin CXX), default)
@@ -137,8 +138,7 @@ build/dist/.wheel: $(VENV)/.tools $(SOURCES)
 	@echo "Building the wheel (minutes the first time; what changed, later)"
 	@rm -rf build/dist
 	@$(PY) -m pip --disable-pip-version-check wheel -q . --no-deps --no-build-isolation -w build/dist \
-	  --config-settings=build-dir=build/release --config-settings=cmake.define.PYENGINE_TESTS=ON \
-	  --config-settings=cmake.define.PYENGINE_WERROR=$(WERROR)
+	  --config-settings=build-dir=build/release --config-settings=cmake.define.PYENGINE_WERROR=$(WERROR)
 	@touch $@
 
 $(VENV)/.installed: build/dist/.wheel

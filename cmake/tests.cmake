@@ -1,9 +1,20 @@
 # C++ unit tests. One program; suites choose what runs where (tests/cpp/main.cpp).
 
-find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h)
-if(NOT DOCTEST_INCLUDE_DIR)
-  message(STATUS "pyengine: C++ tests SKIPPED: doctest/doctest.h not found (apt-get install doctest-dev)")
-  return()
+find_package(doctest QUIET CONFIG)
+if(NOT doctest_FOUND)
+  message(NOTICE "pyengine: doctest is not installed, downloading it. "
+                 "If that fails: apt-get install doctest-dev")
+  include(FetchContent)
+  # SOURCE_SUBDIR names a folder without a CMakeLists.txt: the header is all we need, and CMake 4
+  # refuses doctest's own project.
+  FetchContent_Declare(doctest
+    URL https://github.com/doctest/doctest/archive/refs/tags/v2.4.11.tar.gz
+    URL_HASH SHA256=632ed2c05a7f53fa961381497bf8069093f0d6628c5f26286161fbd32a560186
+    SOURCE_SUBDIR doctest)
+  FetchContent_MakeAvailable(doctest)
+  add_library(doctest::doctest INTERFACE IMPORTED)
+  set_target_properties(doctest::doctest PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES ${doctest_SOURCE_DIR})
 endif()
 
 enable_testing()
@@ -11,8 +22,7 @@ file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/*/test_*.cpp)
 list(FILTER test_sources EXCLUDE REGEX failing_allocator)
 add_executable(pyengine_tests tests/cpp/main.cpp ${test_sources})
 target_include_directories(pyengine_tests PRIVATE tests/cpp)
-target_include_directories(pyengine_tests SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
-target_link_libraries(pyengine_tests PRIVATE pyengine_core)
+target_link_libraries(pyengine_tests PRIVATE pyengine_core doctest::doctest)
 # Only the files that read third-party cases: the others compile to the same object in any checkout.
 set_source_files_properties(tests/cpp/exact/test_solver.cpp tests/cpp/exact/test_othello_ffo.cpp
   PROPERTIES COMPILE_DEFINITIONS PYENGINE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
@@ -30,7 +40,6 @@ pyengine_suite(slow --test-suite=slow)
 file(GLOB failing_sources CONFIGURE_DEPENDS tests/cpp/failing_allocator/*.cpp)
 add_executable(pyengine_failing_allocator tests/cpp/main.cpp ${failing_sources})
 target_include_directories(pyengine_failing_allocator PRIVATE tests/cpp)
-target_include_directories(pyengine_failing_allocator SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
-target_link_libraries(pyengine_failing_allocator PRIVATE pyengine_core)
+target_link_libraries(pyengine_failing_allocator PRIVATE pyengine_core doctest::doctest)
 add_test(NAME failing_allocator COMMAND pyengine_failing_allocator)
 set_tests_properties(failing_allocator PROPERTIES LABELS "unit;concurrent" TIMEOUT 3600)

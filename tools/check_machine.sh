@@ -33,6 +33,6 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Pyth
 fi
 
 if [ $problems = 1 ]; then
-  echo "On Debian or Ubuntu:  apt-get install g++ make python3 python3-dev python3-venv" >&2
+  echo "On Debian or Ubuntu:  apt-get install g++ make python3 python3-dev python3-venv doctest-dev valgrind" >&2
   exit 1
 fi

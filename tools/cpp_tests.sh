@@ -1,34 +1,38 @@
 #!/bin/sh
-# Builds and runs the C++ tests; says in one line when they cannot run here.
+# Builds and runs the C++ tests. Fails, and says what is missing, if they cannot be built or run.
 # Usage: cpp_tests.sh release|asan|tsan [CTEST-OPTION...]
-# "release" takes the build folder of the wheel, so that nothing is compiled twice.
+# "release" uses the build folder of the wheel, so that nothing is compiled twice.
 set -eu
 preset=$1
 shift
-compiler=${CXX:-c++}
-
-if ! echo '#include <doctest/doctest.h>' | $compiler -E -x c++ - >/dev/null 2>&1; then
-  echo "C++ tests ($preset): SKIPPED, doctest/doctest.h not found (apt-get install doctest-dev)"
-  exit 0
-fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 launcher=
-if [ "$preset" != release ]; then
-  case $preset in asan) sanitizer=address,undefined ;; tsan) sanitizer=thread ;; esac
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-  echo 'int main() { return 0; }' >"$work/probe.cpp"
-  $compiler -fsanitize=$sanitizer "$work/probe.cpp" -o "$work/probe" 2>/dev/null || true
-  # Where addresses are laid out too randomly for a sanitizer's shadow memory, switch that off.
-  if ! "$work/probe" >/dev/null 2>&1; then launcher="setarch $(uname -m) -R"; fi
-  if ! $launcher "$work/probe" >/dev/null 2>&1; then
-    echo "C++ tests ($preset): SKIPPED, a program built with -fsanitize=$sanitizer does not run here"
-    exit 0
-  fi
-  cmake --preset "$preset" >"$work/log" || { cat "$work/log"; exit 1; }
+configure="--preset $preset"
+if [ "$preset" = release ]; then
+  configure="build/release -DPYENGINE_TESTS=ON"
 else
-  cmake "build/$preset" >/dev/null  # doctest may have been installed since the wheel was built
+  case $preset in asan) sanitizer=address,undefined ;; tsan) sanitizer=thread ;; esac
+  echo 'int main() { return 0; }' >"$work/probe.cpp"
+  if ! ${CXX:-c++} -fsanitize=$sanitizer "$work/probe.cpp" -o "$work/probe"; then
+    echo "C++ tests ($preset): ${CXX:-c++} cannot link with -fsanitize=$sanitizer." \
+      "With GCC the sanitizers come with g++; with clang: apt-get install libclang-rt-dev" >&2
+    exit 1
+  fi
+  # If addresses are laid out too randomly for a sanitizer's shadow memory, switch that off.
+  if ! "$work/probe" >/dev/null 2>&1; then launcher="setarch $(uname -m) -R"; fi
+  if ! $launcher "$work/probe"; then
+    echo "C++ tests ($preset): a program built with -fsanitize=$sanitizer does not run here" >&2
+    exit 1
+  fi
 fi
+# shellcheck disable=SC2086  # options and arguments
+cmake $configure >"$work/log" 2>&1 || {
+  cat "$work/log" >&2
+  grep '^pyengine:' "$work/log" >&2  # what to install, again as the last line
+  exit 1
+}
 
 echo "C++ tests ($preset): building"
 cmake --build "build/$preset" --target pyengine_tests pyengine_failing_allocator

@@ -1,16 +1,20 @@
-"""What the tests share: where the oracles are, and random choices."""
+"""What the tests share: the oracles, random choices, and a clean start and end."""
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
 import random
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from left_processes import RUN_MARK, left_processes
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("PYENGINE_SHARED", ROOT.parent / "shared"))
@@ -52,3 +56,24 @@ def oracle() -> Callable[[str], list[Case]]:
 def rng(request: pytest.FixtureRequest) -> random.Random:
     """Return a generator seeded by the test's name: the same choices in every run."""
     return random.Random(request.node.nodeid)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C reach the tests, and mark the processes that they start.
+
+    A job in the background ignores SIGINT, and every program that it starts inherits that.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ[RUN_MARK] = str(os.getpid())
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail a run that leaves a process behind, and end the process."""
+    left = left_processes(os.environ[RUN_MARK], patience=5.0)
+    for process, command in left.items():
+        print(f"\nleft behind by the tests: process {process}: {command}")
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    if left:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -1,8 +1,7 @@
-"""A program that sends itself Ctrl-C, which a Python under test may have been told to ignore."""
+"""A program that sends itself Ctrl-C."""
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import textwrap
@@ -16,7 +15,6 @@ def output_of(code: str) -> str:
         text=True,
         timeout=60,
         check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -40,8 +40,8 @@ void validate(const SelfPlayConfig& config) {
   require(config.full_search_fraction > 0.0 && config.full_search_fraction <= 1.0,
           "full_search_fraction", "a number in (0, 1]", config.full_search_fraction);
   require(config.fast_simulations >= 1, "fast_simulations", ">= 1", config.fast_simulations);
-  require(config.forced_playouts >= 0.0 && config.forced_playouts <= 1e6, "forced_playouts", ">= 0",
-          config.forced_playouts);
+  require(config.forced_playouts >= 0.0 && config.forced_playouts <= 1e6, "forced_playouts",
+          "0 .. 1000000", config.forced_playouts);
   require(config.forced_playouts == 0.0 || config.search.algorithm == Algorithm::puct,
           "forced_playouts", "0 where algorithm is not puct", config.forced_playouts);
   require(config.opening_random_moves >= 0, "opening_random_moves", ">= 0",

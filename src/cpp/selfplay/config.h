@@ -30,7 +30,7 @@ struct SelfPlayConfig {
   std::uint64_t fast_simulations = 100;  ///< of the others: no noise, no policy target; >= 1
   /// A full search begins from a cleared tree, so that all of its visits saw its noise [KataGo].
   bool clear_before_full = false;
-  double forced_playouts = 0.0;  ///< k, >= 0; 0 = none     [KataGo: 2]
+  double forced_playouts = 0.0;  ///< k, in [0, 1e6]; 0 = none     [KataGo: 2]
   /// A full search to which the proof of a draw left fewer visits of good moves teaches all moves
   /// that draw in equal parts; at most the search's simulations count; >= 0.
   std::uint64_t minimum_target_visits = 16;
