@@ -19,6 +19,12 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check install -q
 export CXX
+# ccache, if installed, compiles what any checkout has compiled before.
+ifneq ($(shell command -v ccache),)
+export CMAKE_CXX_COMPILER_LAUNCHER := ccache
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+endif
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 
 SOURCES := CMakeLists.txt pyproject.toml $(wildcard README.md LICENSE cmake/* models/*.onnx models/manifest.toml models/runs/*.toml benchmarks/*.py) \
