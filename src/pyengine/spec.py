@@ -138,6 +138,8 @@ class ModelSpec(Settings):
     def leela_zero(cls, game: Any = None) -> ModelSpec:
         """18 planes: ``own[0:8]``, ``opp[0:8]``, ``first_to_move``, ``second_to_move``.
 
+        The bottom row comes first, in the input and in the policy, as Leela Zero counts points.
+
         Args:
             game: None, or the game that the spec must fit (ModelError otherwise).
         """

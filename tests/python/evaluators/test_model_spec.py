@@ -65,9 +65,13 @@ def test_presets_have_the_planes_of_their_papers() -> None:
     leela = ModelSpec.leela_zero(game)
     assert leela.planes[7:9] == ("own[7]", "opp[0]")
     assert leela.planes[16:] == ("first_to_move", "second_to_move")
+    first_point = game.new_initial_state([game.new_initial_state().string_to_action("A1")])
+    assert first_point.observation_tensor(leela)[8].ravel()[0] == 1
+    assert (leela.rows, leela.policy_rows) == ("bottom_up", "bottom_up")
     gomoku = ModelSpec.gomoku17(load_game("gomoku"))
     assert len(gomoku.planes) == 17
     assert len(set(gomoku.planes)) == 17
+    assert {(spec.rows, spec.policy_rows) for spec in (zero, gomoku)} == {("top_down", "top_down")}
 
 
 @pytest.mark.parametrize(

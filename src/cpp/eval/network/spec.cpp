@@ -258,6 +258,8 @@ ModelSpec alphago_zero_spec() {
 ModelSpec leela_zero_spec() {
   ModelSpec spec;
   spec.planes = {"own[0:8]", "opp[0:8]", "first_to_move", "second_to_move"};
+  spec.rows = "bottom_up";
+  spec.policy_rows = "bottom_up";
   return spec;
 }
 

@@ -77,7 +77,7 @@ std::string to_string(const Plane& plane);
 
 /// AlphaGo Zero (Silver et al., 2017): own[t], opp[t] interleaved for t = 0..7, first_to_move.
 ModelSpec alphago_zero_spec();
-/// Leela Zero: own[0:8], opp[0:8], first_to_move, second_to_move.
+/// Leela Zero: own[0:8], opp[0:8], first_to_move, second_to_move; the bottom row first.
 ModelSpec leela_zero_spec();
 /// The 17 hand-made features of gomoku_features.h.
 ModelSpec gomoku17_spec();
