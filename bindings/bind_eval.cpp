@@ -36,13 +36,29 @@ std::vector<Text> plane_names(const ModelSpec& spec) {
   return written;
 }
 
-/// The fields that infer_spec() sets.
-py::dict inferred(const OrtModel& model) {
-  const ModelSpec spec = infer_spec(model.inputs(), model.outputs());
+/// The fields of a pyengine.ModelSpec that presets and inference set.
+py::dict fields_of(const ModelSpec& spec) {
+  const auto name = [](const std::string& text) -> py::object {
+    return text.empty() ? py::none() : py::object(text_of(text));
+  };
   py::dict fields;
   fields["planes"] = py::tuple(py::cast(plane_names(spec)));
   fields["layout"] = text_of(spec.layout);
+  fields["rows"] = text_of(spec.rows);
+  fields["policy_rows"] = text_of(spec.policy_rows);
+  fields["policy"] = text_of(spec.policy);
+  fields["value_kind"] = name(spec.value_kind);
+  fields["policy_output"] = name(spec.policy_output);
+  fields["value_output"] = name(spec.value_output);
   return fields;
+}
+
+py::dict inferred(OrtModel& model) {
+  const ModelSpec spec = [&] {
+    const WithoutGil released;  // runs the model
+    return model.infer_spec();
+  }();
+  return fields_of(spec);
 }
 
 ModelSpec preset(const std::string& name) {
@@ -188,31 +204,34 @@ void bind_model(py::module_& m) {
             "Outputs of the model, opened on the CPU, by their names, for planes [N,...]; `input`\n"
             "names its tensor, empty = the only one. Raises ModelError and EvaluationError.");
   model.def("infer_spec", &inferred,
-            "The fields of a ModelSpec that the shapes tell. Raises ModelError.");
+            "The fields of a ModelSpec, from shapes, last operators and a trial run. Raises\n"
+            "ModelError.");
   m.def(
       "open_onnx",
       [](const std::filesystem::path& path, const std::filesystem::path& library,
          const std::vector<std::pair<Text, std::map<Text, Text>>>& providers, int device_id,
          int max_batch, int threads, const std::optional<std::filesystem::path>& engine_cache,
          bool as_device, bool one_session, const std::map<int, double>& call_seconds,
-         const Text& graphs) {
+         const Text& graphs, const std::map<Text, Text>& last_operators) {
         const WithoutGil released;
         OrtOptions options{
             library,   {},          device_id,    max_batch, threads,
-            as_device, one_session, call_seconds, graphs,    engine_cache.value_or("")};
+            as_device, one_session, call_seconds, graphs,    engine_cache.value_or(""),
+            {}};
         for (const auto& [name, own] : providers) {
           options.providers.push_back({name, {own.begin(), own.end()}});
         }
+        options.last_operators = {last_operators.begin(), last_operators.end()};
         return open_onnx(path, options);
       },
       py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
       py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
       py::arg("engine_cache") = py::none(), py::arg("as_device") = false,
       py::arg("one_session") = false, py::arg("call_seconds") = std::map<int, double>(),
-      py::arg("graphs") = "",
+      py::arg("graphs") = "", py::arg("last_operators") = std::map<Text, Text>(),
       "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none\n"
-      "= the best that works. engine_cache: folder of TensorRT's engines of this model. For "
-      "tests:\n"
+      "= the best that works. engine_cache: folder of TensorRT's engines of this model.\n"
+      "last_operators: of its outputs, by their names. For tests:\n"
       "as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of\n"
       "calls by their rows, in the place of measured ones; graphs: \"working\", \"refused\" or\n"
       "\"stale\" CUDA graphs.");
@@ -235,8 +254,8 @@ void bind_spec(py::module_& m) {
       "plane_names", [](const py::object& spec) { return plane_names(spec_from(spec)); },
       py::arg("spec"), "Checks a ModelSpec; its planes with ranges written out.");
   m.def(
-      "preset_planes", [](const Text& name) { return plane_names(preset(name)); }, py::arg("name"),
-      "Planes of \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
+      "preset_fields", [](const Text& name) { return fields_of(preset(name)); }, py::arg("name"),
+      "Fields of the ModelSpec \"alphago_zero\", \"leela_zero\" or \"gomoku17\".");
   m.def(
       "check_fit",
       [](const py::object& spec, const py::object& game) {

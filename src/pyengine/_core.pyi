@@ -50,7 +50,7 @@ __all__: list[str] = [
     "planes_of",
     "policy_priors_evaluator",
     "policy_rollout_evaluator",
-    "preset_planes",
+    "preset_fields",
     "program_ends",
     "registered_games",
     "rollout_evaluator",
@@ -256,7 +256,8 @@ class OnnxModel:
     """
     def infer_spec(self) -> dict:
         """
-        The fields of a ModelSpec that the shapes tell. Raises ModelError.
+        The fields of a ModelSpec, from shapes, last operators and a trial run. Raises
+        ModelError.
         """
     def metadata(self, key: str) -> str | None:
         """
@@ -603,10 +604,12 @@ def open_onnx(
         typing.SupportsInt | typing.SupportsIndex, typing.SupportsFloat | typing.SupportsIndex
     ] = {},
     graphs: str = "",
+    last_operators: collections.abc.Mapping[str, str] = {},
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
-    = the best that works. engine_cache: folder of TensorRT's engines of this model. For tests:
+    = the best that works. engine_cache: folder of TensorRT's engines of this model.
+    last_operators: of its outputs, by their names. For tests:
     as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of
     calls by their rows, in the place of measured ones; graphs: "working", "refused" or
     "stale" CUDA graphs.
@@ -659,9 +662,9 @@ def policy_priors_evaluator(policy: RolloutPolicy) -> Evaluator: ...
 def policy_rollout_evaluator(
     rollouts: typing.SupportsInt | typing.SupportsIndex, policy: RolloutPolicy
 ) -> Evaluator: ...
-def preset_planes(name: str) -> list[str]:
+def preset_fields(name: str) -> dict:
     """
-    Planes of "alphago_zero", "leela_zero" or "gomoku17".
+    Fields of the ModelSpec "alphago_zero", "leela_zero" or "gomoku17".
     """
 
 def program_ends() -> bool:

@@ -20,7 +20,7 @@ from pyengine.files import path_of
 from pyengine.final_board import FinalBoardNetwork
 from pyengine.games import as_game
 from pyengine.integers import integer
-from pyengine.onnx_files import external_files
+from pyengine.onnx_files import external_files, last_operators
 from pyengine.providers import (
     ProviderLike,
     check_on_gpus,
@@ -202,8 +202,8 @@ class OnnxEvaluator(Evaluator):
             is free or fixed (then padded). ONNX Runtime computes all outputs of a file, those
             that nobody reads too.
         spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
-            ``MODEL.spec.json`` beside the file, else what the shapes tell when they leave one
-            reading.
+            ``MODEL.spec.json`` beside the file, else what shapes, the graph and a trial run tell,
+            with a UserWarning that shows what is assumed.
         providers: names such as ``"CUDAExecutionProvider"`` (or ``"cuda"``, ``"tensorrt"``,
             ``"cpu"``), the most wanted first, or pairs of a name and its options as ONNX Runtime
             takes them: ``("CUDAExecutionProvider", {"use_tf32": 0})``. CUDA's own defaults but for
@@ -225,8 +225,8 @@ class OnnxEvaluator(Evaluator):
     Raises:
         ModelError: the file is missing, damaged, no ONNX, cannot be read without a spec or names
             data outside its own folder, or a named provider cannot be had, is not known or refuses
-            an option; says what was expected and what was found. Whether it fits a game is checked
-            when the game is known.
+            an option; says what was expected and what was found. Whether it fits a game, and
+            whether its outputs are what the spec says, is checked when the game is known.
         ConfigError: an argument is out of range.
 
     After ``os.fork`` the child cannot use networks opened before (EvaluationError): it opens its
@@ -259,6 +259,7 @@ class OnnxEvaluator(Evaluator):
         max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
         threads = 0 if threads is None else natural("threads", threads, 1)
         external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
+        operators = last_operators(file)
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
         library = runtime.find_library()
@@ -272,6 +273,7 @@ class OnnxEvaluator(Evaluator):
                 max_batch=max_batch,
                 threads=threads,
                 engine_cache=engines,
+                last_operators=operators,
             )
             for device in chosen
         ]

@@ -1,4 +1,4 @@
-"""The files that an ONNX model reads its weights from, beside itself, and a digest of all.
+"""The files that an ONNX model reads its weights from, a digest of all, and its last operators.
 
 An ONNX file can name other files that hold its tensors ("external data"). ONNX Runtime before
 1.24.1 opens whatever is named, ``/etc/passwd`` for one, and hands it to the network as numbers. The
@@ -16,13 +16,14 @@ import mmap
 import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PureWindowsPath
 from typing import TypeAlias
 
 from pyengine.errors import ModelError
 from pyengine.files import sha256_of, why
 
-__all__ = ["external_files", "model_digest"]
+__all__ = ["external_files", "last_operators", "model_digest"]
 
 _MOST_DEPTH = 100  # messages within messages, as protobuf itself has it
 _MOST_FIELDS = 4_000_000  # visited; a graph of 100,000 nodes has about 2 million
@@ -49,6 +50,15 @@ _MODEL: _Kind = {7: _GRAPH, 20: _TRAINING, 25: _FUNCTION}  # graph, training_inf
 
 _NAME, _EXTERNAL_DATA = 8, 13  # of a tensor
 _KEY, _VALUE = 1, 2  # of an entry of external_data
+
+_GRAPH_OF_MODEL, _NODE_OF_GRAPH, _OUTPUT_OF_GRAPH = 7, 1, 12
+_NODE_INPUT, _NODE_OUTPUT, _NODE_OPERATOR = 1, 2, 4
+_OUTPUT_NAME = 1
+
+#: Operators that leave the numbers of a tensor as they are.
+_UNCHANGING = frozenset(
+    b"Cast DequantizeLinear Flatten Identity QuantizeLinear Reshape Squeeze Unsqueeze".split()
+)
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # wire types
 
@@ -124,17 +134,61 @@ def external_files(model: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     """
     path = Path(model)
-    try:
-        _check_file(path)
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            named = list(_named(_Wire(data), len(data)))
-    except OSError as error:
-        raise ModelError(f"{_shown(path)} cannot be read: {why(error, path)}") from error
-    except _BadWireError as error:
-        raise ModelError(
-            f"{_shown(path)} is no ONNX file, or a damaged one: expected ONNX, found {error}"
-        ) from None
+    with _opened(path) as (wire, size):
+        named = list(_named(wire, size))
     return tuple(dict.fromkeys(_inside(path, tensor, location) for tensor, location in named))
+
+
+def last_operators(model: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the operator that computes each output, by the output's name: ``{"value": "Tanh"}``.
+
+    Those that leave numbers as they are, such as Reshape, are looked through. Outputs that no node
+    computes are left out. Raises ModelError as :func:`external_files` does.
+    """
+    made: dict[bytes, tuple[bytes, bytes]] = {}
+    outputs: list[bytes] = []
+    with _opened(Path(model)) as (wire, size):
+        for graph, *inside in wire.messages(0, size):
+            if graph != _GRAPH_OF_MODEL:
+                continue
+            for kind, start, stop in wire.messages(*inside):
+                if kind == _NODE_OF_GRAPH:
+                    made.update(_made_by(wire, start, stop))
+                elif kind == _OUTPUT_OF_GRAPH:
+                    named = wire.messages(start, stop)
+                    outputs += (
+                        wire.bytes(a, b) for number, a, b in named if number == _OUTPUT_NAME
+                    )
+    found = {name: _last_operator(made, name) for name in outputs}
+    return {_text(name): _text(operator) for name, operator in found.items() if operator}
+
+
+def _made_by(wire: _Wire, start: int, stop: int) -> dict[bytes, tuple[bytes, bytes]]:
+    """Return a node's outputs, each with the node's operator and its first input."""
+    operator = source = b""
+    outputs = []
+    for number, first, last in wire.messages(start, stop):
+        if number == _NODE_OUTPUT:
+            outputs.append(wire.bytes(first, last))
+        elif number == _NODE_OPERATOR:
+            operator = wire.bytes(first, last)
+        elif number == _NODE_INPUT and not source:
+            source = wire.bytes(first, last)
+    return dict.fromkeys(outputs, (operator, source))
+
+
+def _last_operator(made: dict[bytes, tuple[bytes, bytes]], tensor: bytes) -> bytes:
+    """Return the operator that computes a tensor's numbers; b"" where none does."""
+    for _ in range(len(made)):  # a damaged graph may have a cycle
+        operator, source = made.get(tensor, (b"", b""))
+        if operator not in _UNCHANGING:
+            return operator
+        tensor = source
+    return b""
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "replace")
 
 
 def model_digest(model: str | os.PathLike[str]) -> str:
@@ -152,6 +206,21 @@ def model_digest(model: str | os.PathLike[str]) -> str:
         whole.update(os.fsencode(other.relative_to(path.parent)) + b"\0")
         whole.update(bytes.fromhex(sha256_of(other)))
     return whole.hexdigest()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[_Wire, int]]:
+    """Open a model's file and yield its fields and its size. Raises ModelError."""
+    try:
+        _check_file(path)
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            yield _Wire(data), len(data)
+    except OSError as error:
+        raise ModelError(f"{_shown(path)} cannot be read: {why(error, path)}") from error
+    except _BadWireError as error:
+        raise ModelError(
+            f"{_shown(path)} is no ONNX file, or a damaged one: expected ONNX, found {error}"
+        ) from None
 
 
 def _check_file(path: Path) -> None:

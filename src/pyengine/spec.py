@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+import warnings
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,8 @@ class ModelSpec(Settings):
     def leela_zero(cls, game: Any = None) -> ModelSpec:
         """18 planes: ``own[0:8]``, ``opp[0:8]``, ``first_to_move``, ``second_to_move``.
 
+        The bottom row comes first, in the input and in the policy, as Leela Zero counts points.
+
         Args:
             game: None, or the game that the spec must fit (ModelError otherwise).
         """
@@ -170,7 +173,7 @@ class ModelSpec(Settings):
 
     @classmethod
     def _preset(cls, name: str, game: Any) -> ModelSpec:
-        spec = cls(planes=tuple(_core.preset_planes(name)))
+        spec = cls(**_core.preset_fields(name))
         if game is not None:
             _core.check_fit(spec, as_game(game))
         return spec
@@ -234,10 +237,12 @@ def planes_shape(game: Game, spec: ModelSpec) -> tuple[int, int, int]:
 
 
 def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -> ModelSpec:
-    """Return what is known of a model: given, in its metadata, beside it, or from its shapes.
+    """Return the spec that is given, in a model's metadata, beside it, or else inferred.
+
+    Warns of an inferred spec, since no file proves what its planes show.
 
     Raises:
-        ModelError: a spec was found that cannot be read, or the shapes leave several readings.
+        ModelError: a spec that cannot be read, or shapes that leave several readings.
 
     """
     if given is not None:
@@ -254,7 +259,22 @@ def spec_of_model(model: _core.OnnxModel, path: Path, given: ModelSpec | None) -
             except (OSError, UnicodeDecodeError) as error:
                 raise ModelError(unread(beside, error)) from error
             return _read(text, str(beside))
-    return ModelSpec(**model.infer_spec())
+    spec = ModelSpec(**model.infer_spec())
+    warnings.warn(_assumption(path, spec), stacklevel=3)
+    return spec
+
+
+def _assumption(path: Path, spec: ModelSpec) -> str:
+    """Return the warning that shows an inferred spec in full."""
+    shown = replace(spec, value_kind=spec.value_kind or "tanh")
+    names = [field.name for field in fields(spec) if getattr(shown, field.name) is not None]
+    values = ", ".join(f"{name}={getattr(shown, name)!r}" for name in names)
+    return (
+        f"{path} does not say how it reads a position; assumed ModelSpec({values}). To confirm or "
+        "correct it, pass it as spec=, or write its to_json() to "
+        f"{path.with_suffix('.spec.json').name} beside the file or to the metadata key "
+        f"'{METADATA_KEY}'"
+    )
 
 
 def _read(text: str, source: str) -> ModelSpec:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+DEFAULT = {"pyengine.spec": "{}"}  #: metadata of a model that reads positions as ModelSpec() does
+
 
 @dataclass
 class TinyModel:
@@ -27,6 +29,8 @@ class TinyModel:
     nan: str = ""  # name of an output that holds NaN
     metadata: dict[str, str] = field(default_factory=dict)
     declared_policy: Sequence[int | str] | None = None
+    policy_ends: tuple[str, ...] = ()  # operators after the policy's matrix
+    value_ends: tuple[str, ...] = ("Tanh",)
 
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices of policy and value."""
@@ -55,9 +59,10 @@ class TinyModel:
         nodes = [
             helper.make_node("Cast", [planes], ["numbers"], to=kind),
             helper.make_node("Flatten", ["numbers"], ["flat"]),
-            helper.make_node("MatMul", ["flat", "wp"], [policy]),
-            helper.make_node("MatMul", ["flat", "wv"], ["before_tanh"]),
-            helper.make_node("Tanh", ["before_tanh"], [value]),
+            helper.make_node("MatMul", ["flat", "wp"], [_start(self.policy_ends, policy)]),
+            *_chain(helper, policy, self.policy_ends, kind),
+            helper.make_node("MatMul", ["flat", "wv"], [_start(self.value_ends, value)]),
+            *_chain(helper, value, self.value_ends, kind),
         ]
         shape = [int(np.prod(self.planes))] if self.flat_input else list(self.planes)
         declared = self.declared_policy or [self.batch, self.actions]
@@ -66,7 +71,7 @@ class TinyModel:
             helper.make_tensor_value_info(value, kind, [self.batch, self.value_size]),
         ]
         if self.extra_output:
-            nodes.append(helper.make_node("Neg", ["before_tanh"], ["moves_left"]))
+            nodes.append(helper.make_node("Neg", [f"before_{value}"], ["moves_left"]))
             outputs.append(helper.make_tensor_value_info("moves_left", kind, [self.batch, 1]))
         graph = helper.make_graph(
             nodes,
@@ -80,3 +85,17 @@ class TinyModel:
         helper.set_model_props(model, self.metadata)
         path.write_bytes(model.SerializeToString())
         return path
+
+
+def _start(ends: Sequence[str], output: str) -> str:
+    """Return the name of the tensor that a chain of operators begins with."""
+    return f"before_{output}" if ends else output
+
+
+def _chain(helper: Any, output: str, ends: Sequence[str], kind: int) -> list[Any]:
+    """Return nodes that apply operators in turn, the last of which makes the output."""
+    names = [_start(ends, output), *(f"{output}.{n}" for n in range(1, len(ends))), output]
+    return [
+        helper.make_node(op, [source], [target], **({"to": kind} if op == "Cast" else {}))
+        for op, source, target in zip(ends, names, names[1:], strict=False)
+    ]

@@ -35,12 +35,8 @@ def leela_spec(weights: LeelaWeights) -> ModelSpec:
         game = load_game("go", board_size=size)
     except EngineError as error:
         raise ModelError(f"the weights are for a {size}x{size} board: {error}") from error
-    return replace(
-        ModelSpec.leela_zero(game),
-        rows="bottom_up",
-        policy_rows="bottom_up",
-        value_for="first_player" if weights.version == 2 else "mover",
-    )
+    value_for = "first_player" if weights.version == 2 else "mover"
+    return replace(ModelSpec.leela_zero(game), value_for=value_for)
 
 
 class _Graph:

@@ -69,7 +69,7 @@ def random_leela(
 def _positions(rng: np.random.Generator, size: int) -> Floats:
     """Return planes float32[n,18,S,S] of random games, ended at random plies."""
     game = load_game("go", board_size=size)
-    spec = ModelSpec(planes=ModelSpec.leela_zero(game).planes, rows="bottom_up")
+    spec = ModelSpec.leela_zero(game)
     planes = np.empty((_POSITIONS, PLANES, size, size), np.float32)
     for row in planes:
         state = game.new_initial_state()

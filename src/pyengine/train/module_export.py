@@ -65,6 +65,8 @@ def export_module(
 
     Raises:
         ConfigError: no module, outputs of another shape or kind than the spec says.
+        ModelError: the graph that PyTorch wrote shows outputs of another kind, such as a value that
+            ends in a sigmoid where the spec says tanh.
         DataError: the file cannot be written.
         TrainingError: PyTorch cannot export the module, or there is a difference above 1e-4:
             nothing is written.
@@ -91,8 +93,8 @@ def export_module(
         raise ConfigError(f"module: {error}") from error
     planes = np.stack([state.observation_tensor(spec) for state in states])
     said = plain(planes)
-    if spec.policy == "logits":
-        _refuse_probabilities(said[0])
+    if spec.policy != "probs":
+        _refuse_probabilities(said[0], spec.policy)
     board = _final_board(said, told, played)
     content = _onnx(frozen, torch.from_numpy(planes[:2]), told, manifest)
 
@@ -142,11 +144,11 @@ def _final_board(said: tuple[_Array, ...], told: ModelSpec, game: Game) -> dict[
     return found
 
 
-def _refuse_probabilities(policy: _Array) -> None:
+def _refuse_probabilities(policy: _Array, kind: str) -> None:
     """Refuse probabilities where the spec promises logits: the priors would be nearly equal."""
     if policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() < _ROUNDING:
         raise ConfigError(
-            "module: expected logits, as the spec says, found a policy of probabilities "
+            f"module: expected {kind}, as the spec says, got a policy of probabilities "
             '(policy="probs" in the spec takes them as they are)'
         )
 

@@ -105,6 +105,18 @@ TEST_CASE("shapes with one reading give a spec") {
   CHECK(infer_spec(two, outputs) == expected);
 }
 
+TEST_CASE("outputs of other names are named where one alone fits") {
+  const std::vector<TensorInfo> planes = {{"x", 1, {-1, 3, 9, 9}}};
+  std::vector<TensorInfo> outputs = {{"v", 1, {-1, 1}}, {"p", 1, {-1, 82}}};
+  ModelSpec expected;
+  expected.value_output = "v";
+  expected.policy_output = "p";
+  CHECK(infer_spec(planes, outputs) == expected);
+  outputs.push_back({"other", 1, {-1, 81}});
+  expected.policy_output = "";
+  CHECK(infer_spec(planes, outputs) == expected);
+}
+
 TEST_CASE("shapes with several readings are refused with a list of what was seen") {
   const std::vector<TensorInfo> outputs = {{"policy", 1, {-1, 9}}, {"value", 1, {-1, 1}}};
   const std::vector<TensorInfo> three_way = {{"policy", 1, {-1, 9}}, {"value", 1, {-1, 3}}};

@@ -16,7 +16,7 @@ import pytest
 
 from pyengine import ConfigError
 from quick_suites import quick
-from tiny_models import TinyModel
+from tiny_models import DEFAULT, TinyModel
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = "pyengine.benchmarks"
@@ -49,7 +49,7 @@ def report_of(done: subprocess.CompletedProcess[str], file: Path) -> dict[str, A
 @pytest.fixture
 def tiny_model(tmp_path: Path) -> list[str | Path]:
     """Return the options that name a tiny network for Connect Four."""
-    path = TinyModel(planes=(3, 6, 7), actions=7).write(tmp_path / "tiny.onnx")
+    path = TinyModel(planes=(3, 6, 7), actions=7, metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     return ["--model", path, "--game", "connect_four"]
 
 
@@ -87,7 +87,9 @@ def test_a_suite_runs_as_a_file_of_the_checkout(tmp_path: Path) -> None:
 
 
 def test_a_network_that_answers_nan_gets_no_rate(tmp_path: Path) -> None:
-    path = TinyModel(planes=(3, 6, 7), actions=7, nan="value").write(tmp_path / "nan.onnx")
+    path = TinyModel(planes=(3, 6, 7), actions=7, nan="value", metadata=DEFAULT).write(
+        tmp_path / "nan.onnx"
+    )
     done = run("-m", PACKAGE, "saturation", "--quick", "--model", path, "--game", "connect_four")
     assert done.returncode == 1
     assert "threads=1: FAILED" in done.stdout

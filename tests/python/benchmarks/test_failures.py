@@ -14,7 +14,7 @@ import pytest
 import pyengine
 from pyengine import ModelSpec
 from pyengine.cli import bench, main
-from tiny_models import TinyModel
+from tiny_models import DEFAULT, TinyModel
 
 PACKAGE = "pyengine.benchmarks"
 
@@ -119,8 +119,10 @@ def test_a_users_network_that_does_not_open_is_a_failed_row(tmp_path: Path) -> N
 def test_wrong_answers_of_one_network_leave_the_rows_of_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad = TinyModel(planes=(3, 6, 7), actions=7, nan="value").write(tmp_path / "bad.onnx")
-    good = TinyModel(planes=(3, 6, 7), actions=7).write(tmp_path / "good.onnx")
+    bad = TinyModel(planes=(3, 6, 7), actions=7, nan="value", metadata=DEFAULT).write(
+        tmp_path / "bad.onnx"
+    )
+    good = TinyModel(planes=(3, 6, 7), actions=7, metadata=DEFAULT).write(tmp_path / "good.onnx")
     both = [networks.Candidate(path, "connect_four").open() for path in (bad, good)]
     monkeypatch.setattr(networks, "find_networks", lambda *_: both)
     report = common.Report("evaluator")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pyengine import GameRecord, MatchResult
-from tiny_models import TinyModel
+from tiny_models import DEFAULT, TinyModel
 
 PACKAGE = "pyengine.benchmarks"
 
@@ -27,7 +27,7 @@ power = importlib.import_module(f"{PACKAGE}.power")
 @pytest.fixture
 def tiny_model(tmp_path: Path) -> list[str]:
     """Return the options that name a tiny network for Connect Four."""
-    path = TinyModel(planes=(3, 6, 7), actions=7).write(tmp_path / "tiny.onnx")
+    path = TinyModel(planes=(3, 6, 7), actions=7, metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     return ["--model", str(path), "--game", "connect_four"]
 
 

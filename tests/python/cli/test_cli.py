@@ -16,7 +16,7 @@ import pytest
 
 import pyengine
 from terminal import Terminal
-from tiny_models import TinyModel
+from tiny_models import DEFAULT, TinyModel
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
 
@@ -438,7 +438,7 @@ def test_doctor_prints_a_verdict_a_line(run: Run) -> None:
 def test_doctor_gpu_without_a_gpu_ends_with_1_and_the_reason(run: Run, tmp_path: Path) -> None:
     if pyengine.doctor().provider.startswith("CUDA"):
         pytest.skip("this machine has a GPU that works")
-    model = TinyModel().write(tmp_path / "tiny.onnx")
+    model = TinyModel(metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     arguments = ["doctor", "--gpu", "--model", str(model), "--game", "tic_tac_toe"]
     done = run(*arguments)
     assert done.returncode == 1
@@ -449,7 +449,7 @@ def test_doctor_gpu_without_a_gpu_ends_with_1_and_the_reason(run: Run, tmp_path:
 
 
 def test_doctor_gpu_shows_its_lines_on_the_cpu(run: Run, tmp_path: Path) -> None:
-    model = TinyModel(planes=(3, 9, 9), actions=81).write(tmp_path / "tiny.onnx")
+    model = TinyModel(planes=(3, 9, 9), actions=81, metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     arguments = ["doctor", "--gpu", "--quick", "--provider", "cpu", "--model", str(model)]
     found = json.loads(run(*arguments, "--game", "gomoku(board_size=9)", "--json").stdout)
     verdicts = {check["name"]: check["verdict"] for check in found["checks"]}
@@ -457,7 +457,7 @@ def test_doctor_gpu_shows_its_lines_on_the_cpu(run: Run, tmp_path: Path) -> None
 
 
 def test_doctor_gpu_asks_for_the_game_of_a_file(run: Run, tmp_path: Path) -> None:
-    model = TinyModel().write(tmp_path / "tiny.onnx")
+    model = TinyModel(metadata=DEFAULT).write(tmp_path / "tiny.onnx")
     assert run("doctor", "--gpu", "--model", str(model)).returncode == 2
 
 

@@ -142,21 +142,23 @@ LINES_OF_PLAY: list[list[tuple[int, int] | None]] = [
 
 
 @pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("preset", [False, True], ids=["its own spec", "the preset"])
 def test_the_onnx_file_computes_what_the_weights_say(
-    weights: LeelaWeights, lines: list[str], tmp_path: Path, version: int
+    weights: LeelaWeights, lines: list[str], tmp_path: Path, version: int, preset: bool
 ) -> None:
     pytest.importorskip("onnx")
     leela_to_onnx(replace(weights, version=version), tmp_path / "net.onnx")
-    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", providers=["cpu"])
     game = pyengine.load_game("go", board_size=5)
+    given = pyengine.ModelSpec.leela_zero(game) if preset else None
+    network = pyengine.OnnxEvaluator(tmp_path / "net.onnx", given, providers=["cpu"])
     for moves in LINES_OF_PLAY:
         state = play(game, moves)
         shares, value = naive_forward(lines, naive_planes(moves, 5))
         expected = on_actions(shares, 5)
         illegal = np.setdiff1d(np.arange(26), state.legal_actions())
         expected[illegal] = 0
-        if version == 2 and state.current_player() == WHITE:
-            value = -value  # the file's is for Black
+        if version == 2 and not preset and state.current_player() == WHITE:
+            value = -value  # the file's is for Black, and only its own spec says so
         policy, values = network.evaluate([state])
         np.testing.assert_allclose(policy[0], expected / expected.sum(), atol=2e-5)
         assert values[0] == pytest.approx(value, abs=2e-5)
@@ -171,7 +173,7 @@ def test_the_onnx_file_names_its_spec_and_takes_any_batch(
     (entry,) = model.metadata_props
     assert entry.key == "pyengine.spec"
     assert pyengine.ModelSpec.from_json(entry.value) == spec == leela_spec(weights)
-    assert spec.planes == pyengine.ModelSpec.leela_zero().planes
+    assert spec == pyengine.ModelSpec.leela_zero()
     (planes,) = model.graph.input
     assert planes.type.tensor_type.shape.dim[0].dim_param == "N"
     assert "BatchNormalization" not in {node.op_type for node in model.graph.node}

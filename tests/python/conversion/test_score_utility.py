@@ -102,8 +102,9 @@ def test_a_value_of_any_kind_counts_the_score(spec: dict[str, Any], tmp_path: Pa
     size = 3 if "value" in spec else 1
     source = write(tmp_path, value_size=size)
     kind = spec.get("value_kind")
-    if kind in ("probs", "log_probs"):  # tanh is out of their range
-        after = {"probs": "Softmax" if size == 3 else "Sigmoid", "log_probs": "LogSoftmax"}
+    if kind is not None:  # tanh makes none of them
+        probabilities = "Softmax" if size == 3 else "Sigmoid"
+        after = {"probs": probabilities, "log_probs": "LogSoftmax", "logits": "Neg"}
         source = changed(source, tmp_path / "kind.onnx", lambda model: rename(model, after[kind]))
     before = values(source, given)
     found = with_score_utility(source, tmp_path / "out.onnx", weight=0.25, points=2.0, spec=given)

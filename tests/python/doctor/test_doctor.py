@@ -23,10 +23,10 @@ from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.gpu import gpu_self_test
 from pyengine.doctor.graphs import graph_check
 from pyengine.files import sha256_of
-from tiny_models import TinyModel
+from tiny_models import DEFAULT, TinyModel
 
 SPEC = pyengine.ModelSpec()  # three planes
-MODEL = TinyModel(planes=(3, 9, 9), actions=81)
+MODEL = TinyModel(planes=(3, 9, 9), actions=81, metadata=DEFAULT)
 
 
 @pytest.fixture

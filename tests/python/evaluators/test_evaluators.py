@@ -22,7 +22,7 @@ from pyengine.evaluators import (
     bundled_models,
 )
 from pyengine.spec import ModelSpec
-from tiny_models import TinyModel
+from tiny_models import DEFAULT, TinyModel
 
 GAMES = ("tic_tac_toe", "connect_four", "gomoku(board_size=9)", "othello", "go(board_size=5)")
 
@@ -157,7 +157,8 @@ def test_as_evaluator_takes_names_paths_callables_and_evaluators(tmp_path: Path)
     assert isinstance(as_evaluator(zeros), CallbackEvaluator)
     uniform = UniformEvaluator()
     assert as_evaluator(uniform) is uniform
-    path = TinyModel(planes=(3, 4, 4), actions=16).write(tmp_path / "m.onnx")
+    tiny = TinyModel(planes=(3, 4, 4), actions=16, metadata=DEFAULT)
+    path = tiny.write(tmp_path / "m.onnx")
     assert isinstance(as_evaluator(path), OnnxEvaluator)
     assert isinstance(as_evaluator(str(path)), OnnxEvaluator)
     with pytest.raises(ModelError, match="nothing"):

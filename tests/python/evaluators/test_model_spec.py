@@ -65,9 +65,13 @@ def test_presets_have_the_planes_of_their_papers() -> None:
     leela = ModelSpec.leela_zero(game)
     assert leela.planes[7:9] == ("own[7]", "opp[0]")
     assert leela.planes[16:] == ("first_to_move", "second_to_move")
+    first_point = game.new_initial_state([game.new_initial_state().string_to_action("A1")])
+    assert first_point.observation_tensor(leela)[8].ravel()[0] == 1
+    assert (leela.rows, leela.policy_rows) == ("bottom_up", "bottom_up")
     gomoku = ModelSpec.gomoku17(load_game("gomoku"))
     assert len(gomoku.planes) == 17
     assert len(set(gomoku.planes)) == 17
+    assert {(spec.rows, spec.policy_rows) for spec in (zero, gomoku)} == {("top_down", "top_down")}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +121,8 @@ def test_metadata_counts_before_the_file_beside_it_and_that_before_the_shapes(
 ) -> None:
     tiny = TinyModel(planes=(3, 4, 4), actions=16)
     path = tiny.write(tmp_path / "m.onnx")
-    assert OnnxEvaluator(path).spec == ModelSpec()
+    with pytest.warns(UserWarning, match="assumed"):
+        assert OnnxEvaluator(path).spec == ModelSpec()
     beside = ModelSpec(planes=("own[0]", "opp[0]", "ones"))
     (tmp_path / "m.spec.json").write_text(beside.to_json())
     assert OnnxEvaluator(path).spec == beside

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,28 @@ def test_a_network_without_a_spec_is_refused_when_its_shapes_leave_a_choice(
     for name in ("gomoku8x8_5", "go9x9_pyaq", "connect4_sunshine", "tictactoe_skyzero"):
         with pytest.raises(ModelError, match=r"planes float32\[N,"):
             OnnxEvaluator(shared("nets", f"{name}.onnx"))
-    assert OnnxEvaluator(shared("nets", "othello8x8_ludax.onnx")).spec == ModelSpec(
-        planes=("own[0]", "opp[0]")
-    )
+    with pytest.warns(UserWarning, match=r"assumed ModelSpec\(planes=\('own\[0\]', 'opp\[0\]'\)"):
+        evaluator = OnnxEvaluator(shared("nets", "othello8x8_ludax.onnx"))
+    assert evaluator.spec == ModelSpec(planes=("own[0]", "opp[0]"))
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "wrong"),
+    [
+        ("go9x9_pyaq", "policy", "logits"),
+        ("connect4_sunshine", "policy", "probs"),
+        ("connect4_sunshine", "value_kind", "probs"),
+        ("othello8x8_ludax", "value_kind", "probs"),
+        ("gomoku8x8_5", "value_kind", "logits"),
+        ("gomoku6x6_4", "policy", "probs"),
+        ("tictactoe_skyzero", "value_kind", "logits"),
+    ],
+)
+def test_a_network_refutes_a_spec_of_other_outputs(
+    name: str, field: str, wrong: str, shared: Callable[..., Path]
+) -> None:
+    network = NETWORKS[name]
+    spec = replace(network.spec, **{field: wrong})
+    evaluator = OnnxEvaluator(shared("nets", f"{name}.onnx"), spec, providers=["cpu"])
+    with pytest.raises(ModelError, match=f'{field}: expected "{wrong}"'):
+        evaluator.evaluate([load_game(network.game).new_initial_state()])

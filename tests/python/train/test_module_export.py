@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import ConfigError, DataError, ModelSpec
+from pyengine import ConfigError, DataError, ModelError, ModelSpec
 from toy_games import Matches, ToyGame
 from wrong_values import all_but, check_refused
 
@@ -51,6 +51,11 @@ class Net(torch.nn.Module):
 class Forgetful(Net):
     def last(self, value: Any) -> Any:
         return value + 3.0  # no tanh
+
+
+class Sigmoid(Net):
+    def last(self, value: Any) -> Any:
+        return torch.sigmoid(value)  # a probability lies in [-1, 1] too
 
 
 class Softmax(Net):
@@ -201,11 +206,12 @@ def test_a_python_game_with_planes_of_its_own(tmp_path: Path) -> None:
     [
         (Forgetful(), ConfigError, r"value must lie in \[-1, 1\] .*value_kind"),
         (Net(actions=8), ConfigError, r"policy as numbers of shape \[\d+,9\]"),
-        (Softmax(), ConfigError, 'expected logits, .* found a policy of prob.*policy="probs"'),
+        (Softmax(), ConfigError, 'expected logits, .* got a policy of prob.*policy="probs"'),
+        (Sigmoid(), ModelError, 'value_kind: expected "tanh", .* got "probs": .* ends in Sigmoid'),
         (Alone(), ConfigError, r"expected \(policy, value\), found Tensor"),
         (3, ConfigError, "module: expected a torch.nn.Module, found 3"),
     ],
-    ids=["no tanh", "another game", "probabilities", "no value", "no module"],
+    ids=["no tanh", "another game", "probabilities", "a sigmoid", "no value", "no module"],
 )
 def test_a_module_that_does_not_fit_is_refused(
     module: Any, error: type[Exception], message: str, tmp_path: Path

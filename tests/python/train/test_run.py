@@ -53,6 +53,12 @@ schedule = "constant"
 LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'
 
 
+@pytest.mark.parametrize("preset", ["alphago_zero", "leela_zero"])
+def test_a_preset_in_a_run_file_stands_for_its_whole_spec(preset: str) -> None:
+    text = SMALL.replace('"tic_tac_toe"', f'"go(board_size=5)"\nplanes = ["{preset}"]')
+    assert RunFile.from_toml(text).spec == getattr(pyengine.ModelSpec, preset)()
+
+
 def test_without_pytorch_the_package_imports_and_the_error_names_the_extra() -> None:
     command = [sys.executable, "-c", _WITHOUT]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -164,16 +164,6 @@ std::string history(std::string_view name, int t) {
   return std::string(name) + "[" + std::to_string(t) + "]";
 }
 
-/// Values in a row of the tensor; -1 when a dimension beyond the batch is free.
-std::int64_t row_size(const TensorInfo& tensor) {
-  std::int64_t size = 1;
-  for (std::size_t i = 1; i < tensor.shape.size(); ++i) {
-    if (tensor.shape[i] < 0) return -1;
-    size *= tensor.shape[i];
-  }
-  return size;
-}
-
 [[noreturn]] void ambiguous(const std::string& what, std::span<const TensorInfo> inputs,
                             std::span<const TensorInfo> outputs) {
   throw ModelError("the model does not say how it reads a position, and its shapes leave " + what +
@@ -182,16 +172,35 @@ std::int64_t row_size(const TensorInfo& tensor) {
                    "MODEL.spec.json beside it");
 }
 
+/// Whether an output may be the policy of such a board: a number a point, with a pass or without,
+/// or a column. A negative size is free.
+bool may_be_policy(const TensorInfo& output, std::int64_t rows, std::int64_t columns) {
+  const std::int64_t size = row_size(output);
+  if (rows < 0 || columns < 0 || size < 0) return true;
+  return size == rows * columns || size == rows * columns + 1 || size == columns;
+}
+
 /// Whether `planes` planes of a board of this size are something that infer_spec() can read: two or
-/// three of them, and a policy of the size of the board, with a pass, or of its columns.
+/// three of them, and a policy that fits.
 bool readable(std::int64_t planes, std::int64_t rows, std::int64_t columns,
               std::span<const TensorInfo> outputs) {
   if (planes != 2 && planes != 3) return false;
-  if (rows < 0 || columns < 0) return true;
   return std::any_of(outputs.begin(), outputs.end(), [&](const TensorInfo& output) {
-    const std::int64_t size = row_size(output);
-    return size < 0 || size == rows * columns || size == rows * columns + 1 || size == columns;
+    return may_be_policy(output, rows, columns);
   });
+}
+
+/// Name of the only output that `fits`; empty where one has the `usual` name or several fit.
+template <class Fits>
+std::string only_output(std::span<const TensorInfo> outputs, std::string_view usual, Fits fits) {
+  const TensorInfo* found = nullptr;
+  for (const TensorInfo& output : outputs) {
+    if (output.name == usual) return {};
+    if (!fits(output)) continue;
+    if (found != nullptr) return {};
+    found = &output;
+  }
+  return found == nullptr ? std::string() : found->name;
 }
 
 }  // namespace
@@ -249,6 +258,8 @@ ModelSpec alphago_zero_spec() {
 ModelSpec leela_zero_spec() {
   ModelSpec spec;
   spec.planes = {"own[0:8]", "opp[0:8]", "first_to_move", "second_to_move"};
+  spec.rows = "bottom_up";
+  spec.policy_rows = "bottom_up";
   return spec;
 }
 
@@ -288,6 +299,15 @@ std::string to_string(std::span<const TensorInfo> tensors) {
   return text;
 }
 
+std::int64_t row_size(const TensorInfo& tensor) {
+  std::int64_t size = 1;
+  for (std::size_t i = 1; i < tensor.shape.size(); ++i) {
+    if (tensor.shape[i] < 0) return -1;
+    size *= tensor.shape[i];
+  }
+  return size;
+}
+
 ModelSpec infer_spec(std::span<const TensorInfo> inputs, std::span<const TensorInfo> outputs) {
   if (inputs.size() != 1) ambiguous("open which input takes the planes", inputs, outputs);
   const std::vector<std::int64_t>& shape = inputs[0].shape;
@@ -307,6 +327,12 @@ ModelSpec infer_spec(std::span<const TensorInfo> inputs, std::span<const TensorI
   ModelSpec spec;
   spec.layout = first ? "NCHW" : "NHWC";
   if ((first ? shape[1] : shape[3]) == 2) spec.planes.pop_back();
+  spec.value_output =
+      only_output(outputs, "value", [](const TensorInfo& output) { return row_size(output) == 1; });
+  spec.policy_output = only_output(outputs, "policy", [&](const TensorInfo& output) {
+    return output.name != "value" && output.name != spec.value_output &&
+        may_be_policy(output, first ? shape[2] : shape[1], first ? shape[3] : shape[2]);
+  });
   return spec;
 }
 

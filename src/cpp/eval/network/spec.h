@@ -77,7 +77,7 @@ std::string to_string(const Plane& plane);
 
 /// AlphaGo Zero (Silver et al., 2017): own[t], opp[t] interleaved for t = 0..7, first_to_move.
 ModelSpec alphago_zero_spec();
-/// Leela Zero: own[0:8], opp[0:8], first_to_move, second_to_move.
+/// Leela Zero: own[0:8], opp[0:8], first_to_move, second_to_move; the bottom row first.
 ModelSpec leela_zero_spec();
 /// The 17 hand-made features of gomoku_features.h.
 ModelSpec gomoku17_spec();
@@ -93,9 +93,12 @@ std::string type_name(int type);
 /// "planes float32[N,3,9,9]"
 std::string to_string(const TensorInfo& tensor);
 std::string to_string(std::span<const TensorInfo> tensors);
+/// Numbers in a row of the tensor; -1 when a dimension beyond the batch is free.
+std::int64_t row_size(const TensorInfo& tensor);
 
 /// The spec of a model that says nothing of itself, when the shapes leave one reading: two or three
-/// planes (own, opp and first_to_move) and a scalar value. Throws ModelError listing what was seen.
+/// planes (own, opp and first_to_move) and a scalar value. It names the outputs that have other
+/// names than usual. Throws ModelError listing what was seen.
 ModelSpec infer_spec(std::span<const TensorInfo> inputs, std::span<const TensorInfo> outputs);
 
 }  // namespace pyengine

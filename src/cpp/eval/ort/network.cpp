@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/rng.h"
 #include "base/text.h"
+#include "eval/network/evidence.h"
 #include "eval/ort/memory.h"
 #include "eval/ort/tensors.h"
 
@@ -106,14 +108,27 @@ void run_probe(LoadedModel& model, const Plan& plan, int rows, int limit,
   model.probe({plan.input, plan.input_shape, rows, limit}, run);
 }
 
-/// Runs zeros through the network: the true shapes of its outputs are known before a search uses
-/// it.
-void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
+/// Planes of 0 and 1 at random, the same at each call.
+std::vector<float> trial_planes(std::size_t count) {
+  std::vector<float> planes(count);
+  Rng rng;
+  for (float& number : planes) number = static_cast<float>(rng.next() & 1U);
+  return planes;
+}
+
+std::string described(const LoadedModel& model, const OutputPlan& output) {
+  return "output " + in_quotes(output.name, '\'') + " of the model " + model.path.string();
+}
+
+/// Runs trial planes through the network: the true shapes of its outputs are known before a search
+/// uses it. Returns the answers of its policy.
+std::vector<float> probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   const Api& api = model.library.api();
-  std::vector<std::byte> zeros(static_cast<std::size_t>(rows) * plan.input_row *
-                               size_of(plan.input_type));
+  const std::vector<float> planes = trial_planes(static_cast<std::size_t>(rows) * plan.input_row);
+  std::vector<std::byte> given(planes.size() * size_of(plan.input_type));
+  write_planes(planes, plan.input_type, given.data());
   const auto memory = cpu_memory(api);
-  const auto input = make_tensor(api, memory.get(), zeros.data(), with_rows(plan.input_shape, rows),
+  const auto input = make_tensor(api, memory.get(), given.data(), with_rows(plan.input_shape, rows),
                                  plan.input_type);
   const char* inputs[] = {plan.input.c_str()};
   const OrtValue* values[] = {input.get()};
@@ -131,21 +146,76 @@ void probe(LoadedModel& model, Plan& plan, int rows, int limit) {
   plan.value.shape = shape_of(api, owned[1].get());
   check_output(model, plan.policy, rows);
   check_output(model, plan.value, rows);
+  std::vector<float> answers;
+  add_numbers(api, owned[0].get(), plan.policy.type,
+              static_cast<std::size_t>(rows) * plan.policy.row, answers);
+  return answers;
 }
 
 /// Probes without opening a session where there is one. Where one session serves all sizes, its
-/// engine is built for the largest batch, which is not known here: make_memory() probes then.
-void probe_now(LoadedModel& model, Plan& plan) {
-  if (model.on_device() && model.one_session()) return;
+/// engine is built for the largest batch, which is not known here: make_memory() probes then, and
+/// there are no answers yet.
+std::vector<float> probe_now(LoadedModel& model, Plan& plan) {
+  if (model.on_device() && model.one_session()) return {};
   const int rows = model.on_device() ? model.least_prepared(plan.input_shape, kLeastRows) : 2;
   const CallPlan calls = calls_for(model, plan, rows);
-  probe(model, plan, calls.limit, calls.limit);
+  return probe(model, plan, calls.limit, calls.limit);
+}
+
+void require_answers(const LoadedModel& model, const ModelSpec& spec, const Plan& plan,
+                     const std::vector<float>& answers) {
+  require_policy_answers(spec, answers, plan.policy.row, described(model, plan.policy));
+}
+
+/// The operator that makes an output; empty where it is not known.
+std::string last_operator(const LoadedModel& model, const std::string& output) {
+  const auto known = model.options.last_operators.find(output);
+  return known == model.options.last_operators.end() ? std::string() : known->second;
+}
+
+void require_operators(const LoadedModel& model, const ModelSpec& spec, const Plan& plan) {
+  require_policy_operator(spec, last_operator(model, plan.policy.name),
+                          described(model, plan.policy));
+  require_value_operator(spec, last_operator(model, plan.value.name), described(model, plan.value));
+}
+
+/// Throws ModelError where the tensors do not fit.
+Plan plan_for(const LoadedModel& model, const ModelSpec& spec, const NetworkShape& shape) {
+  Plan plan;
+  plan_input(model, spec, shape, plan);
+  const TensorInfo* policy = named_output(model, "policy_output", spec.policy_output);
+  const TensorInfo* value = named_output(model, "value_output", spec.value_output);
+  // By name first: where one output is known the other is the one that is left.
+  if (value == nullptr) value = find_tensor(model.outputs, "value");
+  if (policy == nullptr) policy = &pick_output(model, "policy", shape.policy, value);
+  if (value == nullptr) value = &pick_output(model, "value", shape.value, policy);
+  plan.policy = {
+      policy->name, output_type(model, *policy), {}, static_cast<std::size_t>(shape.policy)};
+  plan.value = {value->name, output_type(model, *value), {}, static_cast<std::size_t>(shape.value)};
+  return plan;
+}
+
+/// The `policy` that a trial run proves; empty where it proves nothing or shapes are free.
+std::string_view tried_policy(LoadedModel& model, const ModelSpec& spec, const TensorInfo& policy) {
+  const std::vector<std::int64_t>& input = model.inputs.front().shape;
+  const std::int64_t row = row_size(policy);
+  if (row < 0 || std::any_of(input.begin() + 1, input.end(), [](auto size) { return size < 0; })) {
+    return {};
+  }
+  const auto size = [&](std::size_t axis) { return static_cast<int>(input[axis]); };
+  NetworkShape shape{{size(1), size(2), size(3)}, static_cast<int>(row), 1, true};
+  if (spec.layout == "NHWC") shape.planes = {size(3), size(1), size(2), true};
+  Plan plan = plan_for(model, spec, shape);
+  return policy_of(probe_now(model, plan), plan.policy.row);
 }
 
 class OrtNetwork final : public RawNetwork {
  public:
-  OrtNetwork(std::shared_ptr<LoadedModel> model, std::shared_ptr<const Plan> plan)
-      : model_(std::move(model)), input_type_(plan->input_type), plan_(std::move(plan)) {}
+  OrtNetwork(std::shared_ptr<LoadedModel> model, ModelSpec spec, std::shared_ptr<const Plan> plan)
+      : model_(std::move(model)),
+        spec_(std::move(spec)),
+        input_type_(plan->input_type),
+        plan_(std::move(plan)) {}
 
   [[nodiscard]] ElementType input_type() const noexcept override { return input_type_; }
   [[nodiscard]] int device_batches() const noexcept override { return model_->device_batches(); }
@@ -156,7 +226,8 @@ class OrtNetwork final : public RawNetwork {
     const CallPlan calls = calls_for(*model_, *plan_, capacity);
     if (!plan_->probed()) {
       auto probed = std::make_shared<Plan>(*plan_);
-      probe(*model_, *probed, calls.padded(1), calls.limit);
+      const auto answers = probe(*model_, *probed, calls.padded(1), calls.limit);
+      require_answers(*model_, spec_, *probed, answers);
       plan_ = std::move(probed);
     }
     return std::make_unique<OrtMemory>(model_, plan_, calls, capacity);
@@ -174,6 +245,7 @@ class OrtNetwork final : public RawNetwork {
 
  private:
   std::shared_ptr<LoadedModel> model_;
+  const ModelSpec spec_;
   const ElementType input_type_;
   std::mutex mutex_;                  ///< taken by make_memory() alone
   std::shared_ptr<const Plan> plan_;  ///< guarded by mutex_; replaced once, when it is probed
@@ -187,21 +259,28 @@ std::shared_ptr<RawNetwork> fit_network(std::shared_ptr<LoadedModel> model, cons
     throw ModelError("the process was forked after the model " + model->path.string() +
                      " was loaded; make the evaluator in the new process");
   }
-  Plan plan;
-  plan_input(*model, spec, shape, plan);
-  const TensorInfo* policy = named_output(*model, "policy_output", spec.policy_output);
-  const TensorInfo* value = named_output(*model, "value_output", spec.value_output);
-  // By name first: where one output is known the other is the one that is left.
-  if (value == nullptr) value = find_tensor(model->outputs, "value");
-  if (policy == nullptr) policy = &pick_output(*model, "policy", shape.policy, value);
-  if (value == nullptr) value = &pick_output(*model, "value", shape.value, policy);
-  plan.policy = {
-      policy->name, output_type(*model, *policy), {}, static_cast<std::size_t>(shape.policy)};
-  plan.value = {
-      value->name, output_type(*model, *value), {}, static_cast<std::size_t>(shape.value)};
-  probe_now(*model, plan);
-  return std::make_shared<OrtNetwork>(std::move(model),
+  Plan plan = plan_for(*model, spec, shape);
+  require_operators(*model, spec, plan);
+  require_answers(*model, spec, plan, probe_now(*model, plan));
+  return std::make_shared<OrtNetwork>(std::move(model), spec,
                                       std::make_shared<const Plan>(std::move(plan)));
+}
+
+ModelSpec infer_spec(const std::shared_ptr<LoadedModel>& model) {
+  ModelSpec spec = pyengine::infer_spec(model->inputs, model->outputs);
+  const auto output = [&](const std::string& name, const char* usual) {
+    return find_tensor(model->outputs, name.empty() ? usual : name);
+  };
+  if (const TensorInfo* value = output(spec.value_output, "value")) {
+    spec.value_kind = value_kind_after(last_operator(*model, value->name), true);
+    if (spec.value_kind == ModelSpec{}.kind_of_value()) spec.value_kind.clear();
+  }
+  if (const TensorInfo* policy = output(spec.policy_output, "policy")) {
+    std::string_view proven = policy_after(last_operator(*model, policy->name));
+    if (proven.empty()) proven = tried_policy(*model, spec, *policy);
+    if (!proven.empty()) spec.policy = proven;
+  }
+  return spec;
 }
 
 }  // namespace pyengine::ort

@@ -2,33 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 
 #include "base/error.h"
-#include "eval/network/half.h"
 #include "eval/ort/tensors.h"
 
 namespace pyengine::ort {
 namespace {
 
 bool is_sign(float number) { return number == -1.0F || number == 0.0F || number == 1.0F; }
-
-/// Writes planes as elements of a type; those of int8 are -1, 0 and 1.
-void write(std::span<const float> planes, ElementType type, std::byte* to) {
-  switch (type) {
-    case ElementType::float32:
-      std::copy(planes.begin(), planes.end(), reinterpret_cast<float*>(to));
-      break;
-    case ElementType::float16:
-      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::uint16_t*>(to), to_half);
-      break;
-    case ElementType::int8:
-      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::int8_t*>(to),
-                     [](float number) { return static_cast<std::int8_t>(number); });
-      break;
-  }
-}
 
 /// A model's input and outputs, called with so many rows at a time as it takes.
 class Caller {
@@ -61,7 +43,7 @@ class Caller {
     const std::size_t row = planes.size() / static_cast<std::size_t>(used);
     require_fitting(planes);
     std::vector<std::byte> given(rows * row * size_of(type_));
-    write(planes, type_, given.data());
+    write_planes(planes, type_, given.data());
     const auto tensor = make_tensor(api_, memory_.get(), given.data(), shape, type_);
     const char* inputs[] = {input_.name.c_str()};
     const OrtValue* values[] = {tensor.get()};
@@ -91,16 +73,7 @@ class Caller {
       throw EvaluationError("the network " + model_.path.string() +
                             " failed: expected a row of each output for each position");
     }
-    void* data = nullptr;
-    check<EvaluationError>(api_, api_.GetTensorMutableData(value, &data), "reading an output");
-    const std::size_t count = row * static_cast<std::size_t>(used);
-    if (type == ElementType::float16) {
-      const auto* halves = static_cast<const std::uint16_t*>(data);
-      std::transform(halves, halves + count, std::back_inserter(output.numbers), from_half);
-    } else {
-      const auto* floats = static_cast<const float*>(data);
-      output.numbers.insert(output.numbers.end(), floats, floats + count);
-    }
+    add_numbers(api_, value, type, row * static_cast<std::size_t>(used), output.numbers);
     const std::int64_t before = output.shape.empty() ? 0 : output.shape.front();
     output.shape = std::move(shape);
     output.shape.front() = before + used;

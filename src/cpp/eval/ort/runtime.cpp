@@ -20,6 +20,7 @@ class OpenModel final : public OrtModel {
   [[nodiscard]] std::span<const TensorInfo> outputs() const noexcept override {
     return model_->outputs;
   }
+  [[nodiscard]] ModelSpec infer_spec() override { return ort::infer_spec(model_); }
   [[nodiscard]] std::optional<std::string> metadata(const std::string& key) const override {
     return ort::session_metadata(model_->library.api(), model_->session.get(), key);
   }

@@ -41,6 +41,8 @@ struct OrtOptions {
   /// Folder of this model's TensorRT engines, which take minutes to build; empty = none is kept.
   /// The timings of layers, which all models have in common, go to its parent folder.
   std::filesystem::path engine_cache;
+  /// The operator that makes each output, as far as the caller knows.
+  std::map<std::string, std::string> last_operators;
 };
 
 /// An output as the network gave it.
@@ -56,6 +58,9 @@ class OrtModel : public NetworkSource {
  public:
   [[nodiscard]] virtual std::span<const TensorInfo> inputs() const noexcept = 0;
   [[nodiscard]] virtual std::span<const TensorInfo> outputs() const noexcept = 0;
+  /// The spec of a model that says nothing of itself, from its shapes, its last operators and a
+  /// trial run, where the shapes allow one. Throws ModelError listing what was seen.
+  [[nodiscard]] virtual ModelSpec infer_spec() = 0;
   /// An entry of the file's metadata.
   [[nodiscard]] virtual std::optional<std::string> metadata(const std::string& key) const = 0;
   [[nodiscard]] virtual const std::string& provider() const noexcept = 0;

@@ -1,9 +1,12 @@
 #include "eval/ort/tensors.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "eval/network/half.h"
 
 namespace pyengine::ort {
 namespace {
@@ -49,6 +52,34 @@ ElementType output_type(const LoadedModel& model, const TensorInfo& tensor) {
   if (tensor.type == kTypeFloat32) return ElementType::float32;
   if (tensor.type == kTypeFloat16) return ElementType::float16;
   wrong_type(model, tensor, "float32 or float16");
+}
+
+void write_planes(std::span<const float> planes, ElementType type, std::byte* to) {
+  switch (type) {
+    case ElementType::float32:
+      std::copy(planes.begin(), planes.end(), reinterpret_cast<float*>(to));
+      break;
+    case ElementType::float16:
+      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::uint16_t*>(to), to_half);
+      break;
+    case ElementType::int8:
+      std::transform(planes.begin(), planes.end(), reinterpret_cast<std::int8_t*>(to),
+                     [](float number) { return static_cast<std::int8_t>(number); });
+      break;
+  }
+}
+
+void add_numbers(const Api& api, OrtValue* tensor, ElementType type, std::size_t count,
+                 std::vector<float>& numbers) {
+  void* data = nullptr;
+  check<EvaluationError>(api, api.GetTensorMutableData(tensor, &data), "reading an output");
+  if (type == ElementType::float16) {
+    const auto* halves = static_cast<const std::uint16_t*>(data);
+    std::transform(halves, halves + count, std::back_inserter(numbers), from_half);
+  } else {
+    const auto* floats = static_cast<const float*>(data);
+    numbers.insert(numbers.end(), floats, floats + count);
+  }
 }
 
 }  // namespace pyengine::ort

@@ -1,6 +1,8 @@
 /// A model's tensors by name, and the types that they may have.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,5 +27,10 @@ namespace pyengine::ort {
                                      bool fits_int8);
 /// Throws ModelError unless it is float32 or float16.
 [[nodiscard]] ElementType output_type(const LoadedModel& model, const TensorInfo& tensor);
+/// Writes planes as elements of a type; those of int8 are -1, 0 and 1.
+void write_planes(std::span<const float> planes, ElementType type, std::byte* to);
+/// Adds the first `count` numbers of a tensor in the program's memory. Throws EvaluationError.
+void add_numbers(const Api& api, OrtValue* tensor, ElementType type, std::size_t count,
+                 std::vector<float>& numbers);
 
 }  // namespace pyengine::ort

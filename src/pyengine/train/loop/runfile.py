@@ -152,10 +152,10 @@ class RunFile:
     def spec(self) -> ModelSpec:
         """How the networks read a position."""
         planes = self.game.planes
-        if len(planes) == 1 and planes[0] in _PRESETS:
-            planes = getattr(ModelSpec, planes[0])().planes
+        preset = len(planes) == 1 and planes[0] in _PRESETS
+        spec = getattr(ModelSpec, planes[0])() if preset else ModelSpec(planes=planes)
         wdl = self.train.network.value == "wdl"
-        return ModelSpec(planes=planes, value=("win", "draw", "loss") if wdl else "scalar")
+        return replace(spec, value=("win", "draw", "loss") if wdl else "scalar")
 
     def selfplay_config(self, number: int) -> SelfPlayConfig:
         """Return the settings of the self-play of a game, by its number.
