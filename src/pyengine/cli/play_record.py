@@ -9,10 +9,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyengine.arguments import shortened
+from pyengine.arguments import in_one_line, shortened
 from pyengine.cli.looks import look_of
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import check_output, read_limited, unread, unwritten, write_durably
+from pyengine.files import check_output, read_limited, unread, unwritten, why, write_durably
 from pyengine.games import Game, State, load_game
 from pyengine.outcomes import Lost, outcome_text, sgf_result
 from pyengine.sgf.collection import SgfError
@@ -111,8 +111,8 @@ def load(path: Path, game: Game) -> Loaded:
     try:
         if _is_sgf(path):
             return _of_sgf(content, game)
-        return Loaded(_of_moves(content.decode(), game))
-    except (ValueError, KeyError, SgfError) as error:  # IllegalActionError too
+        return Loaded(_of_moves(_entries(content), game))
+    except (ValueError, SgfError) as error:  # IllegalActionError too
         raise DataError(f"{path}: expected a game of {game}, got {error}") from error
 
 
@@ -139,11 +139,11 @@ def game_of_record(path: Path, named: Game) -> Game:
         if _is_sgf(path):
             number_of(named)
             return first_game(content).game(named.name)
-        text = _entries(content.decode())["game"].strip()
+        text = _entry(_entries(content), "game")
         return load_game(text) if bare_name(text) == bare_name(str(named)) else named
     except ConfigError as error:
         raise DataError(f"{path}: {error}") from error
-    except (ValueError, KeyError, SgfError) as error:
+    except (ValueError, SgfError) as error:
         raise DataError(f"{path}: expected a game of {named.name}, got {error}") from error
 
 
@@ -190,23 +190,33 @@ def _names_alone(state: State, name: str, action: int) -> bool:
         return False
 
 
-def _entries(text: str) -> dict[str, str]:
-    head, _, body = text.partition("\n")
+def _entries(content: bytes) -> dict[str, str]:
+    try:
+        head, _, body = content.decode().partition("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"what is no text: {why(error)}") from error
     if head.strip() != _HEAD:
         raise ValueError(f"{head[:40]!r} in the first line instead of {_HEAD!r}")
     return dict(line.split(":", 1) for line in body.splitlines() if ":" in line)
 
 
-def _of_moves(text: str, game: Game) -> State:
-    entries = _entries(text)
-    if entries["game"].strip() != str(game):
+def _entry(entries: dict[str, str], name: str) -> str:
+    if name not in entries:
+        raise ValueError(f'a file without a line "{name}:"')
+    return entries[name].strip()
+
+
+def _of_moves(entries: dict[str, str], game: Game) -> State:
+    if _entry(entries, "game") != str(game):
         raise ValueError(f"one of {entries['game'].strip()}")
     start = entries.get("start")
     state = game.new_initial_state() if start is None else game.deserialize_state(start.strip())
     if "actions" in entries:
         for number in entries["actions"].split():
+            if not number.isdecimal():
+                raise ValueError(f"{in_one_line(number)} in the place of an action")
             state.apply_action(int(number))
         return state
-    for name in entries["moves"].split():
+    for name in _entry(entries, "moves").split():
         state.apply_action(state.string_to_action(name))
     return state

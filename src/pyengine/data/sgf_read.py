@@ -29,6 +29,9 @@ from pyengine.spec import ModelSpec
 __all__ = ["SgfReport", "import_sgf", "sgf_files"]
 
 
+_SHOWN = 20  # games that cannot be read, in the text of a report
+
+
 @dataclass
 class SgfReport:
     """What became of the records.
@@ -41,6 +44,7 @@ class SgfReport:
         accepted: of how many games something unusual was accepted, by what it is, such as a komi
             other than that of the shards. What concerns a whole file counts once.
         examples: for each reason the first game, and what was read there.
+        unreadable: every game (or file) that cannot be read, and why.
     """
 
     games: int = 0
@@ -49,18 +53,24 @@ class SgfReport:
     skipped: Counter[str] = field(default_factory=Counter)
     accepted: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+    unreadable: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Return a line for what was taken and one for each reason."""
+        """Return a line for what was taken, one for each reason and one for each damaged game."""
         lines = [f"{self.games} games with {self.positions} positions"]
         for verb, counter in (("skipped", self.skipped), ("accepted", self.accepted)):
             for reason, count in counter.most_common():
                 lines.append(f"{verb} {count}: {reason}, for example {self.examples[reason]}")
+        lines += self.unreadable[1:_SHOWN]
+        if len(self.unreadable) > _SHOWN:
+            lines.append(f"and {len(self.unreadable) - _SHOWN} more that are unreadable")
         return "\n".join(lines)
 
     def skip(self, where: str, error: SgfError) -> None:
         """Count a game that is left out."""
         self.skipped[error.reason] += 1
+        if error.reason == "unreadable":
+            self.unreadable.append(f"{where}: {error.detail}")
         self.examples.setdefault(error.reason, f"{where}: {error.detail}")
 
     def accept(self, where: str, notes: dict[str, str]) -> None:
@@ -204,12 +214,10 @@ def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
     try:
         content = read_limited(path)
     except OSError as error:
-        yield str(path), SgfTree(1, None, SgfError("unreadable", why(error)))
+        yield str(path), SgfTree(0, None, SgfError("unreadable", why(error)))
         return
-    several = False
     for tree in read_collection(content):
-        several = several or tree.number > 1
-        yield f"{path}, game {tree.number}" if several else str(path), tree
+        yield f"{path}, game {tree.number}" if tree.number else str(path), tree
 
 
 def _with_komi_of(files: list[Path], game: Game) -> Game:

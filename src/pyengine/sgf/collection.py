@@ -44,7 +44,7 @@ class SgfTree:
     """A game of a file.
 
     Attributes:
-        number: of the game in the file, from 1.
+        number: of the game in the file, from 1; 0 of the only game.
         tree: sgfmill's Coarse_game_tree, its values in UTF-8; None for a damaged game.
         error: what is wrong with a damaged game.
         notes: what was accepted although it is unusual, by reason. What concerns the whole file
@@ -67,25 +67,29 @@ def read_collection(content: bytes) -> Iterator[SgfTree]:
     sgf = grammar()
     data, notes = to_utf8(content)
     number = at = 0
-    while begin := _BEGIN.search(data, at):
+    begin = _BEGIN.search(data)
+    if begin is not None and data[: begin.start()].strip():
+        notes["text outside the games"] = "before game 1"
+    while begin is not None:
         number += 1
-        if data[at : begin.start()].strip():
-            notes["text outside the games"] = f"before game {number}"
         at, problem = _end(data, begin.start())
-        text = data[begin.start() : at]
+        text, following = data[begin.start() : at], _BEGIN.search(data, at)
+        if data[at : len(data) if following is None else following.start()].strip():
+            notes["text outside the games"] = f"after game {number}"
         if begin["node"] is None:
             notes["no ; before the first property"] = f"game {number}"
             text = b"(;" + text[1:]
+        name = 0 if number == 1 and following is None else number
         if problem is None:
             try:
-                yield SgfTree(number, sgf.parse_sgf_game(text), None, notes)
+                yield SgfTree(name, sgf.parse_sgf_game(text), None, notes)
             except ValueError as error:
                 problem = _unexpected(text) or str(error)
         if problem is not None:
-            yield SgfTree(number, None, SgfError("unreadable", problem), notes)
-        notes = {}
+            yield SgfTree(name, None, SgfError("unreadable", problem), notes)
+        begin, notes = following, {}
     if number == 0:
-        yield SgfTree(1, None, SgfError("unreadable", "no game in SGF"), notes)
+        yield SgfTree(0, None, SgfError("unreadable", "no game in SGF"), notes)
 
 
 def _unexpected(text: bytes) -> str:

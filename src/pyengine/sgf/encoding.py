@@ -42,7 +42,9 @@ _PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # what code pages have in place of
 
 _CA = re.compile(rb"(?<![A-Z])C[a-z]*A[a-z]*\s*\[\s*([\w.:+-]*)\s*\]")
 _START = re.compile(rb"\(\s*;")
-_ASCII = "".join(map(chr, range(32, 127))) + r"\x41 +AGE- ~{"  # escapes of utf-7, hz and others
+_ASCII = (
+    "".join(map(chr, range(32, 127))) + r"\x41 \u0041 +AGE- ~{"
+)  # escapes of utf-7, hz and others
 
 
 def to_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
@@ -68,7 +70,7 @@ def _by_encoding(content: bytes) -> list[tuple[bytes, str | None]]:
     named = [(found.start(), found[1].decode()) for found in _CA.finditer(content) if found[1]]
     if len({name.lower() for _, name in named}) < 2:
         return [(content, named[0][1] if named else None)]
-    starts = [found.start() for found in _START.finditer(content)]
+    starts = [found.start() for found in _START.finditer(content)] or [0]
     cuts = [(starts[max(bisect_right(starts, at) - 1, 0)], name) for at, name in named]
     ends = [start for start, _ in cuts[1:]] + [len(content)]
     head = [(content[: cuts[0][0]], cuts[0][1])]

@@ -123,6 +123,9 @@ class _MainLine:
 
     def add(self, node: Properties) -> None:
         """Read a node: its set-up, then its move."""
+        if "" in node:  # sgfmill drops small letters, as FF[3] asks for
+            value = shortened(node[""][0].decode())
+            raise SgfError("unreadable", f"[{value}] is of a property in small letters")
         for name, stone in (("AB", "X"), ("AW", "O"), ("AE", ".")):
             if name not in node:
                 continue
@@ -134,7 +137,9 @@ class _MainLine:
         if "PL" in node and not self.moves:
             self.to_move = text_of(node, "PL")[:1].upper()
             if self.to_move not in COLOURS:
-                self.notes["a player to move that is not clear"] = f"PL[{text_of(node, 'PL')}]"
+                self.notes["a player to move that is not clear"] = (
+                    f"PL[{shortened(text_of(node, 'PL'))}]"
+                )
         move = move_of(node)
         if move is not None:
             self._add_move(*move)
@@ -146,21 +151,24 @@ class _MainLine:
             self.notes["moves after the end"] = "after a resignation"
         elif value.strip().lower() in ("resign", "resigns", "resigned"):
             self.resignation = Result(1 - player, "resign")
-            self.notes["a resignation as a move"] = f"{COLOURS[player]}[{value}]"
+            self.notes["a resignation as a move"] = f"{COLOURS[player]}[{shortened(value)}]"
         else:
             move = read_move(value, self.board)
             self.moves.append((player, move))
             if move is None and value not in ("", "tt"):
-                self.notes["a pass in an unusual form"] = f"{COLOURS[player]}[{value}]"
+                self.notes["a pass in an unusual form"] = f"{COLOURS[player]}[{shortened(value)}]"
 
     def place_first_moves(self, count: int) -> None:
-        """Make stones of the first moves, all of Black: those of a handicap."""
+        """Turn the first moves, all of them Black's, into handicap stones."""
         self.stones = {point: "X" for _, point in self.moves[:count] if point is not None}
         del self.moves[:count]
         self.skipped = count
 
     def player_at_start(self) -> int:
-        """Who is to move before the first move: who makes it, else PL, else the other of AB."""
+        """Return who is to move at the start.
+
+        That is the player of the first move, else who PL names, else White after a handicap.
+        """
         stones = [stone for stone in self.stones.values() if stone != "."]
         named = COLOURS.index(self.to_move) if self.to_move in COLOURS else None
         if not self.moves:
@@ -173,7 +181,7 @@ class _MainLine:
         return first
 
     def start(self, player: int) -> tuple[str, ...] | None:
-        """The rows of the position before the first move; None of the usual start."""
+        """Return the rows of the position before the first move; None for the usual start."""
         rows, columns = self.board
         points = [self.stones.get(point, ".") for point in range(rows * columns)]
         if player == 0 and set(points) == {"."}:
@@ -182,7 +190,7 @@ class _MainLine:
 
 
 def _handicap(text: str, line: _MainLine, notes: dict[str, str]) -> int:
-    """Return the handicap of HA, with its stones on the board."""
+    """Return the handicap of HA; its stones may be given as moves."""
     if not text:
         return 0
     if not text.isdecimal() or len(text) > 3:
@@ -195,7 +203,8 @@ def _handicap(text: str, line: _MainLine, notes: dict[str, str]) -> int:
     if not line.stones:
         colours = [player for player, _ in line.moves[: handicap + 1]]
         points = {move for _, move in line.moves[:handicap]} - {None}
-        if colours[:handicap] != [0] * len(points) or colours[handicap:] == [0]:
+        black_first = colours in ([0] * handicap, [0] * handicap + [1])
+        if len(points) != handicap or not black_first:
             raise SgfError("handicap without stones", f"HA[{text}]")
         line.place_first_moves(handicap)
         notes["handicap stones as moves"] = f"HA[{text}]"

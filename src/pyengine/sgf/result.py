@@ -61,7 +61,7 @@ def is_usual(text: str) -> bool:
 
 
 def read_result(text: str) -> Result | None:
-    """Return the result that a text tells, in capitals or not; None where it is not clear."""
+    """Return the result in a text, in capitals or not; None if it is not clear."""
     plain = " ".join(unicodedata.normalize("NFKC", text).upper().split())
     remarks = [one or other for one, other in _REMARK.findall(plain)]
     plain = _REMARK.sub("", plain).strip()
@@ -85,7 +85,7 @@ def read_result(text: str) -> Result | None:
 
 
 def read_number(text: str) -> tuple[float, bool] | None:
-    """Return a number of points or stones and whether it is of stones; None where it is neither."""
+    """Return a number of points or stones, and whether it is of stones; None for other text."""
     found = _SCORE.fullmatch(unicodedata.normalize("NFKC", text).upper().strip())
     if found is None or not (found["whole"] or found["top"] or found["half"]):
         return None

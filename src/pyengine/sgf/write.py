@@ -15,6 +15,7 @@ from pyengine.sgf.values import COLOURS, Board, move_of, read_move
 
 __all__ = ["write_sgf"]
 
+_OF_ROOTS = ("AP", "CA", "FF", "GM", "ST", "SZ")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 #: A player, and an action or None for a pass.
@@ -25,7 +26,8 @@ class _Node:
     """A node of the tree that is written; its first child is the main line."""
 
     def __init__(self, properties: Mapping[str, list[bytes]]) -> None:
-        self.properties = dict(properties)
+        # sgfmill drops small letters, so a name that has no others is empty.
+        self.properties = {name: values for name, values in properties.items() if name}
         self._children: list[_Node] = []  # the name that sgfmill's make_tree() uses
 
     @property
@@ -43,6 +45,10 @@ class _Node:
         except SgfError:
             return None
 
+    def has_move(self) -> bool:
+        """Whether there is a move, or what stands in the place of one."""
+        return any(name in self.properties for name in COLOURS)
+
     def main_line(self) -> Iterator[_Node]:
         """This node, its first child, and so on."""
         node = self
@@ -51,10 +57,10 @@ class _Node:
             node = node.children[0]
             yield node
 
-    def before_move(self, board: Board) -> _Node | None:
-        """The node of the main line, from this one on, before the next one that has a move."""
+    def before_move(self) -> _Node | None:
+        """The node of the main line, from this one on, before the next move or resignation."""
         line = (node for node in self.main_line() if node.children)
-        return next((node for node in line if node.children[0].move(board) is not None), None)
+        return next((node for node in line if node.children[0].has_move()), None)
 
 
 def write_sgf(
@@ -71,7 +77,8 @@ def write_sgf(
     Args:
         start: where it begins, without moves before it.
         actions: the moves.
-        result: as RE has it; "" while the game goes on.
+        result: as RE has it; "" while the game goes on. If a record's game is over and unchanged,
+            its own result stands, which may count dead stones.
         texts: other properties of the root, such as DT, which do not replace those of the record.
         comments: by the number of moves before the position that they are on; a comment stands at
             the move from there.
@@ -88,15 +95,18 @@ def write_sgf(
     unchanged = record is not None and line == list(record.moves[: len(line)])
     if record is not None and len(line) < len(record.moves) and not end.is_terminal():
         unchanged = False
-    node = _start_node(root, 0 if record is None else record.skipped, board)
+    node = _start_node(root, 0 if record is None else record.skipped)
     for ply, move in enumerate(line):
         node = _follow(node, move, board)
         if comments is not None and ply in comments:
             node.set("C", comments[ply])
-    if not unchanged and (ahead := node.before_move(board)) is not None:
+    if not unchanged and (ahead := node.before_move()) is not None:
         ahead.children.insert(0, _Node({}))  # the main line ends here; what follows is a variation
     _describe(root, start, record)
-    _set_result(root, result, record if unchanged else None)
+    if record is not None and unchanged:
+        own = record.result_text or str(record.resignation or "")
+        result = own or result if end.is_terminal() else result or own
+    _set_result(root, result)
     for name, text in (texts or {}).items():
         if not any(name in node.properties for node in root.main_line()):
             root.set(name, text)
@@ -115,14 +125,17 @@ def _line(start: State, actions: Sequence[int]) -> tuple[list[_Move], State]:
 
 
 def _tree_of(record: SgfGame) -> _Node:
-    """Return the nodes of a record; a move in its root goes to a node of its own."""
+    """Return the nodes of a record; a move in its root goes to a node of its own.
+
+    Only the root keeps properties of a root, which :func:`_describe` sets.
+    """
     root = _Node(record.tree.sequence[0])
 
     def build(_parent: _Node, properties: Mapping[str, list[bytes]]) -> _Node:
-        return _Node(properties)
+        return _Node({name: properties[name] for name in properties if name not in _OF_ROOTS})
 
     grammar().make_tree(record.tree, root, build, lambda parent, one: parent.children.append(one))
-    if root.move(record.board) is not None:
+    if root.has_move():
         first = _Node(
             {name: root.properties.pop(name) for name in COLOURS if name in root.properties}
         )
@@ -131,17 +144,17 @@ def _tree_of(record: SgfGame) -> _Node:
     return root
 
 
-def _start_node(root: _Node, skipped: int, board: Board) -> _Node:
+def _start_node(root: _Node, skipped: int) -> _Node:
     """Return the node of the position before the first move, set-up and handicap included."""
     node = root
     for _ in range(skipped):
-        node = (node.before_move(board) or node).children[0]
-    return node.before_move(board) or (list(node.main_line())[-1] if not skipped else node)
+        node = (node.before_move() or node).children[0]
+    return node.before_move() or (list(node.main_line())[-1] if not skipped else node)
 
 
 def _follow(node: _Node, move: _Move, board: Board) -> _Node:
     """Return the node of a move after a node: of the main line, of a variation, or a new one."""
-    children = (node.before_move(board) or node).children
+    children = (node.before_move() or node).children
     same = next((child for child in children if child.move(board) == move), None)
     if same is None:
         player, point = move
@@ -170,8 +183,12 @@ def _describe(root: _Node, start: State, record: SgfGame | None) -> None:
         del root.properties["RU"]
     if "komi" in game.params and (record is None or record.komi != game.params["komi"]):
         root.set("KM", format(game.params["komi"], "g"))
-    if record is None and str(start) != str(game.new_initial_state()):
-        _set_up(root, start)
+    if str(start) != str(game.new_initial_state()):
+        if record is None:
+            _set_up(root, start)
+        for node in root.main_line():
+            node.properties.pop("PL", None)
+        root.set("PL", COLOURS[start.current_player()])
 
 
 def _set_up(root: _Node, start: State) -> None:
@@ -182,16 +199,12 @@ def _set_up(root: _Node, start: State) -> None:
         points = [_point(i, start.game.board_shape) for i, one in enumerate(stones) if one == stone]
         if points:
             root.properties[name] = points
-    root.set("PL", COLOURS[start.current_player()])
     black = stones.count("X")
     if start.game.name == "go" and black > 1 and "O" not in stones and start.current_player() == 1:
         root.set("HA", str(black))
 
 
-def _set_result(root: _Node, result: str, unchanged: SgfGame | None) -> None:
-    """Set RE: that of the record if its game is unchanged, else what the game says."""
-    if unchanged is not None:
-        result = unchanged.result_text or str(unchanged.resignation or result)
+def _set_result(root: _Node, result: str) -> None:
     for node in root.main_line():
         node.properties.pop("RE", None)
     if result:

@@ -368,6 +368,24 @@ def test_a_game_with_stones_set_at_its_start_is_loaded_and_saved(
     assert board_again.partition("quit")[0] == board.partition("save ")[0]
 
 
+def test_a_loaded_record_is_kept_when_it_is_saved_and_new_begins_without_it(
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("sgfmill.sgf", reason="sgfmill is absent (extra `sgf`)")
+    file, again, new = (tmp_path / f"{name}.sgf" for name in ("game", "again", "new"))
+    file.write_text("(;SZ[5]RU[Japanese]PB[Somebody]KM[750];B[cc]C[good];W[tt];B[tt];W[aa])")
+    typed = f"save {again};new;save {new};quit"
+    text = play("go", "--load", str(file), *TWO_PERSONS, typed=typed)
+    replaced = "the rules Japanese were replaced by Chinese"
+    assert f"game.sgf: rules: {replaced}\n" in text
+    assert "game.sgf: a komi in an unusual form: KM[750], read as 7.5\n" in text
+    assert "game.sgf: moves after the end: 1 after move 3\n" in text
+    assert f"saved in {again}\n{replaced}\n" in text
+    assert "PB[Somebody]" in again.read_text()
+    assert "C[good]" in again.read_text()
+    assert "Somebody" not in new.read_text()
+
+
 def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> None:
     board, file = tmp_path / "board.txt", tmp_path / "game.txt"
     board.write_text("...\n.X.\n..O\n")
@@ -392,6 +410,9 @@ def test_a_game_that_began_from_a_board_is_loaded_with_it(tmp_path: Path) -> Non
         ("load {other}", "expected a game of tic_tac_toe, got one of connect_four"),
         ("load {wrong}", "expected a game of tic_tac_toe, got 'hello' in the first line"),
         ("load {illegal}", "is not legal"),
+        ("load {binary}", "expected text in UTF-8, found the byte 0xff"),
+        ("load {empty}", 'a file without a line "moves:"'),
+        ("load {numbers}", "'x' in the place of an action"),
     ],
 )
 def test_files_that_cannot_be_are_explained_and_the_game_goes_on(
@@ -401,9 +422,12 @@ def test_files_that_cannot_be_are_explained_and_the_game_goes_on(
         "other": "pyengine game\ngame: connect_four(rows=6,columns=7)\nmoves: 4\n",
         "wrong": "hello\n",
         "illegal": "pyengine game\ngame: tic_tac_toe\nmoves: a1 a1\n",
+        "binary": "\xff",
+        "empty": "pyengine game\ngame: tic_tac_toe\n",
+        "numbers": "pyengine game\ngame: tic_tac_toe\nactions: 0 x\n",
     }
     for name, content in contents.items():
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_text(content, encoding="latin-1")
     files = {name: str(tmp_path / name) for name in contents}
     text = play("tic_tac_toe", *TWO_PERSONS, typed=f"a1;{typed.format(**files)};b1;quit")
     assert words in " ".join(text.split())

@@ -235,6 +235,11 @@ def test_the_command_fails_where_no_game_is_taken(
     assert not Path("people").exists()
     assert main([*command, "go(board_size=5)"]) == 0
     assert Dataset("people").games == 1
+    Path("games", "small.sgf").write_text("(;SZ[5]KM[5.5]RE[B+];B[aa];W[bb])")
+    command[command.index("people")] = "shared"
+    assert main([*command, "go(board_size=5)", "--komi", "file"]) == 0
+    assert Dataset("shared").layout.load_game().params["komi"] == 5.5
+    assert main([*command, "go(board_size=5)", "--komi", "5.5"]) == 2
 
 
 def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
@@ -285,6 +290,7 @@ def import_text(
     folder: Path, text: str, game: Any = GO5, **options: Any
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return the report on a file of this text, and the games that are training data now."""
+    folder.mkdir(exist_ok=True)
     file = folder / "games.sgf"
     file.write_text(text, encoding="utf-8")
     report = import_sgf(file, folder / "data", game, PLAIN, **options)
@@ -351,7 +357,7 @@ def test_a_komi_other_than_that_of_the_game_is_counted(tmp_path: Path) -> None:
         "another komi": 2, "a komi in an unusual form": 1, "a komi that is not clear": 1,
     }  # fmt: skip
     assert "accepted 2: another komi, for example" in str(report)
-    assert report.examples["another komi"].endswith("games.sgf: expected 6.5, got 5.5")
+    assert report.examples["another komi"].endswith("games.sgf, game 1: expected 6.5, got 5.5")
 
 
 def test_the_komi_of_the_shards_may_be_that_of_most_files(tmp_path: Path) -> None:
@@ -404,6 +410,9 @@ def test_a_damaged_game_is_named_and_the_others_are_imported(tmp_path: Path) -> 
     report, lines = import_text(tmp_path, f"{good * 3}(;SZ[5]US[M[3d]]RE[B+];B[aa])\n{good * 3}")
     assert (report.games, len(lines), dict(report.skipped)) == (6, 6, {"unreadable": 1})
     assert "games.sgf, game 4: unexpected ']RE[B+];" in report.examples["unreadable"]
+    report, _ = import_text(tmp_path / "two", f"(;SZ[5]B)\n{good}(;B[zz])" + "(;SZ[])" * 30)
+    assert [name.partition(": ")[0].rpartition(" ")[2] for name in report.unreadable] == ["1", "3"]
+    assert "games.sgf, game 3: [zz] is no point of a 19x19 board" in str(report)
 
 
 def test_messages_show_text_as_it_is_read(tmp_path: Path) -> None:

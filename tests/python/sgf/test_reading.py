@@ -184,7 +184,8 @@ def test_reading_takes_time_in_proportion_to_the_file(unit: str) -> None:
 def test_what_programs_write_around_the_games_is_no_obstacle() -> None:
     games, refused = games_of(b"From: me\n\n(;SZ[9];B[ee])\n--\n(; SZ[9]\r\n;\tB [cc] )")
     assert ([names(game) for game in games], refused) == ([["E5"], ["C7"]], [])
-    assert "text outside the games" in games[0].notes
+    assert games[0].notes == {"text outside the games": "after game 1"}
+    assert "before" in one("Hello (;B[aa])").notes["text outside the games"]
     assert one("(SZ[9]RE[B+R];B[ee])").notes.keys() == {"no ; before the first property"}
     assert names(one("(;GaMe[1]SiZe[9];Black[ee];White[cc])")) == ["E5", "C7"]  # FF3
     assert names(one("(;SZ[9]C[a \\] ( \\\\];B[ee]N[;B[\\];W[dd\\]](;W[cc];B[aa])(;W[dd]))")) == [
@@ -318,12 +319,16 @@ def test_a_game_begins_with_its_set_up(content: str) -> None:
 REFUSED = {
     "B[Q16]": ("unreadable", "[Q16] is no point of a 9x9 board"),
     "B[EE]": ("unreadable", "[EE]"),
+    "B[ee];w[cc]": ("unreadable", "[cc] is of a property in small letters"),
     "B[tu]": ("unreadable", "[tu]"),
     "AB[a];W[aa]": ("unreadable", "[a]"),
     "B[ee][cc]": ("several moves in a node", "B[ee] B[cc]"),
     "B[ee]W[cc]": ("several moves in a node", "B[ee] W[cc]"),
     "B[ee];AW[cc];B[dd]": ("set-up stones after the first move", "AW after move 1"),
     "HA[3];B[ee];W[cc]": ("handicap without stones", "HA[3]"),
+    "HA[3];B[ee];B[cc]": ("handicap without stones", "HA[3]"),
+    "HA[2];B[ee];B[cc];B[dd]": ("handicap without stones", "HA[2]"),
+    "HA[2];B[ee];B[];W[dd]": ("handicap without stones", "HA[2]"),
     "W[ee];B[cc]": ("White begins", "move 1"),
     "SZ[0];B[ee]": ("unreadable", "SZ[0]"),
     "GM[];GM[2x];B[ee]": ("another game", "GM[2x]"),

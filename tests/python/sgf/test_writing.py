@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pyengine
+from pyengine import ConfigError, DataError
 
 pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
 pytest.importorskip("typer", reason="the extra cli is not installed")
@@ -88,6 +90,10 @@ def test_a_loaded_game_that_is_saved_as_it_was_keeps_its_result(tmp_path: Path) 
     assert [len(child.sequence) for child in tree.children] == [2, 2]
     tree, _ = saved(tmp_path, loaded(tmp_path, "(;SZ[9];B[ee];W[resign])"))
     assert tree.sequence[0]["RE"] == [b"B+R"]
+    scored = loaded(tmp_path, "(;SZ[9]RE[W+0.5];B[ee];W[];B[])")  # dead stones were taken off
+    assert saved(tmp_path, scored)[0].sequence[0]["RE"] == [b"W+0.5"]
+    resigned = loaded(tmp_path, "(;SZ[9]RE[B+R];B[ee])")
+    assert saved(tmp_path, resigned, lost=(0, Loss.resigns))[0].sequence[0]["RE"] == [b"W+R"]
 
 
 def test_another_way_is_the_main_line_and_the_record_a_variation(tmp_path: Path) -> None:
@@ -175,3 +181,23 @@ def test_what_is_unusual_is_said_when_a_game_is_loaded(tmp_path: Path) -> None:
         "moves after the end: 1 after move 2",
         "rules: the rules Japanese were replaced by Chinese",
     )
+
+
+def test_what_can_be_read_of_a_damaged_record_is_written_back(rng: random.Random) -> None:
+    parts = b"[ ] ( ) ; B[aa] W[] AE[cc] PL[W] HA[2] CA[x]".split()
+    read = 0
+    for _ in range(400):
+        content = bytearray(RECORD.encode())
+        for _ in range(rng.randrange(1, 4)):
+            at = rng.randrange(len(content))
+            content[at : at + rng.choice((0, 1, 6))] = rng.choice(parts)
+        try:
+            record = first_game(bytes(content))
+            replay = record.replay(record.game())
+        except (DataError, ConfigError):
+            continue
+        read += 1
+        for plies in {len(replay.actions), max(len(replay.actions) - 1, 0)}:
+            again = first_game(write_sgf(replay.start, replay.actions[:plies], record=record))
+            assert again.replay(replay.end.game).actions == replay.actions[:plies]
+    assert read > 50
