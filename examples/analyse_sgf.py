@@ -1,38 +1,40 @@
-"""Find the mistakes of a Go game on 7x7 (SGF). Run: python analyse_sgf.py [FILE] [SIMULATIONS]"""
+"""Find the mistakes of a Go game (SGF). Run: python analyse_sgf.py [FILE] [SIMULATIONS]"""
 
 import argparse
 from pathlib import Path
 
-from sgfmill import sgf
-
 import pyengine
+from pyengine.sgf import read_sgf
 
 SAMPLE = b"(;GM[1]FF[4]SZ[7]KM[9.5];B[dd];W[ed];B[ec];W[ee];B[fd];W[aa];B[dc];W[de];B[ce])"
+NETWORKS = {(7, 7): "go7", (9, 9): "go9"}  # bundled, by the board
 MISTAKE = 0.3  # of the value, which is between -1 and 1
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("file", type=Path, nargs="?", help="default: the game in this program")
 parser.add_argument("simulations", type=int, nargs="?", default=200)
 given = parser.parse_args()
-data = SAMPLE if given.file is None else given.file.read_bytes()
 
-record = sgf.Sgf_game.from_bytes(data)
-game = pyengine.load_game("go", board_size=record.get_size(), komi=record.get_komi())
-state = game.new_initial_state()
-states, played = [], []
-for node in record.get_main_sequence()[1:]:
-    _, point = node.get_move()  # (row, column) from the bottom, or None for a pass
-    size = record.get_size()
-    action = size * size if point is None else (size - 1 - point[0]) * size + point[1]
-    states.append(state.clone())
-    played.append(action)
-    state.apply_action(action)
+# Board, komi, rules and handicap are those of the file; notes say what is unusual in it.
+try:
+    record = read_sgf(SAMPLE if given.file is None else given.file)
+    game = record.game()
+    replay = record.replay(game)
+except pyengine.EngineError as error:
+    parser.error(str(error))
+print(game, *(f"{name}: {what}" for name, what in replay.notes.items()), sep="\n")
 
-# All positions are searched together and share the batches of the network.
-engine = pyengine.Engine(game, "go7")
-results = engine.search_many(states, simulations=given.simulations)
-for before, action, result, after in zip(states, played, results, results[1:], strict=False):
-    lost = result.value + after.value  # the next value is the opponent's
+# All positions are searched together and share the batches of the network; without a network for
+# the board, random playouts judge them, weakly.
+positions = [*replay.states] if replay.end.is_terminal() else [*replay.states, replay.end]
+engine = pyengine.Engine(game, NETWORKS.get(record.board, "rollout"))
+results = engine.search_many(positions, simulations=given.simulations)
+values = [result.value for result in results]
+if replay.end.is_terminal():
+    values.append(replay.end.returns()[1 - replay.states[-1].current_player()])
+for number, (before, action) in enumerate(zip(replay.states, replay.actions, strict=True)):
+    result = results[number]
+    lost = values[number] + values[number + 1]  # the next value is the opponent's
     name, best = before.action_to_string(action), before.action_to_string(result.action)
     mark = f"  mistake: {best} was better by {lost:.2f}" if lost > MISTAKE else ""
-    print(f"{len(before.history()) + 1:3}. {name:5} {result.value:+.2f}{mark}")
+    print(f"{number + 1:3}. {name:5} {result.value:+.2f}{mark}")

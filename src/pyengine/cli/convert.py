@@ -101,6 +101,15 @@ _GameName: TypeAlias = Annotated[
         "--game", "-g", help="The game of --int8, --fp16 or of SGF files: 'go(board_size=9)'."
     ),
 ]
+_Komi: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--komi",
+        metavar="game|file",
+        help="With --to shards: take games of any komi (game, the default), or only those of the "
+        "komi that most files have, which the shards then have too (file).",
+    ),
+]
 _Positions: TypeAlias = Annotated[
     int,
     typer.Option(
@@ -169,6 +178,7 @@ def convert(
     overwrite: _Overwrite = False,
     game: _GameName = None,
     param: common.ParamOption = None,
+    komi: _Komi = None,
     spec: common.SpecOption = None,
     positions: _Positions = 1000,
     games: _Games = 800,
@@ -193,6 +203,8 @@ def convert(
     changes = int8 + fp16 + (score_utility is not None)
     if overwrite and to not in ("npz", "parquet", "sgf"):
         raise common.usage("--overwrite is for --to npz, parquet and sgf")
+    if komi is not None and (to != "shards" or komi not in ("game", "file")):
+        raise common.usage("--komi is for --to shards, and is game or file")
     if random is not None:
         if model is not None or changes:
             raise common.usage(f"--random makes a network: give neither MODEL nor {_CHANGES}")
@@ -203,7 +215,9 @@ def convert(
         if changes:
             raise common.usage(f"--to is for training data, {_CHANGES} for networks")
         played = None if game is None else common.game_from(game, param)
-        convert_data(Path(model), to, output, played, common.read_spec(spec), overwrite)
+        convert_data(
+            Path(model), to, output, played, common.read_spec(spec), overwrite, komi or "game"
+        )
     elif changes > 1:
         raise common.usage(f"give one of {_CHANGES}")
     elif score_utility is not None:

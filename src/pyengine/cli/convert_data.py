@@ -25,6 +25,7 @@ def convert_data(
     game: Game | None,
     spec: ModelSpec | None,
     overwrite: bool,
+    komi: str,
 ) -> None:
     """Write a directory of shards as ``to``, or SGF files as shards; refuse what cannot be."""
     if to not in FORMATS:
@@ -34,7 +35,8 @@ def convert_data(
     if to == "shards":
         if game is None or output is None:
             raise common.usage("--to shards needs --game GAME, and --output for the directory")
-        report = import_sgf(source, output, game, spec or ModelSpec.alphago_zero(game))
+        spec = spec or ModelSpec.alphago_zero(game)
+        report = import_sgf(source, output, game, spec, komi="file" if komi == "file" else "game")
         report.check_taken(source, game)
         common.console().print(Text(str(report)))
         return

@@ -30,6 +30,7 @@ from pyengine.files import path_of, unwritten
 from pyengine.games import State
 from pyengine.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.result import SearchResult
+from pyengine.sgf.record import SgfGame
 
 __all__ = ["Dialogue", "Human"]
 
@@ -73,6 +74,7 @@ class Dialogue:
     left_by_ctrl_c: bool = field(default=False, init=False)
     waits: bool = field(default=False, init=False)  #: the engine was stopped: a person is asked
     lost: Lost | None = field(default=None, init=False)
+    loaded: SgfGame | None = field(default=None, init=False)  #: the record that the game goes on
 
     def __post_init__(self) -> None:
         """Begin at the start."""
@@ -322,11 +324,13 @@ class Dialogue:
             self._say("expected save FILE")
             return
         try:
-            save(_file(rest), self.start, self._played(), self.lost)
+            note = save(_file(rest), self.start, self._played(), self.lost, self.loaded)
         except EngineError as error:
             self._say(str(error))
             return
         self.out.print(Text(f"saved in {rest}"))
+        if note:
+            self._say(note)
 
     def _load(self, rest: str) -> None:
         if not rest:
@@ -357,7 +361,10 @@ class Dialogue:
         """Go on with a game in a file. Raises DataError for what is none."""
         loaded = load(file, self.state.game)
         self._keep_unfinished()
-        self.state = loaded
+        for note in loaded.notes:
+            self._say(f"{file.name}: {note}")
+        self.loaded = loaded.record
+        self.state = loaded.state
         self.start = self.state.clone()
         while self.start.history():
             self.start.undo_action()
@@ -404,6 +411,7 @@ class Dialogue:
 
     def _new(self, _rest: str = "") -> None:
         self._keep_unfinished()
+        self.loaded = None
         self.state = self.start.clone()
         self._restart()
         self._board()

@@ -6,16 +6,22 @@ import datetime
 import os
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
+from pyengine.arguments import in_one_line, shortened
 from pyengine.cli.looks import look_of
-from pyengine.cli.play_sgf import sgf_of, sgf_rules, state_of_sgf
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import check_output, read_limited, unread, unwritten, write_durably
+from pyengine.files import check_output, read_limited, unread, unwritten, why, write_durably
 from pyengine.games import Game, State, load_game
-from pyengine.outcomes import Lost, outcome_text
+from pyengine.outcomes import Lost, outcome_text, sgf_result
+from pyengine.sgf.collection import SgfError
+from pyengine.sgf.read import first_game
+from pyengine.sgf.record import SgfGame
+from pyengine.sgf.rules import number_of, rules_name, same_rules
+from pyengine.sgf.write import write_sgf
 
-__all__ = ["bare_name", "game_of_record", "load", "record_path", "save"]
+__all__ = ["Loaded", "bare_name", "game_of_record", "load", "record_path", "save"]
 
 _HEAD = "pyengine game"
 
@@ -39,33 +45,88 @@ def _home() -> Path:
         return Path(tempfile.gettempdir())
 
 
-def save(path: Path, start: State, actions: list[int], lost: Lost | None) -> None:
-    """Write the game: SGF where the name ends so, else a list of moves.
+@dataclass(frozen=True)
+class Loaded:
+    """A game in a file.
 
-    ``lost`` says who lost without a last move. Where names of moves cannot be read back one by one,
-    since they have spaces or several moves have the same, the list of moves has their numbers too.
+    Attributes:
+        state: its last position.
+        record: what SGF holds beside the moves; None of a list of moves.
+        notes: what was unusual or left out, for the person.
+    """
+
+    state: State
+    record: SgfGame | None = None
+    notes: tuple[str, ...] = ()
+
+
+def save(
+    path: Path, start: State, actions: list[int], lost: Lost | None, record: SgfGame | None = None
+) -> str:
+    """Write the game: SGF where the name ends so, else a list of moves; return a note, or "".
+
+    ``lost`` says who lost without a last move. ``record`` is the SGF that the game was loaded from:
+    all that it holds is kept. Where names of moves cannot be read back one by one, since they have
+    spaces or several moves have the same, the list of moves has their numbers too.
 
     Raises ConfigError where there can be no such file or the game has no SGF, DataError where it
     cannot be written.
     """
     check_output(path)
-    text = sgf_of(start, actions, lost) if _is_sgf(path) else _moves(start, actions, lost)
+    if _is_sgf(path):
+        text = write_sgf(
+            start, actions,
+            result=sgf_result(_after(start, actions), lost),
+            texts={"DT": datetime.date.today().isoformat()},
+            record=record,
+        )  # fmt: skip
+    else:
+        text = _moves(start, actions, lost)
     try:
         write_durably(path, [text])
     except OSError as error:
         raise DataError(unwritten(path, error)) from error
+    return _replaced_rules(record, start.game) if record is not None and _is_sgf(path) else ""
 
 
-def load(path: Path, game: Game) -> State:
-    """Return the last position of a game that :func:`save` wrote.
+def _after(start: State, actions: list[int]) -> State:
+    state = start.clone()
+    for action in actions:
+        state.apply_action(action)
+    return state
+
+
+def _replaced_rules(record: SgfGame, game: Game) -> str:
+    if not record.rules or record.exact_rules == str(game) or same_rules(record.rules, game):
+        return ""
+    return f"the rules {shortened(record.rules)} were replaced by {rules_name(game) or game}"
+
+
+def load(path: Path, game: Game) -> Loaded:
+    """Return a game that :func:`save` or another program wrote.
 
     Raises DataError for what is no such file, or of another game.
     """
     content = _read(path)
     try:
-        return state_of_sgf(content, game) if _is_sgf(path) else _of_moves(content.decode(), game)
-    except (ValueError, KeyError) as error:  # IllegalActionError too
-        raise DataError(f"{path}: expected a game of {game}, found {error}") from error
+        if _is_sgf(path):
+            return _of_sgf(content, game)
+        return Loaded(_of_moves(_entries(content), game))
+    except (ValueError, SgfError) as error:  # IllegalActionError too
+        raise DataError(f"{path}: expected a game of {game}, got {error}") from error
+
+
+def _of_sgf(content: bytes, game: Game) -> Loaded:
+    """Return the last position of the main line of the first game."""
+    record = first_game(content)
+    replay = record.replay(game)
+    notes = dict(replay.notes)
+    notes.pop("handicap or set-up stones", None)  # the board shows them
+    if "another komi" in notes:
+        raise ValueError(f"a komi of {record.komi:g}")
+    if notes.pop("other rules", None) is not None:
+        notes["rules"] = _replaced_rules(record, game)
+    return Loaded(replay.end, record, tuple(f"{name}: {note}" for name, note in notes.items()))
 
 
 def game_of_record(path: Path, named: Game) -> Game:
@@ -76,13 +137,14 @@ def game_of_record(path: Path, named: Game) -> Game:
     content = _read(path)
     try:
         if _is_sgf(path):
-            return load_game(named.name, **sgf_rules(content, named))
-        text = _entries(content.decode())["game"].strip()
+            number_of(named)
+            return first_game(content).game(named.name)
+        text = _entry(_entries(content), "game")
         return load_game(text) if bare_name(text) == bare_name(str(named)) else named
     except ConfigError as error:
         raise DataError(f"{path}: {error}") from error
-    except (ValueError, KeyError) as error:
-        raise DataError(f"{path}: expected a game of {named.name}, found {error}") from error
+    except (ValueError, SgfError) as error:
+        raise DataError(f"{path}: expected a game of {named.name}, got {error}") from error
 
 
 def bare_name(game: str) -> str:
@@ -128,23 +190,33 @@ def _names_alone(state: State, name: str, action: int) -> bool:
         return False
 
 
-def _entries(text: str) -> dict[str, str]:
-    head, _, body = text.partition("\n")
+def _entries(content: bytes) -> dict[str, str]:
+    try:
+        head, _, body = content.decode().partition("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"what is no text: {why(error)}") from error
     if head.strip() != _HEAD:
         raise ValueError(f"{head[:40]!r} in the first line instead of {_HEAD!r}")
     return dict(line.split(":", 1) for line in body.splitlines() if ":" in line)
 
 
-def _of_moves(text: str, game: Game) -> State:
-    entries = _entries(text)
-    if entries["game"].strip() != str(game):
+def _entry(entries: dict[str, str], name: str) -> str:
+    if name not in entries:
+        raise ValueError(f'a file without a line "{name}:"')
+    return entries[name].strip()
+
+
+def _of_moves(entries: dict[str, str], game: Game) -> State:
+    if _entry(entries, "game") != str(game):
         raise ValueError(f"one of {entries['game'].strip()}")
     start = entries.get("start")
     state = game.new_initial_state() if start is None else game.deserialize_state(start.strip())
     if "actions" in entries:
         for number in entries["actions"].split():
+            if not number.isdecimal():
+                raise ValueError(f"{in_one_line(number)} in the place of an action")
             state.apply_action(int(number))
         return state
-    for name in entries["moves"].split():
+    for name in _entry(entries, "moves").split():
         state.apply_action(state.string_to_action(name))
     return state

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
-from pyengine.errors import ConfigError, IllegalActionError
+from pyengine.errors import ConfigError
 from pyengine.games import Game, State
 from pyengine.go_area import owners
 
@@ -84,8 +84,10 @@ def _ended(game: Game, line: GameLine) -> State | None:
     if line.resigned >= 0:
         return None
     try:
-        state = game.new_initial_state(list(line.moves))
-    except IllegalActionError:  # of a game that began elsewhere
+        state = line.start_state(game)
+        for action in line.moves:
+            state.apply_action(action)
+    except ValueError:  # ConfigError or IllegalActionError, of data that others wrote
         return None
     return state if state.is_terminal() and tuple(state.returns()) == line.returns else None
 

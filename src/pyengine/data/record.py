@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.arguments import check_flag, check_type, found, in_one_line, number
-from pyengine.data.checked import BOOLEAN, check, list_of, real, text_of, whole, wholes
+from pyengine.data.checked import BOOLEAN, TEXT, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import (
     FULL_SEARCH,
     RESIGNATION_OFF,
@@ -22,6 +22,7 @@ from pyengine.data.layout import (
     Rows,
 )
 from pyengine.errors import ConfigError
+from pyengine.games import Game, State
 from pyengine.integers import integer
 
 __all__ = ["FinishedGame", "GameLine"]
@@ -58,6 +59,8 @@ class FinishedGame:
         number: of the game within the run; below 2^32.
         returns: what the players got, each in [-1, 1]; they sum to 0.
         moves: uint16[plies], all of them, opening moves included.
+        start: ``State.serialize()`` of the position before the first move, if it is another than
+            the game's, such as that of a handicap; else None.
         resigned: the player who resigned; -1 = nobody.
         resignation_off: nobody could resign, so that false resignations are counted.
         lowest: the smallest value, in [-1, 1], of a side that did not lose such a game, over its
@@ -86,6 +89,7 @@ class FinishedGame:
     number: int
     returns: tuple[float, float]
     moves: npt.NDArray[np.uint16]
+    start: str | None = None
     resigned: int = -1
     resignation_off: bool = False
     lowest: float | None = None
@@ -134,6 +138,7 @@ class FinishedGame:
             resignation_off=bool(self.resignation_off),
             moves=tuple(int(move) for move in self.moves),
             lowest=None if self.lowest is None else float(self.lowest),
+            start=self.start,
         )
 
     def _check(self, layout: Layout) -> None:
@@ -208,6 +213,7 @@ class FinishedGame:
         integer("number", self.number, 0, 2**32 - 1)
         integer("resigned", self.resigned, -1, 1)
         check_flag("resignation_off", self.resignation_off)
+        check_type("start", self.start, str | None, "the text of a state or None")
         if self.lowest is not None:
             number("lowest", self.lowest, "a number in [-1, 1] or None", lambda v: -1 <= v <= 1)
         check_type("returns", self.returns, tuple | list | np.ndarray, "two numbers in [-1, 1]")
@@ -259,7 +265,7 @@ class GameLine:
         positions: how many are recorded; they are consecutive records, games in the list's order.
         full: a ``1`` for each position of a full search, a ``0`` for each other.
         returns, resigned, resignation_off, moves: as in :class:`FinishedGame`.
-        lowest: the same; absent in the file where it is None.
+        lowest, start: the same; absent in the file where they are None.
     """
 
     number: int
@@ -270,12 +276,20 @@ class GameLine:
     resignation_off: bool
     moves: tuple[int, ...]
     lowest: float | None = None
+    start: str | None = None
+
+    def start_state(self, game: Game) -> State:
+        """Return the position before the first move. Raises ConfigError for what is none."""
+        if self.start is None:
+            return game.new_initial_state()
+        return game.deserialize_state(self.start)
 
     def to_json(self) -> str:
         """Return the line, its end included."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        if self.lowest is None:
-            del values["lowest"]
+        for name in ("lowest", "start"):
+            if values[name] is None:
+                del values[name]
         return json.dumps(values, separators=(",", ":")) + "\n"
 
     @classmethod
@@ -291,6 +305,8 @@ class GameLine:
         check(values, _LINE_FIELDS)
         if "lowest" in values:
             check(values, {"lowest": real(-1, 1)})
+        if "start" in values:
+            check(values, {"start": TEXT})
         first, second = values["returns"]
         line = cls(
             number=values["number"],
@@ -301,6 +317,7 @@ class GameLine:
             resignation_off=values["resignation_off"],
             moves=tuple(values["moves"]),
             lowest=values.get("lowest"),
+            start=values.get("start"),
         )
         if len(line.full) != line.positions:
             raise ValueError(f"{line.positions} positions, but {len(line.full)} letters of full")

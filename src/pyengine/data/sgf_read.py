@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from pyengine import _core
-from pyengine.arguments import check_callback, check_type, elements
+from pyengine.arguments import check_callback, check_choice, check_type, elements, shortened
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import FinishedGame
-from pyengine.data.sgf import SgfRules, sgfmill
 from pyengine.data.writer import ShardWriter
-from pyengine.errors import ConfigError, DataError, IllegalActionError
+from pyengine.errors import ConfigError, DataError
 from pyengine.files import path_of, read_limited, unread, why
-from pyengine.games import Game, State, refuse_text
+from pyengine.games import Game, load_game, refuse_text
+from pyengine.sgf.collection import SgfError, SgfTree, grammar, read_collection
+from pyengine.sgf.read import read_game
+from pyengine.sgf.record import Replay, SgfGame
+from pyengine.sgf.rules import number_of
 from pyengine.spec import ModelSpec
 
 __all__ = ["SgfReport", "import_sgf", "sgf_files"]
+
+
+_SHOWN = 20  # games that cannot be read, in the text of a report
 
 
 @dataclass
@@ -34,21 +39,45 @@ class SgfReport:
     Attributes:
         games: that are training data now.
         positions: of those games.
+        komi: of the shards; None if the game has none.
         skipped: how many games (or files that cannot be read) were left out, by reason.
-        examples: for each reason the first file, and what was found there.
+        accepted: of how many games something unusual was accepted, by what it is, such as a komi
+            other than that of the shards. What concerns a whole file counts once.
+        examples: for each reason the first game, and what was read there.
+        unreadable: every game (or file) that cannot be read, and why.
     """
 
     games: int = 0
     positions: int = 0
+    komi: float | None = None
     skipped: Counter[str] = field(default_factory=Counter)
+    accepted: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+    unreadable: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Return a line for what was taken and one for each reason."""
+        """Return a line for what was taken, one for each reason and one for each damaged game."""
         lines = [f"{self.games} games with {self.positions} positions"]
-        for reason, count in self.skipped.most_common():
-            lines.append(f"skipped {count}: {reason}, for example {self.examples[reason]}")
+        for verb, counter in (("skipped", self.skipped), ("accepted", self.accepted)):
+            for reason, count in counter.most_common():
+                lines.append(f"{verb} {count}: {reason}, for example {self.examples[reason]}")
+        lines += self.unreadable[1:_SHOWN]
+        if len(self.unreadable) > _SHOWN:
+            lines.append(f"and {len(self.unreadable) - _SHOWN} more that are unreadable")
         return "\n".join(lines)
+
+    def skip(self, where: str, error: SgfError) -> None:
+        """Count a game that is left out."""
+        self.skipped[error.reason] += 1
+        if error.reason == "unreadable":
+            self.unreadable.append(f"{where}: {error.detail}")
+        self.examples.setdefault(error.reason, f"{where}: {error.detail}")
+
+    def accept(self, where: str, notes: dict[str, str]) -> None:
+        """Count what is unusual in a game or a file."""
+        for reason, detail in notes.items():
+            self.accepted[reason] += 1
+            self.examples.setdefault(reason, f"{where}: {detail}")
 
     def check_taken(self, path: Path, game: Game) -> None:
         """Raise ConfigError where no game was taken; says why those of ``path`` were left out."""
@@ -59,22 +88,13 @@ class SgfReport:
         raise ConfigError(f"{path}: expected SGF files with games of {game}, found {found}")
 
 
-_SCORE = re.compile(r"(\d+([.,]\d*)?|[.,]\d+)[\d/ ]*(P(OIN)?TS?|STONES?|MOKU|ZI|[子目])?\.?")
-_NOTHING = re.compile(r"0+([.,]0*)?|[.,]0+")  # a score of a draw
-_RESIGNED = re.compile(r"R(ES(IGN(S|ED|ATION)?)?)?\.?")
-_LATE = re.compile(r"(.*[\W\d])?(T|TIME.*|F|FORF.*)")
-
-
-class _Skip(Exception):  # noqa: N818  # it is no error
-    """A record that is no training data: the reason, and what was found."""
-
-
 def import_sgf(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     game: Game,
     spec: ModelSpec,
     *,
+    komi: Literal["game", "file"] = "game",
     configuration: dict[str, Any] | None = None,
     on_progress: OnProgress | None = None,
 ) -> SgfReport:
@@ -83,27 +103,32 @@ def import_sgf(
     A position has one visit, of the move played; its value is the result of the game, which also
     stands for the search's value (``root_value``). The result is the file's (RE), whatever its
     komi and rules, or what the board says where a Gomoku game is over. Moves after the end
-    by the game's rules (after two passes, beyond ``max_game_length``) are left out.
+    by the game's rules (after two passes, beyond ``max_game_length``) are left out. A game may
+    begin with handicap or set-up stones, which the list of games beside a shard records.
 
-    RE is read as SGF FF[4] has it, in capitals or not:
+    RE is read in capitals or not, without remarks in braces or parentheses:
 
     =========================================  ==================================================
-    ``B+``, ``B+3.5``, ``W+64``                the winner
-    ``B+R``, ``B+Resign``                      the winner; the game counts as resigned
+    ``B+``, ``B+3.5``, ``W+64``, ``B+3.25子``  the winner
+    ``B+R``, ``B+Resign``, ``W+6目半``         the winner; with ``R`` the game counts as resigned
     ``0``, ``Draw``, ``Jigo``, ``B+0``         a draw
     ``B+T``, ``B+Time``, ``W+F``, ``Forfeit``  skipped: the position does not say who won
     ``Void``, ``?``, other text, none          skipped: no result
     =========================================  ==================================================
 
-    Skipped, with a counted reason: files and games that cannot be read; other games and board
-    sizes; handicap and setup stones; games that White begins or in which somebody moves twice;
-    illegal moves; games without moves or without a result; games won by time or forfeit. Where no
-    game is taken, no directory is made.
+    Skipped, with a counted reason: files and games that cannot be read, each alone; other games
+    and board sizes; a handicap without stones, stones set after the first move; games that White
+    begins without set-up or in which somebody moves twice; illegal moves; games without moves or
+    without a result; games won by time or forfeit; results that contradict the board of Gomoku.
+    What is unusual but clear is accepted and counted. Where no game is taken, no directory is made.
 
     Args:
         paths: files, or directories that are searched for ``*.sgf``; a file may hold many games.
         out: directory of shards; where there is one already, the games are added.
         game, spec: of the shards.
+        komi: ``"game"``: games of any komi are taken, those of another than the game's are
+            counted; ``"file"``: the shards have the komi that most games of the files have, and
+            games of another, or without a clear one, are skipped. The files are read twice.
         configuration: plain values for the manifest.
         on_progress: called with files done and all files; without it a terminal shows them.
 
@@ -118,20 +143,34 @@ def import_sgf(
     refuse_text(game)
     check_type("game", game, Game, "a Game")
     check_type("spec", spec, ModelSpec, "a ModelSpec")
+    check_choice("komi", komi, ("game", "file"))
     check_callback("on_progress", on_progress)
-    rules = SgfRules.of(game)
-    sgfmill("sgf")
+    number_of(game)
+    grammar()
     files = _files(paths)
-    report = SgfReport()
+    if komi == "file":
+        game = _with_komi_of(files, game)
+    report = SgfReport(komi=game.params.get("komi"))  # type: ignore[arg-type]
     told = {"source": "SGF"} if configuration is None else configuration
     target = path_of("directory", out)
     new = not target.exists()
     with ShardWriter(out, game, spec, configuration=told) as writer:
         for path in tracked(files, len(files), "SGF files", on_progress):
-            for one in _games_of(path, game, rules, spec, writer, report):
-                writer.add(one)
+            for where, tree in _trees(path):
+                try:
+                    record = read_game(tree)
+                    if komi == "file":
+                        _check_komi(record, game)
+                    replay = record.replay(game)
+                    black, resigned = _outcome(record, replay)
+                except SgfError as error:
+                    report.skip(where, error)
+                    report.accept(where, tree.notes)
+                    continue
+                writer.add(_finished(replay, black, resigned, spec, writer.next_number))
                 report.games += 1
-                report.positions += len(one.visits)
+                report.positions += len(replay.actions)
+                report.accept(where, replay.notes)
     if new and not report.games:
         shutil.rmtree(target, ignore_errors=True)
     return report
@@ -170,125 +209,85 @@ def _within(folder: Path) -> list[Path]:
     )
 
 
-def _games_of(
-    path: Path,
-    game: Game,
-    rules: SgfRules,
-    spec: ModelSpec,
-    writer: ShardWriter,
-    report: SgfReport,
-) -> Iterator[FinishedGame]:
-    """The games of a file that can be used; the others are counted."""
-    grammar = sgfmill("sgf_grammar")
-
-    def skip(reason: _Skip) -> None:
-        report.skipped[reason.args[0]] += 1
-        report.examples.setdefault(reason.args[0], f"{path}: {reason.args[1]}")
-
+def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
+    """Yield the games of a file, damaged ones too, each with its name for a message."""
     try:
-        trees = grammar.parse_sgf_collection(read_limited(path))
-    except (OSError, ValueError) as error:
-        skip(_Skip("unreadable", why(error)))
+        content = read_limited(path)
+    except OSError as error:
+        yield str(path), SgfTree(0, None, SgfError("unreadable", why(error)))
         return
-    for tree in trees:
-        try:
-            found = _read(tree, game, rules)
-        except _Skip as reason:
-            skip(reason)
-            continue
-        yield _finished(*found, spec, writer.next_number)
+    for tree in read_collection(content):
+        yield f"{path}, game {tree.number}" if tree.number else str(path), tree
 
 
-def _read(tree: Any, game: Game, rules: SgfRules) -> tuple[list[State], list[int], float, int]:
-    """States that were moved in, the moves, what Black got, who resigned. Raises _Skip."""
-    try:
-        record = sgfmill("sgf").Sgf_game.from_coarse_game_tree(tree, override_encoding="latin-1")
-        root = record.get_root()
-        number = _text(root, "GM").strip() or "1"
-        nodes = record.get_main_sequence()
-        setup = any(node.has_setup_stones() for node in nodes)
-        played = [node.get_move() for node in nodes]
-        result = _text(root, "RE")
-    except ValueError as error:
-        raise _Skip("unreadable", str(error) or "a value that SGF does not have") from error
-    if number != str(rules.number):
-        raise _Skip("another game", f"GM[{number}]")
-    if record.get_size() != rules.size:
-        raise _Skip("another board size", f"expected {rules.size}, found {record.get_size()}")
-    if setup or _text(root, "HA").strip() not in ("", "0", "1"):
-        raise _Skip("handicap or setup stones", f"HA[{_text(root, 'HA')}]")
-    moves = [(colour, move) for colour, move in played if colour is not None]
-    states, actions, end = _replay(moves, game, rules)
-    if not actions:
-        raise _Skip("no moves", f"{len(nodes)} nodes")
-    return (states, actions, *_outcome(result, rules, end))
+def _with_komi_of(files: list[Path], game: Game) -> Game:
+    """Return the game with the komi that most games of the files have."""
+    if "komi" not in game.params:
+        raise ConfigError(f'komi: expected "game" for {game}, which has no komi, got "file"')
+    count: Counter[float] = Counter()
+    for path in files:
+        for _, tree in _trees(path):
+            try:
+                record = read_game(tree)
+                record.check_number(game)
+                record.check_board(game)
+            except SgfError:
+                continue
+            if record.komi is not None:
+                count[record.komi] += 1
+    for komi, _ in count.most_common(1):
+        return load_game(game.name, **{**game.params, "komi": komi})
+    return game
 
 
-def _text(node: Any, name: str) -> str:
-    """The first value of a property as it is written; empty where it is absent."""
-    return str(node.get_raw(name).decode("latin-1")) if node.has_property(name) else ""
+def _check_komi(record: SgfGame, game: Game) -> None:
+    """Raise SgfError unless a record of the game's kind has its komi."""
+    record.check_number(game)
+    record.check_board(game)
+    if record.komi is None:
+        raise SgfError("no clear komi", "KM is absent or not clear")
+    if record.komi != game.params["komi"]:
+        raise SgfError("another komi", f"expected {game.params['komi']:g}, got {record.komi:g}")
 
 
-def _replay(
-    moves: list[tuple[str, Any]], game: Game, rules: SgfRules
-) -> tuple[list[State], list[int], State]:
-    state = game.new_initial_state()
-    states: list[State] = []
-    actions: list[int] = []
-    for colour, move in moves:
-        if state.is_terminal():
-            break
-        if colour != "bw"[state.current_player()]:
-            reason = "somebody moves twice" if actions else "White begins"
-            raise _Skip(reason, f"move {len(actions) + 1}")
-        states.append(state.clone())
-        action = rules.action(move)
-        try:
-            if action is None:
-                raise IllegalActionError("a pass")
-            state.apply_action(action)
-        except IllegalActionError as error:
-            raise _Skip("illegal move", f"move {len(actions) + 1}: {error}") from error
-        actions.append(action)
-    return states, actions, state
-
-
-def _outcome(result: str, rules: SgfRules, end: State) -> tuple[float, int]:
-    """What Black got, and who resigned (-1 = nobody)."""
-    text = result.strip().upper()
-    black, margin = text[:2] == "B+", text[2:].strip()
-    if text in ("DRAW", "JIGO") or _NOTHING.fullmatch(text):
-        return 0.0, -1
-    won = text[:2] in ("B+", "W+")
-    if won and _NOTHING.fullmatch(margin):
-        return 0.0, -1
-    if won and _RESIGNED.fullmatch(margin):
-        return (1.0 if black else -1.0), int(black)
-    if won and (not margin or _SCORE.fullmatch(margin)):
-        return (1.0 if black else -1.0), -1
-    if rules.pass_action is None and end.is_terminal():
-        return end.returns()[0], -1
-    late = won and _LATE.fullmatch(margin)
-    raise _Skip("won by time or forfeit" if late else "no result", f"RE[{result}]")
+def _outcome(record: SgfGame, replay: Replay) -> tuple[float, int]:
+    """What Black got, and who resigned (-1 = nobody). Raises SgfError without a clear result."""
+    if not replay.actions:
+        raise SgfError("no moves", "the main line has none")
+    result, end = record.result, replay.end
+    written = f"RE[{shortened(record.result_text)}]"
+    decided = end.game.name == "gomoku" and end.is_terminal()  # by the board alone
+    on_board = end.returns()[0] if decided else None
+    black = None if result is None else {0: 1.0, 1: -1.0, None: 0.0}[result.winner]
+    by_move = record.resignation
+    if black is not None and on_board is not None and black != on_board:
+        raise SgfError("contradictory result", written)
+    if result is not None and by_move is not None and result.winner != by_move.winner:
+        raise SgfError("contradictory result", written)
+    if on_board is not None:
+        return on_board, -1
+    if result is None or black is None:
+        raise SgfError("no result", written)
+    if result.how == "late":
+        raise SgfError("won by time or forfeit", written)
+    return black, int(black > 0) if result.how == "resign" else -1
 
 
 def _finished(
-    states: list[State],
-    actions: list[int],
-    black: float,
-    resigned: int,
-    spec: ModelSpec,
-    number: int,
+    replay: Replay, black: float, resigned: int, spec: ModelSpec, number: int
 ) -> FinishedGame:
-    n = len(states)
-    bits, fill, dense = _core.encode_planes(states, spec)
-    visits = np.zeros((n, states[0].game.num_distinct_actions()), np.uint16)
+    states, actions = replay.states, replay.actions
+    game, n = replay.end.game, len(states)
+    bits, fill, dense = _core.encode_planes(list(states), spec)
+    visits = np.zeros((n, game.num_distinct_actions()), np.uint16)
     visits[np.arange(n), actions] = 1
     to_move = np.array([state.current_player() for state in states], np.uint8)
+    set_up = str(replay.start) != str(game.new_initial_state())
     return FinishedGame(
         number=number,
         returns=(black, -black),
         moves=np.array(actions, np.uint16),
+        start=replay.start.serialize() if set_up else None,
         resigned=resigned,
         bits=bits,
         fill=fill,

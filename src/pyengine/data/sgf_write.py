@@ -17,13 +17,15 @@ from pyengine.data.export import fresh_directory
 from pyengine.data.layout import FULL_SEARCH, Rows
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import GameLine
-from pyengine.data.sgf import SgfRules, check_in_sgf, sgfmill
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece, Source, newest
 from pyengine.errors import ConfigError
 from pyengine.files import path_of, replacing
 from pyengine.games import Game, State
 from pyengine.integers import integer
+from pyengine.sgf.collection import grammar
+from pyengine.sgf.rules import check_in_sgf
+from pyengine.sgf.write import write_sgf
 
 __all__ = ["export_sgf"]
 
@@ -66,8 +68,7 @@ def export_sgf(
     source = Source(path_of("directory", directory))
     check_in_sgf(source.manifest.layout.game)
     game = source.manifest.layout.load_game()
-    rules = SgfRules.of(game)
-    sgfmill("sgf")
+    grammar()
     chosen = _chosen(source, wanted)
     target = fresh_directory(out, source.directory, "sgf", overwrite)
     maps = ShardMaps()
@@ -76,7 +77,7 @@ def export_sgf(
         shard = maps.rows(one.piece.path, source.manifest.layout, one.piece.shard.positions)
         rows = shard[one.begin : one.begin + one.line.positions]
         path = target / f"game-{one.line.number:06d}.sgf"
-        text = _text(game, rules, one.line, rows if comments else rows[:0])
+        text = _text(game, one.line, rows if comments else rows[:0])
         with replacing(path) as temporary:
             temporary.write_bytes(text)
         files.append(path)
@@ -125,24 +126,16 @@ def _places(piece: Piece) -> list[_Place]:
     return [_Place(piece, int(end) - line.positions, line) for end, line in pairs]
 
 
-def _text(game: Game, rules: SgfRules, line: GameLine, rows: Rows) -> bytes:
-    record = sgfmill("sgf").Sgf_game(size=rules.size)
-    root = record.get_root()
-    root.set_raw("GM", b"%d" % rules.number)
-    root.set("RE", _result(line))
-    if "komi" in game.params:
-        root.set("KM", game.params["komi"])
-    root.set("RU", str(game))
-    root.set("GN", f"game {line.number}")
-    state = game.new_initial_state()
+def _text(game: Game, line: GameLine, rows: Rows) -> bytes:
+    start = line.start_state(game)
     thoughts = {int(row["ply"]): row for row in rows}
+    comments, state = {}, start.clone()
     for ply, action in enumerate(line.moves):
-        node = record.extend_main_sequence()
-        node.set_move("bw"[state.current_player()], rules.move(action))
         if ply in thoughts:
-            node.set("C", _comment(state, thoughts[ply]))
+            comments[ply] = _comment(state, thoughts[ply])
         state.apply_action(action)
-    return bytes(record.serialise())
+    texts = {"GN": f"game {line.number}"}
+    return write_sgf(start, line.moves, result=_result(line), texts=texts, comments=comments)
 
 
 def _result(line: GameLine) -> str:

@@ -118,7 +118,8 @@ def rollout_policy(
 
     Args:
         games: a :class:`Dataset` or the directory of its shards (of self-play or SGF); SGF files or
-            directories of them; or an iterable of these, of states, and of lists of actions.
+            directories of them; or an iterable of these, of states, and of lists of actions. Games
+            of data and SGF that begin with handicap or set-up stones are left out.
         out: the file to write; see :meth:`RolloutPolicy.save`. None: none.
         game: needed for SGF files and lists of actions. SGF games that it does not allow, and those
             without a result, are left out: see :func:`pyengine.data.import_sgf`.

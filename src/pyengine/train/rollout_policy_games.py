@@ -29,7 +29,7 @@ GamesLike: TypeAlias = "Dataset | str | os.PathLike[str] | Iterable[Any]"
 
 
 def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
-    """Return the games that are given.
+    """Return the games that are given; of data and SGF those that begin from an empty board.
 
     Args:
         games: a :class:`Dataset` or the directory of its shards; SGF files or directories of them;
@@ -105,4 +105,5 @@ def _of_dataset(dataset: Dataset) -> Iterator[PlayedGame]:
     game = dataset.layout.load_game()
     for piece in dataset.pieces:
         for line in piece.lines()[piece.skipped :]:
-            yield game, line.moves
+            if line.start is None:
+                yield game, line.moves

@@ -8,7 +8,6 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import pytest
 import pyengine
 from data_games import PLAIN, TIC, finished, write
 from pyengine import ConfigError, DataError, EngineError, ModelSpec, files
-from pyengine.data import Dataset, export_sgf, import_sgf
+from pyengine.data import Dataset, export_sgf
 
 GO5 = pyengine.load_game("go", board_size=5, komi=6.5, max_game_length=60)
 GOMOKU = pyengine.load_game("gomoku", board_size=9)
@@ -210,7 +209,7 @@ def test_a_users_game_has_no_sgf_wherever_it_is(tmp_path: Path) -> None:
     write(tmp_path / "data", GOMOKU, PLAIN, [])
     manifest = tmp_path / "data" / "manifest.json"
     manifest.write_text(manifest.read_text().replace("gomoku(", "games.py:Mine("))
-    with pytest.raises(ConfigError, match=r"^SGF is for go and gomoku, found games\.py:Mine"):
+    with pytest.raises(ConfigError, match=r"^SGF is for go and gomoku, got games\.py:Mine"):
         export_sgf(tmp_path / "data")
 
 
@@ -252,256 +251,8 @@ def test_the_games_to_look_at_can_be_chosen(rng: random.Random, tmp_path: Path) 
         export_sgf(data, tmp_path / "some")
 
 
-def test_sgf_is_for_go_and_gomoku_on_square_boards(rng: random.Random, tmp_path: Path) -> None:
+def test_sgf_is_for_go_and_gomoku(rng: random.Random, tmp_path: Path) -> None:
     pytest.importorskip("sgfmill")
     data = write(tmp_path / "data", TIC, PLAIN, [finished(TIC, PLAIN, 0, rng)])
-    with pytest.raises(ConfigError, match="SGF is for go and gomoku, found tic_tac_toe"):
+    with pytest.raises(ConfigError, match="SGF is for go and gomoku, got tic_tac_toe"):
         export_sgf(data)
-    oblong = pyengine.load_game("go", rows=3, columns=4)
-    with pytest.raises(ConfigError, match="square boards up to 26, found 3x4"):
-        import_sgf([], tmp_path / "out", oblong, PLAIN)
-
-
-# --- SGF in
-
-
-def test_what_was_written_as_sgf_is_read_as_the_same_games(
-    rng: random.Random, tmp_path: Path
-) -> None:
-    pytest.importorskip("sgfmill")
-    games = [finished(GO5, TURNED, number, rng) for number in range(6)]
-    for_black = [i for i, one in enumerate(games) if one.returns[0] > 0]
-    data = write(tmp_path / "data", GO5, TURNED, games)
-    export_sgf(data, tmp_path / "sgf")
-    report = import_sgf(tmp_path / "sgf", tmp_path / "again", GO5, TURNED)
-    total = sum(len(one.visits) for one in games)
-    assert (report.games, report.positions, dict(report.skipped)) == (6, total, {})
-    ours, theirs = all_rows(data), all_rows(tmp_path / "again")
-    for name in ("planes", "value", "game", "ply"):
-        np.testing.assert_array_equal(ours[name], theirs[name])
-    np.testing.assert_array_equal(theirs["root_value"], theirs["value"])
-    assert np.all(np.isnan(theirs["network_value"]))
-    assert np.all(theirs["full"])
-    assert {
-        int(g)
-        for g, v, p in zip(ours["game"], ours["value"], ours["ply"], strict=True)
-        if p == 0 and v == 1
-    } == set(for_black)
-    played = [
-        25 if action == 25 else (4 - action // 5) * 5 + action % 5  # policy_rows is bottom_up
-        for one in games
-        for action in one.moves
-    ]
-    np.testing.assert_array_equal(theirs["policy"], np.eye(26, dtype=np.float32)[played])
-
-
-BROKEN = {
-    "unreadable": "no record at all",
-    "another game": "(;GM[4]SZ[5]RE[B+];B[aa];W[bb])",
-    "another board size": "(;SZ[9]RE[B+];B[aa];W[bb])",
-    "handicap or setup stones": "(;SZ[5]RE[B+]HA[2]AB[bb][cc];W[aa];B[dd])",
-    "White begins": "(;SZ[5]RE[B+];W[aa];B[dd])",
-    "somebody moves twice": "(;SZ[5]RE[B+];B[aa];B[dd])",
-    "illegal move": "(;SZ[5]RE[B+];B[aa];W[aa])",
-    "no moves": "(;SZ[5]RE[B+])",
-    "no result": "(;SZ[5]RE[Void];B[aa];W[bb])",
-    "won by time or forfeit": "(;SZ[5]RE[B+T];B[aa];W[bb])",
-}
-
-
-def test_records_that_are_no_training_data_are_counted_by_reason(tmp_path: Path) -> None:
-    pytest.importorskip("sgfmill")
-    folder = tmp_path / "sgf" / "deep"
-    folder.mkdir(parents=True)
-    for number, (reason, text) in enumerate(BROKEN.items()):
-        (folder / f"{number}.sgf").write_text(text)
-        (folder / f"{number}.txt").write_text(reason)
-    many = "(;SZ[5]RE[W+Resign];B[aa](;W[bb];B[])(;W[cc]))\n(;SZ[5];B[aa])(;SZ[5]RE[0];B[tt];W[ee])"
-    (folder / "many.SGF").write_text(many)
-    report = import_sgf(tmp_path / "sgf", tmp_path / "data", GO5, PLAIN)
-    assert (report.games, report.positions) == (2, 5)
-    assert report.skipped == {**dict.fromkeys(BROKEN, 1), "no result": 2}
-    assert "skipped 1: illegal move, for example" in str(report)
-    assert "5.sgf" not in report.examples["illegal move"]
-    assert "6.sgf: move 2:" in report.examples["illegal move"]
-    lines = (tmp_path / "data" / "shard-000000.games.jsonl").read_text().splitlines()
-    first, second = map(json.loads, lines)
-    assert (first["moves"], first["resigned"], first["returns"]) == ([0, 6, 25], 0, [-1.0, 1.0])
-    assert (second["moves"], second["resigned"], second["returns"]) == ([25, 24], -1, [0.0, 0.0])
-    again = import_sgf(folder / "many.SGF", tmp_path / "data", GO5, PLAIN)
-    assert again.games == 2
-    assert Dataset(tmp_path / "data", verify=True).games == 4
-
-
-#: What Black gets and who resigned, by the result of a file (RE) as SGF FF[4] has it.
-RESULTS: dict[str, tuple[float, int] | str] = {
-    "B+": (1.0, -1),
-    "W+": (-1.0, -1),
-    "B+3.5": (1.0, -1),
-    "W+64": (-1.0, -1),
-    " b+0.5 ": (1.0, -1),
-    "B+1/2": (1.0, -1),
-    "W+12 3/4": (-1.0, -1),
-    "B+3.5 points": (1.0, -1),
-    "B+.5": (1.0, -1),
-    "B+R": (1.0, 1),
-    "W+Resign": (-1.0, 0),
-    "0": (0.0, -1),
-    "Draw": (0.0, -1),
-    "jigo": (0.0, -1),
-    "B+0": (0.0, -1),
-    "W+0.0": (0.0, -1),
-    "B+.0": (0.0, -1),
-    "0.0": (0.0, -1),
-    "B+T": "won by time or forfeit",
-    "W+Time": "won by time or forfeit",
-    "W+F": "won by time or forfeit",
-    "B+Forfeit": "won by time or forfeit",
-    "B+1 (time)": "won by time or forfeit",
-    "W+1.5/time": "won by time or forfeit",
-    "B+3.5T": "won by time or forfeit",
-    "B+0 T": "won by time or forfeit",
-    "W+resign by time": "won by time or forfeit",
-    "Void": "no result",
-    "?": "no result",
-    "": "no result",
-    "B": "no result",
-    "B+anything": "no result",
-    "B+5min": "no result",
-}
-
-
-@pytest.mark.parametrize("result", RESULTS)
-def test_a_result_of_a_file_is_read_as_sgf_has_it(result: str, tmp_path: Path) -> None:
-    pytest.importorskip("sgfmill")
-    file = tmp_path / "one.sgf"
-    file.write_text(f"(;SZ[5]RE[{result}];B[aa];W[bb])")
-    report = import_sgf(file, tmp_path / "data", GO5, PLAIN)
-    expected = RESULTS[result]
-    if isinstance(expected, str):
-        assert (report.games, dict(report.skipped)) == (0, {expected: 1})
-        return
-    line = json.loads((tmp_path / "data" / "shard-000000.games.jsonl").read_text())
-    assert (line["returns"][0], line["resigned"]) == expected
-
-
-#: Texts that break in the middle of something.
-BROKEN_TEXTS = (
-    "", "(", "()", ")", "(;", "(;SZ[5", "(;SZ[x])", "(;SZ[]RE[B+];B[aa])", "(;SZ[-1];B[aa])",
-    "(;SZ[5:7];B[aa])", f"(;SZ[{'9' * 400}])", "(;SZ[5]RE[B+];B[zz])", "(;SZ[5]RE[B+];B[a])",
-    "(;SZ[5]RE[B+];AB[aa:zz])", "(" * 100_000, "(;" * 100_000, "(;SZ[5]RE[0]" * 9_999 + ")" * 9_999,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("number", range(len(BROKEN_TEXTS)))
-def test_a_broken_text_is_skipped_with_a_reason(number: int, tmp_path: Path) -> None:
-    pytest.importorskip("sgfmill")
-    file = tmp_path / "one.sgf"
-    file.write_text(BROKEN_TEXTS[number])
-    report = import_sgf(file, tmp_path / "data", GO5, PLAIN)
-    assert (report.games, report.skipped.total()) == (0, 1)
-    assert str(file) in str(report)
-
-
-def test_damage_anywhere_in_a_record_raises_nothing(
-    tmp_path: Path, rng: random.Random, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("sgfmill")
-    monkeypatch.setattr(os, "fsync", lambda _number: None)
-    whole = b"(;GM[1]SZ[5]KM[7.5]RE[B+3.5]C[a\\]b];B[aa];W[bb](;B[];W[tt])(;AB[aa:bb][cc];W[dd]))"
-    files = []
-    for number in range(len(whole)):
-        flipped = bytearray(whole)
-        flipped[number] ^= 1 << rng.randrange(8)
-        for name, content in (("cut", whole[:number]), ("flipped", flipped)):
-            files.append(tmp_path / f"{name}-{number}.sgf")
-            files[-1].write_bytes(content)
-    report = import_sgf(files, tmp_path / "data", GO5, PLAIN)
-    assert report.games + report.skipped.total() >= len(files)  # a file may have two
-    assert Dataset(tmp_path / "data", verify=True).games == report.games
-
-
-def test_a_finished_gomoku_game_needs_no_result(tmp_path: Path) -> None:
-    pytest.importorskip("sgfmill")
-    file = tmp_path / "one.sgf"
-    line = "".join(f";B[{c}a];W[{c}c]" for c in "abcd") + ";B[ea];W[ii]"
-    file.write_text(f"(;GM[4]SZ[9]{line})")
-    report = import_sgf(file, tmp_path / "data", GOMOKU, PLAIN)
-    assert (report.games, report.positions) == (1, 9)  # what follows the five is not part of it
-    assert all_rows(tmp_path / "data")["value"].tolist() == [1.0, -1.0] * 4 + [1.0]
-
-
-def test_where_no_game_is_taken_no_data_set_is_left(tmp_path: Path) -> None:
-    pytest.importorskip("sgfmill")
-    file = tmp_path / "large.sgf"
-    file.write_text(BROKEN["another board size"])
-    report = import_sgf(file, tmp_path / "data", GO5, PLAIN)
-    assert report.examples["another board size"] == f"{file}: expected 5, found 9"
-    assert not (tmp_path / "data").exists()
-    (tmp_path / "mine").mkdir()
-    import_sgf(file, tmp_path / "mine", GO5, PLAIN)
-    assert (tmp_path / "mine").exists()
-
-
-def test_the_command_fails_where_no_game_is_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("sgfmill")
-    pytest.importorskip("typer", reason="the extra cli is not installed")
-    from pyengine.cli import main
-
-    monkeypatch.chdir(tmp_path)
-    Path("games").mkdir()
-    command = ["convert", "games", "--to", "shards", "--output", "people", "--game"]
-    assert main([*command, "go"]) == 1
-    assert "found no SGF file with a game" in capsys.readouterr().err
-    Path("games", "small.sgf").write_text("(;SZ[5]RE[B+];B[aa];W[bb])")
-    assert main([*command, "go"]) == 1
-    told = capsys.readouterr()
-    assert "another board size, for example games/small.sgf: expected 19, found 5" in told.err
-    assert told.out == ""
-    assert not Path("people").exists()
-    assert main([*command, "go(board_size=5)"]) == 0
-    assert Dataset("people").games == 1
-
-
-def test_a_path_that_does_not_exist_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("sgfmill")
-    with pytest.raises(ConfigError, match=r"found no .*nowhere"):
-        import_sgf(tmp_path / "nowhere", tmp_path / "data", GO5, PLAIN)
-
-
-def test_games_of_people_become_shards(
-    oracle: Callable[[str], list[dict[str, Any]]], tmp_path: Path
-) -> None:
-    sgf = pytest.importorskip("sgfmill.sgf")
-    game = pyengine.load_game("go", board_size=19, superko="simple", max_game_length=1000)
-    folder = tmp_path / "sgf"
-    folder.mkdir()
-    expected = []
-    for case in oracle("02-go-records/games.jsonl"):
-        if (case["width"], case["height"], case["start"]) != (19, 19, None) or len(expected) == 20:
-            continue
-        moves = case["moves"].split()
-        alternate = [move[0] for move in moves] == (["B", "W"] * len(moves))[: len(moves)]
-        if not (moves and alternate and re.fullmatch(r"[BW]\+(R|[\d.]+)?", case["result_in_file"])):
-            continue
-        if case["first_illegal_move_index"]["simple"] is not None or case["ends_with_passes"]:
-            continue
-        record = sgf.Sgf_game(size=19)
-        record.get_root().set("RE", case["result_in_file"])
-        for move in moves:
-            column = "ABCDEFGHJKLMNOPQRST".find(move[1])
-            where = None if "pass" in move else (int(move[2:]) - 1, column)
-            record.extend_main_sequence().set_move(move[0].lower(), where)
-        (folder / f"{len(expected):03d}.sgf").write_bytes(record.serialise())
-        expected.append((len(moves), case["result_in_file"][0]))
-    assert len(expected) == 20
-    report = import_sgf(folder, tmp_path / "data", game, ModelSpec.alphago_zero())
-    assert (report.games, dict(report.skipped)) == (len(expected), {}), str(report)
-    dataset = Dataset(tmp_path / "data")
-    batch = next(dataset.batches(len(dataset), shuffle=False))
-    for number, (plies, winner) in enumerate(expected):
-        mine = batch["game"] == number
-        assert mine.sum() == plies
-        assert batch["value"][mine][0] == (1.0 if winner == "B" else -1.0)

@@ -55,6 +55,28 @@ def test_an_example_runs(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        ("SZ[9]KM[6.5]HA[2]AB[gc][cg];W[ee];B[gg]", ["komi=6.5", "1. E5", "2. G3"]),
+        ("SZ[5:7];B[cc];W[]", ["rows=7,columns=5", "1. C5", "2. pass"]),
+        ("SZ[5];B[cc];W[dd];B[];W[]", ["board_size=5", "4. pass"]),
+        ("SZ[9];W[ee]", ["error: ", "White begins"]),
+        ("GM[4]SZ[9];B[ee]", ["error: another game: GM[4]"]),
+    ],
+)
+def test_a_review_is_of_the_game_in_the_file(
+    content: str, lines: list[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("sgfmill")
+    (tmp_path / "game.sgf").write_text(f"(;{content})")
+    command = [sys.executable, str(EXAMPLES / "analyse_sgf.py"), "game.sgf", "8"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    for line in lines:
+        assert line in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
     ("name", "status", "words"),
     [("draw_path_search", 0, "drawn: path-search.svg"), ("int8", 2, "usage: int8.py")],
 )

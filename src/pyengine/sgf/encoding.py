@@ -1,0 +1,133 @@
+"""The text of SGF files as UTF-8, from the encoding that they name (CA) or the likeliest one."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+
+__all__ = ["to_utf8"]
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+#: Python's codec for a name in CA, if it is not the codec of that name: a superset, since programs
+#: write GB2312 and Shift_JIS where they mean the code pages of Windows.
+_CODECS = {
+    **dict.fromkeys(("gb2312", "gbk", "gb", "cp936", "xgbk", "euccn"), "gb18030"),
+    **dict.fromkeys(("shiftjis", "sjis", "xsjis", "windows31j", "ms932"), "cp932"),
+    **dict.fromkeys(("big5", "xbig5", "big5eten"), "cp950"),
+    **dict.fromkeys(("euckr", "ksc5601", "ksc56011987", "windows949"), "cp949"),
+    **dict.fromkeys(("iso88591", "latin1", "usascii", "ascii", "ansi"), "cp1252"),
+}
+
+#: The encodings of files that name none, and the characters that are frequent in each: Hangul, GB
+#: 2312 and JIS level 1, kana, frequent Big5; in Latin text an accented letter stands alone. Of two
+#: that fit as well, the earlier is taken.
+_FREQUENT = {
+    "utf-8": rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}",
+    "cp949": rb"[\xa1-\xa3\xb0-\xc8][\xa1-\xfe]",
+    "gb18030": rb"[\xa1-\xa3\xb0-\xd7][\xa1-\xfe]",
+    "cp950": rb"[\xa1-\xc6][\x40-\x7e\xa1-\xfe]",
+    "cp932": rb"[\x81-\x83\x88-\x97][\x40-\x7e\x80-\xfc]",
+    "euc_jp": rb"[\xa1\xa4\xa5\xb0-\xcf][\xa1-\xfe]",
+    "cp1252": rb"(?<![\x80-\xff])[\xc0-\xff](?![\x80-\xff])",
+}
+_OTHER = rb"[\x80-\xff][\x40-\xff]|[\x80-\xff]"
+
+_PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # what code pages have in place of no character
+
+_CA = re.compile(rb"(?<![A-Z])C[a-z]*A[a-z]*\s*\[\s*([\w.:+-]*)\s*\]")
+_START = re.compile(rb"\(\s*;")
+_ASCII = (
+    "".join(map(chr, range(32, 127))) + r"\x41 \u0041 +AGE- ~{"
+)  # escapes of utf-7, hz and others
+
+
+def to_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
+    """Return the content of a file in UTF-8, and by reason what was unusual about its encoding.
+
+    The content is decoded before it is parsed, since the second byte of a character may be a
+    backslash or a bracket. Every game of a collection may name its own encoding; one that names
+    none has that of the game before it.
+    """
+    for mark, codec in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            text = content.decode(codec, "replace")
+            return text.encode(), _replaced(text, codec)
+    if content.isascii():
+        return content, {}
+    notes: dict[str, str] = {}
+    parts = [_part(part, name, notes) for part, name in _by_encoding(content)]
+    return b"".join(parts), notes
+
+
+def _by_encoding(content: bytes) -> list[tuple[bytes, str | None]]:
+    """Cut the content where a game names another encoding than the game before it."""
+    named = [(found.start(), found[1].decode()) for found in _CA.finditer(content) if found[1]]
+    if len({name.lower() for _, name in named}) < 2:
+        return [(content, named[0][1] if named else None)]
+    starts = [found.start() for found in _START.finditer(content)] or [0]
+    cuts = [(starts[max(bisect_right(starts, at) - 1, 0)], name) for at, name in named]
+    ends = [start for start, _ in cuts[1:]] + [len(content)]
+    head = [(content[: cuts[0][0]], cuts[0][1])]
+    return head + [(content[at:end], name) for (at, name), end in zip(cuts, ends, strict=True)]
+
+
+def _part(content: bytes, name: str | None, notes: dict[str, str]) -> bytes:
+    """Decode a part of a file by the encoding that it names, or by the likeliest one."""
+    if content.isascii():
+        return content
+    named = None if name is None else _codec(name)
+    codec = _likeliest(content, named)
+    if name is None:
+        notes["no encoding named (CA)"] = f"read as {codec}"
+    elif named is None:
+        notes["an unknown encoding (CA)"] = f"CA[{name}], read as {codec}"
+    elif codec != named:
+        notes["another encoding than CA says"] = f"CA[{name}], read as {codec}"
+    text = content.decode(codec, "replace")
+    notes.update(_replaced(text, codec))
+    return text.encode()
+
+
+def _likeliest(content: bytes, named: str | None) -> str:
+    if named is not None and _fits(content, named):
+        # Text of two bytes or more that is valid UTF-8 is hardly ever anything else.
+        doubtful = _fits(content, "utf-8") and _rare(content, named) > 0
+        return "utf-8" if doubtful else named
+    candidates = list(_FREQUENT) if named is None else [named, *_FREQUENT]
+    return min(candidates, key=lambda codec: _rare(content, codec) + (not _fits(content, codec)))
+
+
+def _replaced(text: str, codec: str) -> dict[str, str]:
+    damaged = text.count("\ufffd")
+    return {"damaged text": f"{damaged} characters are not {codec}"} if damaged else {}
+
+
+def _codec(name: str) -> str | None:
+    """Return the codec of a name in CA; None where Python has none in which ASCII is ASCII."""
+    bare = re.sub(r"[^a-z0-9]", "", name.lower())
+    codec = _CODECS.get(bare, name)
+    try:
+        codec = codecs.lookup(codec).name
+        fits = _ASCII.encode().decode(codec) == _ASCII
+    except (LookupError, ValueError):
+        return None
+    return codec if fits else None
+
+
+def _fits(content: bytes, codec: str) -> bool:
+    try:
+        return _PRIVATE_USE.search(content.decode(codec)) is None
+    except ValueError:
+        return False
+
+
+def _rare(content: bytes, codec: str) -> int:
+    """Count the characters that are not frequent in an encoding; all, in one that is not listed."""
+    frequent = _FREQUENT.get(codec, rb"(?!)")
+    return sum(map(bool, re.findall(frequent + rb"|(" + _OTHER + rb")", content)))
