@@ -425,7 +425,10 @@ class Solver:
     Exact values by alpha-beta; see pyengine.Solver.
     """
     def __init__(
-        self, game: Game, table_bytes: typing.SupportsInt | typing.SupportsIndex
+        self,
+        game: Game,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        state_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def clear(self) -> None: ...
     def solve(
