@@ -137,9 +137,9 @@ class Solver:
     def stop(self) -> None:
         """End the call that is running in another thread, if one is, with what it has.
 
-        Its result has ``exact`` False, and ``action`` None unless a move is known. Without ``depth``
-        and ``seconds`` it knows nothing of the value; the table keeps what was found, so that a
-        short call with ``seconds`` tells the best so far.
+        Its result has ``exact`` False, and ``action`` None unless a move is known. Without
+        ``depth`` and ``seconds`` it knows nothing of the value; the table keeps what was found, so
+        that a short call with ``seconds`` tells the best so far.
         """
         self._solver.stop()
 

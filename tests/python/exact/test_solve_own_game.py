@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -261,7 +261,7 @@ def test_outcomes_are_compared_as_they_are(
 class Slow(Race):
     """Its methods take 4 ms each, and note when they began."""
 
-    calls: list[float] = []
+    calls: ClassVar[list[float]] = []
 
     def __getattribute__(self, name: str) -> Any:
         if name in ("clone", "legal_actions", "apply_action", "is_terminal", "current_player"):

@@ -265,6 +265,10 @@ void Solver::clear() {
   if (user_memory_) user_memory_->numbers.clear();
 }
 
+void Solver::for_each_state(const std::function<void(const ForeignState&)>& visit) const {
+  if (user_memory_) user_memory_->numbers.for_each(visit);
+}
+
 bool fills_up(const AnyPosition& position) {
   bool fills = false;
   static_cast<void>(with_type(

@@ -52,6 +52,8 @@ class Solver {
   SolveResult solve(const State& state, const SolveLimits& limits,
                     const std::function<bool()>& poll);
   void clear();
+  /// Calls `visit` for each state of a user's game that is kept; for a garbage collector.
+  void for_each_state(const std::function<void(const class ForeignState&)>& visit) const;
   [[nodiscard]] std::uint64_t table_bytes() const noexcept { return table_.bytes(); }
 
  private:
