@@ -10,49 +10,28 @@
 
 #include <algorithm>
 #include <atomic>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "exact/alphabeta/busy.h"
+#include "exact/alphabeta/frame.h"
 #include "exact/alphabeta/history.h"
 #include "exact/alphabeta/poll_interval.h"
 #include "exact/alphabeta/position.h"
+#include "exact/alphabeta/shared.h"
 #include "exact/alphabeta/table.h"
 
 namespace pyengine::alphabeta {
-
-/// Thrown through a search that is to end with what it has.
-class Stopped final : public std::exception {
- public:
-  [[nodiscard]] const char* what() const noexcept override { return "the search was stopped"; }
-};
-
-/// What the threads of a search share.
-struct Shared {
-  explicit Shared(Table& table_in) : table(table_in) {}
-  Table& table;
-  Busy busy;
-  std::atomic<bool> stop{false};  ///< every thread throws Stopped
-  std::atomic<int> threads{1};
-};
-
-/// A move of the root.
-struct RootMove {
-  Action action = kNoAction;
-  bool is_shown = false;  ///< to be better than some score, and not only the first one there was
-};
 
 template <SolverPosition P>
 class Search {
  public:
   using Score = typename P::Score;
+  using Frame = SearchFrame<P>;
   using Question = BasicQuestion<Score>;
   using Bounds = BasicBounds<Score>;
 
@@ -92,36 +71,6 @@ class Search {
   }
 
  private:
-  static constexpr Score kNone = kNoScoreOf<Score>;
-
-  struct Best {
-    Score score = kNone;
-    Action action = kNoAction;
-  };
-
-  /// A node whose children are being searched; one for each ply.
-  struct Frame {
-    typename P::Children children;
-    P next{};                     ///< the child that is being searched
-    const P* position = nullptr;  ///< in the frame above
-    Question question;
-    Bounds bounds;
-    std::uint64_t key = 0;
-    std::uint64_t nodes = 0;    ///< Search::nodes_ when it was entered
-    std::uint64_t horizon = 0;  ///< Search::horizon_ when it was entered
-    std::uint64_t mark = 0;     ///< of `next` in Shared::busy
-    Best best;
-    Score low{};  ///< the window of `next`, for the player to move here
-    Score high{};
-    int place = 0;             ///< of `next` among the children
-    int tried = 0;             ///< children that were chosen or left for later
-    Action first = kNoAction;  ///< the table's move
-    bool is_kept = false;
-    bool marks = false;  ///< whether other threads see what is searched here
-    std::size_t later_tried = 0;
-    std::vector<int> later;  ///< places of children that another thread was searching
-  };
-
   /// Whether the score is known at once; else the frame of `ply` is ready for its children.
   bool enter(const P& position, Question question, int ply, Score& score) {
     ++nodes_;
@@ -180,7 +129,7 @@ class Search {
       score = *known;
       return true;
     }
-    rank(frame.children, frame.first, ply);
+    rank(frame, ply);
     const bool large = position.is_large(frame.question);
     if (P::kLooksUpChildren && large && frame.question.is_null_window()) {
       if (known_above(frame, score)) return true;
@@ -199,7 +148,7 @@ class Search {
     const P& position = *frame.position;
     while (frame.tried < frame.children.size()) {
       const int place = frame.tried++;
-      pick(frame.children, place);
+      frame.pick(place);
       position.play(frame.children, place, frame.next);
       if (frame.marks && place > 0 && shared_.busy.has(frame.next.key())) {
         frame.later.push_back(place);
@@ -264,7 +213,7 @@ class Search {
     if (found.depth < question.depth) return false;
     const bool is_lower = found.bound != Bound::upper;
     const bool is_upper = found.bound != Bound::lower;
-    score = score_of(position, found);
+    score = score_in(position, found);
     if ((!is_lower || !is_upper) && !(is_lower && score >= question.beta) &&
         !(is_upper && score <= question.alpha)) {
       return false;
@@ -273,24 +222,16 @@ class Search {
     return true;
   }
 
-  void rank(typename P::Children& children, Action first, int ply) noexcept {
+  void rank(Frame& frame, int ply) noexcept {
     constexpr int kFirst = 1 << 30;
+    typename P::Children& children = frame.children;
     for (int i = 0; i < children.size(); ++i) {
-      if (children.action(i) == first) {
+      if (children.action(i) == frame.first) {
         children.order(i) = kFirst;
       } else if constexpr (P::kKeepsHistory) {
         children.order(i) += history_.order(children.action(i), ply);
       }
     }
-  }
-
-  /// Puts the best of the children from `place` on at `place`.
-  static void pick(typename P::Children& children, int place) noexcept {
-    int best = place;
-    for (int i = place + 1; i < children.size(); ++i) {
-      if (children.order(i) > children.order(best)) best = i;
-    }
-    if (best != place) children.swap(place, best);
   }
 
   /// Whether the table knows some child to be above the window, and its score.
@@ -305,7 +246,7 @@ class Search {
       if (position.same_mover(frame.next)) continue;
       const auto found = shared_.table.find(frame.next.key());
       if (!found || found->bound == Bound::lower || found->depth != kWholeGame) continue;
-      score = -score_of(frame.next, *found);
+      score = -score_in(frame.next, *found);
       if (score >= frame.question.beta) return true;
     }
     return false;
@@ -326,16 +267,6 @@ class Search {
         frame.key, {entry_of(position, score), bound, static_cast<std::uint8_t>(depth), action},
         nodes_ - frame.nodes);
     if (++stores_ == kStoresPerReport) report_stores();
-  }
-
-  /// The table has 24 bits for a score; a position with wider ones numbers them.
-  static int entry_of(const P& position, Score score) {
-    if constexpr (std::same_as<Score, int>) return score;
-    if constexpr (!std::same_as<Score, int>) return position.entry_of(score);
-  }
-  static Score score_of(const P& position, const Found& found) {
-    if constexpr (std::same_as<Score, int>) return found.score;
-    if constexpr (!std::same_as<Score, int>) return position.score_of(found.score);
   }
 
   Frame& frame_at(int ply) {
