@@ -322,7 +322,8 @@ void bind_state_value(py::class_<State>& state) {
   state.def(
       "hash", locked([](const State& self) { return self.position().hash(); }),
       "64 bits of board, player to move and, in Go, ko point and passes, not of the boards that\n"
-      "superko remembers; the same in every process. Of a user's game, what its state says.");
+      "superko remembers; the same in every process. Of a user's game, the hash of its state, or\n"
+      "of its actions.");
   state.def(
       "__hash__", locked([](const State& self) {
         return static_cast<py::ssize_t>(self.position().hash() >> 1U);  // Python wants it signed

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,9 +34,13 @@ class StoppableSolver : public Solver {
 
 py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int> depth,
                std::optional<double> seconds, int threads, bool score) {
-  const State root = state_from(self.game(), state);
-  const SolveLimits limits{.depth = depth, .seconds = seconds, .threads = threads, .score = score};
+  const SolveLimits limits{.depth = depth,
+                           .seconds = seconds,
+                           .threads = threads,
+                           .score = score,
+                           .begun = std::chrono::steady_clock::now()};
   const std::uint64_t stops = self.stops();
+  const State root = state_from(self.game(), state);
   const SignalWatch signals;
   OthersTurns others;
   const SolveResult result = [&] {
@@ -48,7 +53,7 @@ py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int
   }();
   py::dict fields;
   fields["value"] = result.value;
-  fields["action"] = result.action;
+  fields["action"] = result.pv.empty() ? py::object(py::none()) : py::int_(result.pv.front());
   fields["pv"] = py::cast(result.pv);
   fields["exact"] = result.exact;
   fields["depth"] = result.depth;
@@ -61,10 +66,11 @@ py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int
 
 void bind_solve(py::module_& m) {
   py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.")
-      .def(py::init([](const std::shared_ptr<AnyGame>& game, std::uint64_t table_bytes) {
-             return std::make_unique<StoppableSolver>(game, table_bytes);
+      .def(py::init([](const std::shared_ptr<AnyGame>& game, std::uint64_t bytes,
+                       std::uint64_t state_bytes) {
+             return std::make_unique<StoppableSolver>(game, bytes, state_bytes);
            }),
-           py::arg("game"), py::arg("table_bytes"))
+           py::arg("game"), py::arg("bytes"), py::arg("state_bytes"))
       .def("solve", &solve, py::arg("state"), py::arg("depth"), py::arg("seconds"),
            py::arg("threads"), py::arg("score"))
       .def("clear",

@@ -293,6 +293,7 @@ class PythonState final : public ForeignState {
   }
   void observation(std::span<float> planes) const override;
   [[nodiscard]] std::optional<bool> equals(const ForeignState& other) const override;
+  [[nodiscard]] bool is_same(const ForeignState& other) const override;
   [[nodiscard]] std::optional<std::uint64_t> hash() const override;
 
   [[nodiscard]] const py::object& object() const noexcept { return state_; }
@@ -332,6 +333,8 @@ class PythonState final : public ForeignState {
     }
     return py::list(answer);
   }
+  [[nodiscard]] bool shows_same(const PythonState& other) const;
+  [[nodiscard]] std::vector<float> planes() const;
 
   const PythonRules* rules_;  ///< outlives the states: every position holds it
   py::object state_;
@@ -384,32 +387,49 @@ void PythonState::observation(std::span<float> planes) const {
   });
 }
 
-/// Equal pasts. By history() and, where there is one, the text (games may start anywhere); else by
-/// the state's own ==; else nothing is known.
+/// Equal pasts. By history() and all that the state shows (games may start anywhere); else by the
+/// state's own ==; else nothing is known.
 std::optional<bool> PythonState::equals(const ForeignState& other) const {
   const WithGil gil;
   return calling_python([&]() -> std::optional<bool> {
     const auto* that = dynamic_cast<const PythonState*>(&other);
     if (that == nullptr) return false;
-    if (rules_->has_history()) {
-      return past().equal(that->past()) &&
-          (!rules_->has_text() || py::str(state_).equal(py::str(that->state_)));
-    }
+    if (rules_->has_history()) return past().equal(that->past()) && shows_same(*that);
     if (!rules_->has_equality()) return std::nullopt;
     return state_.equal(that->state_);
   });
 }
 
-std::optional<std::uint64_t> PythonState::hash() const {
+/// By text and ==; a state that has neither is known by its planes, and without these by its
+/// attributes.
+bool PythonState::shows_same(const PythonState& other) const {
+  if (rules_->has_text() && !py::str(state_).equal(py::str(other.state_))) return false;
+  if (rules_->has_equality() && !state_.equal(other.state_)) return false;
+  if (rules_->has_text() || rules_->has_equality()) return true;
+  if (rules_->info().observation_shape[0] != 0) return planes() == other.planes();
+  const py::object none = py::none();
+  return py::getattr(state_, "__dict__", none).equal(py::getattr(other.state_, "__dict__", none));
+}
+
+std::vector<float> PythonState::planes() const {
+  const auto& [channels, rows, columns] = rules_->info().observation_shape;
+  std::vector<float> planes(static_cast<std::size_t>(channels) * static_cast<std::size_t>(rows) *
+                            static_cast<std::size_t>(columns));
+  observation(planes);
+  return planes;
+}
+
+bool PythonState::is_same(const ForeignState& other) const {
+  const auto* that = dynamic_cast<const PythonState*>(&other);
+  if (that == nullptr) return false;
   const WithGil gil;
-  return calling_python([&]() -> std::optional<std::uint64_t> {
-    if (rules_->has_history()) {
-      return static_cast<std::uint64_t>(py::hash(py::tuple(past())));
-    }
-    if (rules_->has_hash()) return static_cast<std::uint64_t>(py::hash(state_));
-    if (rules_->has_equality()) return 0;  // equal states, equal hashes: nothing better is known
-    return std::nullopt;
-  });
+  return calling_python([&] { return state_.equal(that->state_); });
+}
+
+std::optional<std::uint64_t> PythonState::hash() const {
+  if (!rules_->has_hash()) return std::nullopt;
+  const WithGil gil;
+  return calling_python([&] { return static_cast<std::uint64_t>(py::hash(state_)); });
 }
 
 std::unique_ptr<ForeignState> PythonRules::initial_state() const {

@@ -209,7 +209,8 @@ class State:
     def hash(self) -> int:
         """
         64 bits of board, player to move and, in Go, ko point and passes, not of the boards that
-        superko remembers; the same in every process. Of a user's game, what its state says.
+        superko remembers; the same in every process. Of a user's game, the hash of its state, or
+        of its actions.
         """
     def history(self) -> list[int]:
         """
@@ -426,7 +427,10 @@ class Solver:
     Exact values by alpha-beta; see pyengine.Solver.
     """
     def __init__(
-        self, game: Game, table_bytes: typing.SupportsInt | typing.SupportsIndex
+        self,
+        game: Game,
+        bytes: typing.SupportsInt | typing.SupportsIndex,
+        state_bytes: typing.SupportsInt | typing.SupportsIndex,
     ) -> None: ...
     def clear(self) -> None: ...
     def solve(

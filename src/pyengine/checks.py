@@ -14,13 +14,22 @@ import numpy as np
 
 from pyengine.arguments import found, in_one_line
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.games import Game, State, as_game, can_be_recognised
+from pyengine.games import (
+    Game,
+    State,
+    as_game,
+    can_be_compared,
+    can_be_recognised,
+    has_own,
+)
 from pyengine.integers import integer
 
 __all__ = ["GameReport", "check_game"]
 
 _TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
+_FAR = 1000  # times the largest return: a max_utility that makes values small
+_MOST_KNOWN = 10_000  # states that are compared with each other
 _SHOWN_MOVES = 200  # a longer game is shown by its first and last actions
 
 
@@ -70,7 +79,8 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
 
     Looked at in every position: that an action changes the state itself, the legal list (in range,
     unique, not empty; sorted in a game of the engine), that clones and starts are independent and
-    clones play alike, ``history``, ``==``, ``hash``, ``__str__`` and ``action_to_string`` (another
+    clones play alike, ``history``, ``==`` (states that are equal have the same player and legal
+    actions), ``hash``, ``__str__`` and ``action_to_string`` (another
     text for each legal action) where there are any, ``observation_tensor``, that a
     mirrored game has mirrored legal actions and the same result (``num_symmetries``; of a user's
     game only under the symmetries that its start has, and the message names the others); that there
@@ -116,12 +126,13 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     if checker.unchecked:
         shown = ", ".join(map(str, sorted(checker.unchecked)))
         message += f" (not looked at: symmetries {shown}, which change the start)"
-    without = () if isinstance(game, Game) else _without(game, wrapped)
+    without = () if isinstance(game, Game) else _without(game, wrapped, checker.largest)
     return GameReport(wrapped.name, True, message, (), finished, checker.plies, without)
 
 
-def _without(game: Any, wrapped: Game) -> tuple[str, ...]:
-    """What a user's game does not have, and what each costs."""
+def _without(game: Any, wrapped: Game, largest: float) -> tuple[str, ...]:
+    """What a user's game does not have, and what each costs; ``largest`` of its returns."""
+    utility = float(_utility(game))
     state = game.new_initial_state()
     planes = math.prod(wrapped.observation_shape) > 0
     continued = (
@@ -131,11 +142,21 @@ def _without(game: Any, wrapped: Game) -> tuple[str, ...]:
     )
     costs = (
         (
-            hasattr(state, "history") or _own(state, "__eq__"),
+            hasattr(state, "history") or has_own(state, "__eq__"),
             f"history() and __eq__: a search tree is {continued}",
         ),
+        (
+            can_be_compared(state),
+            "__eq__ and __hash__: solve() searches a position again for every order of moves that "
+            "leads to it",
+        ),
+        (
+            largest == 0.0 or largest > utility / _FAR,
+            f"a max_utility near its returns ({utility:g}, the largest was {largest:g}): a tree "
+            "search tells returns apart that differ by 2^-24 of max_utility; solve() tells all",
+        ),
         (planes, "observation_tensor(): no network reads its positions, a StateEvaluator may"),
-        (_own(state, "__str__"), "__str__: its positions are not shown"),
+        (has_own(state, "__str__"), "__str__: its positions are not shown"),
         (hasattr(state, "action_to_string"), "action_to_string(): its actions are numbers"),
         (
             hasattr(game, "max_game_length"),
@@ -162,11 +183,6 @@ def _raised(verb: str, error: BaseException) -> str:
 def _expect(kept: bool, promise: str) -> None:
     if not kept:
         raise _BrokenError(promise)
-
-
-def _own(state: Any, method: str) -> bool:
-    """Whether the type has its own method, not the one that every object inherits."""
-    return getattr(type(state), method) is not getattr(object, method)
 
 
 def _ask(state: Any, verb: str, *arguments: Any) -> Any:
@@ -222,7 +238,7 @@ def _picture(state: Any) -> tuple[Any, ...]:
     legal = None
     if not terminal:
         legal = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
-    text = _text(state) if _own(state, "__str__") else None
+    text = _text(state) if has_own(state, "__str__") else None
     past = None
     if hasattr(state, "history"):
         past = _whole_numbers("history", _ask(state, "history"))
@@ -251,6 +267,8 @@ class _Checker:
     plies: int = 0
     moves: list[int] = field(default_factory=list)
     unchecked: set[int] = field(default_factory=set)  #: symmetries that the start does not have
+    known: dict[Any, Any] = field(default_factory=dict)  #: player and legal actions of states
+    largest: float = 0.0  #: of the returns
 
     def play(self) -> None:
         """Play one game to its end."""
@@ -335,7 +353,7 @@ class _Checker:
         if planes is not None or before[3:] != (None, None):
             changed = _picture(state) != before or self._planes(state) != planes
             _expect(changed, f"apply_action({action}) left the state as it was")
-        if _own(state, "__eq__"):
+        if has_own(state, "__eq__"):
             _expect(
                 not _equal(kept, state),
                 f"the states before and after apply_action({action}) are == to each other",
@@ -350,7 +368,7 @@ class _Checker:
 
     def _check_value(self, state: Any) -> None:
         """A clone is equal and hashes alike, where states can be compared."""
-        if not _own(state, "__eq__"):
+        if not has_own(state, "__eq__"):
             return
         copy = _ask(state, "clone")
         _expect(_equal(copy, state), "clone() is not == to the state it was made of")
@@ -378,6 +396,8 @@ class _Checker:
         if not isinstance(self.game, Game):
             if hasattr(state, "action_to_string"):
                 self._check_names(state)
+            if can_be_compared(state):
+                self._check_recognised(state)
             return
         text = state.serialize()
         again = self.game.deserialize_state(text)
@@ -396,6 +416,20 @@ class _Checker:
         tried = self.rng.sample(illegal, min(_ILLEGAL_TRIES, len(illegal)))
         for action in [*tried, -1, len(everything)]:
             self._check_refused(state, action)
+
+    def _check_recognised(self, state: Any) -> None:
+        """States that are == have the same future; here its beginning is compared."""
+        actions = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
+        shown = (_ask(state, "current_player"), actions)
+        if len(self.known) < _MOST_KNOWN:
+            shown_before = self.known.setdefault(_ask(state, "clone"), shown)
+        else:
+            shown_before = self.known.get(state, shown)
+        _expect(
+            shown_before == shown,
+            "states that are == must have the same future, found players and legal actions "
+            f"{shown_before} and {shown}",
+        )
 
     @staticmethod
     def _check_names(state: Any) -> None:
@@ -444,6 +478,7 @@ class _Checker:
     def _check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
         returns = _two_numbers(_ask(state, "returns"))
         most = float(_utility(self.game))
+        self.largest = max(self.largest, *map(abs, returns))
         finite = all(map(math.isfinite, returns))
         _expect(finite, f"returns() must be finite, found {returns}")
         _expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")

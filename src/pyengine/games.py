@@ -23,8 +23,10 @@ __all__ = [
     "PythonState",
     "State",
     "as_game",
+    "can_be_compared",
     "can_be_recognised",
     "game_of",
+    "has_own",
     "load_game",
     "refuse_text",
     "registered_games",
@@ -42,9 +44,10 @@ _LARGEST_INT = 2**31 - 1  # that the engine counts with
 class PythonState(Protocol):
     """What the engine needs of a state of a Python game.
 
-    Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__`` and
-    ``__hash__``, without which a search tree is continued after ``Engine.advance`` alone, by what
-    planes and text show;
+    Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__``, without which
+    a search tree is continued after ``Engine.advance`` alone, by what planes and text show;
+    ``__eq__`` and ``__hash__``, by which :func:`~pyengine.solve` recognises positions (states that
+    are ``==`` must have the same future);
     ``action_to_string(action)``; ``__str__``; ``observation_tensor()``, numbers of the game's
     ``observation_tensor_shape``, seen by the player to move.
     """
@@ -458,6 +461,16 @@ def _read_state(game: Game, text: str) -> State:
     return game.deserialize_state(text)
 
 
+def has_own(state: Any, method: str) -> bool:
+    """Return whether a state's type has its own method, not the one that every object inherits."""
+    return getattr(type(state), method) not in (None, getattr(object, method))
+
+
+def can_be_compared(state: Any) -> bool:
+    """Return whether a user's state has both ``__eq__`` and ``__hash__``."""
+    return has_own(state, "__eq__") and has_own(state, "__hash__")
+
+
 def can_be_recognised(game: Game, state: Any) -> bool:
     """Return whether the engine can tell that a state is one that it knows.
 
@@ -465,13 +478,8 @@ def can_be_recognised(game: Game, state: Any) -> bool:
     """
     if isinstance(state, State) or hasattr(state, "history"):
         return True
-    own = any(
-        getattr(type(state), method) is not getattr(object, method) for method in _TELLING_METHODS
-    )
+    own = has_own(state, "__eq__") or has_own(state, "__str__")
     return own or math.prod(game.observation_shape) > 0
-
-
-_TELLING_METHODS = ("__eq__", "__str__")
 
 
 def game_of(state: Any, caller: str) -> Any:

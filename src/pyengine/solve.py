@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import sys
 from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
 from typing import Any
 
 from pyengine import _core, machine
 from pyengine.arguments import check_flag, in_one_line, number
 from pyengine.errors import ConfigError
-from pyengine.evaluators import RolloutEvaluator
-from pyengine.games import as_game, game_of, load_game
+from pyengine.games import as_game, can_be_compared, game_of, load_game
 from pyengine.integers import integer
 
 __all__ = ["SolveResult", "Solver", "minimax", "solve"]
+
+_MOST_PARTS = 10_000  # of a state, looked at for its size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +27,10 @@ class SolveResult:
     Attributes:
         value: for the player to move: the outcome with best play, 1 a win, 0 a draw, -1 a loss (a
             user's game: its return, scaled to [-1, 1]); with ``score=True`` the margin.
-        action: a best move; where ``exact`` is False, the best one so far.
+        action: a best move; where ``exact`` is False, the best one so far; None where the search
+            was stopped before it knew any.
         pv: best moves of both players, to the end of the game where ``exact``; begins with
-            ``action``.
+            ``action``; empty where that is None.
         exact: whether the value is certain; False when a limit cut the search off.
         depth: plies that were searched; where ``exact``, the length of ``pv``.
         nodes: positions visited.
@@ -35,7 +39,7 @@ class SolveResult:
     """
 
     value: float
-    action: int
+    action: int | None
     pv: list[int]
     exact: bool
     depth: int
@@ -52,7 +56,9 @@ class Solver:
     Args:
         game: a :class:`~pyengine.Game`, a name such as ``"othello"``, a Python game or a
             ``pyspiel`` game.
-        table_mb: MiB of the transposition table, a hard limit; at least one entry's 64 bytes.
+        table_mb: MiB of the transposition table, a hard limit; at least one entry's 64 bytes. Of a
+            user's game it includes the states that are kept to recognise positions, each counted
+            with the size of the initial one.
         threads: worker threads, the calling one included; 0 = all cores that the process may use.
             A user's game is solved by one.
 
@@ -62,7 +68,9 @@ class Solver:
 
     Negamax with principal-variation search and a transposition table without locks. Connect Four
     and Othello on 8x8 have code of their own. Go's positions count together with the positions
-    before them, as superko asks.
+    before them, as superko asks. Positions of a user's game are recognised by the states' own
+    ``==`` and ``__hash__``; without both, a position is searched again for every order of moves
+    that leads to it.
 
     Example:
         >>> import pyengine
@@ -77,7 +85,9 @@ class Solver:
         self._game = load_game(game) if isinstance(game, str) else as_game(game)
         self._threads = min(integer("threads", threads, 0), 2**31 - 1) or machine.cores()
         try:
-            self._solver = _core.Solver(self._game, _table_bytes(table_mb))
+            self._solver = _core.Solver(
+                self._game, _table_bytes(table_mb), _state_bytes(self._game)
+            )
         except MemoryError:
             raise ConfigError(
                 f"table_mb: expected MiB for which there is memory, found {table_mb!r}"
@@ -114,28 +124,22 @@ class Solver:
                 a game without a margin; without a limit, a user's game that does not end within its
                 ``max_game_length``.
             EngineError: another call of this solver is running.
-            KeyboardInterrupt: after Ctrl-C, within 0.1 s.
+            KeyboardInterrupt: after Ctrl-C.
+
+        ``seconds``, Ctrl-C and :meth:`stop` are obeyed within 50 ms, or when the call of a user's
+        code that is running returns.
         """
         check_flag("score", score)
         limits = None if depth is None else min(integer("depth", depth, 1), 2**31 - 1)
-        time = _seconds(seconds)
-        if limits is None and time is None:
-            self._refuse_endless(state)
-        solved = self._solver.solve(state, limits, time, self._threads, bool(score))
+        solved = self._solver.solve(state, limits, _seconds(seconds), self._threads, bool(score))
         return SolveResult(**solved, state=state.clone())
-
-    def _refuse_endless(self, state: Any) -> None:
-        """Play a user's game once at random: without an end it would be searched for ever."""
-        goes_on = callable(getattr(state, "is_terminal", None)) and not state.is_terminal()
-        if goes_on and _core.unwrap_game(self._game) is not None:
-            RolloutEvaluator().evaluate([state], game=self._game)
 
     def stop(self) -> None:
         """End the call that is running in another thread, if one is, with what it has.
 
-        Its result has ``exact`` False. Without ``depth`` and ``seconds`` it knows nothing of the
-        value; the table keeps what was found, so that a short call with ``seconds`` tells the best
-        so far.
+        Its result has ``exact`` False, and ``action`` None unless a move is known. Without
+        ``depth`` and ``seconds`` it knows nothing of the value; the table keeps what was found, so
+        that a short call with ``seconds`` tells the best so far.
         """
         self._solver.stop()
 
@@ -168,7 +172,7 @@ def solve(
     Raises:
         ConfigError: a terminal state, a limit or table size out of range, ``score`` for a game
             without a margin.
-        KeyboardInterrupt: after Ctrl-C, within 0.1 s.
+        KeyboardInterrupt: after Ctrl-C.
 
     Example:
         >>> import pyengine
@@ -238,6 +242,33 @@ def _table_bytes(table_mb: float) -> int:
     expected = "MiB from 64 bytes (6.2e-5) to 2**24"
     size = number("table_mb", table_mb, expected, lambda given: 64 / 2**20 <= given <= 2**24)
     return int(size * 2**20)
+
+
+def _state_bytes(game: Any) -> int:
+    """Return the bytes of a state of a user's game, 0 where states cannot be recognised."""
+    own = _core.unwrap_game(game)
+    if own is None:
+        return 0
+    state = own.new_initial_state()
+    if not can_be_compared(state):
+        return 0
+    shared = _reachable(state.clone())
+    return sum(
+        sys.getsizeof(part, 0) for key, part in _reachable(state).items() if key not in shared
+    )
+
+
+def _reachable(state: Any) -> dict[int, Any]:
+    """Return the objects that a state is made of by their ids, at most some thousands."""
+    parts: dict[int, Any] = {}
+    waiting = [state]
+    while waiting and len(parts) < _MOST_PARTS:
+        part = waiting.pop()
+        if id(part) in parts or isinstance(part, type | ModuleType | FunctionType):
+            continue
+        parts[id(part)] = part
+        waiting.extend(gc.get_referents(part))
+    return parts
 
 
 def _seconds(seconds: Any) -> float | None:

@@ -87,7 +87,7 @@ def _record(state: State, result: SolveResult) -> dict[str, object]:
         "game": str(state.game),
         **fields,
         "state": state.serialize(),
-        "best": names[0],
+        "best": names[0] if names else None,
         "line": names,
     }
 
@@ -100,7 +100,7 @@ def _show(state: State, result: SolveResult, score: bool) -> None:
     lines = (
         ("value", value),
         ("exact", "yes" if result.exact else f"no, {result.depth} plies were searched"),
-        ("best", names[0]),
+        ("best", names[0] if names else "not known"),
         ("line", " ".join(names)),
         ("nodes", f"{result.nodes:,} in {result.seconds:.3f} s"),
     )

@@ -37,7 +37,7 @@ LinePosition<kWords> position_of(const LineBoard<kWords>& board, const Mnk& game
 }
 
 template <class P>
-Outline solved(const P& root) {
+auto solved(const P& root) {
   Table table(1U << 20);
   Plan plan;
   plan.deepens = P::kDeepens;
@@ -125,9 +125,7 @@ TEST_CASE("line games have the values that the games themselves give") {
     for (int i = 0; i < count; ++i) {
       const std::optional<Mnk> game = random_game(lines, empties, rng);
       if (!game) continue;
-      const int unit = solved(GamePosition<Mnk>(*game, 0)).score;
-      REQUIRE(unit % kOutcomeUnit == 0);
-      const int expected = unit / kOutcomeUnit;
+      const int expected = solved(GamePosition<Mnk>(*game, 0)).score;
       CAPTURE(game->to_string());
       CHECK(value_with_words<1>(lines, *game) == expected);
       CHECK(value_with_words<4>(lines, *game) == expected);
@@ -144,7 +142,7 @@ TEST_CASE("large boards of line games, near their end") {
       const std::optional<Mnk> game = random_game(lines, 8, rng);
       if (!game) continue;
       ++solved_games;
-      const int expected = solved(GamePosition<Mnk>(*game, 0)).score / kOutcomeUnit;
+      const int expected = solved(GamePosition<Mnk>(*game, 0)).score;
       CAPTURE(game->to_string());
       CHECK(value_with_words<6>(lines, *game) == expected);
     }
@@ -188,15 +186,15 @@ TEST_CASE("a win that is found within a limit of depth is exact") {
   Plan plan;
   plan.deepens = true;
   plan.depth = 3;
-  const Outline found =
+  const auto found =
       Run<LinePosition<4>>(table, plan, [] { return true; }).solve(position_of(board, game));
   CHECK(found.score == 1);
   CHECK(found.exact);
   CHECK(found.line.size() == 3);
   Table another(1U << 20);
-  const Outline slowly =
+  const auto slowly =
       Run<GamePosition<Mnk>>(another, plan, [] { return true; }).solve(GamePosition<Mnk>(game, 0));
-  CHECK(slowly.score == kOutcomeUnit);
+  CHECK(slowly.score == 1);
   CHECK(slowly.exact);
   CHECK(slowly.line.size() == 3);
 }

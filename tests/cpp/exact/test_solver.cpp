@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -17,6 +18,7 @@
 #include "exact/alphabeta/run.h"
 #include "exact/alphabeta/solver.h"
 #include "games/any/registry.h"
+#include "twice_game.h"
 
 namespace pyengine {
 namespace {
@@ -92,7 +94,6 @@ TEST_CASE("the solver equals plain minimax, and its line leads to the value") {
       CHECK(found.value == minimax(state.position()));
       CHECK(found.exact);
       REQUIRE(!found.pv.empty());
-      CHECK(found.action == found.pv.front());
       CHECK(outcome_of_line(state, found.pv) == found.value);
     }
   }
@@ -184,11 +185,11 @@ TEST_CASE("a limit gives the best move so far, and says that it is not exact") {
     CHECK(!found.exact);
     CHECK(found.depth == depth);
     CHECK(found.value == 0.0);
-    CHECK(start.position().is_legal(found.action));
+    REQUIRE(!found.pv.empty());
+    CHECK(start.position().is_legal(found.pv.front()));
   }
   const SolveResult found = solver.solve(start, {.seconds = 0.02}, go_on);
   CHECK(!found.exact);
-  CHECK(start.position().is_legal(found.action));
 }
 
 TEST_CASE("an exact result has a best move, wherever the search for the line is stopped") {
@@ -233,6 +234,50 @@ TEST_CASE("poll ends the search, by false with what there is and by throwing wit
   const auto fail = []() -> bool { throw std::runtime_error("stop"); };
   CHECK_THROWS_AS(solver.solve(State(game), {.threads = 2}, fail), std::runtime_error);
   CHECK(solver.solve(State(game), {.depth = 1}, go_on).depth == 1);  // and it works again
+}
+
+TEST_CASE("a search that is stopped before it knows a move has none") {
+  for (const char* name : {"connect_four", "othello", "gomoku", "go"}) {
+    const auto game = load_game(name);
+    Solver solver(game, kTable);
+    const SolveResult found = solver.solve(State(game), {}, [] { return false; });
+    CAPTURE(name);
+    CHECK(found.pv.empty());
+    CHECK(!found.exact);
+  }
+}
+
+TEST_CASE("the processor works for at most 50 ms between two polls, also on large boards") {
+  for (const char* name : {"mnk(rows=19,columns=19,k=5)", "gomoku", "go", "othello", "connect_four",
+                           "gomoku(rule=standard)"}) {
+    const auto game = game_of(name);
+    Solver solver(game, kTable);
+    std::clock_t last = std::clock();
+    std::clock_t longest = 0;
+    std::clock_t total = 0;
+    static_cast<void>(solver.solve(State(game), {}, [&] {
+      const std::clock_t now = std::clock();
+      longest = std::max(longest, now - last);
+      total += now - last;
+      last = now;
+      return total < CLOCKS_PER_SEC / 5;
+    }));
+    CAPTURE(name);
+    CHECK(static_cast<double>(longest) / CLOCKS_PER_SEC < 0.05);
+  }
+}
+
+TEST_CASE("a user's game in which players move twice has the value of plain minimax") {
+  const auto game = search_test::twice_game();
+  Solver solver(game, kTable, 100);
+  Rng rng(5);
+  for (int i = 0; i < 20; ++i) {
+    const State state = random_state(game, 5, rng);
+    const SolveResult found = solver.solve(state, {}, go_on);
+    CHECK(found.value == minimax(state.position()));
+    CHECK(found.exact);
+    CHECK(outcome_of_line(state, found.pv) == found.value);
+  }
 }
 
 TEST_CASE("bad input is refused by name") {

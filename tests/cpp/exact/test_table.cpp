@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,8 @@ bool is_right(const Found& found, std::uint64_t key) {
 }
 
 std::uint64_t key_of(std::uint64_t number) { return mix64(number); }
+
+void look_at_nothing() {}
 
 TEST_CASE("a table gives back what was stored, scores of both signs and no action too") {
   Table table(1U << 16);
@@ -53,7 +56,7 @@ TEST_CASE("a table that grows keeps what it has") {
   constexpr std::uint64_t kStored = 4000;
   Table table(64U << 20);
   for (std::uint64_t i = 0; i < kStored; ++i) table.store(key_of(i), found_for(key_of(i)), 1);
-  table.expect(std::uint64_t{1} << 40);
+  table.expect(std::uint64_t{1} << 40, look_at_nothing);
   std::uint64_t kept = 0;
   for (std::uint64_t i = 0; i < kStored; ++i) {
     const auto found = table.find(key_of(i));
@@ -70,12 +73,28 @@ TEST_CASE("a table takes room for what one search stores, not for many small one
   const std::uint64_t before = table.bytes_in_use();
   for (int search = 0; search < 1000; ++search) {
     table.begin_search();
-    table.expect(kSmall);
+    table.expect(kSmall, look_at_nothing);
   }
   CHECK(table.bytes_in_use() == before);
-  for (int part = 0; part < 1000; ++part) table.expect(kSmall);
+  for (int part = 0; part < 1000; ++part) table.expect(kSmall, look_at_nothing);
   CHECK(table.bytes_in_use() > before);
   CHECK(table.bytes_in_use() <= table.bytes());
+}
+
+TEST_CASE("a table that is stopped while it grows gives back nothing wrong, and grows later") {
+  constexpr std::uint64_t kStored = 4000;
+  Table table(64U << 20);
+  for (std::uint64_t i = 0; i < kStored; ++i) table.store(key_of(i), found_for(key_of(i)), 1);
+  const std::uint64_t before = table.bytes_in_use();
+  const auto stop = [] { throw std::runtime_error("stop"); };
+  CHECK_THROWS_AS(table.expect(std::uint64_t{1} << 40, stop), std::runtime_error);
+  CHECK(table.bytes_in_use() == before);
+  table.expect(1, look_at_nothing);
+  CHECK(table.bytes_in_use() == table.bytes());
+  for (std::uint64_t i = 0; i < kStored; ++i) {
+    const auto found = table.find(key_of(i));
+    CHECK((!found || is_right(*found, key_of(i))));
+  }
 }
 
 TEST_CASE("a full bucket gives up what cost least, and what an earlier search has left first") {
@@ -107,7 +126,7 @@ TEST_SUITE("concurrent") {
           const std::uint64_t other = key_of(i);
           const auto found = table.find(other);
           if (found && !is_right(*found, other)) ++wrong;
-          if (t == 0 && i % 5000 == 0) table.expect(40000);
+          if (t == 0 && i % 5000 == 0) table.expect(40000, look_at_nothing);
         }
       });
     }

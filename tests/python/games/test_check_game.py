@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from toy_games import Pairs, ToyGame, ToyState
+from toy_games import Matches, Pairs, ToyGame, ToyState
 
 OURS = [
     "tic_tac_toe",
@@ -337,6 +337,7 @@ def test_what_a_game_does_without_is_listed_with_its_cost() -> None:
     report = pyengine.check_game(ToyGame(Pairs), games=1)
     assert report.ok
     assert [line.split(":")[0] for line in report.without] == [
+        "__eq__ and __hash__",
         "observation_tensor()",
         "__str__",
         "action_to_string()",
@@ -357,6 +358,25 @@ def test_a_state_without_a_past_is_listed() -> None:
     Seven.__str__ = lambda self: f"at {self.point}"  # type: ignore[method-assign]
     report = pyengine.check_game(ToyGame(Seven), games=1)
     assert "continued only after Engine.advance" in report.without[0]
+
+
+def test_equal_states_with_different_futures_are_a_broken_promise() -> None:
+    class Forgetful(Matches):
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Forgetful) and len(self.moves) == len(other.moves)
+
+        def __hash__(self) -> int:
+            return len(self.moves)
+
+    report = pyengine.check_game(ToyGame(Forgetful))
+    assert "states that are == must have the same future" in report.message
+
+
+def test_a_max_utility_far_above_the_returns_is_listed() -> None:
+    game: Any = ToyGame(Pairs)
+    game.max_utility = 1e9
+    report = pyengine.check_game(game, games=30)
+    assert any(line.startswith("a max_utility near its returns (1e+09") for line in report.without)
 
 
 def test_symmetries_that_the_start_does_not_have_are_named_not_blamed() -> None:

@@ -28,6 +28,7 @@ class ConnectFourPosition {
   using Bits = std::uint64_t;
 
  public:
+  using Score = int;
   static constexpr bool kKeepsHistory = false;
   static constexpr bool kLooksUpChildren = true;
   static constexpr bool kKeyIsCheap = true;

@@ -1,53 +1,22 @@
 /// Any game of the engine for the alpha-beta search, as its own code plays it: slower than a
-/// position that is made for the search, and right for every game, a user's too.
+/// position that is made for the search, and right for every game.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
-#include <utility>
-#include <vector>
 
+#include "exact/alphabeta/listed_moves.h"
 #include "exact/alphabeta/position.h"
 #include "games/common/hashing.h"
 #include "games/game.h"
 
 namespace pyengine::alphabeta {
 
-/// Scores of a game whose outcomes may be fractions.
-inline constexpr int kOutcomeUnit = 1 << 20;
-
-/// Moves with their order, in lists that are reused.
-class ListedMoves {
- public:
-  [[nodiscard]] int size() const noexcept { return legal_.size(); }
-  [[nodiscard]] int& order(int i) noexcept { return moves_[static_cast<std::size_t>(i)].order; }
-  [[nodiscard]] Action action(int i) const noexcept {
-    return moves_[static_cast<std::size_t>(i)].action;
-  }
-  void swap(int i, int j) noexcept {
-    std::swap(moves_[static_cast<std::size_t>(i)], moves_[static_cast<std::size_t>(j)]);
-  }
-  /// The legal actions, which the caller has written to legal().
-  void adopt() {
-    moves_.clear();
-    for (const ActionId action : legal_) moves_.push_back({action, 0});
-  }
-  [[nodiscard]] ActionList& legal() noexcept { return legal_; }
-
- private:
-  struct Move {
-    ActionId action = 0;
-    int order = 0;
-  };
-  ActionList legal_;
-  std::vector<Move> moves_;
-};
-
-/// The score is the outcome for the player to move, in units of 1 / kOutcomeUnit.
+/// The score is the outcome for the player to move: 1, 0 or -1.
 template <Game G>
 class GamePosition {
  public:
+  using Score = int;
   static constexpr bool kKeepsHistory = true;
   static constexpr bool kLooksUpChildren = false;
   static constexpr bool kKeyIsCheap = false;
@@ -66,21 +35,18 @@ class GamePosition {
 
   [[nodiscard]] std::optional<int> over() const {
     const std::optional<Outcome> outcome = game_.outcome();
-    check();
     if (!outcome) return std::nullopt;
-    return static_cast<int>(
-        std::lround(static_cast<double>(outcome->for_player(mover_)) * kOutcomeUnit));
+    return static_cast<int>(outcome->for_player(mover_));
   }
   [[nodiscard]] std::optional<int> known(const Question&, Children&, std::uint64_t&) const {
     return over();
   }
   [[nodiscard]] Bounds bounds(const Question&) const noexcept { return range(); }
-  [[nodiscard]] Bounds range() const noexcept { return {-kOutcomeUnit, kOutcomeUnit}; }
+  [[nodiscard]] Bounds range() const noexcept { return {-1, 1}; }
 
   void list(const Question&, Children& children, std::uint64_t&) const {
     children.legal().clear();
     game_.legal_actions(children.legal());
-    check();
     children.adopt();
   }
   [[nodiscard]] std::optional<int> known_by_children(const Question&, Children&) const noexcept {
@@ -90,7 +56,6 @@ class GamePosition {
   void play(const Children& children, int i, GamePosition& next) const {
     next.game_ = game_;
     next.game_.play(children.action(i));
-    next.check();
     next.past_ = remembers() ? past_ + mix64(game_.hash()) : 0;
     // Once the game is over nobody is to move: the score is then the other player's.
     next.mover_ = next.game_.outcome() ? 1 - mover_ : next.game_.to_move();
@@ -111,9 +76,6 @@ class GamePosition {
 
  private:
   [[nodiscard]] static constexpr bool remembers() noexcept { return HasKo<G>; }
-  void check() const {
-    if constexpr (CanFail<G>) game_.rethrow_if_failed();
-  }
 
   G game_{};
   std::uint64_t past_ = 0;

@@ -21,6 +21,7 @@ class LinePosition {
   using Points = typename Board::Points;
 
  public:
+  using Score = int;
   static constexpr bool kKeepsHistory = false;
   static constexpr bool kLooksUpChildren = false;
   static constexpr bool kKeyIsCheap = false;

@@ -15,6 +15,7 @@ namespace pyengine::alphabeta {
 /// The score is the difference of discs, empty points counted for the winner.
 class OthelloPosition {
  public:
+  using Score = int;
   static constexpr bool kKeepsHistory = false;
   static constexpr bool kLooksUpChildren = true;
   static constexpr bool kKeyIsCheap = false;

@@ -2,7 +2,8 @@
 /// or is searched as it is (game_position.h).
 ///
 /// A score is a whole number for the player to move. What a score means is the position's affair:
-/// the search compares, negates and stores it, and needs it to fit 24 bits.
+/// the search compares, negates and stores it. It fits 24 bits; a position with wider ones gives
+/// them numbers of 24 bits for the table (entry_of() and score_of(), see user_position.h).
 #pragma once
 
 #include <concepts>
@@ -15,31 +16,39 @@
 namespace pyengine::alphabeta {
 
 /// Less than every score; its negative is more than every score.
-inline constexpr int kNoScore = -(1 << 22);
+template <class Score>
+inline constexpr Score kNoScoreOf = -std::numeric_limits<Score>::max();
+template <>
+inline constexpr int kNoScoreOf<int> = -(1 << 22);
+inline constexpr int kNoScore = kNoScoreOf<int>;
 
 /// Scores between which the value lies, both included.
-struct Bounds {
-  int low = 0;
-  int high = 0;
+template <class Score>
+struct BasicBounds {
+  Score low = 0;
+  Score high = 0;
 };
+using Bounds = BasicBounds<int>;
 
 /// Of a search without a limit: no position is cut off.
 inline constexpr int kWholeGame = 255;
 
 /// What a position may know before it lists its moves.
-struct Question {
-  int alpha = 0;
-  int beta = 0;
+template <class Score>
+struct BasicQuestion {
+  Score alpha = 0;
+  Score beta = 0;
   int depth = kWholeGame;  ///< plies left, kWholeGame = all
-  [[nodiscard]] bool is_null_window() const noexcept { return beta - alpha == 1; }
+  [[nodiscard]] bool is_null_window() const noexcept { return alpha + 1 == beta; }
 };
+using Question = BasicQuestion<int>;
 
 /// Children are listed with an order: the larger, the sooner they are tried. `Children` is a list
 /// that is reused; child_action() names the move. play() writes the child's position.
 template <class P>
-concept SolverPosition = std::copyable<P> &&
-    requires(const P position, P next, typename P::Children& children, const Question& question,
-             std::uint64_t& nodes, int place) {
+concept SolverPosition = std::copyable<P> && std::signed_integral<typename P::Score> &&
+    requires(const P position, P next, typename P::Children& children,
+             const BasicQuestion<typename P::Score>& question, std::uint64_t& nodes, int place) {
       { children.size() } -> std::convertible_to<int>;
       { children.order(place) } -> std::same_as<int&>;
       { children.swap(place, place) };
@@ -48,19 +57,23 @@ concept SolverPosition = std::copyable<P> &&
       /// Lists the moves; none where the game is over.
       { position.list(question, children, nodes) };
       /// Asked once they are listed: a score that answers the question, by bounds of the children.
-      { position.known_by_children(question, children) } -> std::same_as<std::optional<int>>;
+      {
+        position.known_by_children(question, children)
+      } -> std::same_as<std::optional<typename P::Score>>;
       /// Lists the moves, also those that list() leaves out because others are as good.
       { position.list_all(children, nodes) };
       /// Whether the same player moves at `next`, which a move led to.
       { position.same_mover(next) } -> std::convertible_to<bool>;
       /// The score where the game is over.
-      { position.over() } -> std::same_as<std::optional<int>>;
+      { position.over() } -> std::same_as<std::optional<typename P::Score>>;
       /// Asked at every node before anything else, of a position that a listed move led to: a score
       /// that answers the question. `children` are at its disposal; list() may rely on it.
-      { position.known(question, children, nodes) } -> std::same_as<std::optional<int>>;
-      { position.bounds(question) } -> std::same_as<Bounds>;
+      {
+        position.known(question, children, nodes)
+      } -> std::same_as<std::optional<typename P::Score>>;
+      { position.bounds(question) } -> std::same_as<BasicBounds<typename P::Score>>;
       /// All that the value may be, in this game.
-      { position.range() } -> std::same_as<Bounds>;
+      { position.range() } -> std::same_as<BasicBounds<typename P::Score>>;
       /// Where a limit of depth cuts the search off.
       { position.estimate() } -> std::convertible_to<int>;
       /// Equal for positions that have the same value and moves, different for others.

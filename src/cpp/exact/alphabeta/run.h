@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,8 +27,9 @@ struct Plan {
 };
 
 /// What was found. `line`: best moves of both players as far as they are known.
+template <class Score>
 struct Outline {
-  int score = 0;
+  Score score = 0;
   int depth = 0;       ///< plies of the last search that was completed
   bool exact = false;  ///< of the game, not of a limit
   std::vector<Action> line;
@@ -36,90 +39,106 @@ struct Outline {
 template <SolverPosition P>
 class Run {
  public:
+  using Score = typename P::Score;
+  using Bounds = BasicBounds<Score>;
+
   /// `poll`: on the calling thread; false ends the search with what it has. It may throw.
   Run(Table& table, const Plan& plan, std::function<bool()> poll)
       : shared_(table), plan_(plan), poll_(std::move(poll)) {
     table.begin_search();
   }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() { end_helpers(); }
 
   /// `root` is not over.
-  Outline solve(const P& root) {
-    Search<P> search(shared_, [this, &root] { ask(root); });
-    Outline found;
+  Outline<Score> solve(const P& root) {
+    Search<P> search(shared_, [this, &root] { look(root); });
+    Outline<Score> found;
+    RootMove best;
     try {
-      found = drive(search, root);
-      const Action best = search.root_action();  // before line_of(), which searches other roots
-      const bool is_shown = search.root_action_is_shown();
-      if (found.exact && plan_.line) {
-        found.line = line_of(search, root, found);
-        // Bounds tell the value without a move, and a limit may come before one is found.
-        found.exact = is_shown || !found.line.empty();
-      }
-      if (found.line.empty()) found.line.assign(1, best == kNoAction ? any_move(root) : best);
-    } catch (...) {
-      end_helpers();
-      throw;
+      deepen(search, root, found);
+      best = search.root_move();  // before find_line(), which searches other roots
+      if (found.exact && plan_.line) find_line(search, root, found);
+    } catch (const Stopped&) {
+      if (!found.exact) best = search.root_move();
     }
     end_helpers();
-    search.tell_table();
+    // Bounds tell the value without a move, and a limit may come before one is found.
+    if (plan_.line) found.exact &= best.is_shown || !found.line.empty();
+    if (found.line.empty() && best.action != kNoAction) found.line.assign(1, best.action);
     found.nodes = search.nodes() + helper_nodes_.load(std::memory_order_relaxed);
     return found;
   }
 
  private:
-  void ask(const P& root) {
-    if (!poll_()) shared_.stop.store(true, std::memory_order_relaxed);
-    // A small search ends before a thread has begun.
-    constexpr int kPollsBeforeHelp = 20;
-    if (++polls_ == kPollsBeforeHelp) start_helpers(root);
-  }
+  using Clock = std::chrono::steady_clock;
+  /// A small search ends before a thread has begun.
+  static constexpr Clock::duration kAlone = std::chrono::milliseconds(2);
 
-  void start_helpers(const P& root) {
-    if (plan_.threads == 1) return;
-    shared_.busy.open();
-    shared_.threads.store(plan_.threads, std::memory_order_relaxed);
-    for (int i = 1; i < plan_.threads; ++i) {
-      helpers_.emplace_back([this, root] {
-        Search<P> search(shared_, nullptr);
-        try {
-          static_cast<void>(drive(search, root));
-        } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
-          // The calling thread goes on alone.
-        }
-        helper_nodes_.fetch_add(search.nodes(), std::memory_order_relaxed);
-      });
+  void look(const P& root) {
+    if (!poll_()) {
+      shared_.stop.store(true, std::memory_order_relaxed);
+      throw Stopped();
+    }
+    if (plan_.threads > 1 && Clock::now() - begun_ > kAlone) {
+      start_helpers(root);
     }
   }
 
+  void start_helpers(const P& root) {
+    shared_.busy.open();
+    shared_.threads.store(plan_.threads, std::memory_order_relaxed);
+    try {
+      for (int i = 1; i < plan_.threads; ++i) helpers_.emplace_back([this, root] { help(root); });
+    } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch)
+      // The system has no more threads.
+    }
+    plan_.threads = 1;  // once
+  }
+
+  void help(const P& root) {
+    Search<P> search(shared_, nullptr);
+    Outline<Score> found;
+    try {
+      deepen(search, root, found);
+    } catch (const Stopped&) {         // NOLINT(bugprone-empty-catch)
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+      // The calling thread goes on alone.
+    }
+    helper_nodes_.fetch_add(search.nodes(), std::memory_order_relaxed);
+  }
+
   void end_helpers() noexcept {
+    if (helpers_.empty()) return;
     shared_.stop.store(true, std::memory_order_relaxed);
     for (std::thread& helper : helpers_) helper.join();
     helpers_.clear();
   }
 
-  /// All threads do the same and meet in the table.
-  Outline drive(Search<P>& search, const P& root) {
+  /// All threads do the same and meet in the table. `found` is always what is known so far.
+  void deepen(Search<P>& search, const P& root, Outline<Score>& found) {
     const int last = std::min(plan_.depth, kWholeGame);
-    Outline found;
     for (int depth = plan_.deepens ? 1 : last;; ++depth) {
       const std::uint64_t horizon = search.horizon();
       search.begin_depth();
-      const int score = at_depth(search, root, depth, found);
-      if (search.stopped()) return found;
-      found.score = score;
+      found.score = at_depth(search, root, depth, found);
       found.depth = depth;
-      found.exact = search.horizon() == horizon || search.is_proof(root, score);
-      if (found.exact || depth == last) return found;
+      found.exact = search.horizon() == horizon || search.is_proof(root, found.score);
+      if (found.exact || depth == last) return;
     }
   }
 
-  int at_depth(Search<P>& search, const P& root, int depth, const Outline& before) {
+  Score at_depth(Search<P>& search, const P& root, int depth, const Outline<Score>& before) {
     if (P::kHasMargin && !plan_.margin) {
-      const int score = search.search(root, {-1, 1, depth});
+      const Score score = search.search(root, {-1, 1, depth});
       return score > 0 ? 1 : score < 0 ? -1 : 0;
     }
-    if (P::kNullWindows) return by_null_windows(search, root, depth);
-    return by_aspiration(search, root, depth, before);
+    if constexpr (P::kNullWindows) {
+      return by_null_windows(search, root, depth);
+    } else {
+      return by_aspiration(search, root, depth, before);
+    }
   }
 
   /// Halves what the score may be [Pons, "Solving Connect Four", 2015]. Scores far from a draw are
@@ -127,7 +146,7 @@ class Run {
   int by_null_windows(Search<P>& search, const P& root, int depth) {
     constexpr int kNear = 6;
     Bounds left = root.range();
-    while (left.low < left.high && !search.stopped()) {
+    while (left.low < left.high) {
       int middle = left.low + (left.high - left.low) / 2;
       if (left.low < -kNear && middle <= 0) {
         middle = std::min(middle, left.low / 2);
@@ -145,35 +164,23 @@ class Run {
   }
 
   /// A window round the score of the search before, which opens where the score is not in it.
-  int by_aspiration(Search<P>& search, const P& root, int depth, const Outline& before) {
+  Score by_aspiration(Search<P>& search, const P& root, int depth, const Outline<Score>& before) {
     const Bounds range = root.range();
-    std::int64_t half = before.depth == 0 ? std::int64_t{2} * range.high : 2;
-    for (;;) {
-      const auto alpha =
-          static_cast<int>(std::max<std::int64_t>(range.low - 1, before.score - half));
-      const auto beta =
-          static_cast<int>(std::min<std::int64_t>(range.high + 1, before.score + half));
-      const int score = search.search(root, {alpha, beta, depth});
-      const bool inside =
-          (score > alpha || alpha < range.low) && (score < beta || beta > range.high);
-      if (inside || search.stopped()) return score;
-      half *= 8;
+    for (const Score half : {2, 16, 0}) {  // 0: all that the score may be
+      if (half > 0 && before.depth == 0) continue;
+      const Score alpha = half > 0 ? std::max(range.low - 1, before.score - half) : range.low - 1;
+      const Score beta = half > 0 ? std::min(range.high + 1, before.score + half) : range.high + 1;
+      const Score score = search.search(root, {alpha, beta, depth});
+      if ((score > alpha || alpha < range.low) && (score < beta || beta > range.high)) return score;
     }
-  }
-
-  static Action any_move(const P& root) {
-    typename P::Children children;
-    std::uint64_t nodes = 0;
-    root.list_all(children, nodes);
-    return children.action(0);
+    return before.score;
   }
 
   /// Best moves to the end of the game. At each position the first move is taken that is shown to
   /// keep the score, within the plies in which it was found where that can be shown again; most of
   /// the proofs are in the table.
-  std::vector<Action> line_of(Search<P>& search, const P& root, const Outline& found) {
-    std::vector<Action> line;
-    int score = found.score;
+  void find_line(Search<P>& search, const P& root, Outline<Score>& found) {
+    Score score = found.score;
     int depth = found.depth;
     P position = root;
     P next{};
@@ -181,28 +188,27 @@ class Run {
     std::uint64_t nodes = 0;
     while (!position.over()) {
       position.list_all(children, nodes);
-      const int least = least_that_keeps(score);
+      const Score least = least_that_keeps(score);
       depth = depth == kWholeGame ? kWholeGame : std::max(0, depth - 1);
       int place = place_of_best(search, position, children, {least, depth}, next);
       if (place < 0) place = place_of_best(search, position, children, {least, kWholeGame}, next);
-      if (place < 0) break;  // stopped
-      line.push_back(children.action(place));
+      if (place < 0) return;  // two positions have one key
+      found.line.push_back(children.action(place));
       position.play(children, place, next);
       if (!position.same_mover(next)) score = -score;
       position = next;
     }
-    return line;
   }
 
   /// Of a sign, any score of that sign.
-  [[nodiscard]] int least_that_keeps(int score) const noexcept {
+  [[nodiscard]] Score least_that_keeps(Score score) const noexcept {
     const bool sign_only = P::kHasMargin && !plan_.margin;
-    return sign_only && score < 0 ? kNoScore + 1 : score;
+    return sign_only && score < 0 ? kNoScoreOf<Score> + 1 : score;
   }
 
   /// What is asked of a move: a score, shown within so many plies after it.
   struct Wanted {
-    int least;
+    Score least;
     int depth;
   };
 
@@ -223,8 +229,7 @@ class Run {
     for (int i = 0; i < children.size(); ++i) {
       position.play(children, i, next);
       const std::uint64_t horizon = search.horizon();
-      const int value = value_of(search, position, next, wanted);
-      if (search.stopped()) return -1;
+      const Score value = value_of(search, position, next, wanted);
       const bool is_shown = search.horizon() == horizon || search.is_proof(position, value);
       if (is_shown && value >= wanted.least) return i;
     }
@@ -232,13 +237,13 @@ class Run {
   }
 
   /// The score of a child that ends the game, for the player to move at `position`.
-  static std::optional<int> over_for_mover(const P& position, const P& next) {
-    const std::optional<int> over = next.over();
+  static std::optional<Score> over_for_mover(const P& position, const P& next) {
+    const std::optional<Score> over = next.over();
     return over && !position.same_mover(next) ? -*over : over;
   }
 
   /// The score of a child against the one that is wanted, for the player to move at `position`.
-  int value_of(Search<P>& search, const P& position, const P& next, const Wanted& wanted) {
+  Score value_of(Search<P>& search, const P& position, const P& next, const Wanted& wanted) {
     const auto& [least, depth] = wanted;
     if (const auto over = over_for_mover(position, next)) return *over;
     if (position.same_mover(next)) return search.search(next, {least - 1, least, depth});
@@ -250,7 +255,7 @@ class Run {
   std::function<bool()> poll_;
   std::vector<std::thread> helpers_;
   std::atomic<std::uint64_t> helper_nodes_{0};
-  int polls_ = 0;
+  Clock::time_point begun_ = Clock::now();
 };
 
 }  // namespace pyengine::alphabeta

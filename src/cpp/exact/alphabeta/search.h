@@ -1,6 +1,7 @@
 /// Negamax with alpha-beta, principal variations, a transposition table and marks for other
 /// threads: what one thread does, for any position. Fail-soft: the score is exact between alpha and
-/// beta, and a bound outside.
+/// beta, and a bound outside. A frame on the heap for each ply replaces recursion: no game is too
+/// long for a thread's stack.
 ///
 /// Sources: Knuth and Moore, "An analysis of alpha-beta pruning", 1975; Marsland and Campbell,
 /// "Parallel search of strongly ordered game trees", 1982 (principal variations); Plaat et al.,
@@ -8,157 +9,224 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "exact/alphabeta/busy.h"
+#include "exact/alphabeta/frame.h"
 #include "exact/alphabeta/history.h"
+#include "exact/alphabeta/poll_interval.h"
 #include "exact/alphabeta/position.h"
+#include "exact/alphabeta/shared.h"
 #include "exact/alphabeta/table.h"
 
 namespace pyengine::alphabeta {
 
-/// What the threads of a search share.
-struct Shared {
-  explicit Shared(Table& table_in) : table(table_in) {}
-  Table& table;
-  Busy busy;
-  std::atomic<bool> stop{false};  ///< what is found from now on means nothing
-  std::atomic<int> threads{1};
-};
-
 template <SolverPosition P>
 class Search {
  public:
-  /// `poll` is called now and then and may throw; it sets Shared::stop to end all threads.
-  Search(Shared& shared, std::function<void()> poll) : shared_(shared), poll_(std::move(poll)) {}
+  using Score = typename P::Score;
+  using Frame = SearchFrame<P>;
+  using Question = BasicQuestion<Score>;
+  using Bounds = BasicBounds<Score>;
 
-  /// The score of `position` within the window of `question`; 0 once stopped. `ply`: how deep
-  /// below the root.
-  int search(const P& position, Question question, int ply = 0) {
+  /// `look` is called every millisecond or so and may throw; none for a thread that only helps.
+  Search(Shared& shared, std::function<void()> look) : shared_(shared), look_(std::move(look)) {}
+
+  /// The score of `root` within the window of `question`. Throws Stopped.
+  Score search(const P& root, const Question& question) {
+    Score score{};
+    if (enter(root, question, 0, score)) return score;
+    bool has_score = false;  // `score` is that of the child for which the frame waits
+    for (int ply = 0; ply >= 0;) {
+      Frame& frame = *frames_[static_cast<std::size_t>(ply)];
+      const bool again = has_score && take(frame, score);
+      if (!again && !choose(frame)) {
+        score = leave(frame, ply--);
+        has_score = true;
+        continue;
+      }
+      has_score = enter(frame.next, question_of_child(frame), ply + 1, score);
+      if (!has_score) ++ply;
+    }
+    return score;
+  }
+
+  [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
+  /// The best move of the root in the last search that found one.
+  [[nodiscard]] const RootMove& root_move() const noexcept { return root_move_; }
+  /// What smaller depths have shown of the root's move counts no more; the move itself does.
+  void begin_depth() noexcept { root_move_.is_shown = false; }
+  /// Positions so far whose score comes from a limit of depth.
+  [[nodiscard]] std::uint64_t horizon() const noexcept { return horizon_; }
+  /// Whether a score cannot come from a limit of depth.
+  [[nodiscard]] static bool is_proof(const P& position, Score score) noexcept {
+    const Bounds range = position.range();
+    return P::kEndsAreProof && (score <= range.low || score >= range.high);
+  }
+
+ private:
+  /// Whether the score is known at once; else the frame of `ply` is ready for its children.
+  bool enter(const P& position, Question question, int ply, Score& score) {
     ++nodes_;
     const bool kept = position.is_kept();
     std::uint64_t key = 0;
     if constexpr (P::kKeyIsCheap) {
       if (kept) shared_.table.prefetch(key = position.key());
     }
-    if (const auto score = position.known(question, frame_at(ply).children, nodes_)) return *score;
+    Frame& frame = frame_at(ply);
+    if (const auto known = position.known(question, frame.children, nodes_)) {
+      score = *known;
+      return true;
+    }
     const Bounds bounds = position.bounds(question);
     question.alpha = std::max(question.alpha, bounds.low);
     question.beta = std::min(question.beta, bounds.high);
-    if (question.alpha >= question.beta) return question.alpha;
+    if (question.alpha >= question.beta) {
+      score = question.alpha;
+      return true;
+    }
     if constexpr (!P::kKeyIsCheap) key = position.key();
-    Action first = kNoAction;
+    frame.first = kNoAction;
     if (const auto found = kept ? shared_.table.find(key) : std::nullopt) {
-      first = found->action == kNoAction ? kNoAction : position.from_key(found->action);
-      if (const auto score = answer(*found, question)) {
-        if (ply == 0 && first != kNoAction) take_root_action(first, *score > question.alpha);
-        return *score;
+      frame.first = found->action == kNoAction ? kNoAction : position.from_key(found->action);
+      if (answers(position, *found, question, score)) {
+        if (ply == 0) take_root_move(frame.first, score > question.alpha);
+        return true;
       }
     }
     if (question.depth == 0) {
       ++horizon_;
-      return std::clamp(position.estimate(), bounds.low, bounds.high);
+      score = std::clamp<Score>(position.estimate(), bounds.low, bounds.high);
+      return true;
     }
-    return search_children(position, question, bounds, key, first, ply);
+    frame.position = &position;
+    frame.question = question;
+    frame.bounds = bounds;
+    frame.key = key;
+    frame.is_kept = kept;
+    return open(frame, ply, score);
   }
 
-  [[nodiscard]] std::uint64_t nodes() const noexcept { return nodes_; }
-  /// Tells the table how much was stored since it was last told; of one thread, for all.
-  void tell_table() noexcept {
-    const auto threads =
-        static_cast<std::uint64_t>(shared_.threads.load(std::memory_order_relaxed));
-    shared_.table.expect(threads * (stores_ - told_));
-    told_ = stores_;
-  }
-  /// The best move of the root in the last search that found one.
-  [[nodiscard]] Action root_action() const noexcept { return root_action_; }
-  /// What smaller depths have shown of the root's move counts no more; the move itself does.
-  void begin_depth() noexcept { root_action_is_shown_ = false; }
-  /// Whether it was shown to be better than some score, and not only the first one there was.
-  [[nodiscard]] bool root_action_is_shown() const noexcept { return root_action_is_shown_; }
-  /// Positions so far whose score comes from a limit of depth.
-  [[nodiscard]] std::uint64_t horizon() const noexcept { return horizon_; }
-  /// Whether a score cannot come from a limit of depth.
-  [[nodiscard]] static bool is_proof(const P& position, int score) noexcept {
-    const Bounds range = position.range();
-    return P::kEndsAreProof && (score <= range.low || score >= range.high);
-  }
-  [[nodiscard]] bool stopped() const noexcept {
-    return shared_.stop.load(std::memory_order_relaxed);
-  }
-
- private:
-  /// What a node needs while its children are searched; one for each ply.
-  struct Frame {
-    typename P::Children children;
-    P next{};
-    std::vector<int> later;  ///< places of children that another thread was searching
-  };
-
-  struct Best {
-    int score = kNoScore;
-    Action action = kNoAction;
-  };
-
-  void take_root_action(Action action, bool is_shown) noexcept {
-    if (!is_shown && root_action_ != kNoAction) return;
-    root_action_ = action;
-    root_action_is_shown_ |= is_shown;
+  /// Lists the children. Whether they tell the score before any is searched.
+  bool open(Frame& frame, int ply, Score& score) {
+    if (--nodes_to_poll_ <= 0) poll();
+    if (shared_.stop.load(std::memory_order_relaxed)) throw Stopped();
+    const P& position = *frame.position;
+    frame.nodes = nodes_;
+    frame.horizon = horizon_;
+    position.list(frame.question, frame.children, nodes_);
+    if (frame.children.size() == 0) {
+      score = position.over().value_or(frame.bounds.low);
+      return true;
+    }
+    if (const auto known = position.known_by_children(frame.question, frame.children)) {
+      score = *known;
+      return true;
+    }
+    rank(frame, ply);
+    const bool large = position.is_large(frame.question);
+    if (P::kLooksUpChildren && large && frame.question.is_null_window()) {
+      if (known_above(frame, score)) return true;
+    }
+    frame.marks = large && shared_.threads.load(std::memory_order_relaxed) > 1;
+    frame.best = {};
+    frame.tried = 0;
+    frame.later_tried = 0;
+    frame.later.clear();
+    return false;
   }
 
-  /// The score that the table has, if it answers the question; else narrows the window.
-  std::optional<int> answer(const Found& found, Question& question) noexcept {
-    if (found.depth < question.depth) return std::nullopt;
+  /// Plays the next child into `frame.next`; false where no other child can change the score.
+  bool choose(Frame& frame) {
+    if (frame.best.score >= frame.question.beta) return false;
+    const P& position = *frame.position;
+    while (frame.tried < frame.children.size()) {
+      const int place = frame.tried++;
+      frame.pick(place);
+      position.play(frame.children, place, frame.next);
+      if (frame.marks && place > 0 && shared_.busy.has(frame.next.key())) {
+        frame.later.push_back(place);
+        continue;
+      }
+      begin_child(frame, place);
+      return true;
+    }
+    if (frame.later_tried == frame.later.size()) return false;
+    const int place = frame.later[frame.later_tried++];
+    position.play(frame.children, place, frame.next);
+    begin_child(frame, place);
+    return true;
+  }
+
+  void begin_child(Frame& frame, int place) noexcept {
+    frame.place = place;
+    if (frame.marks) shared_.busy.add(frame.mark = frame.next.key());
+    const bool is_first = frame.best.action == kNoAction;
+    frame.low = std::max(frame.question.alpha, frame.best.score);
+    frame.high = is_first ? frame.question.beta : frame.low + 1;
+  }
+
+  [[nodiscard]] Question question_of_child(const Frame& frame) const noexcept {
+    const int depth = frame.question.depth;
+    const int left = depth == kWholeGame ? kWholeGame : depth - 1;
+    if (frame.position->same_mover(frame.next)) return {frame.low, frame.high, left};
+    return {-frame.high, -frame.low, left};
+  }
+
+  /// Takes the score of the child. Whether it is to be searched again with an open window.
+  bool take(Frame& frame, Score of_child) noexcept {
+    const Score score = frame.position->same_mover(frame.next) ? of_child : -of_child;
+    const Score beta = frame.question.beta;
+    if (frame.high < beta && score > frame.low && score < beta) {
+      frame.high = beta;
+      return true;
+    }
+    if (frame.marks) shared_.busy.remove(frame.mark);
+    if (score > frame.best.score) frame.best = {score, frame.children.action(frame.place)};
+    return false;
+  }
+
+  /// The score of a node whose children were searched.
+  Score leave(const Frame& frame, int ply) {
+    const auto& [score, action] = frame.best;
+    if (ply == 0) take_root_move(action, score > frame.question.alpha);
+    if (frame.is_kept) store(frame);
+    if constexpr (P::kKeepsHistory) {
+      if (score >= frame.question.beta) history_.add(action, ply, frame.question.depth);
+    }
+    return std::clamp(score, frame.bounds.low, frame.bounds.high);
+  }
+
+  void take_root_move(Action action, bool is_shown) noexcept {
+    if (action == kNoAction || (!is_shown && root_move_.action != kNoAction)) return;
+    root_move_ = {action, root_move_.is_shown || is_shown};
+  }
+
+  /// Whether what the table has answers the question.
+  bool answers(const P& position, const Found& found, const Question& question, Score& score) {
+    if (found.depth < question.depth) return false;
     const bool is_lower = found.bound != Bound::upper;
     const bool is_upper = found.bound != Bound::lower;
-    const bool answers = (is_lower && is_upper) || (is_lower && found.score >= question.beta) ||
-        (is_upper && found.score <= question.alpha);
-    if (answers) {
-      horizon_ += found.depth == kWholeGame ? 0 : 1;
-      return found.score;
+    score = score_in(position, found);
+    if ((!is_lower || !is_upper) && !(is_lower && score >= question.beta) &&
+        !(is_upper && score <= question.alpha)) {
+      return false;
     }
-    return std::nullopt;
+    horizon_ += found.depth == kWholeGame ? 0 : 1;
+    return true;
   }
 
-  int search_children(const P& position, const Question& question, const Bounds& bounds,
-                      std::uint64_t key, Action first, int ply) {
-    if (nodes_ >= next_poll_) ask();
-    if (stopped()) return 0;
-    const std::uint64_t nodes = nodes_;
-    const std::uint64_t horizon = horizon_;
-    Frame& frame = frame_at(ply);
-    position.list(question, frame.children, nodes_);
-    if (frame.children.size() == 0) return position.over().value_or(bounds.low);
-    if (const auto score = position.known_by_children(question, frame.children)) return *score;
-    rank(frame.children, first, ply);
-    const bool large = position.is_large(question);
-    if (P::kLooksUpChildren && large && question.is_null_window()) {
-      if (const auto score = known_above(position, frame, question)) return *score;
-    }
-    const Best best = try_children(position, frame, question, large, ply);
-    if (stopped()) return 0;
-    if (ply == 0) take_root_action(best.action, best.score > question.alpha);
-    if (position.is_kept()) {
-      const bool whole = horizon == horizon_ || is_proof(position, best.score);
-      store(position, key, best, first, question, whole, nodes_ - nodes);
-    }
-    if constexpr (P::kKeepsHistory) {
-      if (best.score >= question.beta) history_.add(best.action, ply, question.depth);
-    }
-    return std::clamp(best.score, bounds.low, bounds.high);
-  }
-
-  void rank(typename P::Children& children, Action first, int ply) noexcept {
+  void rank(Frame& frame, int ply) noexcept {
     constexpr int kFirst = 1 << 30;
+    typename P::Children& children = frame.children;
     for (int i = 0; i < children.size(); ++i) {
-      if (children.action(i) == first) {
+      if (children.action(i) == frame.first) {
         children.order(i) = kFirst;
       } else if constexpr (P::kKeepsHistory) {
         children.order(i) += history_.order(children.action(i), ply);
@@ -166,17 +234,9 @@ class Search {
     }
   }
 
-  /// Puts the best of the children from `place` on at `place`.
-  static void pick(typename P::Children& children, int place) noexcept {
-    int best = place;
-    for (int i = place + 1; i < children.size(); ++i) {
-      if (children.order(i) > children.order(best)) best = i;
-    }
-    if (best != place) children.swap(place, best);
-  }
-
-  /// The score by which the table knows some child to be above the window.
-  std::optional<int> known_above(const P& position, Frame& frame, const Question& question) {
+  /// Whether the table knows some child to be above the window, and its score.
+  bool known_above(Frame& frame, Score& score) {
+    const P& position = *frame.position;
     for (int i = 0; P::kKeyIsCheap && i < frame.children.size(); ++i) {
       position.play(frame.children, i, frame.next);
       shared_.table.prefetch(frame.next.key());
@@ -186,69 +246,27 @@ class Search {
       if (position.same_mover(frame.next)) continue;
       const auto found = shared_.table.find(frame.next.key());
       if (!found || found->bound == Bound::lower || found->depth != kWholeGame) continue;
-      if (-found->score >= question.beta) return -found->score;
+      score = -score_in(frame.next, *found);
+      if (score >= frame.question.beta) return true;
     }
-    return std::nullopt;
-  }
-
-  Best try_children(const P& position, Frame& frame, const Question& question, bool large,
-                    int ply) {
-    Best best;
-    const bool marks = large && shared_.threads.load(std::memory_order_relaxed) > 1;
-    frame.later.clear();
-    const int count = frame.children.size();
-    for (int i = 0; i < count && best.score < question.beta; ++i) {
-      pick(frame.children, i);
-      position.play(frame.children, i, frame.next);
-      if (marks && i > 0 && shared_.busy.has(frame.next.key())) {
-        frame.later.push_back(i);
-        continue;
-      }
-      try_child(position, frame, i, question, best, marks, ply);
-      if (stopped()) return best;
-    }
-    for (std::size_t k = 0; k < frame.later.size() && best.score < question.beta; ++k) {
-      const int i = frame.later[k];
-      position.play(frame.children, i, frame.next);
-      try_child(position, frame, i, question, best, marks, ply);
-      if (stopped()) return best;
-    }
-    return best;
-  }
-
-  void try_child(const P& position, Frame& frame, int place, const Question& question, Best& best,
-                 bool marks, int ply) {
-    const std::uint64_t mark = marks ? frame.next.key() : 0;
-    if (marks) shared_.busy.add(mark);
-    const int least = std::max(question.alpha, best.score);
-    const bool is_first = best.action == kNoAction;
-    int score = score_of(position, frame.next, least, is_first ? question.beta : least + 1,
-                         question.depth, ply);
-    if (!is_first && score > least && score < question.beta && !stopped()) {
-      score = score_of(position, frame.next, least, question.beta, question.depth, ply);
-    }
-    if (marks) shared_.busy.remove(mark);
-    if (score > best.score) best = {score, frame.children.action(place)};
-  }
-
-  /// The score of a child for the player to move at `position`.
-  int score_of(const P& position, const P& child, int alpha, int beta, int depth, int ply) {
-    const int left = depth == kWholeGame ? kWholeGame : depth - 1;
-    if (position.same_mover(child)) return search(child, {alpha, beta, left}, ply + 1);
-    return -search(child, {-beta, -alpha, left}, ply + 1);
+    return false;
   }
 
   /// Where no move is good enough, the one that was best before is kept.
-  void store(const P& position, std::uint64_t key, const Best& best, Action before,
-             const Question& question, bool whole, std::uint64_t nodes) noexcept {
-    const Bound bound = best.score >= question.beta ? Bound::lower
-        : best.score <= question.alpha              ? Bound::upper
-                                                    : Bound::exact;
-    const int depth = whole ? kWholeGame : question.depth;
-    const Action kept = bound == Bound::upper ? before : best.action;
+  void store(const Frame& frame) {
+    const P& position = *frame.position;
+    const Score score = frame.best.score;
+    const Bound bound = score >= frame.question.beta ? Bound::lower
+        : score <= frame.question.alpha              ? Bound::upper
+                                                     : Bound::exact;
+    const bool whole = frame.horizon == horizon_ || is_proof(position, score);
+    const int depth = whole ? kWholeGame : frame.question.depth;
+    const Action kept = bound == Bound::upper ? frame.first : frame.best.action;
     const Action action = kept == kNoAction ? kNoAction : position.in_key(kept);
-    ++stores_;
-    shared_.table.store(key, {best.score, bound, static_cast<std::uint8_t>(depth), action}, nodes);
+    shared_.table.store(
+        frame.key, {entry_of(position, score), bound, static_cast<std::uint8_t>(depth), action},
+        nodes_ - frame.nodes);
+    if (++stores_ == kStoresPerReport) report_stores();
   }
 
   Frame& frame_at(int ply) {
@@ -258,25 +276,32 @@ class Search {
     return *frames_[static_cast<std::size_t>(ply)];
   }
 
-  void ask() {
-    constexpr std::uint64_t kNodesPerPoll = 1024;
-    next_poll_ = nodes_ + kNodesPerPoll;
-    if (!poll_) return;
-    tell_table();
-    poll_();
+  void poll() {
+    nodes_to_poll_ = polls_.next();
+    if (look_) look_();
   }
 
+  /// Makes room in the table; of one thread, for all.
+  void report_stores() {
+    stores_ = 0;
+    if (!look_) return;
+    const auto threads =
+        static_cast<std::uint64_t>(shared_.threads.load(std::memory_order_relaxed));
+    shared_.table.expect(threads * kStoresPerReport, look_);
+  }
+
+  static constexpr std::uint64_t kStoresPerReport = 1024;
+
   Shared& shared_;
-  std::function<void()> poll_;
+  std::function<void()> look_;
   std::vector<std::unique_ptr<Frame>> frames_;
   History history_;
   std::uint64_t nodes_ = 0;
   std::uint64_t horizon_ = 0;
-  std::uint64_t next_poll_ = 0;
-  std::uint64_t stores_ = 0;
-  std::uint64_t told_ = 0;  ///< stores that the table knows of
-  Action root_action_ = kNoAction;
-  bool root_action_is_shown_ = false;
+  std::uint64_t stores_ = 0;  ///< that the table does not know of
+  PollInterval polls_;
+  int nodes_to_poll_ = 0;  ///< with children
+  RootMove root_move_;
 };
 
 }  // namespace pyengine::alphabeta

@@ -13,6 +13,7 @@
 #include "exact/alphabeta/line_position.h"
 #include "exact/alphabeta/othello_solver.h"
 #include "exact/alphabeta/run.h"
+#include "exact/alphabeta/user_position.h"
 #include "games/any/state_check.h"
 #include "games/list.h"
 
@@ -20,14 +21,15 @@ namespace pyengine {
 namespace {
 
 using alphabeta::kWholeGame;
-using alphabeta::Outline;
 using alphabeta::Plan;
+using Clock = std::chrono::steady_clock;
 
 /// What a call needs once the type of the position is known.
 struct Call {
   alphabeta::Table& table;
   Plan plan;
   std::function<bool()> poll;
+  alphabeta::UserMemory* user_memory = nullptr;  ///< of a user's game
 };
 
 /// Games whose points fill up one after the other, so that few empty points are a short game.
@@ -35,13 +37,16 @@ template <class G>
 inline constexpr bool kFillsUp = !HasKo<G> && !CanFail<G>;
 
 template <class P>
-SolveResult solve_position(const Call& call, const P& root, double unit) {
+SolveResult solve_position(const Call& call, const P& root) {
   Plan plan = call.plan;
   plan.deepens |= P::kDeepens;
-  const Outline found = alphabeta::Run<P>(call.table, plan, call.poll).solve(root);
+  const auto found = alphabeta::Run<P>(call.table, plan, call.poll).solve(root);
   SolveResult result;
-  result.value = found.score / unit;
-  if (!found.line.empty()) result.action = found.line.front();
+  if constexpr (requires { root.value_of(found.score); }) {
+    result.value = root.value_of(found.score);
+  } else {
+    result.value = found.score;
+  }
   result.pv = found.line;
   result.exact = found.exact;
   result.depth = found.exact ? static_cast<int>(found.line.size()) : found.depth;
@@ -53,10 +58,10 @@ SolveResult solve_game(const Call& call, const ConnectFour& game, const State*) 
   const auto [rows, columns] = game.params();
   if (rows == 6 && columns == 7) {
     using Board = alphabeta::FixedBoard<6, 7>;
-    return solve_position(call, alphabeta::ConnectFourPosition<Board>(game, {}), 1.0);
+    return solve_position(call, alphabeta::ConnectFourPosition<Board>(game, {}));
   }
-  return solve_position(
-      call, alphabeta::ConnectFourPosition<alphabeta::AnyBoard>(game, {rows, columns}), 1.0);
+  return solve_position(call,
+                        alphabeta::ConnectFourPosition<alphabeta::AnyBoard>(game, {rows, columns}));
 }
 
 /// The key of the positions before this one; superko forbids to make them again.
@@ -77,8 +82,7 @@ std::uint64_t past_of(const G& game, const State* state) {
 
 template <Game G>
 SolveResult solve_as_played(const Call& call, const G& game, const State* state) {
-  return solve_position(call, alphabeta::GamePosition<G>(game, past_of(game, state)),
-                        alphabeta::kOutcomeUnit);
+  return solve_position(call, alphabeta::GamePosition<G>(game, past_of(game, state)));
 }
 
 template <Game G>
@@ -88,7 +92,7 @@ SolveResult solve_game(const Call& call, const G& game, const State* state) {
 
 SolveResult solve_game(const Call& call, const Othello& game, const State* state) {
   if (game.params().board_size != 8) return solve_as_played(call, game, state);
-  return solve_position(call, alphabeta::OthelloPosition(game), 1.0);
+  return solve_position(call, alphabeta::OthelloPosition(game));
 }
 
 template <std::size_t kWords, Game G>
@@ -99,7 +103,7 @@ SolveResult solve_lines(const Call& call, const G& game, const alphabeta::LineGa
   const int mover = game.to_move();
   const alphabeta::LinePosition<kWords> root(board, board.points_of(stones[mover]),
                                              board.points_of(stones[1 - mover]));
-  return solve_position(call, root, 1.0);
+  return solve_position(call, root);
 }
 
 /// Words are as many as the board needs.
@@ -126,10 +130,23 @@ SolveResult solve_game(const Call& call, const Gomoku& game, const State* state)
 }
 
 /// A user's code is called by one thread, which holds what it needs.
-SolveResult solve_game(Call call, const ForeignPosition& game, const State* state) {
+SolveResult solve_game(Call call, const ForeignPosition& game, const State*) {
+  using alphabeta::Stopped;
   const ForeignPosition::WalkScope scope(game);
   call.plan.threads = 1;
-  return solve_as_played(call, game, state);
+  alphabeta::UserCall shared{
+      .rules = *game.params().rules, .memory = *call.user_memory, .look = [&call] {
+        if (!call.poll()) throw Stopped();
+      }};
+  try {
+    const alphabeta::UserPosition root(shared, game);
+    // Without a limit, a game that never ends would be searched for ever.
+    Rng rng;
+    if (!call.plan.deepens) root.play_to_an_end(rng);
+    return solve_position(call, root);
+  } catch (const Stopped&) {
+    return {};
+  }
 }
 
 /// `verb` with the position as what it is.
@@ -152,9 +169,8 @@ SolveResult solve_any(const Call& call, const State& state) {
 }
 
 /// Calls `poll` every 2 ms, and ends the search when its time is over.
-std::function<bool()> polled(const SolveLimits& limits, const std::function<bool()>& poll) {
-  using Clock = std::chrono::steady_clock;
-  const auto begun = Clock::now();
+std::function<bool()> polled(const SolveLimits& limits, Clock::time_point begun,
+                             const std::function<bool()>& poll) {
   const auto after = [begun](double seconds) {
     return begun +
         std::chrono::duration_cast<Clock::duration>(
@@ -169,6 +185,20 @@ std::function<bool()> polled(const SolveLimits& limits, const std::function<bool
     next = now + std::chrono::milliseconds(2);
     return poll();
   };
+}
+
+/// How many states a solver keeps: each with the two entries of the table that it is likely to
+/// fill.
+std::uint64_t states_in(std::uint64_t bytes, std::uint64_t state_bytes) noexcept {
+  constexpr std::uint64_t kEntries = 32;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 22;  // a call never pauses for all of them
+  return state_bytes == 0 ? 0 : std::min(kMost, bytes / (state_bytes + kEntries));
+}
+
+/// The rest; at least a bucket.
+std::uint64_t table_bytes_in(std::uint64_t bytes, std::uint64_t state_bytes) noexcept {
+  return std::max(std::min<std::uint64_t>(bytes, 64),
+                  bytes - states_in(bytes, state_bytes) * state_bytes);
 }
 
 void check_limits(const SolveLimits& limits) {
@@ -193,8 +223,14 @@ bool has_margin(const AnyGame& game) {
   return game.name() == Othello::kName && game.shape().rows == 8;
 }
 
-Solver::Solver(std::shared_ptr<const AnyGame> game, std::uint64_t table_bytes)
-    : game_(std::move(game)), table_(table_bytes) {}
+Solver::Solver(std::shared_ptr<const AnyGame> game, std::uint64_t bytes, std::uint64_t state_bytes)
+    : game_(std::move(game)), table_(table_bytes_in(bytes, state_bytes)) {
+  if (dynamic_cast<const ForeignGame*>(game_.get()) == nullptr) return;
+  const std::uint64_t states = std::max<std::uint64_t>(1, states_in(bytes, state_bytes));
+  user_memory_ = std::make_unique<alphabeta::UserMemory>(states);
+}
+
+Solver::~Solver() = default;
 
 void Solver::check(const State& state, const SolveLimits& limits) const {
   check_limits(limits);
@@ -211,14 +247,14 @@ SolveResult Solver::solve(const State& state, const SolveLimits& limits,
   const std::unique_lock lock(busy_, std::try_to_lock);
   if (!lock) throw EngineError("solve: this solver is solving; use another one");
   check(state, limits);
-  const auto begun = std::chrono::steady_clock::now();
   const Plan plan{.threads = limits.threads,
                   .margin = limits.score,
                   .deepens = limits.depth || limits.seconds,
                   .depth = limits.depth.value_or(kWholeGame)};
-  const Call call{table_, plan, polled(limits, poll)};
+  const Clock::time_point begun = limits.begun.value_or(Clock::now());
+  const Call call{table_, plan, polled(limits, begun, poll), user_memory_.get()};
   SolveResult result = solve_any(call, state);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  result.seconds = std::chrono::duration<double>(Clock::now() - begun).count();
   return result;
 }
 
@@ -226,6 +262,11 @@ void Solver::clear() {
   const std::unique_lock lock(busy_, std::try_to_lock);
   if (!lock) throw EngineError("clear: this solver is solving");
   table_.clear();
+  if (user_memory_) user_memory_->numbers.clear();
+}
+
+void Solver::for_each_state(const std::function<void(const ForeignState&)>& visit) const {
+  if (user_memory_) user_memory_->numbers.for_each(visit);
 }
 
 bool fills_up(const AnyPosition& position) {

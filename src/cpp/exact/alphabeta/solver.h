@@ -1,6 +1,7 @@
 /// Exact values by alpha-beta: what Python calls a Solver.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,18 +14,23 @@
 
 namespace pyengine {
 
+namespace alphabeta {
+struct UserMemory;
+}
+
 /// Limits of one call, and what is asked.
 struct SolveLimits {
   std::optional<int> depth = std::nullopt;       ///< plies, 1..254
   std::optional<double> seconds = std::nullopt;  ///< > 0
   int threads = 1;                               ///< >= 1, the calling one included
   bool score = false;  ///< the game's margin in place of win, draw and loss
+  /// When `seconds` began, if before the call.
+  std::optional<std::chrono::steady_clock::time_point> begun = std::nullopt;
 };
 
 struct SolveResult {
-  double value = 0.0;  ///< for the player to move: outcome in [-1, 1], or the margin
-  Action action = kNoAction;
-  std::vector<Action> pv;  ///< best moves of both players; at least `action`
+  double value = 0.0;      ///< for the player to move: outcome in [-1, 1], or the margin
+  std::vector<Action> pv;  ///< best moves of both players; empty where no move is known yet
   bool exact = false;
   int depth = 0;  ///< plies of the search; of an exact one, of the line
   std::uint64_t nodes = 0;
@@ -34,8 +40,11 @@ struct SolveResult {
 /// Keeps its table from call to call. One call at a time; a second throws EngineError.
 class Solver {
  public:
-  /// Throws ConfigError when the table has no room for a bucket of entries.
-  Solver(std::shared_ptr<const AnyGame> game, std::uint64_t table_bytes);
+  /// `bytes`: of the table, together with the states of a user's game that are kept to recognise
+  /// them, of `state_bytes` each; 0 where they cannot be. Throws ConfigError when the table has no
+  /// room for a bucket of entries.
+  Solver(std::shared_ptr<const AnyGame> game, std::uint64_t bytes, std::uint64_t state_bytes = 0);
+  ~Solver();
 
   [[nodiscard]] const std::shared_ptr<const AnyGame>& game() const noexcept { return game_; }
   /// `poll` is called on this thread about every 2 ms; false ends the call with what it has, and it
@@ -43,6 +52,8 @@ class Solver {
   SolveResult solve(const State& state, const SolveLimits& limits,
                     const std::function<bool()>& poll);
   void clear();
+  /// Calls `visit` for each state of a user's game that is kept; for a garbage collector.
+  void for_each_state(const std::function<void(const class ForeignState&)>& visit) const;
   [[nodiscard]] std::uint64_t table_bytes() const noexcept { return table_.bytes(); }
 
  private:
@@ -50,6 +61,7 @@ class Solver {
 
   std::shared_ptr<const AnyGame> game_;
   alphabeta::Table table_;
+  std::unique_ptr<alphabeta::UserMemory> user_memory_;  ///< of a user's game; its states hold game_
   std::mutex busy_;
 };
 
@@ -65,7 +77,7 @@ class EndgameSolver {
   EndgameSolver();
   /// The outcome for the player to move, of a position that fills_up() and is not over; nullopt
   /// where more than `most` of the board's `points` are empty, or once `goes_on` answers false,
-  /// which is asked every 1024 nodes.
+  /// which is asked every millisecond or so.
   std::optional<float> solve(const AnyPosition& position, int points, int most,
                              const std::function<bool()>& goes_on);
 

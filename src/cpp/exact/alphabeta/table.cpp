@@ -6,11 +6,13 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
 #include "base/error.h"
+#include "base/janitor.h"
 
 namespace pyengine::alphabeta {
 namespace {
@@ -24,6 +26,8 @@ constexpr std::uint64_t kGrowth = 2;
 constexpr std::uint64_t kStoresPerEntry = 2;
 constexpr std::size_t kLargePage = std::size_t{2} << 20;
 constexpr std::uint64_t kNoActionBits = 0xFFFF;
+constexpr std::uint64_t kBucketsPerLook = std::uint64_t{1} << 12;
+constexpr std::uint64_t kFreedAtOnce = std::uint64_t{32} << 20;  ///< bytes
 
 [[nodiscard]] constexpr std::uint64_t field(std::uint64_t data, int shift, int bits) noexcept {
   return data >> shift & ((std::uint64_t{1} << bits) - 1);
@@ -54,25 +58,44 @@ constexpr std::uint64_t kNoActionBits = 0xFFFF;
 
 }  // namespace
 
-void Table::Free::operator()(void* memory) const noexcept { std::free(memory); }
-
-Table::Table(std::uint64_t bytes)
-    : buckets_(bytes / sizeof(Bucket)), used_(std::min(buckets_, kFirstBuckets)) {
+Table::Table(std::uint64_t bytes) : buckets_(bytes / sizeof(Bucket)) {
   if (buckets_ == 0) {
     throw ConfigError("table: expected at least " + std::to_string(sizeof(Bucket)) +
                       " bytes, found " + std::to_string(bytes));
   }
+  allocate();
+}
+
+/// Leaves the table as it was where there is no memory.
+void Table::allocate() {
   // calloc() has pages of zeros from the system, which cost nothing until they are written. Where
   // the system gives large pages, a search that begins does not fault at every entry.
-  const std::size_t alignment = this->bytes() >= 2 * kLargePage ? kLargePage : sizeof(Bucket);
-  std::size_t room = this->bytes() + alignment;
-  memory_.reset(std::calloc(room, 1));
-  if (memory_ == nullptr) throw std::bad_alloc();
-  void* place = memory_.get();
-  first_ = static_cast<Bucket*>(std::align(alignment, this->bytes(), place, room));
+  const std::size_t alignment = bytes() >= 2 * kLargePage ? kLargePage : sizeof(Bucket);
+  std::size_t room = bytes() + alignment;
+  void* memory = std::calloc(room, 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  free_memory();
+  void* place = memory_ = memory;
+  first_ = static_cast<Bucket*>(std::align(alignment, bytes(), place, room));
+  used_.store(std::min(buckets_, kFirstBuckets), std::memory_order_relaxed);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  if (alignment == kLargePage) madvise(first_, this->bytes(), MADV_HUGEPAGE);
+  if (alignment == kLargePage) madvise(first_, bytes(), MADV_HUGEPAGE);
 #endif
+}
+
+/// The system takes some 0.1 ms to take back a MiB that was written.
+void Table::free_memory() noexcept {
+  void* memory = std::exchange(memory_, nullptr);
+  if (memory == nullptr) return;
+  if (bytes_in_use() <= kFreedAtOnce) {
+    std::free(memory);
+    return;
+  }
+  try {
+    run_in_background([memory] { std::free(memory); });
+  } catch (...) {
+    std::free(memory);
+  }
 }
 
 std::optional<Found> Table::find(std::uint64_t key) const noexcept {
@@ -105,21 +128,23 @@ void Table::store(std::uint64_t key, const Found& found, std::uint64_t nodes) no
   target->check.store(key ^ data, std::memory_order_relaxed);
 }
 
-void Table::expect(std::uint64_t stores) noexcept {
+void Table::expect(std::uint64_t stores, const std::function<void()>& look) {
   expected_ += stores;
   while (used_.load(std::memory_order_relaxed) < buckets_ &&
          expected_ > kStoresPerEntry * kWays * used_.load(std::memory_order_relaxed)) {
-    grow();
+    grow(look);
   }
 }
 
 /// An entry's bucket is the leading part of its hash, so that the entries of a bucket go to buckets
 /// that lie behind all those before it: from the last one down, each finds its place free. What
-/// another thread stores meanwhile may be lost.
-void Table::grow() noexcept {
+/// another thread stores meanwhile may be lost. Where `look` throws, what was moved waits behind
+/// the buckets in use for the next time that the table grows.
+void Table::grow(const std::function<void()>& look) {
   const std::uint64_t before = used_.load(std::memory_order_relaxed);
   const std::uint64_t after = std::min(buckets_, kGrowth * before);
   for (std::uint64_t b = before; b-- > 0;) {
+    if (b % kBucketsPerLook == 0) look();
     for (Entry& entry : first_[b].entries) {
       const std::uint64_t data = entry.data.exchange(0, std::memory_order_relaxed);
       const std::uint64_t check = entry.check.load(std::memory_order_relaxed);
@@ -136,14 +161,9 @@ void Table::grow() noexcept {
   used_.store(after, std::memory_order_relaxed);
 }
 
-void Table::clear() noexcept {
+void Table::clear() {
   expected_ = 0;
-  for (std::uint64_t b = 0; b < used_.load(std::memory_order_relaxed); ++b) {
-    for (Entry& entry : first_[b].entries) {
-      entry.data.store(0, std::memory_order_relaxed);
-      entry.check.store(0, std::memory_order_relaxed);
-    }
-  }
+  allocate();
 }
 
 }  // namespace pyengine::alphabeta

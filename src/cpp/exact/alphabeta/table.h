@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
 
 #include "base/types.h"
@@ -31,6 +31,9 @@ class Table {
  public:
   /// Throws ConfigError when `bytes` hold no bucket, and std::bad_alloc.
   explicit Table(std::uint64_t bytes);
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  ~Table() { free_memory(); }
 
   [[nodiscard]] std::optional<Found> find(std::uint64_t key) const noexcept;
   /// Replaces the entry of the key, else the one of the oldest search with the least effort.
@@ -44,14 +47,16 @@ class Table {
   }
 
   /// This search has stored `stores` times more: makes room where what is in use has become too
-  /// small for it. One thread calls it, while others may search.
-  void expect(std::uint64_t stores) noexcept;
+  /// small for it. One thread calls it, while others may search. `look` is called about every
+  /// millisecond; the table may lose entries where it throws.
+  void expect(std::uint64_t stores, const std::function<void()>& look);
   /// A new search begins: entries of those before may be replaced by anything, and ask for no room.
   void begin_search() noexcept {
     generation_ = (generation_ + 1) & 0xFFU;
     expected_ = 0;
   }
-  void clear() noexcept;
+  /// Forgets everything in a time that does not depend on what is in use.
+  void clear();
   [[nodiscard]] std::uint64_t bytes() const noexcept { return buckets_ * sizeof(Bucket); }
   [[nodiscard]] std::uint64_t bytes_in_use() const noexcept {
     return used_.load(std::memory_order_relaxed) * sizeof(Bucket);
@@ -68,21 +73,19 @@ class Table {
   };
   static_assert(sizeof(Bucket) == 64);
 
-  struct Free {
-    void operator()(void* memory) const noexcept;
-  };
-
   [[nodiscard]] Bucket& bucket(std::uint64_t key) const noexcept {
     return first_[multiply_wide(mix64(key), used_.load(std::memory_order_relaxed)).high];
   }
 
-  void grow() noexcept;
+  void allocate();
+  void free_memory() noexcept;
+  void grow(const std::function<void()>& look);
 
   std::uint64_t buckets_;
   /// Buckets in use: a small search stays in the processor's cache and needs few pages.
   std::atomic<std::uint64_t> used_;
-  std::uint64_t expected_ = 0;          ///< stores of this search
-  std::unique_ptr<void, Free> memory_;  ///< zero pages of the system until they are written
+  std::uint64_t expected_ = 0;  ///< stores of this search
+  void* memory_ = nullptr;      ///< zero pages of the system until they are written
   Bucket* first_ = nullptr;
   unsigned generation_ = 0;  ///< of entries; only while no search runs
 };

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "games/common/hashing.h"
 
 namespace pyengine {
 namespace {
@@ -20,65 +21,6 @@ std::uint64_t next_origin() noexcept {
 }
 
 std::string of(const ForeignRules& rules) { return "game " + in_quotes(rules.info().name) + ": "; }
-
-int checked_player(const ForeignRules& rules, long long player) {
-  if (player == 0 || player == 1) return static_cast<int>(player);
-  std::string reason = "is no player of a two-player game";
-  if (player == -1) reason = "is a chance node: games with chance are not supported";
-  if (player == -2) reason = "is a simultaneous node: simultaneous moves are not supported";
-  if (player == -4) reason = "means a finished game, but is_terminal() is false";
-  throw ConfigError(of(rules) + "current_player() must be 0 or 1; " + std::to_string(player) + " " +
-                    reason);
-}
-
-Outcome checked_outcome(const ForeignRules& rules, std::array<double, 2> returns) {
-  const double most = rules.info().max_utility;
-  const auto found = [&] {
-    return ", found [" + to_string(ParamValue(returns[0])) + ", " +
-        to_string(ParamValue(returns[1])) + "]";
-  };
-  if (!std::isfinite(returns[0]) || !std::isfinite(returns[1])) {
-    throw ConfigError(of(rules) + "returns() must be finite" + found());
-  }
-  if (std::abs(returns[0] + returns[1]) > kTolerance * most) {
-    throw ConfigError(of(rules) + "returns() must be zero-sum" + found());
-  }
-  if (std::abs(returns[0]) > most * (1.0 + kTolerance)) {
-    throw ConfigError(of(rules) + "returns() must lie within [-" + to_string(ParamValue(most)) +
-                      ", " + to_string(ParamValue(most)) + "] (max_utility)" + found());
-  }
-  return {static_cast<float>(std::fmin(1.0, std::fmax(-1.0, returns[0] / most)))};
-}
-
-/// Sorts them; throws ConfigError unless they are unique and in range.
-void check_actions(const ForeignRules& rules, std::vector<long long>& actions) {
-  const int count = rules.info().shape.num_actions;
-  if (actions.empty()) {
-    throw ConfigError(of(rules) + "legal_actions() is empty although is_terminal() is false");
-  }
-  if (!std::is_sorted(actions.begin(), actions.end())) std::sort(actions.begin(), actions.end());
-  if (actions.front() < 0 || actions.back() >= count) {
-    const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
-    throw ConfigError(of(rules) + "legal_actions() must lie in 0.." + std::to_string(count - 1) +
-                      " (num_distinct_actions - 1), found " + std::to_string(wrong));
-  }
-  if (const auto twice = std::adjacent_find(actions.begin(), actions.end());
-      twice != actions.end()) {
-    throw ConfigError(of(rules) + "legal_actions() names action " + std::to_string(*twice) +
-                      " twice");
-  }
-}
-
-/// A game without an end would keep a playout for ever.
-void check_length(const ForeignRules& rules, std::size_t plies) {
-  const int longest = rules.info().shape.max_game_length;
-  if (plies < static_cast<std::size_t>(longest)) return;
-  throw ConfigError(
-      of(rules) + "expected an end within max_game_length, " + std::to_string(longest) +
-      " plies, found none; apply_action() must change the state itself, and a game "
-      "that lasts longer must declare its max_game_length; one that may last for ever needs "
-      "max_plies, of self-play and of matches");
-}
 
 std::vector<long long> legal_of(const ForeignState& state) {
   std::vector<long long> actions;
@@ -94,9 +36,13 @@ std::vector<float> planes_of(const ForeignState& state, const std::array<int, 3>
   return planes;
 }
 
-std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) noexcept {
-  hash = (hash ^ value) * 0x9E3779B97F4A7C15U;  // 2^64 / golden ratio: spreads small values
-  return hash ^ (hash >> 29U);
+Outcome outcome_of(const ForeignRules& rules, std::array<double, 2> returns) {
+  return {static_cast<float>(rules.checked_return(returns) / rules.info().max_utility)};
+}
+
+std::uint64_t path_key_of(std::uint64_t start, std::span<const ActionId> actions) noexcept {
+  for (const ActionId action : actions) start = ForeignPosition::path_key_after(start, action);
+  return start;
 }
 
 }  // namespace
@@ -129,6 +75,65 @@ ForeignRules::ForeignRules(ForeignInfo info) : info_(std::move(info)) {
                       std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
                       ", found " + std::to_string(planes[1]) + " x " + std::to_string(planes[2]));
   }
+}
+
+int ForeignRules::checked_player(long long player) const {
+  if (player == 0 || player == 1) return static_cast<int>(player);
+  std::string reason = "is no player of a two-player game";
+  if (player == -1) reason = "is a chance node: games with chance are not supported";
+  if (player == -2) reason = "is a simultaneous node: simultaneous moves are not supported";
+  if (player == -4) reason = "means a finished game, but is_terminal() is false";
+  throw ConfigError(of(*this) + "current_player() must be 0 or 1; " + std::to_string(player) + " " +
+                    reason);
+}
+
+double ForeignRules::checked_return(std::array<double, 2> returns) const {
+  const double most = info_.max_utility;
+  const auto found = [&] {
+    return ", found [" + pyengine::to_string(ParamValue(returns[0])) + ", " +
+        pyengine::to_string(ParamValue(returns[1])) + "]";
+  };
+  if (!std::isfinite(returns[0]) || !std::isfinite(returns[1])) {
+    throw ConfigError(of(*this) + "returns() must be finite" + found());
+  }
+  if (std::abs(returns[0] + returns[1]) > kTolerance * most) {
+    throw ConfigError(of(*this) + "returns() must be zero-sum" + found());
+  }
+  if (std::abs(returns[0]) > most * (1.0 + kTolerance)) {
+    throw ConfigError(of(*this) + "returns() must lie within [-" +
+                      pyengine::to_string(ParamValue(most)) + ", " +
+                      pyengine::to_string(ParamValue(most)) + "] (max_utility)" + found());
+  }
+  return std::fmin(most, std::fmax(-most, returns[0]));
+}
+
+void ForeignRules::check_actions(std::vector<long long>& actions) const {
+  const int count = info_.shape.num_actions;
+  if (actions.empty()) {
+    throw ConfigError(of(*this) + "legal_actions() is empty although is_terminal() is false");
+  }
+  if (!std::is_sorted(actions.begin(), actions.end())) std::sort(actions.begin(), actions.end());
+  if (actions.front() < 0 || actions.back() >= count) {
+    const long long wrong = actions.front() < 0 ? actions.front() : actions.back();
+    throw ConfigError(of(*this) + "legal_actions() must lie in 0.." + std::to_string(count - 1) +
+                      " (num_distinct_actions - 1), found " + std::to_string(wrong));
+  }
+  if (const auto twice = std::adjacent_find(actions.begin(), actions.end());
+      twice != actions.end()) {
+    throw ConfigError(of(*this) + "legal_actions() names action " + std::to_string(*twice) +
+                      " twice");
+  }
+}
+
+/// A game without an end would keep a playout for ever.
+void ForeignRules::check_length(int plies) const {
+  const int longest = info_.shape.max_game_length;
+  if (plies < longest) return;
+  throw ConfigError(
+      of(*this) + "expected an end within max_game_length, " + std::to_string(longest) +
+      " plies, found none; apply_action() must change the state itself, and a game "
+      "that lasts longer must declare its max_game_length; one that may last for ever needs "
+      "max_plies, of self-play and of matches");
 }
 
 ForeignPosition::Params ForeignPosition::parse(const ParamMap& /*params*/) {
@@ -213,10 +218,10 @@ void ForeignPosition::refresh() {
   outcome_.reset();
   broken_ = !guarded([this] {
     if (state_->is_terminal()) {
-      outcome_ = checked_outcome(*params_.rules, state_->returns());
+      outcome_ = outcome_of(*params_.rules, state_->returns());
     } else {
-      check_length(*params_.rules, played_.size());
-      to_move_ = checked_player(*params_.rules, state_->current_player());
+      params_.rules->check_length(plies());
+      to_move_ = params_.rules->checked_player(state_->current_player());
     }
   });
 }
@@ -227,7 +232,7 @@ void ForeignPosition::legal_actions(ActionList& moves) const noexcept {
   const bool answered = guarded([&] {
     std::vector<long long> actions;
     state_->legal_actions(actions);
-    check_actions(*params_.rules, actions);
+    params_.rules->check_actions(actions);
     for (const long long action : actions) moves.push_back(static_cast<Action>(action));
   });
   if (!answered) moves.clear();
@@ -273,28 +278,33 @@ Playout ForeignPosition::play_out(Rng& rng) const {
   const WalkScope scope(*this);
   if (const auto mover = state_->play_out(rng, origin_)) {
     const double first = to_move_ == 0 ? *mover : -*mover;
-    return {checked_outcome(rules, {first, -first})};
+    return {outcome_of(rules, {first, -first})};
   }
   const std::unique_ptr<ForeignState> state = state_->clone();
   std::vector<long long> actions;
   for (int plies = 1;; ++plies) {
     actions.clear();
     state->legal_actions(actions);
-    check_actions(rules, actions);
+    rules.check_actions(actions);
     const auto chosen = rng.below(static_cast<std::uint32_t>(actions.size()));
     state->apply_action(static_cast<Action>(actions[chosen]));
-    if (state->is_terminal()) return {checked_outcome(rules, state->returns()), plies};
-    check_length(rules, played_.size() + static_cast<std::size_t>(plies));
+    if (state->is_terminal()) return {outcome_of(rules, state->returns()), plies};
+    rules.check_length(this->plies() + plies);
   }
 }
 
 std::uint64_t ForeignPosition::hash() const noexcept {
   std::optional<std::uint64_t> own;
   guarded([&] { own = state_->hash(); });
-  if (own.has_value()) return *own;
-  std::uint64_t hash = mixed(0, origin_);
-  for (const ActionId action : played_) hash = mixed(hash, action);
-  return hash;
+  return own.has_value() ? *own : path_key_of(0, played_);
+}
+
+std::uint64_t ForeignPosition::path_key() const noexcept {
+  return path_key_of(mix64(origin_), played_);
+}
+
+std::uint64_t ForeignPosition::path_key_after(std::uint64_t before, Action action) noexcept {
+  return mix64(before ^ static_cast<std::uint64_t>(action + 1) * kHashStep);
 }
 
 void ForeignPosition::stones(int /*t*/, BoardBits& first, BoardBits& second) const noexcept {

@@ -53,7 +53,13 @@ class ForeignState {
   virtual void observation(std::span<float> planes) const = 0;
   /// Whether both have the same past; nullopt when the game's code cannot tell.
   [[nodiscard]] virtual std::optional<bool> equals(const ForeignState& other) const = 0;
-  /// Agrees with equals(); nullopt when the game's code cannot tell.
+  /// Whether both are one position, with the same future, however it was reached: the game's own
+  /// ==. Asked only of states with one hash().
+  [[nodiscard]] virtual bool is_same(const ForeignState& other) const {
+    return equals(other).value_or(false);
+  }
+  /// The game's own hash, which states that are not the same may share; nullopt where it has none
+  /// that agrees with is_same().
   [[nodiscard]] virtual std::optional<std::uint64_t> hash() const = 0;
 };
 
@@ -77,6 +83,16 @@ class ForeignRules {
   virtual ~ForeignRules() = default;
 
   [[nodiscard]] const ForeignInfo& info() const noexcept { return info_; }
+
+  /// What a state answered, where it is in order; else they throw ConfigError.
+  [[nodiscard]] int checked_player(long long player) const;
+  /// What the first player gets, in [-max_utility, max_utility].
+  [[nodiscard]] double checked_return(std::array<double, 2> returns) const;
+  /// Sorts them.
+  void check_actions(std::vector<long long>& actions) const;
+  /// `plies`: of a game that goes on.
+  void check_length(int plies) const;
+
   [[nodiscard]] virtual std::unique_ptr<ForeignState> initial_state() const = 0;
   [[nodiscard]] virtual bool same_as(const ForeignRules& other) const { return this == &other; }
   /// Whether a copy of a state costs less than the moves to it.
@@ -134,7 +150,14 @@ class ForeignPosition {
   /// A random game from here, in which current_player() is not asked. Throws what the game's code
   /// threw.
   [[nodiscard]] Playout play_out(Rng& rng) const;
+  /// The game's own, else of the actions alone. Different positions may have one.
   [[nodiscard]] std::uint64_t hash() const noexcept;
+  /// Of the origin and the actions since: equal for positions that were reached alike, and
+  /// different for others but for a chance of 2^-64.
+  [[nodiscard]] std::uint64_t path_key() const noexcept;
+  [[nodiscard]] static std::uint64_t path_key_after(std::uint64_t before, Action action) noexcept;
+  /// Actions since the origin.
+  [[nodiscard]] int plies() const noexcept { return static_cast<int>(played_.size()); }
   void stones(int /*t*/, BoardBits& first, BoardBits& second) const noexcept;
   [[nodiscard]] Action last_move(int /*t*/) const noexcept { return kNoAction; }
   [[nodiscard]] std::string to_string() const;

@@ -1,0 +1,312 @@
+"""Users' games in the solver: what their hash, their length, their outcomes and their time do."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+import pyengine
+from toy_games import ToyGame, ToyState
+
+TOTALS = 40
+
+
+@dataclass
+class Race:
+    """Two players add 1 to 3 to a total that starts below zero; the end decides who has won."""
+
+    actions = 3
+    total: int = -TOTALS // 2
+    moved: int = 0
+
+    def clone(self) -> Any:
+        return dataclasses.replace(self)
+
+    def current_player(self) -> int:
+        return self.moved % 2
+
+    def legal_actions(self) -> list[int]:
+        return [0, 1, 2]
+
+    def apply_action(self, action: int) -> None:
+        self.total += action + 1
+        self.moved += 1
+
+    def is_terminal(self) -> bool:
+        return self.total >= TOTALS // 2
+
+    def returns(self) -> list[float]:
+        winner = random.Random(self.total * 1000 + self.moved).choice([-1.0, 0.0, 1.0])
+        return [winner, -winner]
+
+
+class Constant(Race):
+    """The worst hash that is allowed."""
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class Colliding(Race):
+    """The hashes of -1 and -2, and of numbers equal modulo 2**61 - 1, are the same."""
+
+    def __hash__(self) -> int:
+        return hash(self.total) ^ hash(self.moved * (2**61 - 1))
+
+
+class Past(ToyState):
+    """A race that may start anywhere, and then has no past."""
+
+    def __init__(self, moves: tuple[int, ...] = (), start: int = -6) -> None:
+        super().__init__(moves)
+        self.start = start
+
+    def clone(self) -> Past:
+        return Past(self.moves, self.start)
+
+    def race(self) -> Race:
+        return Race(self.start + sum(self.moves) + len(self.moves), len(self.moves))
+
+    def is_terminal(self) -> bool:
+        return self.race().total >= TOTALS // 2
+
+    def returns(self) -> list[float]:
+        return self.race().returns()
+
+
+def value_of(state: Any) -> float:
+    """Return the value for the player to move, by plain recursion with a memory."""
+    known: dict[tuple[int, int], float] = {}
+
+    def value(race: Race) -> float:
+        if race.is_terminal():
+            return race.returns()[race.current_player()]
+        key = (race.total, race.moved)
+        if key not in known:
+            known[key] = max(-value(Race(race.total + step, race.moved + 1)) for step in (1, 2, 3))
+        return known[key]
+
+    return value(Race(state.total, state.moved) if isinstance(state, Race) else state.race())
+
+
+@pytest.mark.parametrize(
+    ("kind", "first"), [(Race, 8), (Constant, -TOTALS // 2), (Colliding, -TOTALS // 2)]
+)
+def test_no_value_depends_on_the_users_hash(kind: type[Race], first: int) -> None:
+    game: Any = ToyGame(kind)  # type: ignore[arg-type]
+    solver = pyengine.Solver(game, table_mb=1)
+    for total in range(first, TOTALS // 2, 3):
+        state = kind(total)
+        found = solver.solve(state)
+        assert (found.value, found.exact) == (value_of(state), True)
+
+
+def test_states_that_are_recognised_are_searched_once() -> None:
+    found = pyengine.solve(Colliding(), game=ToyGame(Colliding))  # type: ignore[arg-type]
+    assert found.nodes < 50_000  # of more than 3**13 orders of moves
+
+
+def test_a_table_that_keeps_one_state_finds_the_values() -> None:
+    state = Colliding(6)
+    found = pyengine.solve(state, game=ToyGame(Colliding), table_mb=1e-4)  # type: ignore[arg-type]
+    assert (found.value, found.exact) == (value_of(state), True)
+
+
+def test_a_solver_tells_positions_without_a_past_apart() -> None:
+    game: Any = ToyGame(Past)
+    solver = pyengine.Solver(game, table_mb=1)
+    for start in range(8, TOTALS // 2):
+        assert solver.solve(Past(start=start)).value == value_of(Past(start=start))
+
+
+def test_a_tree_is_not_continued_at_another_position_without_a_past() -> None:
+    with pyengine.Engine(ToyGame(Past), pyengine.RolloutEvaluator()) as engine:
+        engine.search(Past(start=15), simulations=20)
+        assert engine.search(Past(start=15), simulations=40).reused == 20
+        assert engine.search(Past(start=14), simulations=40).reused == 0
+
+
+class Chain:
+    """One action a move, for as long as `plies`."""
+
+    actions = 1
+    plies = 20_000
+
+    def __init__(self, left: int | None = None) -> None:
+        self.left = self.plies if left is None else left
+
+    def clone(self) -> Chain:
+        return type(self)(self.left)
+
+    def current_player(self) -> int:
+        return self.left % 2
+
+    def legal_actions(self) -> list[int]:
+        return [0]
+
+    def apply_action(self, action: int) -> None:
+        self.left -= 1
+
+    def is_terminal(self) -> bool:
+        return self.left == 0
+
+    def returns(self) -> list[float]:
+        return [1.0, -1.0]
+
+
+class Circle(Chain):
+    """A move may also lead back to the start: random games end, and some never do."""
+
+    actions = 2
+    plies = 3
+
+    def legal_actions(self) -> list[int]:
+        return [0, 1]
+
+    def apply_action(self, action: int) -> None:
+        self.left = self.left - 1 if action == 0 else self.plies
+
+    def current_player(self) -> int:
+        return 0
+
+    def returns(self) -> list[float]:
+        return [-1.0, 1.0]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Circle) and self.left == other.left
+
+    def __hash__(self) -> int:
+        return hash(self.left)
+
+
+def in_small_thread(call: Any) -> Any:
+    """Return what a call returns or raises in a thread with a stack of 512 KiB."""
+    answers: list[Any] = []
+
+    def run() -> None:
+        try:
+            answers.append(call())
+        except pyengine.ConfigError as error:
+            answers.append(error)
+
+    before = threading.stack_size(2**19)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    return answers[0]
+
+
+def test_a_game_of_20000_plies_is_solved_on_a_small_stack() -> None:
+    game: Any = ToyGame(Chain)  # type: ignore[arg-type]
+    game.max_game_length = Chain.plies
+    found = in_small_thread(lambda: pyengine.solve(game.new_initial_state(), game=game))
+    assert (found.value, found.exact, len(found.pv)) == (1.0, True, Chain.plies)
+
+
+def test_a_game_that_may_go_round_in_circles_is_refused_by_name() -> None:
+    game: Any = ToyGame(Circle)  # type: ignore[arg-type]
+    found = in_small_thread(lambda: pyengine.solve(game.new_initial_state(), game=game))
+    assert "expected an end within max_game_length, 10000 plies" in str(found)
+
+
+class Prize(ToyState):
+    """One move, and what it is worth."""
+
+    prizes: tuple[float, ...] = (1.0, 3.0, 2.0)
+
+    def current_player(self) -> int:
+        return 0
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 1
+
+    def returns(self) -> list[float]:
+        prize = self.prizes[self.moves[0]]
+        return [prize, -prize]
+
+
+@pytest.mark.parametrize(
+    ("prizes", "best", "most"),
+    [
+        ((1.0, 3.0, 2.0), 1, 1e9),
+        ((1e9 - 1, 1e9 - 2, 1e9 - 3), 0, 1e9),
+        ((-3e-9, -2e-9, -1e-9), 2, 1.0),
+        ((0.1, 0.1, 0.1 + 2**-56), 2, 1.0),
+        ((-5e-324, 0.0, -1.0), 1, 1.0),
+        ((1.0, 1e300, 0.0), 1, 1.7e308),
+    ],
+)
+def test_outcomes_are_compared_as_they_are(
+    prizes: tuple[float, ...], best: int, most: float
+) -> None:
+    class Given(Prize):
+        pass
+
+    Given.prizes = prizes
+    game: Any = ToyGame(Given)
+    game.max_utility = most
+    found = pyengine.solve(game.new_initial_state(), game=game)
+    assert (found.action, found.value, found.exact) == (best, prizes[best] / most, True)
+
+
+class Slow(Race):
+    """Its methods take 4 ms each, and note when they began."""
+
+    calls: ClassVar[list[float]] = []
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("clone", "legal_actions", "apply_action", "is_terminal", "current_player"):
+            Slow.calls.append(time.monotonic())
+            time.sleep(0.004)
+        return super().__getattribute__(name)
+
+
+def test_no_call_of_a_users_code_begins_after_the_time_is_up() -> None:
+    game: Any = ToyGame(Slow)  # type: ignore[arg-type]
+    solver = pyengine.Solver(game, table_mb=1)
+    state = Slow()
+    Slow.calls.clear()
+    begun = time.monotonic()
+    found = solver.solve(state, seconds=0.1)
+    late = [call for call in Slow.calls if call > begun + 0.105]
+    assert not found.exact
+    assert len(late) <= 1  # the copy of the state that the result has
+    assert len(Slow.calls) > 5
+
+
+def test_a_stop_ends_also_the_random_game_before_the_search() -> None:
+    class Endless(Slow):
+        def is_terminal(self) -> bool:
+            return False
+
+    game: Any = ToyGame(Endless)  # type: ignore[arg-type]
+    solver = pyengine.Solver(game, table_mb=1)
+    found: list[pyengine.SolveResult] = []
+    running = threading.Thread(target=lambda: found.append(solver.solve(Endless())))
+    running.start()
+    while running.is_alive():
+        solver.stop()
+        running.join(0.01)
+    assert (found[0].action, found[0].pv, found[0].exact) == (None, [], False)
+
+
+def test_a_solver_that_is_stopped_at_once_knows_no_move() -> None:
+    for name in ("connect_four", "othello", "gomoku", "go"):
+        state = pyengine.load_game(name).new_initial_state()
+        found = pyengine.solve(state, seconds=1e-9)
+        assert (found.action, found.pv, found.exact) == (None, [], False)
+
+
+def test_a_check_names_what_a_state_without_hash_costs() -> None:
+    said = "solve() searches a position again for every order of moves"
+    assert said in str(pyengine.check_game(ToyGame(Race), games=1))  # type: ignore[arg-type]
+    assert said not in str(pyengine.check_game(ToyGame(Colliding), games=1))  # type: ignore[arg-type]
