@@ -69,14 +69,15 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1) {
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The solver of endings has made an end of a position from which the game goes on.
-  if (tree.root().state.load(std::memory_order_acquire) == NodeState::terminal) tree.clear();
+  const bool solved = tree.root().state.load(std::memory_order_acquire) == NodeState::terminal;
+  if (solved || tree.provisional()) tree.clear();
+  tree.set_root_mover(root.position().to_move());
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
     reused_ = visits_of_children(tree);
     ready_root();
-  } else {
-    tree.root().chooser = (1 - root.position().to_move()) & 1;
-    if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
+  } else if (!reads_priors(config.algorithm)) {
+    tree.order_by(order_of_tree(config.seed, stream));
   }
 }
 
