@@ -96,24 +96,24 @@ def test_nodes_are_those_of_the_tree_right_after_an_advance() -> None:
 
 def test_values_of_the_root_are_for_the_opponent_where_a_player_moves_twice() -> None:
     game = ToyGame(Pairs)
-    for solver, moves in ((False, [0]), (True, [0, 4, 8, 1, 2, 5, 9])):
-        engine = Engine(game, "rollout", solver=solver, simulations=400, threads=1)
+    for proven, moves, move in ((None, [0], 5), (1, [0, 4, 8, 1, 10, 5, 9], 2)):
+        engine = Engine(game, "rollout", solver=proven == 1, simulations=400, threads=1)
         state = game.new_initial_state()
-        for move in moves:
-            state.apply_action(move)
-        move = int(engine.search(state).action)
+        for made in moves:
+            state.apply_action(made)
+        engine.search(state)
         mover = state.current_player()
         state.apply_action(move)
         engine.advance(move)
         assert state.current_player() == mover  # who has the second move of two
         result = engine.search(state)
         root = result.tree()
-        assert result.reused > 0 or result.proven is not None
-        assert result.proven == (1 if solver else None)
-        assert root.proven == (-1 if solver else None)
-        if not solver:
-            assert root.q == pytest.approx(-result.value, abs=1e-6)
+        assert result.reused > 0 or proven
+        if proven is None:
             assert abs(result.value) > 1e-3
+            assert root.q == pytest.approx(-result.value, abs=1e-6)
+        else:
+            assert (result.proven, root.proven) == (1, -1)
 
 
 def test_visits_of_a_game_played_with_one_engine_are_sound_to_its_end() -> None:
