@@ -143,11 +143,17 @@ def figures(result: SearchResult) -> list[Any]:
 def test_a_search_after_a_game_raised_is_that_of_an_engine_that_never_failed(
     kind: str, deterministic: bool
 ) -> None:
-    settings = {"solver": False, "threads": 1, "in_flight": 1, "deterministic": deterministic}
+    settings: dict[str, Any] = {
+        "solver": False,
+        "threads": 1,
+        "in_flight": 1,
+        "cache_entries": 8,
+        "deterministic": deterministic,
+    }
     failures = 0
 
     def made(game: Sticks) -> Engine:
-        return Engine(game, EVALUATORS[kind](), cache_entries=8, **settings)
+        return Engine(game, EVALUATORS[kind](), **settings)
 
     probe = Sticks()
     state = probe.new_initial_state()

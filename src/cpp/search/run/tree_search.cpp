@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+#include "games/any/call_guard.h"
 #include "search/run/root_priors.h"
 #include "search/run/streams.h"
 #include "search/tree/order.h"
@@ -191,6 +193,7 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
   back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   Tree::publish(node, stored);
   if (is_root) {
+    if (leaf.unfinished) tree_.set_provisional();
     ready_root();
   } else {
     add<S>(counts.completed, std::uint64_t{1});
@@ -219,7 +222,9 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.number = add<S>(counts.numbers, std::uint64_t{1});
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
+  leaf.unfinished = false;
   const auto finish = [&] {
+    if (leaf.unfinished && !is_root) throw Interrupted();
     take_marks_back<S>(worker);
     finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
   };
@@ -423,7 +428,9 @@ int TreeSearch::leaves_of(const Progress& now, const Slot& slot) const noexcept 
 
 template <Sharing S>
 bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
+  slot.batch->goes_on = turn.goes_on;
   if (!root_ready()) return gather_root<S>(worker, slot);
+  const CallGuard guard(turn.guards_calls ? turn.goes_on : nullptr);
   if (divided()) return gather_by_leases(worker, slot, turn);
   const Part whole{{tree_.root(), root_.position()}, tally};
   const int most_leaves = slot.batch->num_leaves + turn.leaves;
