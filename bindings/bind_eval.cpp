@@ -24,6 +24,7 @@
 #include "games/any/state.h"
 #include "interpreter.h"
 #include "locked.h"
+#include "signals.h"
 #include "spec_cast.h"
 #include "text.h"
 
@@ -161,9 +162,11 @@ class AskedEvaluator {
     const std::span<float> policy_out(policy.mutable_data(),
                                       static_cast<std::size_t>(policy.size()));
     const std::span<float> value_out(value.mutable_data(), static_cast<std::size_t>(count));
+    SignalWatch signals;
     {
       const WithoutGil released;
-      evaluate_states(*bound_, pointers, policy_out, value_out, average, batch_rows);
+      evaluate_states(*bound_, pointers, policy_out, value_out, average, batch_rows,
+                      [&] { signals.look_now_and_then(); });
     }
     return py::make_tuple(policy, value);
   }

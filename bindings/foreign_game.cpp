@@ -12,8 +12,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "games/any/call_guard.h"
 #include "interpreter.h"
 #include "python_error.h"
+#include "signals.h"
 #include "text.h"
 
 namespace pyengine::bindings {
@@ -42,7 +44,15 @@ const Names* g_names = nullptr;
 
 const Names& names() { return *g_names; }
 
+/// Before a call of the user's code: the run that makes it may have to end. The call itself is free
+/// to call us.
+CallGuard next_call() {
+  CallGuard::check();
+  return CallGuard(nullptr);
+}
+
 py::object call(const py::object& object, const py::object& method) {
+  const CallGuard free = next_call();
   PyObject* answer =
       surviving_exit([&] { return PyObject_CallMethodNoArgs(object.ptr(), method.ptr()); });
   if (answer == nullptr) throw py::error_already_set();
@@ -50,6 +60,7 @@ py::object call(const py::object& object, const py::object& method) {
 }
 
 py::object call(const py::object& object, const py::object& method, Action action) {
+  const CallGuard free = next_call();
   const py::int_ argument(action);
   PyObject* answer = surviving_exit(
       [&] { return PyObject_CallMethodOneArg(object.ptr(), method.ptr(), argument.ptr()); });
@@ -276,7 +287,7 @@ class PythonState final : public ForeignState {
     calling_python([&] {
       refuse_new_state(call(state_, names().apply_action, action));
       // A game in C++ (pyspiel) handles no signals: Ctrl-C would wait for the end of the search.
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+      raise_signals();
     });
   }
   [[nodiscard]] std::optional<double> play_out(Rng& rng, std::uint64_t origin) const override;
@@ -368,7 +379,12 @@ std::optional<double> PythonState::play_out(Rng& rng, std::uint64_t origin) cons
   OpenSpielPlayouts* playouts = rules_->playouts();
   if (playouts == nullptr) return std::nullopt;
   const WithGil gil;
-  return calling_python([&] { return playouts->play_out(state_, rng, origin); });
+  return calling_python([&] {
+    const CallGuard free = next_call();
+    const double reward = playouts->play_out(state_, rng, origin);
+    raise_signals();
+    return reward;
+  });
 }
 
 void PythonState::observation(std::span<float> planes) const {

@@ -53,9 +53,17 @@ class SignalWatch {
     const WithGil gil;
     calling_python([] { raise_signals(); });
   }
+  /// To be called as often as one likes: looks every 5 ms.
+  void look_now_and_then() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(5);
+    look();
+  }
 
  private:
   bool on_main_thread_ = is_main_thread();
+  std::chrono::steady_clock::time_point next_{};
 };
 
 }  // namespace pyengine::bindings

@@ -111,7 +111,7 @@ class Engine:
                 ``memory_limit`` that the engine's cache fills.
             EngineError: another search of this engine is running, or it is closed.
             EvaluationError: the evaluator failed. The tree is as good as before.
-            KeyboardInterrupt: after Ctrl-C, within 0.1 s and one batch.
+            KeyboardInterrupt: after Ctrl-C, within 50 ms and one batch or call of a user's code.
 
         What a user's game or ``on_progress`` raises stops the search and is raised here.
         """
@@ -145,7 +145,8 @@ class Engine:
         ``settings`` are fields of :class:`~pyengine.SearchConfig`, for this call. Budgets are for
         each state; no tree is kept. With ``deterministic=True`` each tree has an equal share of the
         memory, and ConfigError is raised where that is less than 64 KiB (256 KiB with more than
-        16,382 actions). Errors are those of :meth:`search`.
+        16,382 actions). Errors are those of :meth:`search`. A state whose root was in no batch when
+        the search had to end has equal priors, value 0 and ``evaluations`` 0.
         """
         if isinstance(states, str) or not isinstance(states, Iterable):
             raise ConfigError(f"states: expected a sequence of states, found {in_one_line(states)}")

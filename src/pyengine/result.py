@@ -41,7 +41,7 @@ class SearchResult:
             halving does. A proven win stands before all others, a proven loss behind them; with
             ``temperature`` above 0 it is drawn.
         value: mean of all visits and of the root's own evaluation, or the proven value.
-        network_value: the root's own evaluation.
+        network_value: the root's own evaluation; 0 where the search had to end before it began.
         proven: -1, 0 or 1 where the value is proven, else None.
         actions: int32[L], the legal actions, ascending.
         visits: uint32[L], those of the reused tree included; in a new tree of s simulations their
@@ -54,7 +54,8 @@ class SearchResult:
         reused: of ``visits``, those that came from the tree before.
         simulations: of this call.
         evaluations: rows evaluated in this call, without padding and cache hits.
-        nodes: in the tree.
+        nodes: in the tree. After :meth:`Engine.advance` to a move of 16,384 visits or more, at most
+            its visits until the background has counted the nodes.
         seconds: of this call.
         stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:
             the root has as many visits as can be counted, 2^32 - 1.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -19,9 +20,12 @@ _SHOWN_CHILDREN = 3
 _PROVEN = {-1: "lost", 0: "drawn", 1: "won"}
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SearchTree:
     """A node and what was kept below it. Values are for the player who made the move.
+
+    At the root, where nobody moved, they are for the opponent of the player to move. Trees are
+    equal if the same values stand in the same places; NaN equals NaN.
 
     Attributes:
         action: that leads here; None at the root.
@@ -29,7 +33,7 @@ class SearchTree:
         to_move: player to move; None where the game is over or the node is not expanded.
         visits: of the node.
         prior: of the action; 0 at the root.
-        q: mean value for the player who made the move; NaN without visits.
+        q: mean value for that player; NaN without visits.
         proven: -1, 0 or 1 for that player where it is proven, else None.
         children: what was kept below.
     """
@@ -105,34 +109,72 @@ class SearchTree:
             lines.append(f"{'  ' * (depth + 1)}and {more} more")
         return lines
 
+    # A tree may be deeper than Python's recursion limit: what follows walks it in a loop.
+
+    def _nodes(self) -> Iterator[tuple[int, SearchTree]]:
+        """Yield each node after its parent, with the parent's number in this order; -1: none."""
+        pending = [(-1, self)]
+        number = 0
+        while pending:
+            parent, node = pending.pop()
+            yield parent, node
+            pending += [(number, child) for child in reversed(node.children)]
+            number += 1
+
+    def _values(self) -> dict[str, Any]:
+        """Return all of a node but its children."""
+        return {name: value for name, value in vars(self).items() if name != "children"}
+
     def to_dict(self) -> dict[str, Any]:
-        """Return nested plain values, fit for JSON (NaN becomes None)."""
-        return {
-            "action": self.action,
-            "name": self.name,
-            "to_move": self.to_move,
-            "visits": self.visits,
-            "prior": self.prior,
-            "q": None if self.q != self.q else self.q,
-            "proven": self.proven,
-            "children": [child.to_dict() for child in self.children],
-        }
+        """Return nested plain values, fit for JSON (NaN becomes None).
+
+        Python's json writes about a thousand levels: choose ``max_depth`` for it.
+        """
+        built: list[dict[str, Any]] = []
+        for parent, node in self._nodes():
+            q = None if node.q != node.q else node.q
+            built.append({**node._values(), "q": q, "children": []})
+            if parent >= 0:
+                built[parent]["children"].append(built[-1])
+        return built[0]
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both trees hold the same values in the same places."""
+        if not isinstance(other, SearchTree):
+            return NotImplemented
+        return _rows_to_compare(self) == _rows_to_compare(other)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how pickle and copy make the tree: from its nodes in a row."""
+        return type(self)._from_rows, ([(at, node._values()) for at, node in self._nodes()],)
+
+    @classmethod
+    def _from_rows(cls, rows: list[tuple[int, dict[str, Any]]]) -> Self:
+        built: list[Self] = []
+        for parent, values in rows:
+            built.append(cls(**values))
+            if parent >= 0:
+                built[parent].children.append(built[-1])
+        return built[0]
 
     def to_dot(self) -> str:
         """Return the tree in the DOT language of Graphviz."""
         lines = ["digraph search {", "  node [shape=box, fontname=monospace];"]
-        pending: list[tuple[SearchTree, int]] = [(self, -1)]
-        number = 0
-        while pending:
-            node, parent = pending.pop()
+        for number, (parent, node) in enumerate(self._nodes()):
             label = f"{node._told()}\\nN {node.visits}  Q {signed(node.q)}"
             proof = "" if node.proven is None else f"\\nproven {node.proven:+d}"
             lines.append(f'  n{number} [label="{label}{proof}"];')
             if parent >= 0:
                 lines.append(f'  n{parent} -> n{number} [label="{node.prior:.3f}"];')
-            pending += [(child, number) for child in reversed(node.children)]
-            number += 1
         return "\n".join([*lines, "}"]) + "\n"
+
+
+def _rows_to_compare(tree: SearchTree) -> list[tuple[Any, ...]]:
+    """Return the values of the nodes, which with their parents' numbers make up the tree."""
+    return [
+        (parent, *(None if value != value else value for value in node._values().values()))
+        for parent, node in tree._nodes()
+    ]
 
 
 def _name(state: Any, action: int) -> str:

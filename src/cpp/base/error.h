@@ -1,6 +1,7 @@
 /// The errors of docs/reference/errors.md. Each says what was expected and what was found.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +30,9 @@ class ModelError : public EngineError {
  public:
   using EngineError::EngineError;
 };
+
+/// No error: ends what a thread does for a run that is to end. It does not leave the search.
+class Interrupted final : public std::exception {};
 
 /// An evaluator that failed while it evaluated positions.
 class EvaluationError : public EngineError {

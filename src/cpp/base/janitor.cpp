@@ -1,5 +1,6 @@
 #include "base/janitor.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -42,6 +43,16 @@ class Janitor {
     std::unique_lock lock(mutex_);
     const std::uint64_t goal = added_;
     changed_.wait(lock, [&] { return done_ >= goal; });
+  }
+  void wait(const std::function<bool()>& goes_on) {
+    constexpr std::chrono::milliseconds kAskEvery(2);
+    std::unique_lock lock(mutex_);
+    const std::uint64_t goal = added_;
+    while (!changed_.wait_for(lock, kAskEvery, [&] { return done_ >= goal; })) {
+      lock.unlock();
+      if (!goes_on()) return;
+      lock.lock();
+    }
   }
 
  private:
@@ -106,5 +117,8 @@ void run_in_background(std::function<void()> task, Background where) {
 }
 
 void wait_for_background(Background where) { janitor(where).wait(); }
+void wait_for_background(const std::function<bool()>& goes_on) {
+  janitor(Background::memory).wait(goes_on);
+}
 
 }  // namespace pyengine

@@ -16,5 +16,8 @@ void run_in_background(std::function<void()> task, Background where = Background
 
 /// Returns when everything given so far has run there.
 void wait_for_background(Background where = Background::memory);
+/// The same of memory, for a caller who may not have the time: also once `goes_on`, which is asked
+/// every few milliseconds and may throw, says no.
+void wait_for_background(const std::function<bool()>& goes_on);
 
 }  // namespace pyengine

@@ -16,6 +16,7 @@ void fill_leaf(EvalLeaf& leaf, const State& state, std::uint64_t number, bool wi
   if (position.outcome().has_value()) leaf.legal.clear();
   leaf.to_move = position.to_move();
   leaf.number = number;
+  leaf.unfinished = false;
   leaf.moves.clear();
   leaf.root = &state;
   if (with_position) copy_position(position, leaf.position);
@@ -42,7 +43,7 @@ struct Answers {
 
 void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> states,
                      std::span<float> policy, std::span<float> value, bool average_symmetries,
-                     int batch_rows) {
+                     int batch_rows, const std::function<void()>& poll) {
   if (states.empty()) return;
   const AnyGame& game = *states[0]->game();
   const Answers answers{policy, value, static_cast<std::size_t>(game.shape().num_actions)};
@@ -53,8 +54,14 @@ void evaluate_states(BoundEvaluator& evaluator, std::span<const State* const> st
   // A device is prepared for each size of a batch: not for every number of states.
   const std::size_t room = std::min(per_batch, std::bit_ceil(states.size()));
   const auto batch = evaluator.make_batch(static_cast<int>(room) * symmetries);
+  const std::function<bool()> goes_on = [&poll] {
+    if (poll) poll();
+    return true;
+  };
+  batch->goes_on = &goes_on;
   std::vector<std::size_t> waiting;  // [leaf] = its state
   for (std::size_t start = 0; start < states.size(); start += per_batch) {
+    static_cast<void>(goes_on());
     batch->clear();
     waiting.clear();
     for (std::size_t i = start; i < std::min(start + per_batch, states.size()); ++i) {

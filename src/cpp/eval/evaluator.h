@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -84,6 +85,9 @@ struct EvalLeaf {
   std::vector<float> priors;  ///< [legal.size()], in the order of `legal`, sum 1
   bool equal_priors = false;  ///< all priors are 1 / num_legal(); `priors` is not read
   float value = 0.0F;         ///< in [-1, 1], for the player to move
+  /// Only where EvalBatch::goes_on said no. The value is then the mean of what there is, 0 of
+  /// nothing; the caller sets this to false with the question.
+  bool unfinished = false;
 
   int rows = 0;  ///< of the batch that the leaf takes; set by EvalBatch::add_next()
 
@@ -115,6 +119,9 @@ struct EvalBatch {
   bool use_cache = true;    ///< off where an answer must not depend on what was evaluated before
   bool repeatable = false;  ///< nor on what a device took for how many rows
   std::size_t bytes = 0;    ///< of memory, about; counts against a search's limit
+  /// Asked now and then by an answer that takes long and can be cut short; false cuts it short. It
+  /// may throw. nullptr: nobody is in a hurry.
+  const std::function<bool()>* goes_on = nullptr;
 };
 
 /// Counters of an evaluator since it was made; read at any time from any thread.

@@ -61,6 +61,7 @@ void copy_question(const EvalLeaf& from, EvalLeaf& to, bool with_position) {
   to.symmetry = from.symmetry;
   to.seed = from.seed;
   to.number = from.number;
+  to.unfinished = false;
   if (!with_position) return;
   to.moves = from.moves;
   to.root = from.root;
@@ -163,6 +164,7 @@ class BoundMixed final : public BoundEvaluator {
     drop_unused(mixed, own);
     own.batch->use_cache = mixed.use_cache;
     own.batch->repeatable = mixed.repeatable;
+    own.batch->goes_on = mixed.goes_on;
     EvalLeaf& asked = own.batch->next();
     copy_question(mixed.next(), asked, with_position);
     if (i != kNetwork) asked.symmetry = LeafSymmetry::identity;
@@ -186,6 +188,7 @@ class BoundMixed final : public BoundEvaluator {
 
   void evaluate_part(MixedBatch& mixed, std::size_t i) {
     PartBatch& own = mixed.parts[i];
+    own.batch->goes_on = mixed.goes_on;
     if (own.waits()) parts_[i].evaluator->evaluate(*own.batch);
   }
 
@@ -214,6 +217,7 @@ class BoundMixed final : public BoundEvaluator {
   /// The part's share of a leaf's answer. The order of the parts does not matter.
   void take_answer(std::size_t i, const EvalLeaf& from, EvalLeaf& to) const {
     to.value += parts_[i].weight * from.value;
+    to.unfinished |= from.unfinished;
     if (i != kNetwork) return;
     to.equal_priors = from.equal_priors;
     if (!from.equal_priors) to.priors = from.priors;

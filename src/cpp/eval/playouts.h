@@ -10,8 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "base/rng.h"
 #include "eval/evaluator.h"
+#include "games/any/call_guard.h"
 
 namespace pyengine {
 
@@ -50,13 +52,13 @@ class BoundPlayouts final : public BoundEvaluator {
   void evaluate(EvalBatch& batch) override {
     for (int i = 0; i < batch.num_leaves; ++i) {
       EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
-      play(leaf, *leaf.position, playouts_of(batch));
+      play(leaf, *leaf.position, static_cast<PlayoutBatch&>(batch));
     }
     rows_.fetch_add(static_cast<std::uint64_t>(batch.num_leaves), std::memory_order_relaxed);
     batches_.fetch_add(1, std::memory_order_relaxed);
   }
   void answer(EvalBatch& batch, const AnyPosition& position) override {
-    play(batch.next(), position, playouts_of(batch));
+    play(batch.next(), position, static_cast<PlayoutBatch&>(batch));
     // One thread at a time has the batch, so that it counts without a lock prefix.
     std::atomic<std::uint64_t>& answers = *static_cast<PlayoutBatch&>(batch).answers;
     answers.store(answers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -75,19 +77,36 @@ class BoundPlayouts final : public BoundEvaluator {
     using EvalBatch::EvalBatch;
     std::unique_ptr<Playouts> playouts;
     std::atomic<std::uint64_t>* answers = nullptr;  ///< on the spot, each a row and a batch
+    int unasked = 0;                                ///< playouts since goes_on was asked
+
+    /// One more playout? A clock is read for every sixteenth: the longest of a game of ours, on Go
+    /// 19x19 by a policy, takes a millisecond. After a no it is asked each time.
+    [[nodiscard]] bool may_play() {
+      if (++unasked < 16 || goes_on == nullptr) return true;
+      if (!(*goes_on)()) return false;
+      unasked = 0;
+      return true;
+    }
   };
-  static Playouts& playouts_of(EvalBatch& batch) noexcept {
-    return *static_cast<PlayoutBatch&>(batch).playouts;
-  }
 
   /// The leaf's value becomes the mean outcome of the playouts for the player to move.
-  void play(EvalLeaf& leaf, const AnyPosition& position, Playouts& playouts) const {
+  [[gnu::always_inline]] void play(EvalLeaf& leaf, const AnyPosition& position,
+                                   PlayoutBatch& batch) const {
     Rng rng(seed_, leaf.number);
-    playouts.begin(position);
     double sum = 0.0;
-    for (int i = 0; i < rollouts_; ++i) sum += playouts.play_out(rng).for_player(leaf.to_move);
+    int played = 0;
+    try {
+      const CallGuard guard(batch.goes_on);
+      batch.playouts->begin(position);
+      for (; played < rollouts_ && batch.may_play(); ++played) {
+        sum += batch.playouts->play_out(rng).for_player(leaf.to_move);
+      }
+    } catch (const Interrupted&) {  // NOLINT(bugprone-empty-catch)
+      // Within a playout of a user's game, which counts for nothing.
+    }
     leaf.equal_priors = true;
-    leaf.value = static_cast<float>(sum / rollouts_);
+    leaf.value = played == 0 ? 0.0F : static_cast<float>(sum / played);
+    leaf.unfinished = played < rollouts_;
   }
 
   std::string provider_;

@@ -24,6 +24,22 @@ std::size_t kept_nodes(const TreeSearch& search) {
   return static_cast<std::size_t>(std::min<std::uint64_t>(kLeast + 4 * done, kTreeNodes));
 }
 
+std::optional<Clock::time_point> deadline_of(const SearchConfig& config, Clock::time_point begun) {
+  if (!config.seconds) return std::nullopt;
+  const std::chrono::duration<double> seconds(std::min(*config.seconds, 1e9));
+  return begun + std::chrono::duration_cast<Clock::duration>(seconds);
+}
+
+/// Of a call before its run, which has a Watch of its own.
+std::function<bool()> until_due(const SearchConfig& config, Clock::time_point begun, Host& host,
+                                const std::atomic<bool>& stop) {
+  const auto watch = std::make_shared<Watch>(host, stop, deadline_of(config, begun));
+  return [watch] {
+    watch->poll_host();
+    return !watch->due();
+  };
+}
+
 Rng choice_stream(const SearchConfig& config, std::uint64_t search) {
   return Rng(config.seed ^ 0xC2B2AE3D27D4EB4FU, search);
 }
@@ -144,11 +160,11 @@ void Searcher::drop_tree() {
   if (pipeline_) pipeline_->release_memory();
 }
 
-void Searcher::start_tree(const State& state) {
+void Searcher::start_tree(const State& state, const GoesOn& goes_on) {
   State root = state;
   drop_tree();
   advanced_ = false;
-  make_room();
+  make_room(goes_on);
   const std::lock_guard lock(stats_mutex_);
   root_.emplace(std::move(root));
   tree_ = std::make_unique<Tree>(pool_);
@@ -168,8 +184,8 @@ void Searcher::limit_memory(const SearchConfig& config) {
 }
 
 /// The memory of trees that were dropped may still be on its way back.
-void Searcher::make_room() {
-  if (pool_->available() < pool_->limit_chunks() / 2) wait_for_background();
+void Searcher::make_room(const GoesOn& goes_on) {
+  if (pool_->available() < pool_->limit_chunks() / 2) wait_for_background(goes_on);
 }
 
 /// Makes the pipeline outside the mutex: a device prepares for a batch's size, perhaps for minutes.
@@ -193,11 +209,7 @@ RunEnd Searcher::run(std::span<TreeSearch* const> searches, const SearchConfig& 
   options.workers = num_workers(config);
   options.foreign = is_foreign(searches[0]->root());
   options.stop = &stop_;
-  if (config.seconds) {
-    options.deadline = begun +
-        std::chrono::duration_cast<Clock::duration>(
-                           std::chrono::duration<double>(std::min(*config.seconds, 1e9)));
-  }
+  options.deadline = deadline_of(config, begun);
   Pipeline& pipeline = pipeline_for(config);
   const Running running(*this, searches);
   return pipeline.run(searches, options, host);
@@ -243,16 +255,18 @@ StopReason reason_of(const TreeSearch& search, RunEnd end) {
 SearchResult Searcher::search(const State& state, const SearchConfig& config, Host& host) {
   const Busy busy(*this, "search");
   const Clock::time_point begun = Clock::now();
+  const GoesOn goes_on = until_due(config, begun, host, stop_);
   check(state, config);
   limit_memory(config);
   pipeline_for(config).prepare(config, 1);
   if (!keeps_tree(config) || !shares_trees(grown_by_, config.algorithm) || !continues(state)) {
-    start_tree(state);
+    start_tree(state, goes_on);
   } else if (tree_->nodes() == 1) {  // of an advance to a move without a child
-    make_room();
+    make_room(goes_on);
   }
   grown_by_ = config.algorithm;
-  if (config.deterministic) wait_for_background();  // the count of nodes is then exact
+  // What memory there is, and the count of nodes, are then the same each time.
+  if (config.deterministic) wait_for_background(goes_on);
   TreeSearch search(*tree_, *root_, config, budget_of(config), searches_++, *bound_);
   if (config.deterministic) search.use_own_allocator();
   TreeSearch* const one[] = {&search};
@@ -293,9 +307,10 @@ struct Searcher::MemoryGoesBack {
 /// Trees in one arena; of deterministic searches, in shares of one size, since which tree finds
 /// memory left would depend on which comes first.
 std::vector<std::unique_ptr<Tree>> Searcher::make_trees(std::size_t count,
-                                                        const SearchConfig& config) {
+                                                        const SearchConfig& config,
+                                                        const GoesOn& goes_on) {
   if (pipeline_) pipeline_->release_memory();
-  config.deterministic ? wait_for_background() : make_room();
+  config.deterministic ? wait_for_background(goes_on) : make_room(goes_on);
   if (pool_->available() < pool_->limit_chunks() / 2) drop_tree();
   std::vector<std::unique_ptr<Tree>> trees;
   if (!config.deterministic) {
@@ -329,7 +344,8 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
   limit_memory(config);
   pipeline_for(config).prepare(config, states.size());
   const MemoryGoesBack afterwards{*this};
-  const std::vector<std::unique_ptr<Tree>> trees = make_trees(states.size(), config);
+  const std::vector<std::unique_ptr<Tree>> trees =
+      make_trees(states.size(), config, until_due(config, begun, host, stop_));
   std::vector<std::unique_ptr<TreeSearch>> searches;
   std::vector<TreeSearch*> running;
   for (std::size_t i = 0; i < states.size(); ++i) {
@@ -357,9 +373,8 @@ std::vector<SearchResult> Searcher::search_many(std::span<const State* const> st
 }
 
 SearchResult Searcher::progress() const {
-  if (current_.search == nullptr) throw EngineError("progress: no search is under way");
   // Its edges may be in the making, and then noise sorts them.
-  if (!current_.search->root_ready()) return {};
+  if (current_.search == nullptr || !current_.search->root_ready()) return {};
   return result_of(*current_.search, current_.begun, false);
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,7 +56,8 @@ class Searcher {
   /// share of the memory each; ConfigError where there are too many for that.
   std::vector<SearchResult> search_many(std::span<const State* const> states,
                                         const SearchConfig& config, Host& host);
-  /// The result so far of the search under way; for Host::poll() on the calling thread.
+  /// The result so far of the search under way, without moves before its root has some; for
+  /// Host::poll() on the calling thread.
   [[nodiscard]] SearchResult progress() const;
 
   /// Re-roots the tree: the child's subtree stays, the rest is dropped in the background. Throws
@@ -73,6 +75,8 @@ class Searcher {
   class Busy;
   class Running;
   struct MemoryGoesBack;
+  /// Whether a call that waits for memory goes on: no deadline, stop or signal has come.
+  using GoesOn = std::function<bool()>;
   struct Current {  ///< the search under way, for progress()
     const TreeSearch* search = nullptr;
     Clock::time_point begun;
@@ -81,12 +85,13 @@ class Searcher {
   void check(const State& state, const SearchConfig& config) const;
   void check_alive() const;
   [[nodiscard]] bool continues(const State& state) const;
-  void start_tree(const State& state);
+  void start_tree(const State& state, const GoesOn& goes_on);
   void drop_tree();
   void limit_memory(const SearchConfig& config);
-  void make_room();
+  void make_room(const GoesOn& goes_on);
   [[nodiscard]] std::vector<std::unique_ptr<Tree>> make_trees(std::size_t count,
-                                                              const SearchConfig& config);
+                                                              const SearchConfig& config,
+                                                              const GoesOn& goes_on);
   Pipeline& pipeline_for(const SearchConfig& config);
   RunEnd run(std::span<TreeSearch* const> searches, const SearchConfig& config,
              Clock::time_point begun, Host& host, Succession* succession = nullptr);

@@ -339,18 +339,37 @@ TEST_CASE("advancing keeps the subtree, counts its nodes and frees the rest for 
 }
 
 TEST_CASE("chains of advances reach the same count as a walk over what is left") {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Planted planted;
     Tree& tree = *planted.tree;
     planted.grow(tree.root(), 6, 8, seed);
     for (int step = 0; step < 8; ++step) {
-      const auto kids = children_of(tree, tree.root());
-      if (kids.empty()) break;
-      REQUIRE(tree.advance(kids[(seed + static_cast<std::uint64_t>(step)) % 2]->action));
+      if (tree.root().num_children == 0) break;
+      const int place = static_cast<int>(seed + static_cast<std::uint64_t>(step)) % 2;
+      Node& kept = *child_at(tree.arena(), tree.root(), place);
+      if ((seed + static_cast<std::uint64_t>(step)) % 3 == 0) kept.visits = 1U << 20;
+      REQUIRE(tree.advance(kept.action));
       if (step % 3 == 0) wait_for_background();
     }
     wait_for_background();
     CHECK(search_test::check_tree(tree, false).nodes == tree.nodes());
+  }
+}
+
+TEST_CASE("nodes that advance() dropped are not counted, also before the background frees them") {
+  for (const std::uint32_t visits : {1000U, 1U << 20}) {
+    Planted planted;
+    Tree& tree = *planted.tree;
+    planted.grow(tree.root(), 9, 6, 1);
+    Node& kept = *child_at(tree.arena(), tree.root(), 1);
+    kept.visits = visits;
+    REQUIRE(tree.advance(kept.action));
+    const std::uint64_t reported = tree.nodes();
+    const std::uint64_t counted = search_test::check_tree(tree, false).nodes;
+    if (visits == 1000) CHECK(reported == counted);
+    CHECK(reported <= std::max<std::uint64_t>(counted, visits));
+    wait_for_background();
+    CHECK(tree.nodes() == counted);
   }
 }
 

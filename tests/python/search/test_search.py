@@ -14,7 +14,7 @@ import pytest
 import pyengine
 from pyengine import Engine, SearchResult
 from third_party_networks import NETWORKS
-from toy_games import Share, ToyGame
+from toy_games import Pairs, Share, ToyGame
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -77,6 +77,43 @@ def test_advance_keeps_the_subtree() -> None:
     assert continued.reused == kept - 1
     assert continued.visits.sum() == kept - 1 + 300
     assert engine.search(state).nodes == engine.stats()["nodes"]
+
+
+def test_nodes_are_those_of_the_tree_right_after_an_advance() -> None:
+    engine, state = connect_four(simulations=1500, solver=False)
+    result = engine.search(state)
+    action = int(result.actions[result.visits.argmin()])
+    state.apply_action(action)
+    engine.advance(action)
+    result = engine.search(state, simulations=1)
+    pending, nodes = [result.tree(max_depth=99, min_visits=0)], 0
+    while pending:
+        nodes += 1
+        pending += pending.pop().children
+    assert nodes < 260  # all of them are in the result
+    assert result.nodes == engine.stats()["nodes"] == nodes
+
+
+def test_values_of_the_root_are_for_the_opponent_where_a_player_moves_twice() -> None:
+    game = ToyGame(Pairs)
+    for proven, moves, move in ((None, [0], 5), (1, [0, 4, 8, 1, 10, 5, 9], 2)):
+        engine = Engine(game, "rollout", solver=proven == 1, simulations=400, threads=1)
+        state = game.new_initial_state()
+        for made in moves:
+            state.apply_action(made)
+        engine.search(state)
+        mover = state.current_player()
+        state.apply_action(move)
+        engine.advance(move)
+        assert state.current_player() == mover  # who has the second move of two
+        result = engine.search(state)
+        root = result.tree()
+        assert result.reused > 0 or proven
+        if proven is None:
+            assert abs(result.value) > 1e-3
+            assert root.q == pytest.approx(-result.value, abs=1e-6)
+        else:
+            assert (result.proven, root.proven) == (1, -1)
 
 
 def test_visits_of_a_game_played_with_one_engine_are_sound_to_its_end() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import copy
 import dataclasses
 import json
 import pickle
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
@@ -228,6 +230,42 @@ def test_a_move_without_a_name_in_a_tree_is_told_by_its_number() -> None:
     assert str(root) == "root  visits 3\n  7  visits 3  q +0.500"
     assert repr(move).startswith("SearchTree(7, visits=3")
     assert 'label="7\\nN 3' in root.to_dot()
+
+
+def test_a_tree_deeper_than_the_recursion_limit_is_like_any_other() -> None:
+    depth = 3 * sys.getrecursionlimit()
+    values: dict[str, Any] = {"to_move": 0, "visits": 3, "prior": 1.0, "proven": None}
+    tree = SearchTree(action=7, name="7", q=float("nan"), **values)
+    other = SearchTree(action=7, name="7", q=0.5, **values)
+    for _ in range(depth):
+        tree = SearchTree(action=7, name="7", q=0.5, children=[tree], **values)
+        other = SearchTree(action=7, name="7", q=0.5, children=[other], **values)
+    assert tree != other
+    for copied in (copy.deepcopy(tree), pickle.loads(pickle.dumps(tree))):
+        assert copied == tree
+        assert copied.children[0] is not tree.children[0]
+    nodes, node = 1, tree.to_dict()
+    while node["children"]:
+        (node,) = node["children"]
+        nodes += 1
+    assert (nodes, node["q"]) == (depth + 1, None)
+    assert tree.to_dot().count("->") == depth
+    assert len(str(tree).splitlines()) == 4
+    assert repr(tree).endswith("children=1)")
+
+
+def test_trees_are_equal_where_the_same_values_stand_in_the_same_places(
+    result: SearchResult,
+) -> None:
+    assert result.tree() == result.tree()
+    assert result.tree() != result.tree(max_depth=1)
+    assert result.tree() != result
+    values: dict[str, Any] = {"to_move": 0, "visits": 3, "prior": 1.0, "q": 0.5, "proven": None}
+    leaf = SearchTree(action=1, name="", **values)
+    chain = SearchTree(action=1, name="", children=[leaf], **values)
+    deep = SearchTree(action=None, name="", children=[chain], **values)
+    wide = SearchTree(action=None, name="", children=[leaf, leaf], **values)
+    assert deep != wide
 
 
 def picture_of(game: str, moves: Sequence[int], share: dict[int, float]) -> ElementTree.Element:

@@ -79,7 +79,8 @@ class KeptPositions {
 template <CanReplay G>
 class Descent<G> {
  public:
-  explicit Descent(const G& root) : position_(root) {}
+  /// Without a copy of the root: nobody would learn what the game's code threw.
+  explicit Descent(const G& /*root*/) : position_(G()) {}
 
   void begin(const G& root) {
     if (leaf_ != nullptr && root.has_slow_moves() && !position_.value.outcome()) {

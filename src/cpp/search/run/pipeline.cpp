@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error.h"
 #include "search/run/task.h"
 
 namespace pyengine {
@@ -77,11 +78,8 @@ Pipeline::RunPlan Pipeline::plan_run(std::span<TreeSearch* const> searches,
 void Pipeline::add_hand(bool caller) {
   auto hand = std::make_unique<Hand>();
   hand->caller = caller;
-  if (caller) {
-    hand->goes_on = [this] { return goes_on_at_leaf(); };
-  } else {
-    hand->goes_on = [this] { return !ending_.load(std::memory_order_relaxed); };
-  }
+  hand->goes_on = not_hurrying_;
+  if (caller) hand->goes_on = [this] { return goes_on_at_leaf(); };
   hands_.push_back(std::move(hand));
 }
 
@@ -100,7 +98,9 @@ void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions
   options_ = options;
   plan_ = planned.plan;
   slots_.begin(plan_.use_cache, plan_.rounds, plan_.many);
-  ending_.store(false, std::memory_order_relaxed);
+  for (std::atomic<bool>* flag : {&ending_, &hurrying_, &evaluated_}) {
+    flag->store(false, std::memory_order_relaxed);
+  }
   end_ = RunEnd::completed;
   error_ = nullptr;
   searches_.begin(searches, plan_.most_gatherers, options.succession != nullptr);
@@ -140,7 +140,7 @@ void Pipeline::feed_device() {
       continue;
     }
     pass.unlock();
-    evaluate(*slot);
+    evaluate(*slot, not_hurrying_);
     pass.lock();
     slots_.served(*slot);
   }
@@ -159,19 +159,20 @@ void Pipeline::look_after_host(Hand& hand, Task& task) {
 
 /// What look_after_host() does, for the caller in the middle of a turn that takes long at a leaf.
 bool Pipeline::goes_on_at_leaf() noexcept {
-  if (ending_.load(std::memory_order_relaxed)) return false;
+  if (hurrying_.load(std::memory_order_relaxed)) return false;
   if (const std::optional<RunEnd> due = watch_->due()) {
     const Pass pass = team_.pass();
     end_early(*due);
   } else {
     poll_host();
   }
-  return !ending_.load(std::memory_order_relaxed);
+  return !hurrying_.load(std::memory_order_relaxed);
 }
 
 /// Under the mutex.
 void Pipeline::end_early(RunEnd end) {
   if (end_ == RunEnd::completed) end_ = end;
+  hurrying_.store(true, std::memory_order_relaxed);
   // Without a move for each root the results would be of no use.
   if (!searches_.close_where_ready()) return;
   ending_.store(true, std::memory_order_relaxed);
@@ -189,9 +190,20 @@ void Pipeline::poll_host() noexcept {
 void Pipeline::fail(std::exception_ptr error) noexcept {
   const Pass pass = team_.pass();
   if (!error_) error_ = std::move(error);
+  hurrying_.store(true, std::memory_order_relaxed);
   ending_.store(true, std::memory_order_relaxed);
   searches_.close_all();
   team_.wake_all();
+}
+
+/// In a handler: what was cut short is as if it had not been begun, and the caller ends the run.
+void Pipeline::fail_unless_interrupted() noexcept {
+  try {
+    throw;
+  } catch (const Interrupted&) {  // NOLINT(bugprone-empty-catch)
+  } catch (...) {
+    fail(std::current_exception());
+  }
 }
 
 }  // namespace pyengine

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -128,6 +129,7 @@ class Pipeline {
   void end_early(RunEnd end);
   void poll_host() noexcept;
   void fail(std::exception_ptr error) noexcept;
+  void fail_unless_interrupted() noexcept;
 
   // --- one pass (passes.cpp): under the mutex
   void next(Hand& hand, Task& task);
@@ -147,10 +149,12 @@ class Pipeline {
   void gather(Hand& hand, Task& task) noexcept;
   void gather_turn(Hand& hand, Place& place, Task& task);
   void gather_round(Hand& hand, Task& task) noexcept;
+  [[nodiscard]] Turn turn_of(const Hand& hand, int leaves,
+                             std::uint64_t simulations) const noexcept;
   bool gather_into(Hand& hand, Place& place, Slot& slot, const Turn& turn);
   [[nodiscard]] bool full(const Slot& slot, const TreeSearch& search) const noexcept;
   void fill(Slot& slot) noexcept;
-  void evaluate(Slot& slot) noexcept;
+  void evaluate(Slot& slot, const std::function<bool()>& goes_on) noexcept;
   void complete(Hand& hand, Task& task) noexcept;
   void complete_leaves(Hand& hand, Slot& slot) noexcept;
   void review_early(Hand& hand, Place& place);
@@ -177,6 +181,14 @@ class Pipeline {
   std::optional<Watch> watch_;       ///< the calling thread's
   RunEnd end_ = RunEnd::completed;   ///< written by the calling thread
   std::atomic<bool> ending_{false};  ///< stop, deadline or failure: nothing new is begun
+  /// The same from the moment it is noticed: until each root has its moves nothing ends, but what
+  /// takes long is cut short.
+  std::atomic<bool> hurrying_{false};
+  std::atomic<bool> evaluated_{false};  ///< a batch of the run, or one is being evaluated
+  /// Of Turn, for threads that do not look after the host.
+  const std::function<bool()> not_hurrying_ = [this] {
+    return !hurrying_.load(std::memory_order_relaxed);
+  };
 };
 
 }  // namespace pyengine

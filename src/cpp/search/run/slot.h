@@ -30,6 +30,7 @@ struct Slot {
   Place* gathering_for = nullptr;  ///< of the search that adds leaves now
   Place* round = nullptr;          ///< deterministic: completed when its whole round is evaluated
   Slot* next_of_round = nullptr;
+  bool blank = false;      ///< there was no time to evaluate it
   bool cancelled = false;  ///< its leaves are taken back instead of being backed up
   Slot* next = nullptr;    ///< in the one list that holds the slot
 };

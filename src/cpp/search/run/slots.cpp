@@ -57,7 +57,7 @@ Slot* Slots::claim() noexcept {
 void Slots::release(Slot& slot) noexcept {
   slot.batch->clear();
   slot.round = nullptr;
-  slot.cancelled = false;
+  slot.cancelled = slot.blank = false;
   free_.push_front(slot);
 }
 

@@ -53,7 +53,7 @@ struct Task {
 struct Hand {
   Worker worker;
   bool caller = false;  ///< the thread that called run()
-  /// Of Turn; of the caller it looks after the host.
+  /// Of Turn; that of the caller looks after the host.
   std::function<bool()> goes_on;
   Place* last = nullptr;       ///< from which it gathered last
   Place* finished = nullptr;   ///< places that it holds and is to hand over

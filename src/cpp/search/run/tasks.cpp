@@ -14,6 +14,16 @@ constexpr std::uint64_t kForeignTurnSimulations = 8;
 /// Completed leaves of a batch after which others may gather again, in their place.
 constexpr std::size_t kLeavesPerReview = 64;
 
+/// The answers where there is no time for an evaluation: they serve roots, which need moves.
+void leave_blank(EvalBatch& batch) noexcept {
+  for (int i = 0; i < batch.num_leaves; ++i) {
+    EvalLeaf& leaf = batch.leaves[static_cast<std::size_t>(i)];
+    leaf.equal_priors = true;
+    leaf.value = 0.0F;
+    leaf.unfinished = true;
+  }
+}
+
 }  // namespace
 
 void Pipeline::perform(Hand& hand, Task& task) noexcept {
@@ -28,7 +38,7 @@ void Pipeline::perform(Hand& hand, Task& task) noexcept {
       fill(*task.slot);
       break;
     case Task::Kind::evaluate:
-      evaluate(*task.slot);
+      evaluate(*task.slot, hand.goes_on);
       complete(hand, task);
       break;
     case Task::Kind::complete:
@@ -59,7 +69,7 @@ void Pipeline::gather(Hand& hand, Task& task) noexcept {
     }
     if (task.full) fill(*task.slot);
   } catch (...) {
-    fail(std::current_exception());
+    fail_unless_interrupted();
   }
 }
 
@@ -74,8 +84,9 @@ void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
     if (task.slot == nullptr) return;
   }
   const int before = task.slot->batch->num_leaves;
-  const Turn turn{plan_.turn_leaves, options_.foreign ? kForeignTurnSimulations : kTurnSimulations,
-                  &ending_, &hand.goes_on, plan_.joint_walks};
+  Turn turn = turn_of(hand, plan_.turn_leaves,
+                      options_.foreign ? kForeignTurnSimulations : kTurnSimulations);
+  turn.joint_walks = plan_.joint_walks;
   gather_into(hand, place, *task.slot, turn);
   task.added = task.added || task.slot->batch->num_leaves != before;
   task.full = full(*task.slot, search);
@@ -86,7 +97,7 @@ void Pipeline::gather_turn(Hand& hand, Place& place, Task& task) {
 void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
   Place& place = *task.places[0];
   const TreeSearch& search = *place.search;
-  const Turn turn{batch_rows_, kTurnSimulations, &ending_, &hand.goes_on};
+  const Turn turn = turn_of(hand, batch_rows_, kTurnSimulations);
   Slot** end = &place.round;
   for (bool more = true; more && task.slots.size() < slots_.planned().per_round;) {
     try {
@@ -95,7 +106,7 @@ void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
       if (task.slot == nullptr) break;
       more = gather_into(hand, place, *task.slot, turn) && !search.fits(*task.slot);
     } catch (...) {
-      fail(std::current_exception());
+      fail_unless_interrupted();
       if (task.slot == nullptr) break;
       more = false;
     }
@@ -109,6 +120,16 @@ void Pipeline::gather_round(Hand& hand, Task& task) noexcept {
   }
   *end = nullptr;
   place.round_unevaluated.store(task.slots.size(), std::memory_order_release);
+}
+
+Turn Pipeline::turn_of(const Hand& hand, int leaves, std::uint64_t simulations) const noexcept {
+  Turn turn;
+  turn.leaves = leaves;
+  turn.simulations = simulations;
+  turn.stop = &ending_;
+  turn.goes_on = &hand.goes_on;
+  turn.guards_calls = options_.foreign;
+  return turn;
 }
 
 bool Pipeline::gather_into(Hand& hand, Place& place, Slot& slot, const Turn& turn) {
@@ -168,8 +189,12 @@ Slot* Pipeline::make_slot() {
 
 // --- evaluate and complete
 
-void Pipeline::evaluate(Slot& slot) noexcept {
+void Pipeline::evaluate(Slot& slot, const std::function<bool()>& goes_on) noexcept {
   if (slot.cancelled) return;
+  slot.blank = evaluated_.exchange(true, std::memory_order_relaxed) &&
+      hurrying_.load(std::memory_order_relaxed);
+  if (slot.blank) return;
+  slot.batch->goes_on = &goes_on;
   const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
   for (std::size_t i = 0; i < leaves; ++i) {
     const auto rows = static_cast<std::uint64_t>(slot.batch->leaves[i].rows);
@@ -187,7 +212,12 @@ void Pipeline::evaluate(Slot& slot) noexcept {
 void Pipeline::complete(Hand& hand, Task& task) noexcept {
   Slot& slot = *task.slot;
   try {
-    if (!slot.cancelled) evaluator_.decode(*slot.batch);
+    slot.batch->goes_on = &hand.goes_on;
+    if (slot.blank) {
+      leave_blank(*slot.batch);
+    } else if (!slot.cancelled) {
+      evaluator_.decode(*slot.batch);
+    }
   } catch (...) {
     fail(std::current_exception());
     slot.cancelled = true;
@@ -201,8 +231,11 @@ void Pipeline::complete(Hand& hand, Task& task) noexcept {
   if (place->round_unevaluated.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // With the last leaf another worker may begin the next round here.
   Slot* const first = std::exchange(place->round, nullptr);
+  bool cut_short = false;
   for (Slot* each = first; each != nullptr; each = each->next_of_round) {
+    each->cancelled = each->cancelled || cut_short;
     complete_leaves(hand, *each);
+    cut_short = each->cancelled;
     task.slots.push_back(*each);
   }
 }
@@ -216,7 +249,8 @@ void Pipeline::review_early(Hand& hand, Place& place) {
   wake_for_rest();
 }
 
-/// Each leaf is backed up or, when the slot is cancelled or a leaf before it failed, taken back.
+/// Each leaf is backed up or, when it is unfinished, when the slot is cancelled or a leaf before it
+/// failed, taken back. An unfinished root is good enough for a result.
 void Pipeline::complete_leaves(Hand& hand, Slot& slot) noexcept {
   const auto leaves = static_cast<std::size_t>(slot.batch->num_leaves);
   std::size_t done = 0;
@@ -229,7 +263,13 @@ void Pipeline::complete_leaves(Hand& hand, Slot& slot) noexcept {
       for (; done < leaves && !slot.cancelled; ++done) {
         Flight& flight = slot.flights[done];
         if (done != 0 && done % kLeavesPerReview == 0) review_early(hand, *flight.place);
-        flight.place->search->complete<S>(hand.worker, flight, slot.batch->leaves[done]);
+        const EvalLeaf& leaf = slot.batch->leaves[done];
+        if (leaf.unfinished && !flight.is_root) {
+          flight.place->search->cancel<S>(flight);
+          slot.cancelled = plan_.rounds;  // what is completed are the first leaves of a round
+        } else {
+          flight.place->search->complete<S>(hand.worker, flight, leaf);
+        }
       }
     });
   } catch (...) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+#include "games/any/call_guard.h"
 #include "search/run/root_priors.h"
 #include "search/run/streams.h"
 #include "search/tree/order.h"
@@ -69,14 +71,15 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
       symmetries_(traits_.under_symmetries ? root.game()->symmetries().count() : 1) {
   tally.numbers.store(first_number(config.seed, stream), std::memory_order_relaxed);
   // The solver of endings has made an end of a position from which the game goes on.
-  if (tree.root().state.load(std::memory_order_acquire) == NodeState::terminal) tree.clear();
+  const bool solved = tree.root().state.load(std::memory_order_acquire) == NodeState::terminal;
+  if (solved || tree.provisional()) tree.clear();
+  tree.set_root_mover(root.position().to_move());
   if (tree.root().state.load(std::memory_order_acquire) == NodeState::expanded) {
     tree.clear_root_noise();
     reused_ = visits_of_children(tree);
     ready_root();
-  } else {
-    tree.root().chooser = (1 - root.position().to_move()) & 1;
-    if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
+  } else if (!reads_priors(config.algorithm)) {
+    tree.order_by(order_of_tree(config.seed, stream));
   }
 }
 
@@ -190,6 +193,7 @@ void TreeSearch::finish_leaf(Worker& worker, const Path& path, std::uint32_t dra
   back_up<S>(path, leaf.to_move == 0 ? leaf.value : -leaf.value, drawn);
   Tree::publish(node, stored);
   if (is_root) {
+    if (leaf.unfinished) tree_.set_provisional();
     ready_root();
   } else {
     add<S>(counts.completed, std::uint64_t{1});
@@ -218,7 +222,9 @@ bool TreeSearch::place(Worker& worker, Slot& slot, const AnyPosition& position, 
   leaf.number = add<S>(counts.numbers, std::uint64_t{1});
   leaf.symmetry = symmetry_of_leaf(is_root);
   leaf.seed = config_.seed;
+  leaf.unfinished = false;
   const auto finish = [&] {
+    if (leaf.unfinished && !is_root) throw Interrupted();
     take_marks_back<S>(worker);
     finish_leaf<S>(worker, worker.path, worker.drawn, leaf, is_root, counts);
   };
@@ -422,7 +428,9 @@ int TreeSearch::leaves_of(const Progress& now, const Slot& slot) const noexcept 
 
 template <Sharing S>
 bool TreeSearch::gather(Worker& worker, Slot& slot, const Turn& turn) {
+  slot.batch->goes_on = turn.goes_on;
   if (!root_ready()) return gather_root<S>(worker, slot);
+  const CallGuard guard(turn.guards_calls ? turn.goes_on : nullptr);
   if (divided()) return gather_by_leases(worker, slot, turn);
   const Part whole{{tree_.root(), root_.position()}, tally};
   const int most_leaves = slot.batch->num_leaves + turn.leaves;

@@ -51,7 +51,8 @@ struct Turn {
   /// Asked now and then while one leaf takes long, as `stop` is set by the calling thread, which
   /// may be the one at work here.
   const std::function<bool()>* goes_on = nullptr;
-  int joint_walks = 1;  ///< that share their way, at most: joint_walk.h
+  int joint_walks = 1;        ///< that share their way, at most: joint_walk.h
+  bool guards_calls = false;  ///< a user's game: goes_on is asked before each call of its code
 };
 
 /// Leaves in flight of a young tree: so many at first, and one more for each so many visits.

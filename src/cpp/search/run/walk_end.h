@@ -35,8 +35,28 @@ struct Walk {
   return end_of_known(node.mover == 0 ? node.value : -node.value);
 }
 
-/// The end at a node that is there and not expanded, which `descent` has passed. Where the game's
-/// code throws, the node is fresh again.
+/// The end at a node that this walk has claimed, in the state `before`. If the game's code throws,
+/// the node is in that state again. `pass`: the rest of the descent's way to it.
+template <Game G, class Pass>
+Walk end_at_claimed(Descent<G>& descent, Node& node, NodeState before, const Pass& pass) {
+  std::optional<Outcome> outcome;
+  try {
+    pass();
+    descent.reach();
+    if (before == NodeState::unseen) outcome = descent.position().outcome();
+  } catch (...) {
+    node.state.store(before, std::memory_order_release);
+    throw;
+  }
+  if (!outcome) return {WalkEnd::leaf};
+  node.value = outcome->first;
+  node.state.store(NodeState::terminal, std::memory_order_release);
+  Walk walk = end_of_known(outcome->first);
+  walk.newly_over = true;
+  return walk;
+}
+
+/// The end at a node that is there and not expanded, which `descent` has passed.
 template <Game G>
 Walk end_at_unexpanded(Descent<G>& descent, Node& node, NodeState state) {
   if (state == NodeState::terminal) {
@@ -44,35 +64,23 @@ Walk end_at_unexpanded(Descent<G>& descent, Node& node, NodeState state) {
     walk.newly_over = node.proof.load(std::memory_order_relaxed) == Proof::none;
     return walk;
   }
-  NodeState expected = NodeState::fresh;
-  const bool mine =
-      node.state.compare_exchange_strong(expected, NodeState::claimed, std::memory_order_acquire);
+  const bool mine = state != NodeState::claimed &&
+      node.state.compare_exchange_strong(state, NodeState::claimed, std::memory_order_acquire);
   if (!mine) return {};
-  try {
-    descent.reach();
-  } catch (...) {
-    node.state.store(NodeState::fresh, std::memory_order_release);
-    throw;
-  }
-  return {WalkEnd::leaf};
+  return end_at_claimed(descent, node, state, [] {});
 }
 
-/// The end at a new node, which is fresh where the game's code throws.
+/// The end at a new node, which is claimed.
 template <Game G>
 Walk end_at_new(Tree& tree, Descent<G>& descent, Node& child) {
   try {
-    descent.pass(child);
-    descent.reach();
+    Walk walk = end_at_claimed(descent, child, NodeState::unseen, [&] { descent.pass(child); });
+    walk.created = 1;
+    return walk;
   } catch (...) {
-    child.state.store(NodeState::fresh, std::memory_order_release);
     tree.add_nodes(1);
     throw;
   }
-  const std::optional<Outcome> outcome = descent.position().outcome();
-  if (!outcome) return {WalkEnd::leaf, 0.0F, false, 1};
-  child.value = outcome->first;
-  child.state.store(NodeState::terminal, std::memory_order_release);
-  return {WalkEnd::known, outcome->first, true, 1};
 }
 
 }  // namespace pyengine

@@ -44,7 +44,8 @@ class Edge {
 static_assert(sizeof(Edge) == 4);
 
 enum class NodeState : std::uint8_t {
-  fresh,     ///< not evaluated, and no worker has it
+  unseen,    ///< whether the game is over here is not known: a walk failed on its way here
+  fresh,     ///< the game goes on here; not evaluated, and no worker has it
   claimed,   ///< a worker evaluates it
   expanded,  ///< evaluated; edges, mover and value can be read
   terminal,  ///< the game is over here; value can be read

@@ -14,6 +14,8 @@ namespace pyengine {
 namespace {
 
 constexpr std::uint64_t kFlushEvery = 1024;  ///< nodes freed before others may have their memory
+/// Visits of a node below which advance() counts the nodes itself: half a millisecond.
+constexpr std::uint32_t kVisitsToCount = 1U << 14;
 
 /// Frees everything below `top` except what is below `kept`, which has a new owner.
 class Sweep {
@@ -81,6 +83,22 @@ class Sweep {
   std::uint64_t dropped_ = 0;
   std::uint64_t flushed_ = 0;
 };
+
+/// Nodes below `top`, with it. No worker may change them.
+std::uint64_t count_nodes(const Arena& arena, const Node& top) {
+  std::uint64_t count = 1;
+  std::vector<const Node*> pending = {&top};
+  while (!pending.empty()) {
+    const Node& node = *pending.back();
+    pending.pop_back();
+    const int children = node.num_children.load(std::memory_order_relaxed);
+    count += static_cast<std::uint64_t>(children);
+    for_each_child(arena, node, children, [&](const Node& child) {
+      if (child.num_children.load(std::memory_order_relaxed) != 0) pending.push_back(&child);
+    });
+  }
+  return count;
+}
 
 /// Copies a node. No other worker may use either of them.
 void copy_node(const Node& from, Node& to) {
@@ -247,27 +265,42 @@ bool Tree::advance(ActionId action) {
   std::vector<Edge> kept_edges = edges(*kept);
   Node new_root;
   copy_node(*kept, new_root);
-  sweep_root(kept);
+  const std::uint32_t visits = kept->visits.load(std::memory_order_relaxed);
+  const bool counted = visits < kVisitsToCount;
+  sweep_root(kept, counted ? count_nodes(*arena_, *kept) : visits, counted);
   root_edges_ = std::move(kept_edges);
   copy_node(new_root, root_);
   return true;
 }
 
 void Tree::clear() {
-  sweep_root(nullptr);
+  sweep_root(nullptr, 1, true);
   root_edges_.clear();
   copy_node(Node(), root_);
 }
 
-void Tree::sweep_root(const Node* kept) {
+/// The background runs one sweep after the other: each finds the count before it corrected.
+void Tree::sweep_root(const Node* kept, std::uint64_t nodes, bool counted) {
   auto old_root = std::make_shared<Node>();
   copy_node(root_, *old_root);
-  run_in_background([arena = arena_, old_root, kept, nodes = nodes_] {
+  auto left = std::make_shared<std::atomic<std::uint64_t>>(nodes);
+  run_in_background([arena = arena_, old_root, kept, before = nodes_, left, nodes, counted] {
     const std::uint64_t dropped = Sweep(arena, kept).run(*old_root);
-    nodes->fetch_sub(dropped, std::memory_order_relaxed);
+    const std::uint64_t exact = before->load(std::memory_order_relaxed) - dropped;
+    if (!counted) left->fetch_add(exact - nodes, std::memory_order_relaxed);
   });
+  nodes_ = std::move(left);
   clean_.clear();
   root_sorted_ = true;
+  provisional_ = false;
+}
+
+void Tree::set_root_mover(int mover) noexcept {
+  const std::uint8_t opponent = (1 - mover) & 1;
+  if (root_.chooser == opponent) return;
+  root_.chooser = opponent & 1;
+  root_.value_sum.store(-root_.value_sum.load(std::memory_order_relaxed),
+                        std::memory_order_relaxed);
 }
 
 }  // namespace pyengine

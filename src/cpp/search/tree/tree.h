@@ -45,8 +45,9 @@ class alignas(kCacheLine) Tree {
   }
   /// All edges, in the search's order.
   [[nodiscard]] std::vector<Edge> edges(const Node& node) const;
-  /// Nodes created, with the root. The background subtracts those that advance() dropped, as it
-  /// finds them.
+  /// Nodes created, with the root. After an advance() to a node of many visits the number of visits
+  /// stands for the number of nodes below it, which is not larger, until the background has
+  /// counted.
   [[nodiscard]] std::uint64_t nodes() const noexcept {
     return nodes_->load(std::memory_order_relaxed);
   }
@@ -90,6 +91,13 @@ class alignas(kCacheLine) Tree {
   /// stays changed for children that were created under noise.
   [[nodiscard]] bool root_is_sorted() const noexcept { return root_sorted_; }
 
+  /// Nobody moved to the root: its statistics are for the opponent of the player to move there,
+  /// also where advance() has kept those of a player who moves twice in a row.
+  void set_root_mover(int mover) noexcept;
+  /// The root's evaluation was cut short: it serves a result, and no later search.
+  void set_provisional() noexcept { provisional_ = true; }
+  [[nodiscard]] bool provisional() const noexcept { return provisional_; }
+
   /// Makes the child of `action` the root and drops the rest; without such a child changes nothing
   /// and returns false. Never blocks: the background frees the rest.
   bool advance(ActionId action);
@@ -105,9 +113,9 @@ class alignas(kCacheLine) Tree {
   /// Memory for the child at `place`, in a new block where one begins; nullptr at the cap.
   Node* make_place(Allocator& allocator, Node& parent, int place) noexcept;
   void set_root_priors(std::span<const Edge> priors);
-  /// Hands the root's content to the background, which frees all of it but `kept`. When it throws,
-  /// nothing has changed.
-  void sweep_root(const Node* kept);
+  /// Hands the root's content to the background, which frees all of it but `kept`; `nodes` are left
+  /// then, at most, or exactly so many where `counted`. When it throws, nothing has changed.
+  void sweep_root(const Node* kept, std::uint64_t nodes, bool counted);
 
   std::shared_ptr<Arena> arena_;
   std::shared_ptr<std::atomic<std::uint64_t>> nodes_;  ///< shared with the background
@@ -117,6 +125,7 @@ class alignas(kCacheLine) Tree {
   std::vector<Edge> root_edges_;
   std::vector<Edge> clean_;  ///< while there is noise: the root's edges without it
   bool root_sorted_ = true;
+  bool provisional_ = false;
   std::uint64_t order_ = 0;  ///< key of the random order, or 0
 };
 

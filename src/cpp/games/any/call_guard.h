@@ -1,0 +1,32 @@
+/// Calls of a user's code within a run that may have to end.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "base/error.h"
+
+namespace pyengine {
+
+/// While it is in scope, its thread begins no call of a user's game once `goes_on` says no: the
+/// call throws Interrupted instead. So a run that is to end waits for one call at most.
+class CallGuard {
+ public:
+  /// nullptr: calls are free, such as those from within a call.
+  explicit CallGuard(const std::function<bool()>* goes_on) noexcept
+      : outer_(std::exchange(current_, goes_on)) {}
+  CallGuard(const CallGuard&) = delete;
+  CallGuard& operator=(const CallGuard&) = delete;
+  ~CallGuard() { current_ = outer_; }
+
+  /// Before each call.
+  static void check() {
+    if (current_ != nullptr && !(*current_)()) throw Interrupted();
+  }
+
+ private:
+  static inline constinit thread_local const std::function<bool()>* current_ = nullptr;
+  const std::function<bool()>* outer_;
+};
+
+}  // namespace pyengine

@@ -1,0 +1,28 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "base/janitor.h"
+
+namespace pyengine {
+namespace {
+
+TEST_CASE("who waits for the background may give up") {
+  std::atomic<bool> ends{false};
+  run_in_background([&] {
+    while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  int asked = 0;
+  wait_for_background([&] { return ++asked < 3; });
+  CHECK(asked == 3);
+  ends = true;
+  wait_for_background([] { return true; });
+  int more = 0;
+  wait_for_background([&] { return ++more < 3; });
+  CHECK(more == 0);
+}
+
+}  // namespace
+}  // namespace pyengine

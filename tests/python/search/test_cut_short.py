@@ -1,0 +1,213 @@
+"""What takes long within a search ends with it: playouts of one leaf, a user's code, many roots."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import pyengine
+from pyengine import Engine, MixedEvaluator, RolloutEvaluator, SearchResult
+from toy_games import ToyGame, ToyState
+
+Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+# For a deadline 50 ms away; the rest is for a busy machine. What is cut short takes far longer.
+SOON = 3.0
+MANY = 1_000_000
+
+
+class AlarmError(Exception):
+    """What a handler raises, as that of Ctrl-C does."""
+
+
+@contextlib.contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """Let a signal come."""
+
+    def ring(*_: object) -> None:
+        raise AlarmError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Long(ToyState):
+    """A game of 40,000 plies, with a millisecond for a move."""
+
+    def apply_action(self, action: int) -> None:
+        time.sleep(0.001)
+        super().apply_action(action)
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 40_000
+
+
+def go_by_a_policy() -> tuple[Any, Any]:
+    features = dict.fromkeys(pyengine.RolloutPolicy.FEATURES, 0.0)
+    pattern, response = np.zeros((2, 65536))
+    policy = pyengine.RolloutPolicy(pattern, response, features)
+    return pyengine.load_game("go(board_size=9)"), RolloutEvaluator(MANY, policy=policy)
+
+
+def of_pyspiel() -> tuple[Any, Any]:
+    pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
+    return pyspiel.load_game("clobber"), RolloutEvaluator(MANY)
+
+
+def game(name: str) -> Any:
+    return pyengine.load_game(name)
+
+
+LONG: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "rollouts": lambda: (game("othello"), RolloutEvaluator(MANY)),
+    "rollouts by a policy": go_by_a_policy,
+    "mixed": lambda: (game("othello"), MixedEvaluator("uniform", RolloutEvaluator(MANY))),
+    "mixed with a network": lambda: (
+        game("connect_four"),
+        MixedEvaluator(
+            lambda planes: (np.zeros((len(planes), 7)), np.zeros(len(planes))),
+            RolloutEvaluator(MANY),
+        ),
+    ),
+    "rollouts of a user's game": lambda: (ToyGame(Long), RolloutEvaluator(MANY)),
+    "one rollout of a user's game": lambda: (ToyGame(Long), "rollout"),
+    "rollouts of pyspiel": of_pyspiel,
+}
+
+
+def stop_soon(engine: Engine) -> threading.Timer:
+    timer = threading.Timer(0.05, engine.stop)
+    timer.start()
+    return timer
+
+
+def check(result: SearchResult, reason: str) -> None:
+    assert result.stop_reason == reason
+    assert result.visits.sum() == result.simulations
+    assert result.action in result.actions
+    assert abs(result.value) <= 1
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", LONG)
+def test_a_leaf_that_takes_long_ends_with_the_search(
+    kind: str, threads: int, deterministic: bool
+) -> None:
+    played, evaluator = LONG[kind]()
+    engine = Engine(played, evaluator, threads=threads, deterministic=deterministic)
+    state = played.new_initial_state()
+    begun = time.monotonic()
+    check(engine.search(state, seconds=0.05), "seconds")
+    assert time.monotonic() - begun < SOON
+    begun = time.monotonic()
+    with alarm(0.05), pytest.raises(AlarmError):
+        engine.search(state, seconds=1000)
+    assert time.monotonic() - begun < SOON
+    begun = time.monotonic()
+    timer = stop_soon(engine)
+    for result in engine.search_many([state] * 3, seconds=1000):
+        check(result, "stopped")
+    assert time.monotonic() - begun < SOON
+    timer.join()
+
+
+def test_playouts_outside_a_search_end_with_a_signal() -> None:
+    for kind in ("rollouts", "rollouts of a user's game"):
+        played, evaluator = LONG[kind]()
+        begun = time.monotonic()
+        with alarm(0.05), pytest.raises(AlarmError):
+            evaluator.evaluate([played.new_initial_state()], game=played)
+        assert time.monotonic() - begun < SOON
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_a_root_whose_playouts_were_cut_short_is_evaluated_again(deterministic: bool) -> None:
+    engine = Engine(
+        "connect_four", RolloutEvaluator(20_000), threads=1, deterministic=deterministic
+    )
+    state = engine.game.new_initial_state([3, 0, 3, 0])
+    assert engine.search(state, seconds=1e-9).simulations == 0
+    result = engine.search(state, simulations=3)
+    assert (result.reused, result.evaluations) == (0, 4)
+    whole = Engine("connect_four", RolloutEvaluator(20_000), threads=1)
+    exact = whole.search(state, simulations=1)
+    assert result.network_value == pytest.approx(exact.network_value, abs=0.03)
+
+
+def test_playouts_cut_short_leave_no_trace_in_a_tree() -> None:
+    """A search that is stopped and goes on has visits of complete playouts alone."""
+    engine = Engine("connect_four", RolloutEvaluator(4_000), threads=1, solver=False)
+    state = engine.game.new_initial_state()
+    for _ in range(4):
+        result = engine.search(state, seconds=0.03)
+    assert result.visits.sum() == engine.stats()["simulations"]
+    nodes = result.tree(max_depth=9).children
+    assert nodes
+    # A visit is a mean of 4,000 playouts, so that all values of young nodes are close.
+    for node in nodes:
+        assert abs(node.q) < 0.4
+
+
+def test_many_roots_end_with_the_batches_under_way() -> None:
+    calls: list[int] = []
+
+    def slow(planes: npt.NDArray[Any]) -> Arrays:
+        calls.append(len(planes))
+        time.sleep(0.03)
+        return np.arange(7.0) * np.ones((len(planes), 1)), np.full(len(planes), 0.5)
+
+    engine = Engine("connect_four", slow, batch_size=8, cache_entries=0)
+    states = [engine.game.new_initial_state([i % 7, i // 7 % 7]) for i in range(400)]
+    results = engine.search_many(states, seconds=0.05)
+    assert len(calls) < 10
+    evaluated = [result for result in results if result.evaluations]
+    assert 8 <= len(evaluated) < 80
+    for result in results:
+        check(result, "seconds")
+        if not result.evaluations:  # nothing is known
+            assert (result.value, result.network_value) == (0.0, 0.0)
+            assert np.ptp(result.priors) == 0.0
+    assert all(result.network_value == 0.5 for result in evaluated)
+
+
+class Timed(ToyState):
+    """Six plies; each call takes 20 ms and is noted."""
+
+    begun: ClassVar[list[float]] = []
+
+    def is_terminal(self) -> bool:
+        return len(self.moves) == 6
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in ("apply_action", "is_terminal", "legal_actions", "current_player", "clone"):
+            Timed.begun.append(time.monotonic())
+            time.sleep(0.02)
+        return super().__getattribute__(name)
+
+
+@pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
+def test_a_run_that_is_to_end_makes_no_further_call_of_a_users_game(evaluator: str) -> None:
+    game = ToyGame(Timed)
+    engine = Engine(game, evaluator)
+    state = game.new_initial_state()
+    engine.search(state, simulations=1)
+    Timed.begun.clear()
+    result = engine.search(state, seconds=0.3)
+    assert result.stop_reason == "seconds"
+    begun = Timed.begun[3]  # of the search: the state was copied and read before
+    late = [call for call in Timed.begun if call > begun + 0.3]
+    assert len(late) <= 1  # the copy of the state in the result
