@@ -8,6 +8,7 @@
 
 #include "bindings.h"
 #include "casts.h"
+#include "collected.h"
 #include "exact/alphabeta/solver.h"
 #include "interpreter.h"
 #include "signals.h"
@@ -18,7 +19,9 @@ namespace {
 /// A solver whose call another thread can end.
 class StoppableSolver : public Solver {
  public:
-  using Solver::Solver;
+  StoppableSolver(const std::shared_ptr<AnyGame>& game, std::uint64_t table_bytes)
+      : Solver(game, table_bytes), game_(py::cast(game)) {}
+  [[nodiscard]] int traverse(const Visit& visit) const { return visit(game_); }
   /// Ends the call that is running, if one is.
   void stop() noexcept { stops_.fetch_add(1, std::memory_order_relaxed); }
   /// How often it was stopped: a call ends when this is no longer what it was when it began, so
@@ -29,7 +32,12 @@ class StoppableSolver : public Solver {
 
  private:
   std::atomic<std::uint64_t> stops_{0};
+  const py::object game_;  ///< what Python knows as the game
 };
+
+int traverse_solver(const StoppableSolver& solver, const Visit& visit) {
+  return solver.traverse(visit);
+}
 
 py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int> depth,
                std::optional<double> seconds, int threads, bool score) {
@@ -60,7 +68,8 @@ py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int
 }  // namespace
 
 void bind_solve(py::module_& m) {
-  py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.")
+  py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.",
+                              collected<StoppableSolver, &traverse_solver>())
       .def(py::init([](const std::shared_ptr<AnyGame>& game, std::uint64_t table_bytes) {
              return std::make_unique<StoppableSolver>(game, table_bytes);
            }),

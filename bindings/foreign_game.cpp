@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "casts.h"
 #include "interpreter.h"
 #include "python_error.h"
 #include "text.h"
@@ -221,7 +222,26 @@ class PythonRules final : public ForeignRules {
   [[nodiscard]] int enter() const noexcept override { return take_gil(); }
   void leave(int token) const noexcept override { give_gil(token); }
 
-  [[nodiscard]] const py::object& game() const noexcept { return game_; }
+  /// Throws EngineError once the collector has freed it.
+  [[nodiscard]] const py::object& game() const {
+    if (!game_) throw EngineError("game " + in_quotes(info().name) + ": the game was freed");
+    return game_;
+  }
+  void belong_to(const std::shared_ptr<const AnyGame>& owner) { owner_ = owner; }
+  /// The Game that visits the references below: every state keeps it.
+  [[nodiscard]] py::object owner() const {
+    const auto owner = owner_.lock();
+    return owner == nullptr ? py::object() : py::cast(game_holder(owner));
+  }
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    if (const int stop = visit(game_)) return stop;
+    return visit(state_type_);
+  }
+  /// A garbage collector's: nothing uses the game any more.
+  void clear() const {
+    const py::object game = std::exchange(game_, {});
+    const py::object state_type = std::exchange(state_type_, {});
+  }
   [[nodiscard]] bool has_history() const noexcept { return has_history_; }
   [[nodiscard]] bool has_action_names() const noexcept { return has_action_names_; }
   [[nodiscard]] bool has_equality() const noexcept { return has_equality_; }
@@ -233,8 +253,9 @@ class PythonRules final : public ForeignRules {
   void check_state(const py::object& state) const;
 
  private:
-  py::object game_;
-  py::object state_type_;
+  std::weak_ptr<const AnyGame> owner_;
+  mutable py::object game_;
+  mutable py::object state_type_;
   bool has_history_ = false;
   bool has_action_names_ = false;
   bool has_equality_ = false;  ///< states have an __eq__ of their own
@@ -246,16 +267,19 @@ class PythonRules final : public ForeignRules {
 
 class PythonState final : public ForeignState {
  public:
-  PythonState(const PythonRules* rules, py::object state)
-      : rules_(rules), state_(std::move(state)) {}
-  ~PythonState() override { drop(state_.release().ptr()); }
+  PythonState(const PythonRules* rules, py::object owner, py::object state)
+      : rules_(rules), owner_(std::move(owner)), state_(std::move(state)) {}
+  ~PythonState() override {
+    drop(state_.release().ptr());
+    drop(owner_.release().ptr());
+  }
 
   [[nodiscard]] std::unique_ptr<ForeignState> clone() const override {
     const WithGil gil;
     return calling_python([&] {
       py::object copy = call(state_, names().clone);
       refuse_other_type(copy);
-      return std::make_unique<PythonState>(rules_, std::move(copy));
+      return std::make_unique<PythonState>(rules_, owner_, std::move(copy));
     });
   }
   [[nodiscard]] bool is_terminal() const override {
@@ -296,6 +320,10 @@ class PythonState final : public ForeignState {
   [[nodiscard]] std::optional<std::uint64_t> hash() const override;
 
   [[nodiscard]] const py::object& object() const noexcept { return state_; }
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    if (const int stop = visit(owner_)) return stop;
+    return visit(state_);
+  }
 
  private:
   [[nodiscard]] const std::string& game() const noexcept { return rules_->info().name; }
@@ -334,6 +362,7 @@ class PythonState final : public ForeignState {
   }
 
   const PythonRules* rules_;  ///< outlives the states: every position holds it
+  py::object owner_;          ///< PythonRules::owner()
   py::object state_;
 };
 
@@ -414,8 +443,9 @@ std::optional<std::uint64_t> PythonState::hash() const {
 
 std::unique_ptr<ForeignState> PythonRules::initial_state() const {
   const WithGil gil;
-  return calling_python(
-      [&] { return std::make_unique<PythonState>(this, game_.attr("new_initial_state")()); });
+  return calling_python([&] {
+    return std::make_unique<PythonState>(this, owner(), game().attr("new_initial_state")());
+  });
 }
 
 bool PythonRules::same_as(const ForeignRules& other) const {
@@ -424,19 +454,20 @@ bool PythonRules::same_as(const ForeignRules& other) const {
   const WithGil gil;
   return calling_python([&] {
     // pyspiel's games have no ==, but their text holds all parameters.
-    return game_.is(that->game_) || info().text.starts_with("pyspiel:") ||
-        (overrides(game_, "__eq__") && game_.equal(that->game_));
+    return game().is(that->game()) || info().text.starts_with("pyspiel:") ||
+        (overrides(game(), "__eq__") && game().equal(that->game()));
   });
 }
 
 void PythonRules::check_state(const py::object& state) const {
   const std::string where = "game " + in_quotes(info().name) + ": ";
+  const py::object& game = this->game();
   if (!py::isinstance(state, state_type_)) {
     throw ConfigError(where + "expected a state of type " + str_of(state_type_.attr("__name__")) +
                       ", found " + type_name(state));
   }
   if (!info().text.starts_with("pyspiel:")) return;
-  const std::string own = utf8_of(py::str(game_));
+  const std::string own = utf8_of(py::str(game));
   const std::string found = utf8_of(py::str(state.attr("get_game")()));
   if (own != found)
     throw ConfigError(where + "expected a state of " + own + ", found one of " + found);
@@ -449,8 +480,10 @@ void prepare_foreign_games() { g_names = new Names; }
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
   const WithGil gil;
   return calling_python([&] {
-    return std::make_shared<ForeignGame>(
-        std::make_shared<PythonRules>(std::move(game), std::move(info)));
+    const auto rules = std::make_shared<PythonRules>(std::move(game), std::move(info));
+    auto made = std::make_shared<ForeignGame>(rules);
+    rules->belong_to(made);
+    return made;
   });
 }
 
@@ -465,7 +498,7 @@ std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const A
   const WithGil gil;
   return calling_python([&] {
     rules->check_state(state);
-    return foreign->wrap(PythonState(rules, state).clone());
+    return foreign->wrap(PythonState(rules, rules->owner(), state).clone());
   });
 }
 
@@ -481,6 +514,23 @@ py::object unwrap_foreign_game(const AnyGame& game) {
   const auto* foreign = dynamic_cast<const ForeignGame*>(&game);
   if (foreign == nullptr) return py::none();
   return dynamic_cast<const PythonRules&>(*foreign->rules()).game();
+}
+
+int traverse_game(const AnyGame& game, const Visit& visit) {
+  const auto* foreign = dynamic_cast<const ForeignGame*>(&game);
+  if (foreign == nullptr) return 0;
+  return static_cast<const PythonRules&>(*foreign->rules()).traverse(visit);
+}
+
+void clear_game(AnyGame& game) {
+  const auto* foreign = dynamic_cast<const ForeignGame*>(&game);
+  if (foreign != nullptr) static_cast<const PythonRules&>(*foreign->rules()).clear();
+}
+
+int traverse_state(const State& state, const Visit& visit) {
+  const auto* foreign = dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position());
+  if (foreign == nullptr || foreign->value.state() == nullptr) return 0;
+  return static_cast<const PythonState&>(*foreign->value.state()).traverse(visit);
 }
 
 }  // namespace pyengine::bindings
