@@ -76,6 +76,7 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
     ready_root();
   } else {
     tree.root().chooser = (1 - root.position().to_move()) & 1;
+    tree.keep_prior_sums(config.algorithm == Algorithm::gumbel);
     if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
   }
 }
