@@ -200,10 +200,12 @@ class PathPuzzle {
   astar::PuzzleShape shape_;
 };
 
+int traverse_call(const PathCall& call, const Visit& visit) { return call.traverse(visit); }
+
 }  // namespace
 
 void bind_astar(py::module_& m) {
-  py::class_<PathCall>(m, "PathCall")
+  py::class_<PathCall>(m, "PathCall", collected<PathCall, &traverse_call>())
       .def(py::init<const std::string&, double, double, std::optional<double>, std::uint64_t, bool,
                     py::object>(),
            py::arg("method"), py::arg("weight_g"), py::arg("weight_h"), py::arg("seconds"),

@@ -4,6 +4,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -23,6 +24,7 @@
 #include "eval/traced.h"
 #include "games/any/state.h"
 #include "interpreter.h"
+#include "kept_evaluator.h"
 #include "locked.h"
 #include "signals.h"
 #include "spec_cast.h"
@@ -140,15 +142,27 @@ bool fits_int8(const py::object& game, const py::object& spec) {
   return Encoder(spec_from(spec), *game_from(game)).fits_int8();
 }
 
+std::shared_ptr<Evaluator> kept(std::shared_ptr<Evaluator> core, CallbackFunction function) {
+  return std::make_shared<KeptEvaluator>(std::move(core), std::move(function));
+}
+std::shared_ptr<Evaluator> kept(std::shared_ptr<Evaluator> core, std::vector<py::object> parts) {
+  return std::make_shared<KeptEvaluator>(std::move(core), std::move(parts));
+}
+
 /// An evaluator that fits a game, asked outside a search.
 class AskedEvaluator {
  public:
   AskedEvaluator(const std::shared_ptr<Evaluator>& evaluator, const py::object& game)
-      : game_(game_from(game)) {
+      : game_(game_from(game)), kept_{py::cast(game_holder(game_)), keeper_of(evaluator)} {
+    const auto core = core_of(evaluator);
     const WithoutGil released;
-    bound_ = evaluator->bind(game_, {});
+    bound_ = core->bind(game_, {});
   }
   [[nodiscard]] std::shared_ptr<AnyGame> game() const { return game_holder(game_); }
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    if (const int stop = visit(kept_[0])) return stop;
+    return visit(kept_[1]);
+  }
   [[nodiscard]] Text provider() const { return bound_->provider(); }
 
   py::tuple evaluate(const py::sequence& asked, bool average, int batch_rows) {
@@ -173,8 +187,13 @@ class AskedEvaluator {
 
  private:
   std::shared_ptr<const AnyGame> game_;
+  std::array<py::object, 2> kept_;  ///< what Python knows as the game and as the evaluator
   std::unique_ptr<BoundEvaluator> bound_;
 };
+
+int traverse_asked(const AskedEvaluator& evaluator, const Visit& visit) {
+  return evaluator.traverse(visit);
+}
 
 void bind_model(py::module_& m) {
   py::class_<OrtModel, std::shared_ptr<OrtModel>> model(m, "OnnxModel",
@@ -270,9 +289,12 @@ void bind_spec(py::module_& m) {
 
 void bind_evaluators(py::module_& m) {
   using Pointer = std::shared_ptr<Evaluator>;
-  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.evaluators.")
-      .def(py::init([](const Pointer& made) { return made; }), py::arg("made"),
-           "For subclasses: becomes what one of the functions below made.")
+  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.evaluators.",
+                                 collected<Evaluator, &traverse_evaluator, &clear_evaluator>())
+      .def(py::init([](const Pointer& made) -> Pointer {
+             return std::make_shared<KeptEvaluator>(made);
+           }),
+           py::arg("made"), "For subclasses: becomes what one of the functions below made.")
       .def_property_readonly("device_batches", &Evaluator::device_batches,
                              "Batches that its device serves at once; 0 = no device.");
   m.def("uniform_evaluator", [] { return Pointer(std::make_shared<UniformEvaluator>()); });
@@ -283,7 +305,8 @@ void bind_evaluators(py::module_& m) {
   m.def(
       "mixed_evaluator",
       [](const Pointer& network, const Pointer& rollout, double mix) {
-        return Pointer(std::make_shared<MixedEvaluator>(network, rollout, mix));
+        return kept(std::make_shared<MixedEvaluator>(core_of(network), core_of(rollout), mix),
+                    {keeper_of(network), keeper_of(rollout)});
       },
       py::arg("network"), py::arg("rollout"), py::arg("mix"));
   m.def(
@@ -295,11 +318,21 @@ void bind_evaluators(py::module_& m) {
   m.def(
       "callback_evaluator",
       [](const py::object& fn, const py::object& spec) {
-        return Pointer(std::make_shared<NetworkEvaluator>(callback_source(fn), spec_from(spec)));
+        const CallbackFunction function(fn);
+        auto network =
+            std::make_shared<NetworkEvaluator>(callback_source(function), spec_from(spec));
+        return kept(std::move(network), function);
       },
       py::arg("fn"), py::arg("spec"));
-  m.def("state_evaluator", &state_evaluator, py::arg("fn"));
-  py::class_<AskedEvaluator> asked(m, "BoundEvaluator", "An evaluator that fits a game.");
+  m.def(
+      "state_evaluator",
+      [](const py::object& fn) {
+        const CallbackFunction function(fn);
+        return kept(state_evaluator(function), function);
+      },
+      py::arg("fn"));
+  py::class_<AskedEvaluator> asked(m, "BoundEvaluator", "An evaluator that fits a game.",
+                                   collected<AskedEvaluator, &traverse_asked>());
   asked.def(py::init<const Pointer&, const py::object&>(), py::arg("evaluator"), py::arg("game"));
   asked.def_property_readonly("game", &AskedEvaluator::game);
   asked.def_property_readonly("provider", &AskedEvaluator::provider);
@@ -381,7 +414,8 @@ void bind_trace(py::module_& m) {
   m.def(
       "traced_evaluator",
       [](const std::shared_ptr<Evaluator>& evaluator, const std::shared_ptr<Trace>& trace) {
-        return std::shared_ptr<Evaluator>(std::make_shared<TracedEvaluator>(evaluator, trace));
+        return kept(std::make_shared<TracedEvaluator>(core_of(evaluator), trace),
+                    std::vector{keeper_of(evaluator)});
       },
       py::arg("evaluator"), py::arg("trace"));
 }

@@ -413,9 +413,10 @@ void bind_functions(py::module_& m) {
 
 void bind_games(py::module_& m) {
   prepare_foreign_games();
-  py::class_<AnyGame, GamePtr> game(m, "Game", "A game with its parameters: makes states.");
+  py::class_<AnyGame, GamePtr> game(m, "Game", "A game with its parameters: makes states.",
+                                    collected<AnyGame, &traverse_game, &clear_game>());
   py::class_<State> state(
-      m, "State",
+      m, "State", collected<State, &traverse_state>(),
       "A game in progress. Made by Game.new_initial_state or Game.state_from_board.\n\n"
       "Example:\n"
       "    >>> import pyengine\n"

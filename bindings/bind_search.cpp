@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <memory>
@@ -14,8 +15,10 @@
 #include "base/error.h"
 #include "bindings.h"
 #include "casts.h"
+#include "collected.h"
+#include "foreign_game.h"
 #include "interpreter.h"
-#include "locked.h"
+#include "kept_evaluator.h"
 #include "python_error.h"
 #include "search/searcher.h"
 #include "search_config.h"
@@ -46,6 +49,47 @@ py::dict result_to(const SearchResult& result) {
   fields["stop_reason"] = std::string(to_string(result.stop_reason));
   fields["tree_nodes"] = array_of(result.tree);
   return fields;
+}
+
+/// A Searcher with the references that Python's collector is to see.
+class PySearcher {
+ public:
+  PySearcher(const std::shared_ptr<AnyGame>& game, const std::shared_ptr<Evaluator>& evaluator,
+             const py::dict& config)
+      : game_(py::cast(game)), evaluator_(keeper_of(evaluator)) {
+    const SearchConfig settings = config_from(config);
+    const auto core = core_of(evaluator);
+    const WithoutGil release;
+    searcher_ = std::make_unique<Searcher>(game, core, settings);
+  }
+
+  [[nodiscard]] Searcher& operator*() const noexcept { return *searcher_; }
+  [[nodiscard]] Searcher* operator->() const noexcept { return searcher_.get(); }
+
+  /// Calls `verb` without the interpreter. It may change the tree.
+  template <class Verb>
+  decltype(auto) change(Verb&& verb) {
+    const CallUnderWay call(calls_);
+    const WithoutGil release;
+    return std::forward<Verb>(verb)(*searcher_);
+  }
+
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    if (const int stop = visit(game_)) return stop;
+    if (const int stop = visit(evaluator_)) return stop;
+    const State* root = calls_.load() == 0 ? searcher_->root() : nullptr;
+    return root == nullptr ? 0 : traverse_state(*root, visit);
+  }
+
+ private:
+  const py::object game_;       ///< what Python knows as the game
+  const py::object evaluator_;  ///< and as the evaluator
+  std::atomic<int> calls_{0};   ///< in which the root changes
+  std::unique_ptr<Searcher> searcher_;
+};
+
+int traverse_searcher(const PySearcher& searcher, const Visit& visit) {
+  return searcher.traverse(visit);
 }
 
 /// Polls Python on the thread that called: signals, and the user's on_progress.
@@ -81,31 +125,26 @@ class PythonHost final : public Host {
   Clock::time_point last_report_ = Clock::now();
 };
 
-py::dict search(Searcher& self, const py::object& state, const py::dict& config,
+py::dict search(PySearcher& self, const py::object& state, const py::dict& config,
                 const py::object& on_progress, double progress_every) {
   const SearchConfig settings = config_from(config);
-  const State root = state_from(self.game(), state);
-  PythonHost host(self, on_progress, progress_every);
-  const SearchResult result = [&] {
-    const WithoutGil release;
-    return self.search(root, settings, host);
-  }();
-  return result_to(result);
+  const State root = state_from(self->game(), state);
+  PythonHost host(*self, on_progress, progress_every);
+  return result_to(
+      self.change([&](Searcher& searcher) { return searcher.search(root, settings, host); }));
 }
 
-std::vector<py::dict> search_many(Searcher& self, const std::vector<py::object>& states,
+std::vector<py::dict> search_many(PySearcher& self, const std::vector<py::object>& states,
                                   const py::dict& config) {
   const SearchConfig settings = config_from(config);
   std::vector<State> roots;
   roots.reserve(states.size());
-  for (const py::object& state : states) roots.push_back(state_from(self.game(), state));
+  for (const py::object& state : states) roots.push_back(state_from(self->game(), state));
   std::vector<const State*> pointers;
   for (const State& root : roots) pointers.push_back(&root);
-  PythonHost host(self, py::none(), 0.0);
-  const std::vector<SearchResult> results = [&] {
-    const WithoutGil release;
-    return self.search_many(pointers, settings, host);
-  }();
+  PythonHost host(*self, py::none(), 0.0);
+  const std::vector<SearchResult> results = self.change(
+      [&](Searcher& searcher) { return searcher.search_many(pointers, settings, host); });
   std::vector<py::dict> dicts;
   for (const SearchResult& result : results) dicts.push_back(result_to(result));
   return dicts;
@@ -148,31 +187,31 @@ void bind_search(py::module_& m) {
       },
       py::arg("weights"), py::arg("temperature"), "weights^(1 / temperature), normalised.");
 
-  py::class_<Searcher>(m, "Searcher", "A search that keeps its tree; see pyengine.Engine.")
-      .def(py::init([](const std::shared_ptr<AnyGame>& game,
-                       const std::shared_ptr<Evaluator>& evaluator, const py::dict& config) {
-             const SearchConfig settings = config_from(config);
-             const WithoutGil release;
-             return std::make_unique<Searcher>(game, evaluator, settings);
-           }),
+  py::class_<PySearcher>(m, "Searcher", "A search that keeps its tree; see pyengine.Engine.",
+                         collected<PySearcher, &traverse_searcher>())
+      .def(py::init<const std::shared_ptr<AnyGame>&, const std::shared_ptr<Evaluator>&,
+                    const py::dict&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"))
       .def("search", &search, py::arg("state"), py::arg("config"),
            py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
       .def("search_many", &search_many, py::arg("states"), py::arg("config"))
       .def(
           "advance",
-          [](Searcher& self, ActionArgument action) {
+          [](PySearcher& self, ActionArgument given) {
             constexpr long long kMost = std::numeric_limits<Action>::max();
-            self.advance(static_cast<Action>(std::clamp(action.value, -kMost, kMost)));
+            const auto action = static_cast<Action>(std::clamp(given.value, -kMost, kMost));
+            self.change([&](Searcher& searcher) { searcher.advance(action); });
           },
-          py::arg("action"), py::call_guard<WithoutGil>())
-      .def("clear", &Searcher::clear, py::call_guard<WithoutGil>())
+          py::arg("action"))
+      .def("clear",
+           [](PySearcher& self) { self.change([](Searcher& searcher) { searcher.clear(); }); })
       // Both wait for a lock under which a search may need the interpreter's: see stats_mutex_.
-      .def("stop", &Searcher::stop, py::call_guard<WithoutGil>())
-      .def("stats", [](const Searcher& self) {
+      .def(
+          "stop", [](PySearcher& self) { self->stop(); }, py::call_guard<WithoutGil>())
+      .def("stats", [](const PySearcher& self) {
         const SearchStats stats = [&] {
           const WithoutGil release;
-          return self.stats();
+          return self->stats();
         }();
         return stats_to(stats);
       });

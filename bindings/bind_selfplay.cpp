@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -12,9 +13,12 @@
 
 #include "bindings.h"
 #include "casts.h"
+#include "collected.h"
 #include "eval/network/encoder.h"
+#include "foreign_game.h"
 #include "games/any/state.h"
 #include "interpreter.h"
+#include "kept_evaluator.h"
 #include "locked.h"
 #include "python_error.h"
 #include "selfplay/self_play.h"
@@ -184,22 +188,44 @@ class PySelfPlay {
  public:
   PySelfPlay(const py::object& game, const std::shared_ptr<Evaluator>& evaluator,
              const py::dict& config, const py::object& spec, const std::vector<double>& played_on)
-      : game_(game_from(game)), planes_(packed_shape(Encoder(spec_from(spec), *game_))) {
+      : game_(game_from(game)),
+        planes_(packed_shape(Encoder(spec_from(spec), *game_))),
+        game_object_(py::cast(game_holder(game_))),
+        evaluator_(keeper_of(evaluator)) {
     const SelfPlayConfig settings = selfplay_config_from(config);
     const ModelSpec recorded = spec_from(spec);
+    const auto core = core_of(evaluator);
     const WithoutGil release;
-    self_play_ = std::make_unique<SelfPlay>(game_, evaluator, settings, recorded, played_on);
+    self_play_ = std::make_unique<SelfPlay>(game_, core, settings, recorded, played_on);
+  }
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    if (const int stop = visit(game_object_)) return stop;
+    if (const int stop = visit(evaluator_)) return stop;
+    if (calls_.load() != 0) return 0;
+    for (const auto& game : self_play_->games()) {
+      const State* state = game->state();
+      if (state == nullptr) continue;
+      if (const int stop = traverse_state(*state, visit)) return stop;
+    }
+    return 0;
   }
 
   /// Whether all games that were begun have ended.
   bool run(std::uint64_t games, const py::object& on_poll, double every) {
     PollingHost host(on_poll, every);
+    const CallUnderWay call(calls_);
     const WithoutGil release;
     return self_play_->run(games, host) == RunEnd::completed;
   }
   void replace_evaluator(const std::shared_ptr<Evaluator>& evaluator) {
-    const WithoutGil release;
-    self_play_->replace_evaluator(evaluator);
+    py::object keeper = keeper_of(evaluator);
+    const auto core = core_of(evaluator);
+    const CallUnderWay call(calls_);
+    {
+      const WithoutGil release;
+      self_play_->replace_evaluator(core);
+    }
+    std::swap(evaluator_, keeper);
   }
   void stop() { self_play_->stop(); }
   std::vector<py::dict> take_finished() {
@@ -224,8 +250,15 @@ class PySelfPlay {
  private:
   const std::shared_ptr<const AnyGame> game_;
   const PackedShape planes_;
+  const py::object game_object_;  ///< what Python knows as the game
+  py::object evaluator_;          ///< and as the evaluator
+  std::atomic<int> calls_{0};     ///< in which games change
   std::unique_ptr<SelfPlay> self_play_;
 };
+
+int traverse_self_play(const PySelfPlay& self_play, const Visit& visit) {
+  return self_play.traverse(visit);
+}
 
 }  // namespace
 
@@ -244,7 +277,8 @@ void bind_selfplay(py::module_& m) {
       "check_selfplay_config", [](const py::dict& fields) { selfplay_config_from(fields); },
       py::arg("fields"), "Raises ConfigError naming the first field that does not fit.");
   py::class_<PySelfPlay>(m, "SelfPlay",
-                         "Games that are played at once; see pyengine.self_play.SelfPlayer.")
+                         "Games that are played at once; see pyengine.self_play.SelfPlayer.",
+                         collected<PySelfPlay, &traverse_self_play>())
       .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const py::dict&,
                     const py::object&, const std::vector<double>&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"),

@@ -9,7 +9,9 @@
 
 #include "bindings.h"
 #include "casts.h"
+#include "collected.h"
 #include "exact/alphabeta/solver.h"
+#include "foreign_game.h"
 #include "interpreter.h"
 #include "signals.h"
 
@@ -19,7 +21,24 @@ namespace {
 /// A solver whose call another thread can end.
 class StoppableSolver : public Solver {
  public:
-  using Solver::Solver;
+  StoppableSolver(const std::shared_ptr<AnyGame>& game, std::uint64_t bytes,
+                  std::uint64_t state_bytes)
+      : Solver(game, bytes, state_bytes), game_(py::cast(game)) {}
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    int stop = visit(game_);
+    if (calls_.load() != 0) return stop;
+    for_each_state([&](const ForeignState& state) {
+      if (stop == 0) stop = traverse_state(state, visit);
+    });
+    return stop;
+  }
+  /// Calls `verb` without the interpreter. It may change the kept states.
+  template <class Verb>
+  decltype(auto) change(Verb&& verb) {
+    const CallUnderWay call(calls_);
+    const WithoutGil release;
+    return std::forward<Verb>(verb)();
+  }
   /// Ends the call that is running, if one is.
   void stop() noexcept { stops_.fetch_add(1, std::memory_order_relaxed); }
   /// How often it was stopped: a call ends when this is no longer what it was when it began, so
@@ -30,7 +49,13 @@ class StoppableSolver : public Solver {
 
  private:
   std::atomic<std::uint64_t> stops_{0};
+  std::atomic<int> calls_{0};  ///< in which the kept states change
+  const py::object game_;      ///< what Python knows as the game
 };
+
+int traverse_solver(const StoppableSolver& solver, const Visit& visit) {
+  return solver.traverse(visit);
+}
 
 py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int> depth,
                std::optional<double> seconds, int threads, bool score) {
@@ -43,14 +68,13 @@ py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int
   const State root = state_from(self.game(), state);
   const SignalWatch signals;
   OthersTurns others;
-  const SolveResult result = [&] {
-    const WithoutGil release;
+  const SolveResult result = self.change([&] {
     return self.solve(root, limits, [&] {
       signals.look();
       others.give();
       return self.stops() == stops;
     });
-  }();
+  });
   py::dict fields;
   fields["value"] = result.value;
   fields["action"] = result.pv.empty() ? py::object(py::none()) : py::int_(result.pv.front());
@@ -65,7 +89,8 @@ py::dict solve(StoppableSolver& self, const py::object& state, std::optional<int
 }  // namespace
 
 void bind_solve(py::module_& m) {
-  py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.")
+  py::class_<StoppableSolver>(m, "Solver", "Exact values by alpha-beta; see pyengine.Solver.",
+                              collected<StoppableSolver, &traverse_solver>())
       .def(py::init([](const std::shared_ptr<AnyGame>& game, std::uint64_t bytes,
                        std::uint64_t state_bytes) {
              return std::make_unique<StoppableSolver>(game, bytes, state_bytes);
@@ -73,11 +98,7 @@ void bind_solve(py::module_& m) {
            py::arg("game"), py::arg("bytes"), py::arg("state_bytes"))
       .def("solve", &solve, py::arg("state"), py::arg("depth"), py::arg("seconds"),
            py::arg("threads"), py::arg("score"))
-      .def("clear",
-           [](StoppableSolver& self) {
-             const WithoutGil release;
-             self.clear();
-           })
+      .def("clear", [](StoppableSolver& self) { self.change([&] { self.clear(); }); })
       .def("stop", &StoppableSolver::stop)
       .def_property_readonly("table_bytes", &StoppableSolver::table_bytes);
 }

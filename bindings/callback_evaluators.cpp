@@ -161,12 +161,12 @@ class StateEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::shared_ptr<NetworkSource> callback_source(py::object fn) {
-  return std::make_shared<CallbackSource>(CallbackFunction(std::move(fn)));
+std::shared_ptr<NetworkSource> callback_source(CallbackFunction fn) {
+  return std::make_shared<CallbackSource>(std::move(fn));
 }
 
-std::shared_ptr<Evaluator> state_evaluator(py::object fn) {
-  return std::make_shared<StateEvaluator>(CallbackFunction(std::move(fn)));
+std::shared_ptr<Evaluator> state_evaluator(CallbackFunction fn) {
+  return std::make_shared<StateEvaluator>(std::move(fn));
 }
 
 }  // namespace pyengine::bindings

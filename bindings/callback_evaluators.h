@@ -2,21 +2,18 @@
 /// one thread at a time.
 #pragma once
 
-#include <pybind11/pybind11.h>
-
 #include <memory>
 
+#include "callback_function.h"
 #include "eval/evaluator.h"
 #include "eval/network/network.h"
 
 namespace pyengine::bindings {
 
-namespace py = pybind11;
-
 /// `fn(planes: float32[N,C,H,W]) -> (policy[N,A], value[N])`, the planes in the layout of the spec.
-std::shared_ptr<NetworkSource> callback_source(py::object fn);
+std::shared_ptr<NetworkSource> callback_source(CallbackFunction fn);
 
 /// `fn(states: list[State]) -> (policy[N,A], value[N])`; priors and the value for the mover.
-std::shared_ptr<Evaluator> state_evaluator(py::object fn);
+std::shared_ptr<Evaluator> state_evaluator(CallbackFunction fn);
 
 }  // namespace pyengine::bindings

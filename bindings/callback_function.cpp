@@ -70,13 +70,15 @@ CallbackFunction::CallbackFunction(py::object fn) {
     throw ConfigError("fn must be callable, found " + type_name(fn));
   }
   lock_ = CallbackLock::of(fn);
-  fn_ = std::shared_ptr<PyObject>(fn.release().ptr(), &drop);
+  fn_ = std::make_shared<Held>(fn.release().ptr());
 }
 
 void CallbackFunction::call_locked(const py::object& argument, const AnswerShape& shape,
                                    float* policy, float* value) const {
+  if (fn_->object == nullptr) throw EngineError("the evaluator's function was freed");
   try {
-    const py::object answer = call_object(py::reinterpret_borrow<py::object>(fn_.get()), argument);
+    const auto fn = py::reinterpret_borrow<py::object>(fn_->object);
+    const py::object answer = call_object(fn, argument);
     if (!(py::isinstance<py::tuple>(answer) || py::isinstance<py::list>(answer)) ||
         py::len(answer) != 2) {
       throw EvaluationError(

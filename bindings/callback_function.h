@@ -5,8 +5,10 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "callback_lock.h"
+#include "collected.h"
 #include "interpreter.h"
 
 namespace pyengine::bindings {
@@ -26,6 +28,11 @@ class CallbackFunction {
   /// The GIL must be held. Throws ConfigError when `fn` cannot be called.
   explicit CallbackFunction(py::object fn);
 
+  /// All copies share one reference to the function: one bound object visits it (collected.h).
+  [[nodiscard]] int traverse(const Visit& visit) const { return visit(fn_->object); }
+  /// Drops the function; calls then throw EngineError.
+  void clear() noexcept { drop(std::exchange(fn_->object, nullptr)); }
+
   /// Calls fn(make_argument()) with the GIL held and writes its answer as floats. What the function
   /// raises becomes the cause of an EvaluationError; KeyboardInterrupt and its like pass unchanged.
   template <class MakeArgument>
@@ -42,7 +49,15 @@ class CallbackFunction {
   void call_locked(const py::object& argument, const AnswerShape& shape, float* policy,
                    float* value) const;
 
-  std::shared_ptr<PyObject> fn_;        ///< dropped under the GIL
+  struct Held {
+    explicit Held(PyObject* object) noexcept : object(object) {}
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held() { drop(object); }
+    PyObject* object;
+  };
+
+  std::shared_ptr<Held> fn_;
   std::shared_ptr<CallbackLock> lock_;  ///< dropped before the function, by which it is found
 };
 

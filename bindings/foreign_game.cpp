@@ -12,18 +12,16 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "casts.h"
 #include "games/any/call_guard.h"
 #include "interpreter.h"
+#include "openspiel_playouts.h"
 #include "python_error.h"
 #include "signals.h"
 #include "text.h"
 
 namespace pyengine::bindings {
 namespace {
-
-py::object interned(const char* name) {
-  return py::reinterpret_steal<py::object>(PyUnicode_InternFromString(name));
-}
 
 /// Names of the methods; never freed, since the interpreter may be gone by then. They are made
 /// while the module is loaded: a thread that waited for another one to make them (a static object's
@@ -97,108 +95,6 @@ bool append_ints(const py::object& answer, std::vector<long long>& numbers) {
   return true;
 }
 
-bool is_open_spiels(const py::object& game) {
-  return py::type::of(game).attr("__module__").cast<std::string>() == "pyspiel";
-}
-
-/// OpenSpiel's own playouts: its search in C++ with a budget of one simulation evaluates the root
-/// by one random game. Nothing else in its wheel calls its evaluator.
-///
-/// A bot and its evaluator have random streams that cannot be set anew, and to make them costs as
-/// much as a third of a playout of Clobber. They serve a series of leaves, which follow each other
-/// in one search; a series begins where the number of the leaf says so, so that a search that is
-/// repeated sees the same games.
-class OpenSpielPlayouts {
- public:
-  /// nullptr for a game that is none of OpenSpiel's in C++, or that its search refuses.
-  static std::unique_ptr<OpenSpielPlayouts> of(const py::object& game) {
-    if (!is_open_spiels(game)) return nullptr;
-    const py::module_ pyspiel = py::module_::import("pyspiel");
-    for (const char* name : {"MCTSBot", "RandomRolloutEvaluator"}) {
-      if (!py::hasattr(pyspiel, name)) return nullptr;
-    }
-    if (!py::hasattr(pyspiel.attr("MCTSBot"), "mcts_search")) return nullptr;
-    auto found = std::make_unique<OpenSpielPlayouts>(game, pyspiel);
-    try {
-      static_cast<void>(found->bot(0));
-    } catch (const py::error_already_set&) {
-      return nullptr;  // rewards before the end, or another version's arguments
-    }
-    return found;
-  }
-  OpenSpielPlayouts(py::object game, const py::module_& pyspiel)
-      : game_(std::move(game)),
-        make_bot_(pyspiel.attr("MCTSBot")),
-        make_evaluator_(pyspiel.attr("RandomRolloutEvaluator")) {}
-  OpenSpielPlayouts(const OpenSpielPlayouts&) = delete;
-  OpenSpielPlayouts& operator=(const OpenSpielPlayouts&) = delete;
-  ~OpenSpielPlayouts() {
-    for (py::object* object : {&game_, &make_bot_, &make_evaluator_, &search_, &reward_, &one_,
-                               &zero_, &exploration_, &bot_}) {
-      drop(object->release().ptr());
-    }
-  }
-
-  /// What the player to move of `state` gets.
-  [[nodiscard]] double play_out(const py::object& state, Rng& rng, std::uint64_t origin) {
-    // Another thread may have the series, in an interpreter without a lock or where a finaliser
-    // lets go of the lock: to wait for it could be for ever.
-    const std::unique_lock mine(mutex_, std::try_to_lock);
-    if (!mine) return reward_of(new_bot(rng), state);
-    if (!continues(rng, origin)) bot_ = new_bot(rng);
-    origin_ = origin;
-    key_ = rng.key();
-    return reward_of(bot_, state);
-  }
-
- private:
-  static constexpr std::uint64_t kSeries = 64;  ///< leaves, at most
-
-  [[nodiscard]] bool continues(const Rng& rng, std::uint64_t origin) const noexcept {
-    const auto [seed, leaf] = rng.key();
-    if (!bot_ || origin != origin_ || seed != key_[0]) return false;
-    return leaf == key_[1] || (leaf == key_[1] + 1 && leaf % kSeries != 0);
-  }
-  [[nodiscard]] double reward_of(const py::object& bot, const py::object& state) const {
-    const py::object root = invoke(search_, {bot.ptr(), state.ptr()}, true);
-    return root.attr(reward_).cast<double>();
-  }
-  [[nodiscard]] py::object new_bot(Rng& rng) const {
-    return bot(static_cast<int>(rng.below(std::numeric_limits<int>::max())));
-  }
-  [[nodiscard]] py::object bot(int seed) const {
-    const py::int_ number(seed);
-    const py::object evaluator = invoke(make_evaluator_, {one_.ptr(), number.ptr()});
-    // game, evaluator, uct_c, max_simulations, max_memory_mb, solve, seed, verbose
-    return invoke(make_bot_,
-                  {game_.ptr(), evaluator.ptr(), exploration_.ptr(), one_.ptr(), zero_.ptr(),
-                   Py_False, zero_.ptr(), Py_False});
-  }
-  static py::object invoke(const py::object& callable, std::initializer_list<PyObject*> arguments,
-                           bool is_method = false) {
-    PyObject* answer = surviving_exit([&] {
-      return is_method
-          ? PyObject_VectorcallMethod(callable.ptr(), arguments.begin(), arguments.size(), nullptr)
-          : PyObject_Vectorcall(callable.ptr(), arguments.begin(), arguments.size(), nullptr);
-    });
-    if (answer == nullptr) throw py::error_already_set();
-    return py::reinterpret_steal<py::object>(answer);
-  }
-
-  py::object game_;
-  py::object make_bot_;
-  py::object make_evaluator_;
-  py::object search_ = interned("mcts_search");
-  py::object reward_ = interned("total_reward");
-  py::object one_ = py::int_(1);
-  py::object zero_ = py::int_(0);
-  py::object exploration_ = py::float_(1.0);
-  std::mutex mutex_;  ///< of what follows
-  py::object bot_;    ///< of the series
-  std::uint64_t origin_ = 0;
-  std::array<std::uint64_t, 2> key_{};  ///< of the last leaf's random stream
-};
-
 /// Whether the type of `object` has its own `method`, not the one that every object inherits.
 bool overrides(const py::object& object, const char* method) {
   const py::handle base(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
@@ -232,7 +128,26 @@ class PythonRules final : public ForeignRules {
   [[nodiscard]] int enter() const noexcept override { return take_gil(); }
   void leave(int token) const noexcept override { give_gil(token); }
 
-  [[nodiscard]] const py::object& game() const noexcept { return game_; }
+  /// Throws EngineError once the collector has freed it.
+  [[nodiscard]] const py::object& game() const {
+    if (!game_) throw EngineError("game " + in_quotes(info().name) + ": the game was freed");
+    return game_;
+  }
+  void belong_to(const std::shared_ptr<const AnyGame>& owner) { owner_ = owner; }
+  /// The Game that visits the references below: every state keeps it.
+  [[nodiscard]] py::object owner() const {
+    const auto owner = owner_.lock();
+    return owner == nullptr ? py::object() : py::cast(game_holder(owner));
+  }
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    if (const int stop = visit(game_)) return stop;
+    return visit(state_type_);
+  }
+  /// A garbage collector's: nothing uses the game any more.
+  void clear() const {
+    const py::object game = std::exchange(game_, {});
+    const py::object state_type = std::exchange(state_type_, {});
+  }
   [[nodiscard]] bool has_history() const noexcept { return has_history_; }
   [[nodiscard]] bool has_action_names() const noexcept { return has_action_names_; }
   [[nodiscard]] bool has_equality() const noexcept { return has_equality_; }
@@ -244,8 +159,9 @@ class PythonRules final : public ForeignRules {
   void check_state(const py::object& state) const;
 
  private:
-  py::object game_;
-  py::object state_type_;
+  std::weak_ptr<const AnyGame> owner_;
+  mutable py::object game_;
+  mutable py::object state_type_;
   bool has_history_ = false;
   bool has_action_names_ = false;
   bool has_equality_ = false;  ///< states have an __eq__ of their own
@@ -257,16 +173,19 @@ class PythonRules final : public ForeignRules {
 
 class PythonState final : public ForeignState {
  public:
-  PythonState(const PythonRules* rules, py::object state)
-      : rules_(rules), state_(std::move(state)) {}
-  ~PythonState() override { drop(state_.release().ptr()); }
+  PythonState(const PythonRules* rules, py::object owner, py::object state)
+      : rules_(rules), owner_(std::move(owner)), state_(std::move(state)) {}
+  ~PythonState() override {
+    drop(state_.release().ptr());
+    drop(owner_.release().ptr());
+  }
 
   [[nodiscard]] std::unique_ptr<ForeignState> clone() const override {
     const WithGil gil;
     return calling_python([&] {
       py::object copy = call(state_, names().clone);
       refuse_other_type(copy);
-      return std::make_unique<PythonState>(rules_, std::move(copy));
+      return std::make_unique<PythonState>(rules_, owner_, std::move(copy));
     });
   }
   [[nodiscard]] bool is_terminal() const override {
@@ -308,6 +227,10 @@ class PythonState final : public ForeignState {
   [[nodiscard]] std::optional<std::uint64_t> hash() const override;
 
   [[nodiscard]] const py::object& object() const noexcept { return state_; }
+  [[nodiscard]] int traverse(const Visit& visit) const {
+    if (const int stop = visit(owner_)) return stop;
+    return visit(state_);
+  }
 
  private:
   [[nodiscard]] const std::string& game() const noexcept { return rules_->info().name; }
@@ -348,6 +271,7 @@ class PythonState final : public ForeignState {
   [[nodiscard]] std::vector<float> planes() const;
 
   const PythonRules* rules_;  ///< outlives the states: every position holds it
+  py::object owner_;          ///< PythonRules::owner()
   py::object state_;
 };
 
@@ -450,8 +374,9 @@ std::optional<std::uint64_t> PythonState::hash() const {
 
 std::unique_ptr<ForeignState> PythonRules::initial_state() const {
   const WithGil gil;
-  return calling_python(
-      [&] { return std::make_unique<PythonState>(this, game_.attr("new_initial_state")()); });
+  return calling_python([&] {
+    return std::make_unique<PythonState>(this, owner(), game().attr("new_initial_state")());
+  });
 }
 
 bool PythonRules::same_as(const ForeignRules& other) const {
@@ -460,19 +385,20 @@ bool PythonRules::same_as(const ForeignRules& other) const {
   const WithGil gil;
   return calling_python([&] {
     // pyspiel's games have no ==, but their text holds all parameters.
-    return game_.is(that->game_) || info().text.starts_with("pyspiel:") ||
-        (overrides(game_, "__eq__") && game_.equal(that->game_));
+    return game().is(that->game()) || info().text.starts_with("pyspiel:") ||
+        (overrides(game(), "__eq__") && game().equal(that->game()));
   });
 }
 
 void PythonRules::check_state(const py::object& state) const {
   const std::string where = "game " + in_quotes(info().name) + ": ";
+  const py::object& game = this->game();
   if (!py::isinstance(state, state_type_)) {
     throw ConfigError(where + "expected a state of type " + str_of(state_type_.attr("__name__")) +
                       ", found " + type_name(state));
   }
   if (!info().text.starts_with("pyspiel:")) return;
-  const std::string own = utf8_of(py::str(game_));
+  const std::string own = utf8_of(py::str(game));
   const std::string found = utf8_of(py::str(state.attr("get_game")()));
   if (own != found)
     throw ConfigError(where + "expected a state of " + own + ", found one of " + found);
@@ -485,8 +411,10 @@ void prepare_foreign_games() { g_names = new Names; }
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info) {
   const WithGil gil;
   return calling_python([&] {
-    return std::make_shared<ForeignGame>(
-        std::make_shared<PythonRules>(std::move(game), std::move(info)));
+    const auto rules = std::make_shared<PythonRules>(std::move(game), std::move(info));
+    auto made = std::make_shared<ForeignGame>(rules);
+    rules->belong_to(made);
+    return made;
   });
 }
 
@@ -501,7 +429,7 @@ std::unique_ptr<AnyPosition> wrap_foreign_position(const std::shared_ptr<const A
   const WithGil gil;
   return calling_python([&] {
     rules->check_state(state);
-    return foreign->wrap(PythonState(rules, state).clone());
+    return foreign->wrap(PythonState(rules, rules->owner(), state).clone());
   });
 }
 
@@ -517,6 +445,27 @@ py::object unwrap_foreign_game(const AnyGame& game) {
   const auto* foreign = dynamic_cast<const ForeignGame*>(&game);
   if (foreign == nullptr) return py::none();
   return dynamic_cast<const PythonRules&>(*foreign->rules()).game();
+}
+
+int traverse_game(const AnyGame& game, const Visit& visit) {
+  const auto* foreign = dynamic_cast<const ForeignGame*>(&game);
+  if (foreign == nullptr) return 0;
+  return static_cast<const PythonRules&>(*foreign->rules()).traverse(visit);
+}
+
+void clear_game(AnyGame& game) {
+  const auto* foreign = dynamic_cast<const ForeignGame*>(&game);
+  if (foreign != nullptr) static_cast<const PythonRules&>(*foreign->rules()).clear();
+}
+
+int traverse_state(const State& state, const Visit& visit) {
+  const auto* foreign = dynamic_cast<const PositionOf<ForeignPosition>*>(&state.position());
+  if (foreign == nullptr || foreign->value.state() == nullptr) return 0;
+  return traverse_state(*foreign->value.state(), visit);
+}
+
+int traverse_state(const ForeignState& state, const Visit& visit) {
+  return static_cast<const PythonState&>(state).traverse(visit);
 }
 
 }  // namespace pyengine::bindings

@@ -5,7 +5,9 @@
 
 #include <memory>
 
+#include "collected.h"
 #include "games/any/foreign.h"
+#include "games/any/state.h"
 
 namespace pyengine::bindings {
 
@@ -28,5 +30,11 @@ py::object unwrap_foreign_position(const AnyPosition& position);
 
 /// The object that wrap_foreign_game was given; None for a game of the engine.
 py::object unwrap_foreign_game(const AnyGame& game);
+
+/// What a Game and a State hold of a user's game; see collected.h.
+int traverse_game(const AnyGame& game, const Visit& visit);
+void clear_game(AnyGame& game);
+int traverse_state(const State& state, const Visit& visit);
+int traverse_state(const ForeignState& state, const Visit& visit);
 
 }  // namespace pyengine::bindings

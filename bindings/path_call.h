@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "collected.h"
 #include "exact/astar/answer.h"
 #include "exact/astar/limits.h"
 
@@ -23,6 +24,7 @@ class PathCall {
            py::object on_progress);
 
   [[nodiscard]] const astar::Query& query() const noexcept { return query_; }
+  [[nodiscard]] int traverse(const Visit& visit) const { return visit(on_progress_); }
   /// From now on; the search runs without the GIL and takes it for its polls.
   [[nodiscard]] astar::Limits limits_without_gil();
   /// From now on; the search runs with the GIL.

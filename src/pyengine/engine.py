@@ -12,7 +12,7 @@ from pyengine import _core
 from pyengine.arguments import in_one_line, number
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError, EngineError
-from pyengine.evaluators import as_evaluator
+from pyengine.evaluators import Evaluator, as_evaluator
 from pyengine.final_board import FinalBoard
 from pyengine.games import as_game, can_be_recognised, game_of, load_game
 from pyengine.providers import tell_of_graphs
@@ -21,10 +21,12 @@ from pyengine.result import SearchResult
 __all__ = ["Engine", "search"]
 
 OnProgress = Callable[[SearchResult], object]
+_MakeResult = Callable[[dict[str, Any], Any], SearchResult]
 
 _FOREVER = 1e9  # seconds: analyze() without a budget
 _LONGEST = 1e6  # seconds between two results of analyze()
 _PROGRESS_EVERY = 0.1  # seconds
+_CLOSED = "this engine is closed"
 
 
 class Engine:
@@ -64,26 +66,32 @@ class Engine:
         self, game: Any, evaluator: Any, *, config: SearchConfig | None = None, **settings: Any
     ) -> None:
         """Make an engine; see the class."""
-        self._game = load_game(game) if isinstance(game, str) else as_game(game)
-        self._evaluator = as_evaluator(evaluator)
+        self._game: _core.Game | None = load_game(game) if isinstance(game, str) else as_game(game)
+        self._evaluator: Evaluator | None = as_evaluator(evaluator)
         if not isinstance(config, SearchConfig | None):
             raise ConfigError(f"config: expected a SearchConfig, found {in_one_line(config)}")
         self._config = (config or SearchConfig()).replace(**settings)
         self._advanced = self._warned = False
         self._searcher: _core.Searcher | None = _core.Searcher(
-            self._game, self._evaluator, self._config.as_core()
+            self.game, self.evaluator, self._config.as_core()
         )
         tell_of_graphs(self._searcher.stats()["provider"])
 
     @property
     def game(self) -> _core.Game:
         """The game, as the engine sees it."""
-        return self._game
+        game = self._game  # another thread may close the engine meanwhile
+        if game is None:
+            raise EngineError(_CLOSED)
+        return game
 
     @property
     def evaluator(self) -> Any:
         """The evaluator."""
-        return self._evaluator
+        evaluator = self._evaluator
+        if evaluator is None:
+            raise EngineError(_CLOSED)
+        return evaluator
 
     @property
     def config(self) -> SearchConfig:
@@ -121,19 +129,20 @@ class Engine:
         self, state: Any, on_progress: OnProgress | None, every: float, settings: dict[str, Any]
     ) -> SearchResult:
         self._warn_of_a_lost_tree(state)
-        fields = self._searcher_open.search(
-            state, self._merged(settings), self._progress(on_progress, state), every
+        searcher, result = self._searcher_open, self._results()
+        fields = searcher.search(
+            state, self._merged(settings), _progress(on_progress, state, result), every
         )
-        return self._result(fields, state)
+        return result(fields, state)
 
     def _warn_of_a_lost_tree(self, state: Any) -> None:
         """Warn once, after advance(), where nothing can tell whether a state is the one meant."""
         advanced, self._advanced = self._advanced, False
-        if not advanced or self._warned or can_be_recognised(self._game, state):
+        if not advanced or self._warned or can_be_recognised(self.game, state):
             return
         self._warned = True
         warnings.warn(
-            f'game "{self._game.name}": the tree that advance() kept is dropped, since '
+            f'game "{self.game.name}": the tree that advance() kept is dropped, since '
             f"{type(state).__name__} has no history(), no __eq__, no observation_tensor() and no "
             "__str__ by which the engine could recognise the state; one of them keeps the tree",
             stacklevel=4,
@@ -151,8 +160,9 @@ class Engine:
         if isinstance(states, str) or not isinstance(states, Iterable):
             raise ConfigError(f"states: expected a sequence of states, found {in_one_line(states)}")
         states = list(states)
-        found = self._searcher_open.search_many(states, self._merged(settings))
-        return [self._result(fields, state) for fields, state in zip(found, states, strict=True)]
+        searcher, result = self._searcher_open, self._results()
+        found = searcher.search_many(states, self._merged(settings))
+        return [result(fields, state) for fields, state in zip(found, states, strict=True)]
 
     def analyze(self, state: Any, *, every: float = 0.1, **settings: Any) -> Iterator[SearchResult]:
         """Yield the result so far every ``every`` seconds while searching in the background.
@@ -173,9 +183,7 @@ class Engine:
         if merged.simulations is None and merged.seconds is None:
             settings["seconds"] = _FOREVER
         if not hasattr(state, "clone"):
-            raise ConfigError(
-                f"state: expected a state of {self._game}, found {in_one_line(state)}"
-            )
+            raise ConfigError(f"state: expected a state of {self.game}, found {in_one_line(state)}")
         return self._stream(state.clone(), every, settings)
 
     def _stream(self, state: Any, every: float, settings: dict[str, Any]) -> Iterator[SearchResult]:
@@ -267,9 +275,10 @@ class Engine:
         return stats
 
     def close(self) -> None:
-        """Free everything; the engine cannot be used afterwards. Closing twice is no error."""
+        """Free everything and let go of game and evaluator. Closing twice is no error."""
         self.stop()
-        self._searcher = None  # a search under way keeps it for as long as it needs to end
+        # A search under way keeps what it needs until it ends.
+        self._searcher = self._game = self._evaluator = None
 
     def __enter__(self) -> Self:
         """Return the engine, which is closed when the block is left."""
@@ -281,30 +290,39 @@ class Engine:
 
     def __repr__(self) -> str:
         """Return game and evaluator."""
+        if self._game is None:
+            return "Engine(closed)"
         return f"Engine({self._game}, {self._evaluator!r})"
 
     @property
     def _searcher_open(self) -> _core.Searcher:
         searcher = self._searcher  # another thread may close the engine meanwhile
         if searcher is None:
-            raise EngineError("this engine is closed")
+            raise EngineError(_CLOSED)
         return searcher
 
     def _merged(self, settings: dict[str, Any]) -> dict[str, Any]:
         return self._config.replace(**settings).as_core()
 
-    def _progress(self, on_progress: OnProgress | None, state: Any) -> Any:
-        if on_progress is None:
-            return None
-        if not callable(on_progress):
-            raise ConfigError(f"on_progress: expected a function, found {in_one_line(on_progress)}")
-        return lambda fields: on_progress(self._result(fields, state))
+    def _results(self) -> _MakeResult:
+        """Return what makes results, also if the engine is closed before the search ends."""
+        game, evaluator = self.game, self.evaluator
 
-    def _result(self, fields: dict[str, Any], state: Any) -> SearchResult:
-        final_board = None
-        if self._evaluator.has_final_board:
-            final_board = FinalBoard(self._evaluator, state.clone(), self._game)
-        return SearchResult(state=state.clone(), final_board=final_board, **fields)
+        def result(fields: dict[str, Any], state: Any) -> SearchResult:
+            final_board = None
+            if evaluator.has_final_board:
+                final_board = FinalBoard(evaluator, state.clone(), game)
+            return SearchResult(state=state.clone(), final_board=final_board, **fields)
+
+        return result
+
+
+def _progress(on_progress: OnProgress | None, state: Any, result: _MakeResult) -> Any:
+    if on_progress is None:
+        return None
+    if not callable(on_progress):
+        raise ConfigError(f"on_progress: expected a function, found {in_one_line(on_progress)}")
+    return lambda fields: on_progress(result(fields, state))
 
 
 def search(state: Any, *, evaluator: Any, game: Any = None, **settings: Any) -> SearchResult:

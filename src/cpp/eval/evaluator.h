@@ -111,6 +111,8 @@ struct EvalBatch {
     ++num_leaves;
   }
   void clear() noexcept { num_leaves = num_rows = 0; }
+  /// Drops the positions of all leaves: they may be a user's, and nothing waits.
+  virtual void forget_positions() noexcept;
 
   std::vector<EvalLeaf> leaves;  ///< [capacity]
   const int capacity;            ///< rows, and leaves

@@ -33,6 +33,10 @@ struct PartBatch {
 
 struct MixedBatch final : EvalBatch {
   using EvalBatch::EvalBatch;
+  void forget_positions() noexcept override {
+    EvalBatch::forget_positions();
+    for (PartBatch& part : parts) part.batch->forget_positions();
+  }
   std::array<PartBatch, kParts> parts;
 };
 

@@ -68,6 +68,8 @@ class Searcher {
   /// Ends the search under way soon; from any thread.
   void stop() noexcept;
   [[nodiscard]] SearchStats stats() const;
+  /// What the engine keeps of a state; null where there is no tree. Not while a search runs.
+  [[nodiscard]] const State* root() const noexcept { return root_ ? &*root_ : nullptr; }
   /// The tree as the last search left it, or nullptr. For tests; not while a search runs.
   [[nodiscard]] const Tree* tree() const noexcept { return tree_.get(); }
 

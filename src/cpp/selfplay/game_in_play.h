@@ -58,6 +58,8 @@ class GameInPlay {
   /// the next search.
   void continue_search(BoundEvaluator& evaluator);
   [[nodiscard]] TreeSearch& search() noexcept { return *search_; }
+  /// Null where no game is being played.
+  [[nodiscard]] const State* state() const noexcept { return state_ ? &*state_ : nullptr; }
   /// Drops the tree and keeps the game, so that another network can go on with it.
   void drop_tree();
 

@@ -60,6 +60,10 @@ class SelfPlay final : private Succession {
   /// Ends the run under way soon, or the next one; from any thread.
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
 
+  /// The open games; not during a run.
+  [[nodiscard]] std::span<const std::unique_ptr<GameInPlay>> games() const noexcept {
+    return games_;
+  }
   /// Games that have ended since the last call; from any thread.
   std::vector<FinishedGame> take_finished();
   [[nodiscard]] SelfPlayCounters counters() const;

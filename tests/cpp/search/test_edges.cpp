@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "search/tree/edges.h"
 #include "search/tree/tree.h"
 
 namespace pyengine {
@@ -34,6 +35,36 @@ TEST_CASE("edges are ordered by larger prior, then smaller action, whatever thei
       const auto found = tree.edges(node);
       CHECK(std::equal(found.begin(), found.end(), expected.begin(), expected.end(),
                        [](Edge a, Edge b) { return !(a < b) && !(b < a); }));
+    }
+  }
+}
+
+TEST_CASE("the sum of the priors that are left is the same, kept or added up") {
+  const auto pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
+  const auto arena = std::make_shared<Arena>(pool);
+  Allocator allocator(arena);
+  for (int actions = 1; actions < 700; actions += actions < 10 ? 1 : 53) {
+    for (const float total : {1.0F, 3.0F}) {  // 3: too far from 1 to be kept
+      Rng rng(static_cast<std::uint64_t>(actions));
+      EvalLeaf leaf;
+      float sum = 0.0F;
+      for (int action = 0; action < actions; ++action) {
+        leaf.legal.push_back(action);
+        leaf.priors.push_back(static_cast<float>(rng.uniform()));
+        sum += leaf.priors.back();
+      }
+      for (float& prior : leaf.priors) prior *= total / sum;
+      Node with_sum;
+      Node without;
+      REQUIRE(store_edges(allocator, leaf, with_sum, true));
+      REQUIRE(store_edges(allocator, leaf, without, false));
+      CHECK(stored_edge_units(*arena, with_sum) == edge_units(actions + 1));
+      double before = 0.0;
+      for (int first = 0; first <= actions; ++first) {
+        CHECK(prior_sum(*arena, with_sum, first, before) ==
+              prior_sum(*arena, without, first, before));
+        if (first < actions) before += unpack_prior(stored_edge(*arena, without, first).prior());
+      }
     }
   }
 }

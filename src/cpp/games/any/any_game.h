@@ -79,8 +79,10 @@ class AnyGame {
 
   [[nodiscard]] virtual std::string name() const = 0;
   [[nodiscard]] virtual ParamMap params() const = 0;
-  /// "go(board_size=9,...)" with every parameter: equal text, equal game.
+  /// "go(board_size=9,...)" with every parameter.
   [[nodiscard]] virtual std::string to_string() const = 0;
+  /// Same game and same parameters; of user's games, the same object.
+  [[nodiscard]] virtual bool same_as(const AnyGame& other) const = 0;
   [[nodiscard]] virtual const GameShape& shape() const noexcept = 0;
   [[nodiscard]] virtual const Symmetries& symmetries() const noexcept = 0;
   /// Shape of AnyPosition::observation(), {C, H, W}; zeros where the game has none of its own.

@@ -361,6 +361,11 @@ bool ForeignPosition::resembles(const ForeignPosition& other) const {
 ForeignGame::ForeignGame(std::shared_ptr<const ForeignRules> rules)
     : params_{std::move(rules)}, symmetries_(make_symmetries(info().shape)) {}
 
+bool ForeignGame::same_as(const AnyGame& other) const {
+  const auto* foreign = dynamic_cast<const ForeignGame*>(&other);
+  return foreign != nullptr && rules()->same_as(*foreign->rules());
+}
+
 std::unique_ptr<AnyPosition> ForeignGame::wrap(std::unique_ptr<ForeignState> state) const {
   auto position =
       std::make_unique<PositionOf<ForeignPosition>>(ForeignPosition(params_, std::move(state)));

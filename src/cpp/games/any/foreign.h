@@ -223,6 +223,7 @@ class ForeignGame final : public AnyGame {
   [[nodiscard]] std::string name() const override { return info().name; }
   [[nodiscard]] ParamMap params() const override { return info().params; }
   [[nodiscard]] std::string to_string() const override { return info().text; }
+  [[nodiscard]] bool same_as(const AnyGame& other) const override;
   [[nodiscard]] const GameShape& shape() const noexcept override { return info().shape; }
   [[nodiscard]] const Symmetries& symmetries() const noexcept override { return symmetries_; }
   [[nodiscard]] std::array<int, 3> observation_shape() const noexcept override {

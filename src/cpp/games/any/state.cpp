@@ -107,16 +107,6 @@ std::string_view after_game(const AnyGame& game, std::string_view text) {
 
 }  // namespace
 
-bool same_game(const AnyGame& a, const AnyGame& b) {
-  if (&a == &b) return true;
-  const auto* foreign_a = dynamic_cast<const ForeignGame*>(&a);
-  const auto* foreign_b = dynamic_cast<const ForeignGame*>(&b);
-  if (foreign_a != nullptr && foreign_b != nullptr) {
-    return foreign_a->rules()->same_as(*foreign_b->rules());
-  }
-  return foreign_a == nullptr && foreign_b == nullptr && a.to_string() == b.to_string();
-}
-
 BoardSetup read_board(const AnyGame& game, std::span<const std::string> rows, int to_move,
                       std::string_view ko) {
   const GameShape& shape = game.shape();

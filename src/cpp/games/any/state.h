@@ -12,8 +12,10 @@
 
 namespace pyengine {
 
-/// Same game and same parameters; of user's games, the same object.
-bool same_game(const AnyGame& a, const AnyGame& b);
+/// AnyGame::same_as().
+[[nodiscard]] inline bool same_game(const AnyGame& a, const AnyGame& b) {
+  return &a == &b || a.same_as(b);
+}
 
 /// Reads a board as a person writes it: rows from the top; X or x is a stone of player 0, O or o of
 /// player 1, . or - an empty point. `ko`, where not empty, is the point that Go's ko rule forbids.

@@ -23,6 +23,10 @@ class TypedGame final : public AnyGame {
   [[nodiscard]] std::string to_string() const override {
     return pyengine::to_string(NamedParams{name(), params()});
   }
+  [[nodiscard]] bool same_as(const AnyGame& other) const override {
+    const auto* same = dynamic_cast<const TypedGame*>(&other);
+    return same != nullptr && same->params_ == params_;
+  }
   [[nodiscard]] const GameShape& shape() const noexcept override { return shape_; }
   [[nodiscard]] const Symmetries& symmetries() const noexcept override { return symmetries_; }
   [[nodiscard]] std::array<int, 3> observation_shape() const noexcept override { return {}; }

@@ -2,28 +2,49 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "games/common/hashing.h"
+
 namespace pyengine {
 
-/// A set of 64-bit position keys, listed by the number of stones on the board: a look-up compares
-/// only positions with as many stones, of which there are few, often none.
+/// A set of 64-bit position keys: a hash table with chains, and how many positions have how many
+/// stones. A look-up for a number of stones that no position has ends at once, which is the usual
+/// case.
 ///
-/// One array holds both tables, so that a copy of a game is one small memcpy:
-///   slot i: key and `previous` of the i-th position; `latest` = newest position with i stones.
-/// A play adds one position and at most one stone, so the tables grow together.
+/// An assignment between histories that differ by their last few positions, as those of a walk and
+/// of its root do, takes these back and adds the others: it does not read the rest.
+///
+/// One array holds all tables, so that a copy is one memcpy. A play adds one position and at most
+/// one stone, so the tables grow together.
 class GoHistory {
  public:
+  GoHistory() = default;
+  GoHistory(const GoHistory&) = default;
+  GoHistory(GoHistory&&) noexcept = default;
+  GoHistory& operator=(const GoHistory& other) {
+    if ((used_ | other.used_) == 0) return *this;  // without superko
+    if (this != &other && !follow(other)) {
+      slots_ = other.slots_;
+      used_ = other.used_;
+      mask_ = other.mask_;
+    }
+    return *this;
+  }
+  GoHistory& operator=(GoHistory&&) noexcept = default;
+  ~GoHistory() = default;
+
   [[nodiscard]] bool any_with(int stones) const noexcept {
-    return static_cast<std::size_t>(stones) < slots_.size() &&
-        slots_[static_cast<std::size_t>(stones)].latest != kNone;
+    const auto count = static_cast<std::size_t>(stones);
+    return count < slots_.size() && slots_[count].with != 0;
   }
 
   [[nodiscard]] bool contains(std::uint64_t key, int stones) const noexcept {
-    if (static_cast<std::size_t>(stones) >= slots_.size()) return false;
-    std::uint32_t i = slots_[static_cast<std::size_t>(stones)].latest;
+    if (!any_with(stones)) return false;
+    std::uint32_t i = slots_[key & mask_].latest;
     while (i != kNone && slots_[i].key != key) i = slots_[i].previous;
     return i != kNone;
   }
@@ -31,29 +52,78 @@ class GoHistory {
   /// Room for one more position with at most `stones` stones.
   void make_room(int stones) {
     const std::size_t needed = std::max<std::size_t>(static_cast<std::size_t>(stones), used_) + 1;
-    if (slots_.size() < needed) slots_.resize(needed);
+    if (slots_.size() < needed) grow(needed);
   }
 
   /// Assumes that the position is not there yet, and that there is room.
   void add(std::uint64_t key, int stones) noexcept {
-    const auto count = static_cast<std::size_t>(stones);
-    slots_[used_].key = key;
-    slots_[used_].previous = slots_[count].latest;
-    slots_[count].latest = used_++;
+    Slot& slot = slots_[used_];
+    slot.key = key;
+    slot.sum = sum(used_) + mix64(key);
+    slot.stones = static_cast<std::uint32_t>(stones);
+    ++slots_[slot.stones].with;
+    link(used_++);
   }
 
   /// Equal as sets: the order in which positions came about has no bearing on what is forbidden.
   friend bool operator==(const GoHistory& a, const GoHistory& b) {
-    return a.used_ == b.used_ && a.sorted_keys() == b.sorted_keys();
+    return a.used_ == b.used_ && a.sum(a.used_) == b.sum(b.used_) &&
+        a.sorted_keys() == b.sorted_keys();
   }
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
   struct Slot {
-    std::uint64_t key = 0;
-    std::uint32_t previous = kNone;  ///< older position with as many stones
-    std::uint32_t latest = kNone;
+    std::uint64_t key = 0;           ///< of the i-th position
+    std::uint64_t sum = 0;           ///< of mixed keys, up to the i-th: names the set
+    std::uint32_t stones = 0;        ///< of the i-th position
+    std::uint32_t previous = kNone;  ///< older position in the same chain
+    std::uint32_t latest = kNone;    ///< newest position of chain i
+    std::uint32_t with = 0;          ///< positions with i stones
   };
+
+  /// Names the set of the first `count` positions.
+  [[nodiscard]] std::uint64_t sum(std::uint32_t count) const noexcept {
+    return count == 0 ? 0 : slots_[count - 1].sum;
+  }
+
+  void link(std::uint32_t place) noexcept {
+    std::uint32_t& latest = slots_[slots_[place].key & mask_].latest;
+    slots_[place].previous = latest;
+    latest = place;
+  }
+
+  void take_back() noexcept {
+    const Slot& slot = slots_[--used_];
+    slots_[slot.key & mask_].latest = slot.previous;
+    --slots_[slot.stones].with;
+  }
+
+  void grow(std::size_t size) {
+    slots_.resize(size);
+    const std::uint64_t mask = std::bit_floor(size) - 1;
+    if (mask == mask_) return;
+    mask_ = mask;
+    for (Slot& slot : slots_) slot.latest = kNone;
+    for (std::uint32_t i = 0; i < used_; ++i) link(i);
+  }
+
+  /// Becomes `other` by its last positions; false, and nothing is changed, where a copy costs less.
+  bool follow(const GoHistory& other) {
+    const std::uint32_t most = kFew + other.used_ / 16;
+    std::uint32_t same = std::min(used_, other.used_);
+    const std::uint32_t all = std::max(used_, other.used_);
+    while (same > 0 && sum(same) != other.sum(same)) {
+      if (all - --same > most) return false;
+    }
+    if (same == 0 || all - same > most) return false;
+    if (slots_.size() < other.slots_.size()) grow(other.slots_.size());
+    while (used_ > same) take_back();
+    while (used_ < other.used_) {
+      add(other.slots_[used_].key, static_cast<int>(other.slots_[used_].stones));
+    }
+    return true;
+  }
 
   [[nodiscard]] std::vector<std::uint64_t> sorted_keys() const {
     std::vector<std::uint64_t> keys(used_);
@@ -62,8 +132,11 @@ class GoHistory {
     return keys;
   }
 
+  static constexpr std::uint32_t kFew = 16;  ///< positions
+
   std::vector<Slot> slots_;
   std::uint32_t used_ = 0;  ///< positions in the set
+  std::uint64_t mask_ = 0;  ///< of a key: its chain
 };
 
 }  // namespace pyengine

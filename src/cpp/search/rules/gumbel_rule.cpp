@@ -17,7 +17,8 @@ Selection GumbelRule::choose_at_root(const Tree& tree, const RootSearch& search,
   return search.plan->choose(tree, may_create);
 }
 
-gumbel::CompletedQ GumbelRule::see(const Tree& tree, const Node& node, int count) noexcept {
+gumbel::CompletedQ GumbelRule::see(const Tree& tree, const Node& node, int count,
+                                   double& priors) noexcept {
   gumbel::CompletedQ completed;
   bool all_visited = count == node.num_edges;
   seen_.clear();
@@ -26,6 +27,7 @@ gumbel::CompletedQ GumbelRule::see(const Tree& tree, const Node& node, int count
     seen.node = &child;
     seen.action = child.action;
     seen.prior = unpack_prior(child.prior);
+    priors += seen.prior;
     seen.visits = child.visits.load(std::memory_order_relaxed);
     seen.flying = child.in_flight.load(std::memory_order_relaxed);
     if (solver_) seen.proof = child.proof.load(std::memory_order_relaxed);
@@ -53,10 +55,12 @@ Selection GumbelRule::choose(const Tree& tree, const Node& node, bool may_create
   const int count = node.num_children.load(std::memory_order_acquire);
   const bool creates = may_create && count < node.num_edges;
   if (count == 0) return creates ? Selection::create() : Selection::nothing();
-  const gumbel::CompletedQ completed = see(tree, node, count);
+  double priors = 0.0;  // of the children
+  const gumbel::CompletedQ completed = see(tree, node, count, priors);
 
   double n = 1.0;
-  double weights = completed.weight(1.0, completed.mixed()) * prior_sum(tree.arena(), node, count);
+  double weights =
+      completed.weight(1.0, completed.mixed()) * prior_sum(tree.arena(), node, count, priors);
   for (Seen& seen : seen_) {
     if (seen.visits == 0.0) seen.q = completed.mixed();
     seen.score = completed.weight(seen.prior, seen.q);

@@ -40,7 +40,8 @@ class GumbelRule final : public Rule {
     Proof proof = Proof::none;
     double score = 0.0;
   };
-  gumbel::CompletedQ see(const Tree& tree, const Node& node, int count) noexcept;
+  /// Fills seen_; the priors of its children are added to `priors`.
+  gumbel::CompletedQ see(const Tree& tree, const Node& node, int count, double& priors) noexcept;
   /// The largest score, then the smaller action, as an argmax finds it.
   [[nodiscard]] static bool before(const Seen& a, const Seen& b) noexcept {
     return a.score != b.score ? a.score > b.score : a.action < b.action;

@@ -111,9 +111,10 @@ class Descent<G> {
     position.rethrow_if_failed();
     leaf_ = nodes_.back();
   }
-  /// Drops the positions of earlier walks.
+  /// Drops the positions of all walks.
   void forget() noexcept {
     leaf_ = nullptr;
+    position_.value = G();
     kept_.forget();
   }
   [[nodiscard]] const PositionOf<G>& position() const noexcept { return position_; }

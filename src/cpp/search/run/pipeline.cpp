@@ -52,6 +52,7 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   const std::exception_ptr error = std::exchange(error_, nullptr);
   pass.unlock();
   for (int i = 0; i < workers; ++i) hands_[static_cast<std::size_t>(i)]->worker.walker->forget();
+  if (options.foreign) slots_.forget_positions();
   if (error) std::rethrow_exception(error);
   return end_;
 }

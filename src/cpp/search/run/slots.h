@@ -100,6 +100,10 @@ class Slots {
   void end_completing() noexcept { --completing_; }
   /// Its leaves are completed or taken back.
   void release(Slot& slot) noexcept;
+  /// After a run: drops the positions that batches keep for their memory.
+  void forget_positions() noexcept {
+    for (const auto& slot : slots_) slot->batch->forget_positions();
+  }
 
   /// Puts into lists and takes out of them, since this object was made.
   [[nodiscard]] std::uint64_t operations() const noexcept {

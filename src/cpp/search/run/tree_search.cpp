@@ -78,8 +78,9 @@ TreeSearch::TreeSearch(Tree& tree, const State& root, const SearchConfig& config
     tree.clear_root_noise();
     reused_ = visits_of_children(tree);
     ready_root();
-  } else if (!reads_priors(config.algorithm)) {
-    tree.order_by(order_of_tree(config.seed, stream));
+  } else {
+    tree.keep_prior_sums(config.algorithm == Algorithm::gumbel);
+    if (!reads_priors(config.algorithm)) tree.order_by(order_of_tree(config.seed, stream));
   }
 }
 

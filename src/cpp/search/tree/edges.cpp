@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "base/bits.h"
@@ -66,6 +69,28 @@ void write_bits(const EvalLeaf& leaf, std::span<std::uint64_t> words) {
   for (const ActionId action : leaf.legal) words[action / 64] |= std::uint64_t{1} << action % 64;
 }
 
+[[nodiscard]] double sum_of(std::span<const Edge> edges) noexcept {
+  std::array<double, 4> sums{};  // additions that do not wait for each other
+  std::size_t place = 0;
+  for (; place + 4 <= edges.size(); place += 4) {
+    for (std::size_t i = 0; i < 4; ++i) sums[i] += unpack_prior(edges[place + i].prior());
+  }
+  for (; place < edges.size(); ++place) sums[0] += unpack_prior(edges[place].prior());
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/// The sum less 1, in this unit, stands in the place of one more edge. Rounding of the priors alone
+/// leaves it far below 2^31.
+constexpr double kPriorUnit = 0x1p-42;
+constexpr std::int32_t kUnknownExcess = std::numeric_limits<std::int32_t>::min();
+
+void store_prior_sum(std::span<Edge> edges) noexcept {
+  const double excess = (sum_of(edges) - 1.0) / kPriorUnit;
+  const bool fits = std::abs(excess) <= std::numeric_limits<std::int32_t>::max();
+  const std::int32_t stored = fits ? static_cast<std::int32_t>(excess) : kUnknownExcess;
+  edges.data()[edges.size()] = std::bit_cast<Edge>(stored);
+}
+
 [[nodiscard]] const std::uint64_t* words_at(const Arena& arena, const Node& node) noexcept {
   return arena.at<const std::uint64_t>(node.edges);
 }
@@ -90,26 +115,31 @@ void list_edges(const EvalLeaf& leaf, std::span<Edge> edges) {
   sort_edges(edges);
 }
 
-bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node) {
+bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, bool with_sum) {
   const int words = leaf.equal_priors ? words_of(leaf) : 0;
   const int count = leaf.equal_priors ? num_legal(leaf, words) : leaf.num_legal();
   const bool as_bits = leaf.equal_priors && words < edge_units(count);
-  const BlockIndex block = allocator.take(as_bits ? words : edge_units(count));
+  with_sum = with_sum && !as_bits;
+  const BlockIndex block =
+      allocator.take(as_bits ? words : edge_units(with_sum ? count + 1 : count));
   if (block == 0) return false;
   const Arena& arena = *allocator.arena();
   if (as_bits) {
     write_bits(leaf, {arena.at<std::uint64_t>(block), static_cast<std::size_t>(words)});
   } else {
-    list_edges(leaf, {arena.at<Edge>(block), static_cast<std::size_t>(count)});
+    const std::span<Edge> edges(arena.at<Edge>(block), static_cast<std::size_t>(count));
+    list_edges(leaf, edges);
+    if (with_sum) store_prior_sum(edges);
   }
   node.edges = block;
   node.edges_are_bits = as_bits;
+  node.has_prior_sum = with_sum;
   node.num_edges = static_cast<std::uint16_t>(count);
   return true;
 }
 
 int stored_edge_units(const Arena& arena, const Node& node) noexcept {
-  if (!node.edges_are_bits) return edge_units(node.num_edges);
+  if (!node.edges_are_bits) return edge_units(node.num_edges + node.has_prior_sum);
   const std::uint64_t* words = words_at(arena, node);
   int used = 0;
   for (int rest = node.num_edges; rest > 0; ++used) rest -= count_bits(words[used]);
@@ -126,21 +156,17 @@ FirstWords first_stored_words(const Arena& arena, const Node& node) noexcept {
   return first;
 }
 
-double prior_sum(const Arena& arena, const Node& node, int first) noexcept {
+double prior_sum(const Arena& arena, const Node& node, int first, double before) noexcept {
   if (node.edges_are_bits) {
     return static_cast<double>(unpack_prior(equal_prior(node.num_edges))) *
         (node.num_edges - first);
   }
   const Edge* edges = arena.at<const Edge>(node.edges);
-  std::array<double, 4> sums{};  // additions that do not wait for each other
-  int place = first;
-  for (; place + 4 <= node.num_edges; place += 4) {
-    for (int i = 0; i < 4; ++i) {
-      sums[static_cast<std::size_t>(i)] += unpack_prior(edges[place + i].prior());
-    }
+  if (node.has_prior_sum) {
+    const auto excess = std::bit_cast<std::int32_t>(edges[node.num_edges]);
+    if (excess != kUnknownExcess) return 1.0 + excess * kPriorUnit - before;
   }
-  for (; place < node.num_edges; ++place) sums[0] += unpack_prior(edges[place].prior());
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  return sum_of({edges + first, static_cast<std::size_t>(node.num_edges - first)});
 }
 
 Edge stored_edge(const Arena& arena, const Node& node, int place) noexcept {

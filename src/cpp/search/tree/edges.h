@@ -17,7 +17,8 @@ namespace pyengine {
 void list_edges(const EvalLeaf& leaf, std::span<Edge> edges);
 
 /// Takes memory for the edges of `leaf` and gives them to `node`; false at the memory cap.
-bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node);
+/// `with_sum`: prior_sum() need not read them all.
+bool store_edges(Allocator& allocator, const EvalLeaf& leaf, Node& node, bool with_sum = false);
 
 /// The units that store_edges() took for this node.
 [[nodiscard]] int stored_edge_units(const Arena& arena, const Node& node) noexcept;
@@ -44,7 +45,9 @@ struct FirstWords {
   return arena.at<Edge>(node.edges)[place].prior();
 }
 
-/// Sum of the priors of the edges from place `first` on.
-[[nodiscard]] double prior_sum(const Arena& arena, const Node& node, int first) noexcept;
+/// Sum of the priors of the edges from place `first` on; `before`: of the edges before it. Exact:
+/// priors are multiples of 2^-42, and their sum is about 1.
+[[nodiscard]] double prior_sum(const Arena& arena, const Node& node, int first,
+                               double before) noexcept;
 
 }  // namespace pyengine

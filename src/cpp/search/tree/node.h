@@ -96,6 +96,7 @@ struct Node {
   std::uint8_t chooser : 1 = 0;         ///< player who moved here; constant
   std::uint8_t mover : 1 = 0;           ///< player to move; written with edges
   std::uint8_t edges_are_bits : 1 = 0;  ///< a set of actions of one prior, not a list
+  std::uint8_t has_prior_sum : 1 = 0;   ///< after the list: see prior_sum()
 
   /// W / N for the player who moved here.
   [[nodiscard]] double mean_for_chooser() const noexcept {
@@ -139,7 +140,7 @@ static_assert(sizeof(FirstBlock) == 2 * kUnitBytes && sizeof(LaterBlock) == kUni
 static_assert(block_units(63) <= Arena::kMaxUnits);
 [[nodiscard]] constexpr int edge_units(int edges) noexcept { return (edges + 1) / 2; }
 static_assert(kMaxActions <= std::numeric_limits<decltype(Node::num_edges)>::max());
-static_assert(edge_units(kMaxActions) <= Arena::kMaxUnits);
+static_assert(edge_units(kMaxActions + 1) <= Arena::kMaxUnits);  // a prior sum follows
 
 /// The nodes of block `block`.
 [[nodiscard]] inline Node* block_nodes(const Arena& arena, int block, BlockIndex index) noexcept {

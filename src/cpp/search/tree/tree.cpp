@@ -118,6 +118,7 @@ void copy_node(const Node& from, Node& to) {
   to.chooser = from.chooser;
   to.mover = from.mover;
   to.edges_are_bits = from.edges_are_bits;
+  to.has_prior_sum = from.has_prior_sum;
 }
 
 }  // namespace
@@ -140,7 +141,7 @@ std::vector<Edge> Tree::edges(const Node& node) const {
 bool Tree::store_evaluation(Allocator& allocator, Node& node, const EvalLeaf& leaf) {
   node.value = leaf.value;
   node.mover = leaf.to_move & 1;
-  if (&node != &root_) return store_edges(allocator, leaf, node);
+  if (&node != &root_) return store_edges(allocator, leaf, node, keeps_prior_sums_);
   root_edges_.resize(static_cast<std::size_t>(leaf.num_legal()));
   list_edges(leaf, root_edges_);
   if (order_ != 0) order_root();
@@ -245,7 +246,9 @@ void Tree::order_root_edges(std::span<const double> keys) {
 }
 
 void Tree::set_root_priors(std::span<const Edge> priors) {
-  std::vector<PackedPrior> by_action(kMaxActions);
+  ActionId last = 0;
+  for (const Edge edge : priors) last = std::max(last, edge.action());
+  std::vector<PackedPrior> by_action(std::size_t{last} + 1);
   for (const Edge edge : priors) by_action[edge.action()] = edge.prior();
   for (Edge& edge : root_edges_) edge = Edge(by_action[edge.action()], edge.action());
   const int children = root_.num_children.load(std::memory_order_relaxed);

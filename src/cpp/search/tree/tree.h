@@ -33,6 +33,9 @@ class alignas(kCacheLine) Tree {
   /// priors. Only while the tree is empty; 0, the default: larger priors first.
   void order_by(std::uint64_t key) noexcept { order_ = key; }
   [[nodiscard]] std::uint64_t order() const noexcept { return order_; }
+  /// Whether nodes keep the sum of their priors, for rules that ask for prior_sum(). Only while the
+  /// tree is empty.
+  void keep_prior_sums(bool keep) noexcept { keeps_prior_sums_ = keep; }
   /// The edge at `place` < num_edges of an expanded node.
   [[nodiscard]] Edge edge(const Node& node, int place) const noexcept {
     if (&node == &root_) return root_edges_[static_cast<std::size_t>(place)];
@@ -127,6 +130,7 @@ class alignas(kCacheLine) Tree {
   bool root_sorted_ = true;
   bool provisional_ = false;
   std::uint64_t order_ = 0;  ///< key of the random order, or 0
+  bool keeps_prior_sums_ = false;
 };
 
 }  // namespace pyengine

@@ -1,0 +1,297 @@
+"""Python's garbage collector sees through the engine: nothing lives longer than its last user."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import self_play
+from toy_games import Matches, ToyState
+
+Answers = tuple[Any, Any]
+SETTINGS: dict[str, Any] = {"simulations": 30, "threads": 2}
+
+
+class MatchesOf(Matches):
+    """States that know their game, as those of OpenSpiel do."""
+
+    def __init__(self, moves: tuple[int, ...] = (), game: Any = None) -> None:
+        super().__init__(moves)
+        self.game = game
+
+    def clone(self) -> ToyState:
+        return type(self)(self.moves, self.game)
+
+    def observation_tensor(self) -> list[float]:
+        return [float(self.left)]
+
+
+class Owner:
+    """A game, an evaluator and a problem at once, which keeps what uses it."""
+
+    kept: Any = None
+
+    def num_distinct_actions(self) -> int:
+        return 3
+
+    def new_initial_state(self) -> MatchesOf:
+        return MatchesOf((), self)
+
+    def planes(self, planes: Any) -> Answers:
+        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+    def states(self, states: Any) -> Answers:
+        return np.ones((len(states), 3)), np.zeros(len(states))
+
+    def successors(self, node: int) -> list[tuple[int, int]]:
+        return [(node + 1, 1)]
+
+    def heuristic(self, node: int) -> float:
+        return 0.0
+
+    def progress(self, *_: Any) -> bool:
+        return True
+
+
+def state_of(engine: pyengine.Engine) -> Any:
+    return engine.game.new_initial_state()
+
+
+def searched(engine: pyengine.Engine) -> pyengine.Engine:
+    engine.search(state_of(engine))
+    engine.advance(1)
+    return engine
+
+
+def asked(evaluator: pyengine.Evaluator) -> pyengine.Evaluator:
+    evaluator.evaluate([pyengine.load_game("tic_tac_toe").new_initial_state()])
+    return evaluator
+
+
+def planes_engine(evaluator: Any) -> pyengine.Engine:
+    return pyengine.Engine("tic_tac_toe", evaluator, **SETTINGS)
+
+
+def game_engine(game: Any, evaluator: Any = "rollout") -> pyengine.Engine:
+    return pyengine.Engine(game, evaluator, **SETTINGS)
+
+
+def solver(owner: Owner) -> pyengine.Solver:
+    made = pyengine.Solver(owner, table_mb=1)
+    made.solve(owner.new_initial_state())
+    return made
+
+
+def watched(owner: Owner) -> pyengine.Engine:
+    engine = game_engine(owner)
+    engine.search(owner.new_initial_state(), simulations=2000, on_progress=owner.progress)
+    return engine
+
+
+def analysed(owner: Owner, results: int) -> Iterator[Any]:
+    stream = planes_engine(owner.planes).analyze(
+        pyengine.load_game("tic_tac_toe").new_initial_state(), every=0.001, simulations=20
+    )
+    for _ in range(results):
+        next(stream)
+    return stream
+
+
+def player(owner: Owner, evaluator: Any) -> self_play.SelfPlayer:
+    """Leaves games open."""
+    config = self_play.SelfPlayConfig(concurrent_games=3, search=pyengine.SearchConfig(**SETTINGS))
+    made = self_play.SelfPlayer(owner, evaluator, config)
+    made.run(50, lambda games: not list(games), every=0.0)
+    return made
+
+
+def found_path(owner: Owner) -> Any:
+    return pyengine.astar(owner, 0, 2000, on_progress=owner.progress)
+
+
+def with_class_that_keeps(owner: Owner) -> Any:
+    """A state's class that leads back to the engine."""
+
+    class Own(MatchesOf):
+        kept: ClassVar[Any] = None
+
+    owner.new_initial_state = lambda: Own()  # type: ignore[method-assign]
+    Own.kept = owner.kept = searched(game_engine(owner))
+    return owner.kept
+
+
+Engines: dict[str, Callable[[Owner], pyengine.Engine]] = {
+    "a function on planes": lambda o: planes_engine(o.planes),
+    "a function on planes, searched": lambda o: searched(planes_engine(o.planes)),
+    "a function on states": lambda o: game_engine(Owner(), pyengine.StateEvaluator(o.states)),
+    "a function on states, searched": lambda o: searched(
+        game_engine(Owner(), pyengine.StateEvaluator(o.states))
+    ),
+    "a mix": lambda o: searched(
+        planes_engine(pyengine.MixedEvaluator(o.planes, pyengine.RolloutEvaluator()))
+    ),
+    "a mix of its states": lambda o: searched(
+        game_engine(
+            o, pyengine.MixedEvaluator(pyengine.StateEvaluator(o.states), "rollout", mix=0.5)
+        )
+    ),
+    "a game": game_engine,
+    "a game, searched": lambda o: searched(game_engine(o)),
+    "a game and its evaluator": lambda o: searched(
+        game_engine(o, pyengine.StateEvaluator(o.states))
+    ),
+    "a game of another wrapper": lambda o: searched(game_engine(pyengine.as_game(o))),
+    "on_progress": watched,
+}
+
+Others: dict[str, Callable[[Owner], Any]] = {
+    "a solver": solver,
+    "the game's wrapper": pyengine.as_game,
+    "a state's wrapper": lambda o: pyengine.as_game(o).new_initial_state([1, 2]),
+    "an evaluator": lambda o: pyengine.CallbackEvaluator(o.planes),
+    "an evaluator, asked": lambda o: asked(pyengine.CallbackEvaluator(o.planes)),
+    "a mixed evaluator, asked": lambda o: asked(pyengine.MixedEvaluator("uniform", o.planes)),
+    "a result": lambda o: game_engine(o).search(o.new_initial_state()),
+    "an iterator before its start": lambda o: analysed(o, 0),
+    "an iterator at its end": lambda o: [*analysed(o, 0)],
+    "an iterator half way": lambda o: analysed(o, 1),
+    "self-play": lambda o: player(o, "rollout"),
+    "self-play by its function": lambda o: player(o, pyengine.StateEvaluator(o.states)),
+    "a path": found_path,
+    "a class of states": with_class_that_keeps,
+}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _only_what_the_tests_make() -> Iterator[None]:
+    """Collections look at nothing else, and take little time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.parametrize("case", [*Engines, *Others])
+def test_a_cycle_through_the_engine_is_collected(case: str) -> None:
+    owner = Owner()
+    owner.kept = (Engines | Others)[case](owner)
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
+
+
+@pytest.mark.parametrize("case", Engines)
+def test_close_lets_go_of_everything_at_once(case: str) -> None:
+    owner = Owner()
+    engine = owner.kept = Engines[case](owner)
+    gone = weakref.ref(owner)
+    gc.disable()
+    try:
+        engine.close()
+        del owner
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def plays_on(state: pyengine.State) -> None:
+    state.apply_action(0)
+    state.undo_action()  # by a new initial state of the game
+
+
+def evaluates(bound: Any) -> None:
+    bound.evaluate([pyengine.load_game("tic_tac_toe").new_initial_state()], False)
+
+
+def searches(searcher: Any) -> None:
+    config = pyengine.SearchConfig(**SETTINGS).as_core()
+    searcher.search(MatchesOf((0,)), config)
+
+
+#: What stays of a cycle, and how it is used.
+Rests: dict[str, tuple[Callable[[Owner], Any], Callable[[Any], Any]]] = {
+    "an engine": (lambda o: searched(game_engine(o)), searched),
+    "its searcher": (lambda o: searched(game_engine(o))._searcher, searches),
+    "its evaluator": (lambda o: planes_engine(o.planes).evaluator, asked),
+    "a bound evaluator": (
+        lambda o: asked(pyengine.MixedEvaluator("uniform", o.planes))._bound,
+        evaluates,
+    ),
+    "a game": (game_engine, lambda engine: plays_on(state_of(engine))),
+    "a state": (lambda o: pyengine.as_game(o).new_initial_state([1, 2]), plays_on),
+    "a solver": (
+        lambda o: solver(o)._solver,
+        lambda core: core.solve(MatchesOf(), None, None, 1, False),
+    ),
+    "self-play": (
+        lambda o: player(o, pyengine.StateEvaluator(o.states)),
+        lambda made: made.run(1, list),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", Rests)
+def test_what_is_left_of_a_cycle_works_after_a_collection(case: str) -> None:
+    make, use = Rests[case]
+    owner = Owner()
+    rest = owner.kept = make(owner)
+    alive = weakref.ref(owner)
+    del owner
+    gc.collect()
+    use(rest)
+    kept = alive()
+    assert kept is not None
+    assert kept.kept is rest
+
+
+class Collecting(Owner):
+    """Collects whenever the engine calls it."""
+
+    def new_initial_state(self) -> MatchesOf:
+        gc.collect()
+        return super().new_initial_state()
+
+    def states(self, states: Any) -> Answers:
+        gc.collect()
+        return super().states(states)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_collector_may_run_in_the_middle_of_a_search(threads: int) -> None:
+    owner = Collecting()
+    engine = owner.kept = game_engine(owner, pyengine.StateEvaluator(owner.states))
+    expected = game_engine(Owner(), pyengine.StateEvaluator(Owner().states))
+    settings: dict[str, Any] = {"threads": threads, "deterministic": True, "simulations": 60}
+    found = engine.search(owner.new_initial_state(), **settings)
+    assert found.visits.tolist() == expected.search(MatchesOf(), **settings).visits.tolist()
+
+
+def test_the_collector_may_run_beside_a_search() -> None:
+    owner = Owner()
+    engine = owner.kept = game_engine(owner)
+    ended = threading.Event()
+
+    def collect() -> None:
+        while not ended.is_set():
+            gc.collect()
+
+    beside = threading.Thread(target=collect)
+    beside.start()
+    try:
+        for _ in range(20):
+            searched(engine)
+    finally:
+        ended.set()
+        beside.join()
+    gone = weakref.ref(owner)
+    del owner, engine
+    gc.collect()
+    assert gone() is None
