@@ -27,10 +27,11 @@ class TinyModel:
     nan: str = ""  # name of an output that holds NaN
     metadata: dict[str, str] = field(default_factory=dict)
     declared_policy: Sequence[int | str] | None = None
+    seed: int = 7
 
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices of policy and value."""
-        rng = np.random.default_rng(7)
+        rng = np.random.default_rng(self.seed)
         size = int(np.prod(self.planes))
         policy = rng.normal(size=(size, self.actions)).astype(self.dtype)
         value = rng.normal(size=(size, self.value_size)).astype(self.dtype)
