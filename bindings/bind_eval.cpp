@@ -233,13 +233,14 @@ void bind_model(py::module_& m) {
       [](const std::filesystem::path& path, const std::filesystem::path& library,
          const std::vector<std::pair<Text, std::map<Text, Text>>>& providers, int device_id,
          int max_batch, int threads, const std::optional<std::filesystem::path>& engine_cache,
-         bool as_device, bool one_session, const std::map<int, double>& call_seconds,
-         const Text& graphs, const std::map<Text, Text>& last_operators) {
+         const std::vector<std::filesystem::path>& weights, bool as_device, bool one_session,
+         const std::map<int, double>& call_seconds, const Text& graphs,
+         const std::map<Text, Text>& last_operators) {
         const WithoutGil released;
         OrtOptions options{
             library,   {},          device_id,    max_batch, threads,
             as_device, one_session, call_seconds, graphs,    engine_cache.value_or(""),
-            {}};
+            {},        weights};
         for (const auto& [name, own] : providers) {
           options.providers.push_back({name, {own.begin(), own.end()}});
         }
@@ -248,11 +249,14 @@ void bind_model(py::module_& m) {
       },
       py::arg("path"), py::kw_only(), py::arg("library"), py::arg("providers"),
       py::arg("device_id"), py::arg("max_batch"), py::arg("threads"),
-      py::arg("engine_cache") = py::none(), py::arg("as_device") = false,
+      py::arg("engine_cache") = py::none(),
+      py::arg("weights") = std::vector<std::filesystem::path>(), py::arg("as_device") = false,
       py::arg("one_session") = false, py::arg("call_seconds") = std::map<int, double>(),
       py::arg("graphs") = "", py::arg("last_operators") = std::map<Text, Text>(),
       "Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none\n"
-      "= the best that works. engine_cache: folder of TensorRT's engines of this model.\n"
+      "= the best that works. Who opens a model again shares its sessions. engine_cache: folder "
+      "of\n"
+      "TensorRT's engines of this model; weights: files that it reads beside its own;\n"
       "last_operators: of its outputs, by their names. For tests:\n"
       "as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of\n"
       "calls by their rows, in the place of measured ones; graphs: \"working\", \"refused\" or\n"

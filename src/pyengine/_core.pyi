@@ -602,6 +602,7 @@ def open_onnx(
     max_batch: typing.SupportsInt | typing.SupportsIndex,
     threads: typing.SupportsInt | typing.SupportsIndex,
     engine_cache: os.PathLike | str | bytes | None = None,
+    weights: collections.abc.Sequence[os.PathLike | str | bytes] = [],
     as_device: bool = False,
     one_session: bool = False,
     call_seconds: collections.abc.Mapping[
@@ -612,7 +613,8 @@ def open_onnx(
 ) -> OnnxModel:
     """
     Opens a model; see pyengine.OnnxEvaluator. Providers are pairs of a name and options; none
-    = the best that works. engine_cache: folder of TensorRT's engines of this model.
+    = the best that works. Who opens a model again shares its sessions. engine_cache: folder of
+    TensorRT's engines of this model; weights: files that it reads beside its own;
     last_operators: of its outputs, by their names. For tests:
     as_device calls the CPU as a GPU is called, one_session as TensorRT is; call_seconds: of
     calls by their rows, in the place of measured ones; graphs: "working", "refused" or

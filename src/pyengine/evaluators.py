@@ -229,6 +229,9 @@ class OnnxEvaluator(Evaluator):
             whether its outputs are what the spec says, is checked when the game is known.
         ConfigError: an argument is out of range.
 
+    Evaluators of one file with the same arguments share ONNX Runtime's sessions, until the last of
+    them is gone; a file that has changed is opened again.
+
     After ``os.fork`` the child cannot use networks opened before (EvaluationError): it opens its
     own, or is started with ``spawn``. Evaluators of other kinds work in the child.
 
@@ -258,7 +261,7 @@ class OnnxEvaluator(Evaluator):
         chosen = device_list(device_id, devices)
         max_batch = 0 if max_batch is None else natural("max_batch", max_batch, 1)
         threads = 0 if threads is None else natural("threads", threads, 1)
-        external_files(file)  # refuses data outside the model's folder, whatever ONNX Runtime does
+        weights = external_files(file)  # refuses data outside the model's folder
         operators = last_operators(file)
         if any("cpu" not in name.lower() for name, _ in wanted) or not wanted:
             runtime.preload_cuda()
@@ -274,6 +277,7 @@ class OnnxEvaluator(Evaluator):
                 threads=threads,
                 engine_cache=engines,
                 last_operators=operators,
+                weights=weights,
             )
             for device in chosen
         ]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pyengine import _core
 from pyengine.errors import EvaluationError
 from pyengine.files import unread
+from pyengine.onnx_files import external_files
 from pyengine.spec import ModelSpec
 
 __all__ = ["FinalBoard", "FinalBoardNetwork", "in_shape"]
@@ -84,6 +85,7 @@ class FinalBoardNetwork:
                     device_id=0,
                     max_batch=0,
                     threads=self._threads,
+                    weights=external_files(self._path),
                 )
             return self._model
 

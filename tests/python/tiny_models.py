@@ -31,10 +31,11 @@ class TinyModel:
     declared_policy: Sequence[int | str] | None = None
     policy_ends: tuple[str, ...] = ()  # operators after the policy's matrix
     value_ends: tuple[str, ...] = ("Tanh",)
+    seed: int = 7
 
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the matrices of policy and value."""
-        rng = np.random.default_rng(7)
+        rng = np.random.default_rng(self.seed)
         size = int(np.prod(self.planes))
         policy = rng.normal(size=(size, self.actions)).astype(self.dtype)
         value = rng.normal(size=(size, self.value_size)).astype(self.dtype)

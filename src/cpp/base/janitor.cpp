@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -16,7 +15,7 @@ namespace {
 
 class Janitor {
  public:
-  Janitor() : process_(process_id()), thread_([this] { work(); }) {}
+  Janitor() : thread_([this] { work(); }) {}
   Janitor(const Janitor&) = delete;
   Janitor& operator=(const Janitor&) = delete;
   ~Janitor() {
@@ -27,8 +26,6 @@ class Janitor {
     changed_.notify_all();
     thread_.join();
   }
-
-  [[nodiscard]] bool belongs_here() const noexcept { return process_ == process_id(); }
 
   void add(std::function<void()> task) {
     {
@@ -78,35 +75,13 @@ class Janitor {
   std::uint64_t added_ = 0;
   std::uint64_t done_ = 0;
   bool closing_ = false;
-  long process_;
   std::thread thread_;
 };
 
-/// The janitor of this process. One that a forked child inherits is left as it is: its thread is
-/// not there to be joined, and its condition variable still counts that thread as waiting.
-class Owner {
- public:
-  Owner() = default;
-  Owner(const Owner&) = delete;
-  Owner& operator=(const Owner&) = delete;
-  ~Owner() {
-    if (current_ && !current_->belongs_here()) static_cast<void>(current_.release());
-  }
-  Janitor& get() {
-    const std::lock_guard lock(mutex_);
-    if (current_ && !current_->belongs_here()) static_cast<void>(current_.release());
-    if (!current_) current_ = std::make_unique<Janitor>();
-    return *current_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unique_ptr<Janitor> current_;
-};
-
+/// What is left at exit is done then.
 Janitor& janitor(Background where) {
-  static Owner memory;
-  static Owner devices;
+  static OfProcess<Janitor> memory;
+  static OfProcess<Janitor> devices;
   return (where == Background::memory ? memory : devices).get();
 }
 

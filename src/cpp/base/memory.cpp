@@ -12,16 +12,29 @@ namespace pyengine {
 namespace {
 
 constexpr std::uint32_t kSpanUnits = (64U << 10) / kUnitBytes;  ///< a thread takes 64 KiB at a time
+/// Of a first chunk in use, before it moves to a huge page.
+constexpr std::uint32_t kSmallUnits = (256U << 10) / kUnitBytes;
 /// What is left of a span is a free block when it is smaller, else a span again.
 constexpr std::uint32_t kLeastSpan = 1024;
 
 std::byte* new_chunk() {
   void* memory = ::operator new(kChunkBytes, std::align_val_t{kChunkBytes}, std::nothrow);
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // A tree is walked at random: with 4 KiB pages most steps miss the TLB (Gomoku: 24 % slower).
-  if (memory != nullptr) madvise(memory, kChunkBytes, MADV_HUGEPAGE);
-#endif
   return static_cast<std::byte*>(memory);
+}
+
+/// A tree is walked at random: with 4 KiB pages most steps miss the TLB (Gomoku: 24 % slower).
+void use_huge_page(std::byte* chunk) noexcept {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  madvise(chunk, kChunkBytes, MADV_HUGEPAGE);
+#endif
+}
+
+/// Moves what is in the chunk to a huge page; Linux before 6.1 does that in its own time.
+void move_to_huge_page(std::byte* chunk) noexcept {
+  use_huge_page(chunk);
+#if defined(__linux__) && defined(MADV_COLLAPSE)
+  madvise(chunk, kChunkBytes, MADV_COLLAPSE);
+#endif
 }
 
 void delete_chunk(std::byte* chunk) noexcept {
@@ -77,6 +90,7 @@ void ChunkPool::update_limit() noexcept {
 /// Returns to the system what is kept beyond the limit. Under the mutex.
 void ChunkPool::trim() noexcept {
   while (!free_.empty() && allocated_.load(std::memory_order_relaxed) > limit_chunks()) {
+    if (free_.back() == first_) first_ = nullptr;
     delete_chunk(free_.back());
     free_.pop_back();
     allocated_.fetch_sub(1, std::memory_order_relaxed);
@@ -101,12 +115,33 @@ std::byte* ChunkPool::take() {
     }
     std::byte* chunk = reserve_place() ? new_chunk() : nullptr;
     if (chunk != nullptr) {
+      choose_pages(chunk);
       allocated_.fetch_add(1, std::memory_order_relaxed);
       return chunk;
     }
   }
   count_refusal();
   return nullptr;
+}
+
+/// Of the chunk that is about to be the newest. Under the mutex.
+void ChunkPool::choose_pages(std::byte* chunk) noexcept {
+  if (allocated_.load(std::memory_order_relaxed) == 0) {
+    first_ = chunk;
+    return;
+  }
+  leave_small_pages();
+  use_huge_page(chunk);
+}
+
+/// Under the mutex.
+void ChunkPool::leave_small_pages() noexcept {
+  if (first_ != nullptr) move_to_huge_page(std::exchange(first_, nullptr));
+}
+
+void ChunkPool::note_use(const std::byte* chunk) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (chunk == first_) leave_small_pages();
 }
 
 std::size_t ChunkPool::available() const {
@@ -181,6 +216,7 @@ Arena::Span Arena::take_span(std::uint32_t units, std::uint32_t wanted) {
   const std::uint32_t size = std::min(std::max(units, wanted), open_.end - open_.begin);
   const Span span{open_.begin, open_.begin + size};
   open_.begin += size;
+  if (span.begin <= kSmallUnits && span.end > kSmallUnits) pool_->note_use(chunks_[0]);
   return span;
 }
 

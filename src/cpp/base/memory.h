@@ -34,6 +34,9 @@ class ChunkPool {
   [[nodiscard]] std::byte* take();
   /// Cannot fail: every chunk that was taken has a place among those that are kept.
   void give_back(std::span<std::byte* const> chunks) noexcept;
+  /// The first chunk that was taken is in small pages, so that an engine at rest holds what it has
+  /// used; from now on, or when there is a second one, it is in a huge page.
+  void note_use(const std::byte* chunk) noexcept;
   /// Leaves so much of the cap to memory that others hold: instead of what was left before.
   void reserve(std::uint64_t bytes) noexcept;
   /// Of the cap, those that are not reserved.
@@ -55,6 +58,8 @@ class ChunkPool {
  private:
   void update_limit() noexcept;
   void trim() noexcept;
+  void choose_pages(std::byte* chunk) noexcept;
+  void leave_small_pages() noexcept;
   [[nodiscard]] bool reserve_place() noexcept;
 
   std::atomic<std::size_t> limit_{0};  ///< chunks; written under the mutex
@@ -62,6 +67,7 @@ class ChunkPool {
   std::uint64_t limit_bytes_ = 0;
   std::uint64_t reserved_ = 0;  ///< bytes of the limit
   std::vector<std::byte*> free_;
+  std::byte* first_ = nullptr;  ///< the chunk in small pages
   std::atomic<std::uint64_t> allocated_{0};
   std::atomic<std::uint64_t> charged_{0};  ///< bytes; written under the mutex
   std::atomic<std::uint64_t> refusals_{0};

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <set>
+#include <thread>
 #include <vector>
 
 #include "search/run/team.h"
@@ -14,18 +14,18 @@ using namespace std::chrono_literals;
 
 /// Workers take numbers until there are none; each number may bring others.
 struct Heap {
-  Team team;
+  Team team{[this](std::size_t) { return work(false); }, [] {}};
   int left = 0;     ///< to be taken, under the team's mutex
   int working = 0;  ///< on a number
   int late = 0;     ///< that finished numbers bring
   std::atomic<int> taken{0};
 
-  void work(bool caller) {
+  bool work(bool caller) {
     Team::Pass pass = team.pass();
     for (;;) {
       if (left == 0 && late == 0 && working == 0) {
         team.wake_all();
-        return;
+        return false;
       }
       if (left == 0) {
         caller ? team.sleep_until(pass, Clock::now() + 5ms) : team.sleep(pass);
@@ -54,7 +54,6 @@ struct Heap {
     }
   }
   void run(int helpers, int numbers, int more) {
-    team.hire(helpers, [this](std::size_t) { work(false); });
     {
       const Team::Pass pass = team.pass();
       left = numbers;
@@ -62,8 +61,7 @@ struct Heap {
       team.begin_run(helpers);
     }
     work(true);
-    Team::Pass pass = team.pass();
-    team.end_run(pass);
+    team.end_run();
   }
 };
 
@@ -80,31 +78,20 @@ TEST_SUITE("concurrent") {
     }
   }
 
-  TEST_CASE("fewer helpers than there are may take part in a run") {
-    Team team;
-    std::atomic<int> seen{0};
-    const auto work = [&](std::size_t index) { seen += static_cast<int>(index); };
-    team.hire(3, work);
-    for (const int helpers : {3, 1, 0, 2}) {
-      seen = 0;
-      Team::Pass pass = team.pass();
-      team.begin_run(helpers);
-      team.end_run(pass);
-      CHECK(seen == helpers * (helpers + 1) / 2);
-    }
-  }
-
   TEST_CASE("one sleeper at a time is woken, however often somebody says that there is work") {
-    Team team;
     std::atomic<int> awake{0};
     bool over = false;
-    team.hire(4, [&](std::size_t) {
-      Team::Pass pass = team.pass();
+    Team* running = nullptr;
+    const auto work = [&](std::size_t) {
+      Team::Pass pass = running->pass();
       while (!over) {
-        team.sleep(pass);
+        running->sleep(pass);
         ++awake;
       }
-    });
+      return false;
+    };
+    Team team(work, [] {});
+    running = &team;
     Team::Pass pass = team.pass();
     team.begin_run(4);
     while (!team.can_wake_worker()) {
@@ -122,34 +109,51 @@ TEST_SUITE("concurrent") {
     CHECK(team.worker_wakes());
     over = true;
     team.wake_all();
-    team.end_run(pass);
+    pass.unlock();
+    team.end_run();
     CHECK(awake <= 4);
   }
 
-  TEST_CASE("servers are woken for what is there and end with the team") {
+  TEST_CASE("servers are woken for what is there, also after they have gone back to the pool") {
     std::atomic<int> served{0};
-    Team team;
+    std::atomic<int> serving{0};
     int waiting = 0;
-    team.hire_servers(2, [&] {
-      Team::Pass pass = team.pass();
-      while (!team.closing()) {
+    Team* serves = nullptr;
+    const auto serve = [&] {
+      ++serving;
+      Team::Pass pass = serves->pass();
+      for (;;) {
         if (waiting == 0) {
-          team.sleep_as_server(pass);
-          continue;
+          if (serves->sleep_as_server(pass)) continue;
+          --serving;
+          return;
         }
         --waiting;
         ++served;
-        if (waiting != 0 && team.can_wake_server()) team.wake_server();
+        if (waiting != 0 && serves->can_wake_server()) serves->wake_server();
       }
-    });
-    for (int batch = 0; batch < 50; ++batch) {
-      const Team::Pass pass = team.pass();
-      waiting += 2;
-      if (team.can_wake_server()) team.wake_server();
+    };
+    Team team([](std::size_t) { return false; }, serve);
+    serves = &team;
+    for (int run = 1; run <= 2; ++run) {
+      team.open_servers(2);
+      {
+        const Team::Pass pass = team.pass();
+        team.begin_run(0);
+      }
+      for (int batch = 0; batch < 50; ++batch) {
+        const Team::Pass pass = team.pass();
+        waiting += 2;
+        if (team.can_wake_server()) team.wake_server();
+      }
+      while (served < 100 * run) std::this_thread::yield();
+      team.end_run();
+      while (serving != 0) std::this_thread::sleep_for(1ms);
     }
-    while (served < 100) std::this_thread::yield();
-    team.close();
-    CHECK(served == 100);
+    team.open_servers(2);
+    team.close();  // while they are on their way, or asleep
+    CHECK(serving == 0);
+    CHECK(served == 200);
   }
 }
 

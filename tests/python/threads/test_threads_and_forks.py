@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pyengine
@@ -60,6 +61,68 @@ print("ended", os.waitstatus_to_exitcode(status))
 """
 
 
+#: Forks while other threads begin and end searches, and so take and give back threads.
+FORKED_IN_SEARCHES = """
+import os, threading, time, warnings, pyengine
+warnings.simplefilter("ignore")
+
+game = pyengine.load_game("connect_four")
+states = [game.new_initial_state()] * 4
+done = threading.Event()
+
+def search(evaluator):
+    engine = pyengine.Engine(game, evaluator, threads=3)
+    assert len(engine.search_many(states, simulations=30)) == 4
+
+def search_on():
+    while not done.is_set():
+        search("rollout")
+
+busy = [threading.Thread(target=search_on) for _ in range(3)]
+for thread in busy:
+    thread.start()
+for _ in range(5):
+    child = os.fork()
+    if child == 0:
+        search("rollout")
+        search("connect4")
+        os._exit(7)
+    until = time.monotonic() + 60
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0):
+        if time.monotonic() > until:
+            os.kill(child, 9)
+        time.sleep(0.001)
+    assert os.waitstatus_to_exitcode(ended[1]) == 7, ended
+done.set()
+for thread in busy:
+    thread.join()
+print("ended")
+"""
+
+MANY_ENGINES = """
+import re, pyengine
+
+def count(what):
+    with open("/proc/self/status") as status:
+        return int(re.search(what + r":\\s+(\\d+)", status.read())[1])
+
+game = pyengine.load_game("connect_four")
+states = [game.new_initial_state()] * 8
+engines = []
+
+def add_engine():
+    engines.append(pyengine.Engine(game, "rollout", threads=8))
+    engines[-1].search_many(states, simulations=5)
+
+add_engine()
+threads, kilobytes = count("Threads"), count("VmRSS")
+assert threads >= 8
+for _ in range(50):
+    add_engine()
+print(count("Threads") - threads, (count("VmRSS") - kilobytes) // 50)
+"""
+
+
 def run(program: str) -> str:
     """Run a program in a process of its own, which may hang where this one may not."""
     path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
@@ -82,6 +145,33 @@ def test_stats_and_stop_of_another_thread_do_not_lock_up_a_python_game() -> None
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
 def test_a_forked_child_drops_the_parents_engine_and_makes_its_own() -> None:
     assert "ended 7" in run(FORKED)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_a_child_that_is_forked_while_others_search_has_threads_of_its_own() -> None:
+    assert "ended" in run(FORKED_IN_SEARCHES)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="counts threads as Linux does")
+def test_engines_at_rest_have_no_threads_and_little_memory() -> None:
+    threads, kilobytes = map(int, run(MANY_ENGINES).split())
+    assert threads == 0
+    assert kilobytes < 500  # an engine
+
+
+def test_an_evaluator_that_searches_in_its_call_has_threads_too() -> None:
+    game = pyengine.load_game("connect_four")
+    states = [game.new_initial_state()] * 8
+    inner = pyengine.Engine(game, "rollout", threads=8)
+
+    def evaluate(asked: list[pyengine.State]) -> tuple[np.ndarray, np.ndarray]:
+        found = inner.search_many(states, simulations=20)
+        assert [result.simulations for result in found] == [20] * 8
+        return np.ones((len(asked), 7), np.float32), np.zeros(len(asked), np.float32)
+
+    with pyengine.Engine(game, pyengine.StateEvaluator(evaluate), threads=8) as engine:
+        for result in engine.search_many(states, simulations=10):
+            assert result.simulations == 10
 
 
 def test_a_refused_analysis_leaves_the_running_search_alone() -> None:

@@ -9,26 +9,17 @@
 #include "base/error.h"
 #include "eval/ort/shared_library.h"
 
-#ifndef _WIN32
-#include <pthread.h>
-#endif
-
 namespace pyengine::ort {
 namespace {
 
 std::atomic<const Library*> g_library{nullptr};
-std::atomic<int> g_forks{0};
 
 #ifdef _WIN32
 void disable_telemetry() {
   if (std::getenv("ORT_DISABLE_TELEMETRY") == nullptr) _putenv_s("ORT_DISABLE_TELEMETRY", "1");
 }
-void count_forks() {}
 #else
 void disable_telemetry() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/0); }
-void count_forks() {
-  pthread_atfork(nullptr, nullptr, [] { g_forks.fetch_add(1, std::memory_order_relaxed); });
-}
 #endif
 
 /// Reads a function pointer out of the table.
@@ -59,7 +50,6 @@ Library::Library(std::filesystem::path path) : path_(std::move(path)) {
 #undef PYENGINE_ORT_TAKE
   check<ModelError>(api_, api_.CreateEnv(kLogFatal, "pyengine", &env_),
                     "ONNX Runtime's environment cannot be made");
-  count_forks();
 }
 
 std::vector<std::string> Library::available_providers() const {
@@ -95,7 +85,5 @@ std::string message_of(const Api& api, OrtStatus* status) {
 }
 
 const Library* loaded() noexcept { return g_library.load(std::memory_order_acquire); }
-
-int forks() noexcept { return g_forks.load(std::memory_order_relaxed); }
 
 }  // namespace pyengine::ort

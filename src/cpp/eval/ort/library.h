@@ -42,10 +42,6 @@ const Library& load(const std::filesystem::path& path);
 /// The loaded library, or null.
 const Library* loaded() noexcept;
 
-/// Forks of the process between its start and now, as the child counts them. A session made before
-/// a fork has lost its threads and perhaps holds locks of theirs.
-int forks() noexcept;
-
 /// The library's message without the place in its sources and line ends.
 std::string message_of(const Api& api, OrtStatus* status);
 

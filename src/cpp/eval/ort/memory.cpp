@@ -15,6 +15,21 @@ namespace {
 
 constexpr std::align_val_t kCacheLine{64};
 
+/// A session on the CPU for one call. Engines that share a model, and their batches, then need as
+/// many sessions as they make calls at once.
+class Borrowed {
+ public:
+  explicit Borrowed(LoadedModel& model) : model_(model), session_(model.acquire()) {}
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() { model_.release(session_); }
+  [[nodiscard]] OrtSession* get() const noexcept { return session_; }
+
+ private:
+  LoadedModel& model_;
+  OrtSession* const session_;
+};
+
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes)
@@ -52,7 +67,6 @@ OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const P
       model_(std::move(model)),
       api_(model_->library.api()),
       plan_(std::move(plan)),
-      session_(model_->on_device() ? nullptr : model_->acquire(), {model_.get()}),
       cpu_(cpu_memory(api_)),
       input_(rows_of(capacity) * plan_->input_row * size_of(plan_->input_type)),
       policy_(plan_->policy, rows_of(capacity)),
@@ -66,7 +80,6 @@ OrtMemory::OrtMemory(std::shared_ptr<LoadedModel> model, std::shared_ptr<const P
 OrtMemory::~OrtMemory() {
   if (!model_->forked()) return;
   for (auto& [part, call] : made_) {  // they are the parent's: a release could wait for its threads
-    static_cast<void>(call.binding.release());
     static_cast<void>(call.input.release());
     static_cast<void>(call.policy.release());
     static_cast<void>(call.value.release());
@@ -96,9 +109,13 @@ int OrtMemory::run(LoadedModel& model, int rows) {
   for (int start = 0; start < rows; start += plan.limit) {
     const int padded = plan.padded(one_size ? plan.limit : std::min(plan.limit, rows - start));
     Call& made = call(model, start, padded);
-    std::shared_lock shared(device_lock(), std::defer_lock);
-    if (model.on_device()) shared.lock();
-    run(model, made.session, made);
+    if (model.on_device()) {
+      const std::shared_lock shared(device_lock());
+      run(model, made.session, made);
+    } else {
+      const Borrowed session(model);
+      run_plainly(session.get(), nullptr, made);
+    }
     computed += padded;
   }
   policy_.convert(rows);
@@ -121,16 +138,11 @@ DeviceCall OrtMemory::device_call(int rows) const {
 }
 
 OrtMemory::Call& OrtMemory::call(LoadedModel& model, int start, int rows) {
-  const auto [at, added] = made_.try_emplace({&model, start, rows});
-  Call& made = at->second;
-  if (!added && made.session != nullptr) return made;
-  made = tensors(start, rows);
-  if (model.on_device()) {
+  Call& made = made_[{&model, start, rows}];
+  if (made.input == nullptr) made = tensors(start, rows);
+  if (model.on_device() && made.session == nullptr) {
     made.session = model.session_for(device_call(rows),
                                      [&](OrtSession* opened) { first_run(model, opened, made); });
-  } else {
-    made.binding = bind(made);
-    made.session = session_.get();
   }
   return made;
 }
@@ -171,30 +183,14 @@ void OrtMemory::run(const LoadedModel& model, OrtSession* session, Call& call) c
 }
 
 void OrtMemory::run_plainly(OrtSession* session, const OrtRunOptions* with, Call& call) const {
-  OrtStatus* status = nullptr;
-  if (call.binding != nullptr) {
-    status = api_.RunWithBinding(session, with, call.binding.get());
-  } else {  // copies in the call's own stream; a binding would wait for the whole device
-    const char* inputs[] = {plan_->input.c_str()};
-    const OrtValue* values[] = {call.input.get()};
-    const char* outputs[] = {plan_->policy.name.c_str(), plan_->value.name.c_str()};
-    OrtValue* filled[] = {call.policy.get(), call.value.get()};
-    status = api_.Run(session, with, inputs, values, 1, outputs, 2, filled);
-  }
+  // A binding would wait for the whole device, and on the CPU it is for one session.
+  const char* inputs[] = {plan_->input.c_str()};
+  const OrtValue* values[] = {call.input.get()};
+  const char* outputs[] = {plan_->policy.name.c_str(), plan_->value.name.c_str()};
+  OrtValue* filled[] = {call.policy.get(), call.value.get()};
+  OrtStatus* status = api_.Run(session, with, inputs, values, 1, outputs, 2, filled);
+  if (status == nullptr) return;
   check<EvaluationError>(api_, status, "the network " + model_->path.string() + " failed");
-}
-
-Handle<OrtIoBinding> OrtMemory::bind(const Call& call) const {
-  const std::string doing = "binding a batch to the network " + model_->path.string();
-  auto binding = make<EvaluationError, OrtIoBinding>(
-      api_, api_.ReleaseIoBinding, doing,
-      [&](auto** made) { return api_.CreateIoBinding(session_.get(), made); });
-  OrtIoBinding* io = binding.get();
-  const auto checked = [&](OrtStatus* status) { check<EvaluationError>(api_, status, doing); };
-  checked(api_.BindInput(io, plan_->input.c_str(), call.input.get()));
-  checked(api_.BindOutput(io, plan_->policy.name.c_str(), call.policy.get()));
-  checked(api_.BindOutput(io, plan_->value.name.c_str(), call.value.get()));
-  return binding;
 }
 
 }  // namespace pyengine::ort

@@ -80,17 +80,12 @@ class OrtMemory final : public RawMemory {
   int run(LoadedModel& model, int rows);
 
  private:
-  struct GiveBack {
-    LoadedModel* model;
-    void operator()(OrtSession* session) const { model->release(session); }
-  };
   struct Call {
-    OrtSession* session = nullptr;
+    OrtSession* session = nullptr;  ///< on a device
     Handle<OrtValue> input;
     Handle<OrtValue> policy;
     Handle<OrtValue> value;
-    Handle<OrtIoBinding> binding;  ///< on the CPU alone
-    HostCall host;                 ///< the tensors, for CUDA graphs
+    HostCall host;  ///< the tensors, for CUDA graphs
   };
 
   [[nodiscard]] std::size_t rows_of(int capacity) const noexcept;
@@ -102,14 +97,12 @@ class OrtMemory final : public RawMemory {
   void first_run(const LoadedModel& model, OrtSession* session, Call& call) const;
   void run(const LoadedModel& model, OrtSession* session, Call& call) const;
   void run_plainly(OrtSession* session, const OrtRunOptions* with, Call& call) const;
-  Handle<OrtIoBinding> bind(const Call& call) const;
 
   const CallPlan calls_;                          ///< with all sizes
   std::map<const LoadedModel*, CallPlan> plans_;  ///< of devices, as measured on each
   std::shared_ptr<LoadedModel> model_;
   const Api& api_;
   std::shared_ptr<const Plan> plan_;
-  std::unique_ptr<OrtSession, GiveBack> session_;  ///< on the CPU
   Handle<OrtMemoryInfo> cpu_;
   Buffer input_;
   Output policy_;

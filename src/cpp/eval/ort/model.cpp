@@ -1,17 +1,16 @@
 #include "eval/ort/model.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <chrono>
 #include <filesystem>
 #include <limits>
-#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
 #include "base/janitor.h"
+#include "base/process.h"
 
 namespace pyengine::ort {
 namespace {
@@ -88,20 +87,9 @@ std::vector<std::int64_t> with_rows(std::vector<std::int64_t> shape, int rows) {
   return shape;
 }
 
-FairSharedMutex& device_lock() noexcept {
-  struct OfProcess {
-    int forks;
-    FairSharedMutex mutex;
-  };
-  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): as std::terminate at the first use
-  static std::atomic<OfProcess*> current{new OfProcess{forks(), {}}};
-  OfProcess* known = current.load(std::memory_order_acquire);
-  if (known->forks == forks()) return known->mutex;
-  auto made = std::make_unique<OfProcess>(forks());
-  if (current.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
-    return made.release()->mutex;  // the parent's is left as it is
-  }
-  return known->mutex;
+FairSharedMutex& device_lock() {
+  static auto& of_process = *new OfProcess<FairSharedMutex>;
+  return of_process.get();
 }
 
 void close_on_device(std::vector<Handle<OrtSession>> sessions, std::unique_ptr<Graphs> graphs) {
@@ -128,8 +116,7 @@ void close_on_device(std::vector<Handle<OrtSession>> sessions, std::unique_ptr<G
 
 LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted)
     : library(used), path(std::move(file)), options(std::move(wanted)) {
-  std::error_code error;
-  written_ = std::filesystem::last_write_time(path, error);
+  written_ = write_times();
   if (options.providers.empty()) {
     open_on_best();
   } else {
@@ -251,14 +238,15 @@ void LoadedModel::open_on_best() {
 OrtSession* LoadedModel::acquire() {
   if (!private_sessions_) return session.get();
   if (OrtSession* idle = take_idle()) return idle;
-  check_unchanged();
+  if (write_times() != written_) return session.get();  // another would be of another network
   Handle<OrtSession> made = make_session(library, path, session_options.get());
   const std::lock_guard lock(mutex_);
   more_.push_back(std::move(made));
+  idle_.reserve(more_.size() + 1);
   return more_.back().get();
 }
 
-void LoadedModel::release(OrtSession* given) {
+void LoadedModel::release(OrtSession* given) noexcept {
   if (private_sessions_ && !forked()) give_idle(given);
 }
 
@@ -270,14 +258,24 @@ OrtSession* LoadedModel::take_idle() {
   return taken;
 }
 
-void LoadedModel::give_idle(OrtSession* given) {
+/// The first one may have been given to several.
+void LoadedModel::give_idle(OrtSession* given) noexcept {
   const std::lock_guard lock(mutex_);
-  idle_.push_back(given);
+  if (std::find(idle_.begin(), idle_.end(), given) == idle_.end()) idle_.push_back(given);
+}
+
+std::vector<std::filesystem::file_time_type> LoadedModel::write_times() const {
+  std::error_code gone;  // a time that no file has
+  std::vector<std::filesystem::file_time_type> times = {
+      std::filesystem::last_write_time(path, gone)};
+  for (const auto& file : options.weights) {
+    times.push_back(std::filesystem::last_write_time(file, gone));
+  }
+  return times;
 }
 
 void LoadedModel::check_unchanged() const {
-  std::error_code error;
-  if (std::filesystem::last_write_time(path, error) == written_ && !error) return;
+  if (write_times() == written_) return;
   throw EvaluationError("the model " + path.string() +
                         " has changed since it was opened: expected the same file for further "
                         "sessions; open it anew");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process.h"
 #include "eval/ort/graphs.h"
 #include "eval/ort/session.h"
 #include "eval/ort/tensorrt.h"
@@ -51,7 +53,7 @@ class FairSharedMutex {
 /// other threads' calls
 /// ("operation not permitted when stream is capturing"). A forked child has a lock of its own:
 /// threads that it does not have may hold the parent's.
-FairSharedMutex& device_lock() noexcept;
+FairSharedMutex& device_lock();
 
 /// Closes sessions of a device, their graphs first, under the exclusive lock; in the background
 /// where it is taken, since opening a model may take minutes and the caller may hold the GIL.
@@ -78,10 +80,10 @@ struct LoadedModel {
   LoadedModel& operator=(const LoadedModel&) = delete;
   ~LoadedModel();
 
-  /// On the CPU: a session of the caller's own for tiny models, else the one session of all.
+  /// On the CPU: a session for a call, of the caller's own for tiny models, else that of all.
   OrtSession* acquire();
-  /// Gives back what acquire() returned.
-  void release(OrtSession* session);
+  /// Gives back what acquire() returned, after the call.
+  void release(OrtSession* session) noexcept;
   /// On a device: the session for inputs of this shape, which no other number of rows runs on,
   /// unless one_session(). Opened at the first call and run by `first_run`, alone on the device;
   /// what that throws is passed on, and the session closed.
@@ -104,7 +106,7 @@ struct LoadedModel {
   int rows_of_largest_call(int capacity);
   [[nodiscard]] int num_sessions() const;
 
-  [[nodiscard]] bool forked() const noexcept { return forks() != forks_at_load_; }
+  [[nodiscard]] bool forked() const noexcept { return process_id() != process_; }
   [[nodiscard]] bool on_gpu() const noexcept { return provider != kCpu; }
   /// Batches wait for a device that serves few at once.
   [[nodiscard]] bool on_device() const noexcept { return on_gpu() || options.as_device; }
@@ -165,7 +167,8 @@ struct LoadedModel {
   void open_on_best();
   void open(std::vector<OrtProvider> providers);
   OrtSession* take_idle();
-  void give_idle(OrtSession* given);
+  void give_idle(OrtSession* given) noexcept;
+  [[nodiscard]] std::vector<std::filesystem::file_time_type> write_times() const;
   void check_unchanged() const;
   [[nodiscard]] bool serves(const Prepared& session, const DeviceCall& call) const;
   [[nodiscard]] OrtSession* known(const DeviceCall& call) const;
@@ -176,7 +179,7 @@ struct LoadedModel {
   [[nodiscard]] Handle<OrtSession> open_with_engine(
       const std::optional<EngineProfile>& profile) const;
 
-  int forks_at_load_ = forks();
+  const long process_ = process_id();  ///< a fork leaves a session without its threads
   bool private_sessions_ = false;
   std::vector<OrtProvider> providers_;  ///< of the first session
   mutable std::mutex mutex_;
@@ -186,8 +189,8 @@ struct LoadedModel {
   std::vector<OrtSession*> idle_;   ///< guarded by mutex_; sessions that nobody holds
   std::vector<Prepared> prepared_;  ///< guarded by mutex_
   std::map<std::vector<std::int64_t>, double> seconds_;  ///< guarded by mutex_; by input's shape
-  std::set<int> odd_sizes_;                  ///< guarded by mutex_; rows, no powers of two
-  std::filesystem::file_time_type written_;  ///< the file, as it was opened
+  std::set<int> odd_sizes_;  ///< guarded by mutex_; rows, no powers of two
+  std::vector<std::filesystem::file_time_type> written_;  ///< of the files, as they were opened
 };
 
 }  // namespace pyengine::ort

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "eval/ort/network.h"
+#include "eval/ort/open_models.h"
 #include "eval/ort/outputs.h"
 
 namespace pyengine {
@@ -69,7 +70,7 @@ std::shared_ptr<OrtModel> open_onnx(const std::filesystem::path& path, const Ort
   check_option("threads", options.threads);
   check_file(path);
   const ort::Library& library = ort::load(options.library);
-  return std::make_shared<OpenModel>(std::make_shared<ort::LoadedModel>(library, path, options));
+  return std::make_shared<OpenModel>(ort::open_shared(library, path, options));
 }
 
 OrtReport ort_report(const std::filesystem::path& library) {

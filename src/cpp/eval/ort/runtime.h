@@ -20,6 +20,7 @@ struct OrtProvider {
   /// tensorrt.
   std::string name;
   std::map<std::string, std::string> options;  ///< device_id counts before that of OrtOptions
+  friend bool operator==(const OrtProvider&, const OrtProvider&) = default;
 };
 
 /// Where and how a model runs.
@@ -43,6 +44,9 @@ struct OrtOptions {
   std::filesystem::path engine_cache;
   /// The operator that makes each output, as far as the caller knows.
   std::map<std::string, std::string> last_operators;
+  /// Files that the model reads weights from, beside its own.
+  std::vector<std::filesystem::path> weights;
+  friend bool operator==(const OrtOptions&, const OrtOptions&) = default;
 };
 
 /// An output as the network gave it.
@@ -79,9 +83,9 @@ class OrtModel : public NetworkSource {
                                                    const std::vector<std::string>& outputs) = 0;
 };
 
-/// Opens a model. Throws ModelError for a file that is missing, damaged or no ONNX, and for a
-/// provider that was named and cannot be had, with the library's own reason; ConfigError for a bad
-/// option.
+/// Opens a model; one that is open with the same options shares its sessions. Throws ModelError for
+/// a file that is missing, damaged or no ONNX, and for a provider that was named and cannot be had,
+/// with the library's own reason; ConfigError for a bad option.
 std::shared_ptr<OrtModel> open_onnx(const std::filesystem::path& path, const OrtOptions& options);
 
 /// What is known of the library itself.

@@ -20,6 +20,10 @@ void Pipeline::next(Hand& hand, Task& task) {
     }
   }
   for (bool slept = false;; slept = true) {
+    if (!hand.caller && hand.finished == nullptr && team_.lets_one_go()) {
+      task.kind = Task::Kind::leave;
+      break;
+    }
     if (choose(hand, task)) break;
     if (searches_.all_finished()) {
       task.kind = Task::Kind::end;
@@ -75,6 +79,7 @@ void Pipeline::settle(Hand& hand, Task& task) noexcept {
       }
       break;
     case Task::Kind::none:
+    case Task::Kind::leave:
     case Task::Kind::end:
       break;
   }

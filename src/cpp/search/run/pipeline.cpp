@@ -12,6 +12,7 @@ Pipeline::Pipeline(BoundEvaluator& evaluator, int batch_rows, std::shared_ptr<Ch
       traits_(evaluator.traits()),
       batch_rows_(batch_rows),
       pool_(std::move(pool)),
+      team_([this](std::size_t index) { return work(index); }, [this] { feed_device(); }),
       slots_(traits_) {
   add_hand(true);
   // The first slot is made now: a device prepares for a batch's sizes when its memory is made.
@@ -45,8 +46,8 @@ RunEnd Pipeline::run(std::span<TreeSearch* const> searches, const RunOptions& op
   watch_.emplace(host, *options.stop, options.deadline);
   begin_run(searches, options, planned);
   work(0);
+  team_.end_run();
   Pass pass = team_.pass();
-  team_.end_run(pass);
   searches_.end();
   watch_.reset();
   const std::exception_ptr error = std::exchange(error_, nullptr);
@@ -85,12 +86,9 @@ void Pipeline::add_hand(bool caller) {
 }
 
 void Pipeline::hire(int workers) {
-  // hands_[i] is used by helper i, who may be the one that cannot be had.
   while (static_cast<int>(hands_.size()) < workers) add_hand(false);
-  team_.hire(workers - 1, [this](std::size_t index) { work(index); });
   // One more than the device serves at once: the next batch is there before the device is done.
-  const int servers = traits_.device_batches > 0 ? traits_.device_batches + 1 : 0;
-  team_.hire_servers(servers, [this] { feed_device(); });
+  if (traits_.device_batches > 0) team_.open_servers(traits_.device_batches + 1);
 }
 
 void Pipeline::begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
@@ -120,25 +118,28 @@ SchedulerCounters Pipeline::counters() {
   return {team_.passes(), team_.wake_ups(), searches_.operations() + slots_.operations()};
 }
 
-void Pipeline::work(std::size_t index) {
+/// Returns whether a helper has left before the end.
+bool Pipeline::work(std::size_t index) {
   Hand& hand = *hands_[index];
   Task task;
   for (;;) {
     if (hand.caller) look_after_host(hand, task);
     next(hand, task);
-    if (task.kind == Task::Kind::end) return;
+    if (task.kind == Task::Kind::end || task.kind == Task::Kind::leave) {
+      return task.kind == Task::Kind::leave;
+    }
     perform(hand, task);
   }
 }
 
 void Pipeline::feed_device() {
   Pass pass = team_.pass();
-  while (!team_.closing()) {
+  for (;;) {
     Slot* slot = slots_.serve();
     wake_for_rest();
     if (slot == nullptr) {
-      team_.sleep_as_server(pass);
-      continue;
+      if (team_.sleep_as_server(pass)) continue;
+      return;
     }
     pass.unlock();
     evaluate(*slot, not_hurrying_);

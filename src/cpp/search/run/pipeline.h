@@ -121,7 +121,7 @@ class Pipeline {
   void hire(int workers);
   void begin_run(std::span<TreeSearch* const> searches, const RunOptions& options,
                  const RunPlan& planned);
-  void work(std::size_t index);
+  bool work(std::size_t index);
   void feed_device();
   void add_hand(bool caller);
   void look_after_host(Hand& hand, Task& task);

@@ -23,6 +23,7 @@ struct Task {
     complete,   ///< `slot`, which a device has evaluated
     cancel,     ///< take back the leaves of `slot`
     hand_over,  ///< the finished search of places[0]
+    leave,      ///< a helper goes to another run
     end,        ///< the run is over
   };
   Kind kind = Kind::none;

@@ -52,6 +52,7 @@ void Pipeline::perform(Hand& hand, Task& task) noexcept {
       hand_over(task);
       break;
     case Task::Kind::none:
+    case Task::Kind::leave:
     case Task::Kind::end:
       break;
   }

@@ -1,78 +1,58 @@
 #include "search/run/team.h"
 
 namespace pyengine {
+namespace {
 
-void Team::hire(int helpers, const std::function<void(std::size_t)>& work) {
-  while (static_cast<int>(helpers_.size()) < helpers) {
-    const std::size_t index = helpers_.size() + 1;
-    helpers_.emplace_back([this, index, work] { help(index, work); });
-  }
-}
+/// After the last run, before servers go back to the pool: longer than from search to search.
+constexpr std::chrono::milliseconds kServersStay{200};
 
-void Team::hire_servers(int servers, const std::function<void()>& serve) {
-  while (static_cast<int>(server_threads_.size()) < servers) server_threads_.emplace_back(serve);
-}
+}  // namespace
 
-void Team::help(std::size_t index, const std::function<void(std::size_t)>& work) {
-  std::uint64_t last = 0;
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    started_.wait(lock,
-                  [&] { return closing_ || (run_ != last && static_cast<int>(index) <= active_); });
-    if (closing_) return;
-    last = run_;
-    lock.unlock();
-    work(index);
-    lock.lock();
-    --working_;
-    ended_.notify_one();
-  }
-}
+Team::Team(std::function<bool(std::size_t)> work, std::function<void()> serve)
+    : helpers_([work = std::move(work)](std::size_t place) { return work(place + 1); },
+               Crew::Need::optional),
+      servers_(
+          [serve = std::move(serve)](std::size_t /*place*/) {
+            serve();
+            return false;
+          },
+          Crew::Need::essential) {}
 
 void Team::begin_run(int helpers) {
-  active_ = working_ = helpers;
-  ++run_;
+  running_ = true;
   waking_ = caller_waking_ = false;
-  calls_.helpers = helpers != 0;
+  if (helpers > 0) helpers_.open(helpers);
 }
 
-void Team::end_run(Pass& pass) {
-  wait(pass, ended_, [&] { return working_ == 0; });
-  active_ = 0;  // a helper that is hired later is not to take part in a run that has ended
+void Team::end_run() {
+  helpers_.close();
+  const std::lock_guard lock(mutex_);
+  running_ = false;
 }
 
 void Team::close() {
+  helpers_.close();
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
   }
-  started_.notify_all();
-  servers_.notify_all();
-  for (std::thread& thread : helpers_) thread.join();
-  for (std::thread& thread : server_threads_) thread.join();
-  helpers_.clear();
-  server_threads_.clear();
+  server_called_.notify_all();
+  servers_.close();
 }
 
 void Team::call(const Calls& due) noexcept {
-  if (due.worker && !due.all) workers_.notify_one();
-  if (due.caller || due.all) caller_.notify_one();
-  if (due.server) servers_.notify_one();
-  if (due.all) workers_.notify_all();
-  if (due.helpers) started_.notify_all();
-}
-
-template <class Woken>
-void Team::wait(Pass& pass, std::condition_variable& condition, const Woken& woken) {
-  call(std::exchange(calls_, {}));
-  condition.wait(pass.lock_, woken);
+  if (due.worker && !due.all) worker_called_.notify_one();
+  if (due.caller || due.all) caller_called_.notify_one();
+  if (due.server) server_called_.notify_one();
+  if (due.all) worker_called_.notify_all();
 }
 
 void Team::sleep(Pass& pass) {
   const Clock::time_point begun = Clock::now();
   const std::uint64_t seen = calls_for_all_;
   ++asleep_;
-  wait(pass, workers_, [&] { return waking_ || calls_for_all_ != seen; });
+  call(std::exchange(calls_, {}));
+  worker_called_.wait(pass.lock_, [&] { return waking_ || calls_for_all_ != seen; });
   --asleep_;
   waking_ = false;
   ++passes_;
@@ -84,18 +64,26 @@ void Team::sleep_until(Pass& pass, Clock::time_point until) {
   const std::uint64_t seen = calls_for_all_;
   caller_asleep_ = true;
   call(std::exchange(calls_, {}));
-  caller_.wait_until(pass.lock_, until, [&] { return caller_waking_ || calls_for_all_ != seen; });
+  caller_called_.wait_until(pass.lock_, until,
+                            [&] { return caller_waking_ || calls_for_all_ != seen; });
   caller_asleep_ = caller_waking_ = false;
   ++passes_;
   count_sleep(begun);
 }
 
-void Team::sleep_as_server(Pass& pass) {
+bool Team::sleep_as_server(Pass& pass) {
   ++servers_asleep_;
-  wait(pass, servers_, [&] { return server_waking_ || closing_; });
+  call(std::exchange(calls_, {}));
+  const auto woken = [&] { return server_waking_ || closing_; };
+  bool waits = true;
+  while (waits) {
+    waits = !server_called_.wait_for(pass.lock_, kServersStay, woken) && running_;
+  }
+  const bool stays = server_waking_ && !closing_;
   --servers_asleep_;
   server_waking_ = false;
   ++passes_;
+  return stays;
 }
 
 void Team::wake_worker() noexcept {

@@ -1,5 +1,5 @@
-/// Who works and who sleeps: threads that are kept from run to run, the one mutex of a run, and the
-/// sleep of those that find nothing to do.
+/// Who works and who sleeps: the threads that the process lends to a run, the one mutex of the run,
+/// and the sleep of those that find nothing to do.
 ///
 /// Invariant: a worker looks for work and falls asleep in one pass through the mutex, and whoever
 /// makes work wakes a sleeper in the pass in which it makes it; so no work is overlooked. One
@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
+
+#include "base/thread_pool.h"
 
 namespace pyengine {
 
@@ -52,7 +52,9 @@ class Team {
     std::unique_lock<std::mutex> lock_;
   };
 
-  Team() = default;
+  /// Helper i >= 1 runs `work(i)`, the caller being worker 0. It returns whether the work goes on:
+  /// it ends, or another needs the thread more. A server runs `serve()`.
+  Team(std::function<bool(std::size_t)> work, std::function<void()> serve);
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() { close(); }
@@ -60,25 +62,23 @@ class Team {
   [[nodiscard]] Pass pass() { return Pass(*this); }
 
   // --- threads
-  /// At least so many helpers of the caller, who is worker 0; helper i runs `work(i)` once a run,
-  /// i >= 1. Throws std::system_error where a thread cannot be had; those that there are stay.
-  void hire(int helpers, const std::function<void(std::size_t)>& work);
-  /// At least so many servers, each of which runs `serve()` until closing().
-  void hire_servers(int servers, const std::function<void()>& serve);
-  /// The first `helpers` begin to work, the caller with them. Within a pass.
+  /// So many servers from now on. Throws std::system_error where a thread cannot be had.
+  void open_servers(int servers) { servers_.open(servers); }
+  /// Up to so many helpers begin to work, as threads are free, the caller with them. Within a pass.
   void begin_run(int helpers);
-  /// Waits until they have left work(). Within a pass.
-  void end_run(Pass& pass);
-  /// Within a pass.
-  [[nodiscard]] bool closing() const noexcept { return closing_; }
-  /// Ends and joins all threads; not during a run.
+  /// Waits until the helpers have left. Not within a pass.
+  void end_run();
+  /// Asked by a helper within a pass in which it does not sleep: whether it is to leave at once.
+  [[nodiscard]] bool lets_one_go() noexcept { return helpers_.lets_one_go(); }
+  /// Waits until all threads have left; not during a run.
   void close();
 
   // --- sleep; within a pass
   void sleep(Pass& pass);
   /// The calling thread's, which wakes by itself as well.
   void sleep_until(Pass& pass, Clock::time_point until);
-  void sleep_as_server(Pass& pass);
+  /// False where the server is to leave: the team closes, or has not run for a while.
+  [[nodiscard]] bool sleep_as_server(Pass& pass);
   /// A worker sleeps and none is on its way awake.
   [[nodiscard]] bool can_wake_worker() const noexcept { return asleep_ != 0 && !waking_; }
   [[nodiscard]] bool worker_wakes() const noexcept { return waking_; }
@@ -105,14 +105,10 @@ class Team {
     bool worker = false;
     bool caller = false;
     bool server = false;
-    bool helpers = false;  ///< to a run
-    bool all = false;      ///< that work and sleep
+    bool all = false;  ///< that work and sleep
   };
 
-  void help(std::size_t index, const std::function<void(std::size_t)>& work);
   void call(const Calls& due) noexcept;
-  template <class Woken>
-  void wait(Pass& pass, std::condition_variable& condition, const Woken& woken);
   void count_sleep(Clock::time_point begun) noexcept;
 
   mutable std::mutex mutex_;
@@ -120,11 +116,9 @@ class Team {
   std::uint64_t wake_ups_ = 0;
   Calls calls_;  ///< of the pass under way
 
-  std::condition_variable workers_;  ///< sleeping helpers
-  std::condition_variable caller_;
-  std::condition_variable servers_;
-  std::condition_variable started_;  ///< helpers wait for a run
-  std::condition_variable ended_;    ///< the caller waits for helpers
+  std::condition_variable worker_called_;  ///< sleeping helpers
+  std::condition_variable caller_called_;
+  std::condition_variable server_called_;
 
   int asleep_ = 0;       ///< helpers
   bool waking_ = false;  ///< one of them was woken and does not know it yet
@@ -134,13 +128,12 @@ class Team {
   bool server_waking_ = false;
   std::uint64_t calls_for_all_ = 0;  ///< of wake_all()
 
-  std::vector<std::thread> helpers_;
-  std::vector<std::thread> server_threads_;
-  std::uint64_t run_ = 0;  ///< number
-  int active_ = 0;         ///< helpers to take part in the run
-  int working_ = 0;        ///< helpers still in it
+  bool running_ = false;
   bool closing_ = false;
   std::atomic<std::uint64_t> slept_ns_{0};
+
+  Crew helpers_;
+  Crew servers_;  ///< they stay for a while after a run: the next one finds them awake to it
 };
 
 }  // namespace pyengine
