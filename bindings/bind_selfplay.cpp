@@ -114,6 +114,7 @@ py::dict game_to(FinishedGame&& game, const PackedShape& planes, int num_actions
   fields["moves"] = array_taking(std::move(game.moves), {moves});
   fields["resigned"] = game.resigned;
   fields["resignation_off"] = game.resignation_off;
+  fields["cut_short"] = game.cut_short;
   fields["lowest"] = py::cast(game.lowest);
   fields["bits"] = array_taking(std::move(game.bits),
                                 {rows, planes.sets, static_cast<py::ssize_t>(planes.set_bytes())});

@@ -5,7 +5,7 @@ import argparse
 import pyengine
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("games", type=int, nargs="?", default=2000)
+parser.add_argument("games", type=int, nargs="?", default=None)
 games = parser.parse_args().games
 game = pyengine.load_game("connect_four")
 new = pyengine.Engine(game, "connect4", simulations=100, c_puct=2.0)

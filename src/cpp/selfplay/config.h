@@ -34,8 +34,8 @@ struct SelfPlayConfig {
   /// A full search to which the proof of a draw left fewer visits of good moves teaches all moves
   /// that draw in equal parts; at most the search's simulations count; >= 0.
   std::uint64_t minimum_target_visits = 16;
-  /// A game that has so many plies and no end is drawn, in 1 .. 65535; none: 65535, since records
-  /// count no further.
+  /// A game that has so many plies and no end is cut short, in 1 .. 65535; none: 65535, since
+  /// records count no further. It has no result, and is no lesson for the value.
   std::optional<int> max_plies;
   int opening_random_moves = 0;  ///< most random plies at the start, in 0 .. max_plies - 1
   std::uint64_t seed = 0;

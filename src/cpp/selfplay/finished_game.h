@@ -32,7 +32,7 @@ struct FinishedGame {
   std::vector<ActionId> moves;     ///< all, with those of the opening
   int resigned = -1;               ///< player, or -1
   bool resignation_off = false;    ///< no side could resign
-  bool cut_short = false;          ///< max_plies ended it
+  bool cut_short = false;          ///< max_plies ended it: the returns of 0 are no result
   /// Of a game played on: the smallest value of a side that did not lose, see Resignation::add().
   std::optional<double> lowest;
 

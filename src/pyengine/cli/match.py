@@ -28,6 +28,7 @@ from pyengine.match import (
     ValuePlayer,
 )
 from pyengine.match import match as play_match
+from pyengine.match.statistics import default_games
 
 __all__ = ["match"]
 
@@ -64,7 +65,15 @@ _ByPolicy: TypeAlias = Annotated[
     bool,
     typer.Option("--policy-openings", help="Opening moves by the policy of that network."),
 ]
-_Games: TypeAlias = Annotated[int, typer.Option("--games", "-g", min=1, help="How many.")]
+_Games: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--games",
+        "-g",
+        min=1,
+        help="How many; by default 100, or with --sprt as many as decide nine tests of ten.",
+    ),
+]
 _Sprt: TypeAlias = Annotated[
     str | None,
     typer.Option("--sprt", metavar="ELO0,ELO1", help="End as soon as one of the two is accepted."),
@@ -93,7 +102,7 @@ def match(
     a: Annotated[str, typer.Argument(help=_PLAYER)],
     b: Annotated[str, typer.Argument(help="The other player, likewise.")],
     param: common.ParamOption = None,
-    games: _Games = 100,
+    games: _Games = None,
     simulations: common.SimulationsOption = None,
     seconds: common.SecondsOption = None,
     threads: common.ThreadsOption = None,
@@ -135,16 +144,17 @@ def match(
         _side(played, model, spec, (provider, device), settings_for, own, (seed, number))
         for number, (model, spec, own) in enumerate(((a, spec_a, set_a), (b, spec_b, set_b)))
     ]
+    test = None if sprt is None else _sprt(sprt)
     settings: dict[str, Any] = {
         "game": played,
-        "games": games,
+        "games": games or default_games(test),
         "seed": seed,
         "concurrent_games": concurrent,
         "max_plies": max_plies,
         "record": None if record is None else common.output_file(record),
         "names": (a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
         "openings": _openings(played, plies, openings_evaluator or judge, max_value, policy),
-        "sprt": None if sprt is None else _sprt(sprt),
+        "sprt": test,
     }
     with common.when_stopped(_how_to_go_on(record)):
         try:

@@ -237,19 +237,39 @@ def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
         raise typer.Exit(status)
 
 
+class _Lines:
+    """Lines on stderr, one now and then, and one of the last progress there was."""
+
+    def __init__(self, settings: RunFile) -> None:
+        self._settings = settings
+        self._printed = -_LINE_SECONDS  # by time.monotonic(), which may begin at 0
+        self._waiting: RunProgress | None = None
+
+    def add(self, progress: RunProgress) -> None:
+        """Print it if it is time."""
+        self._waiting = progress
+        if time.monotonic() - self._printed >= _LINE_SECONDS:
+            self.end()
+
+    def end(self) -> None:
+        """Print the newest progress unless its line is there."""
+        if self._waiting is None:
+            return
+        facts = _facts(self._waiting, self._settings)
+        common.console(stderr=True).print(Text(", ".join(f"{k} {v}" for k, v in facts)))
+        self._printed, self._waiting = time.monotonic(), None
+
+
 @contextmanager
 def _progress(settings: RunFile) -> Iterator[Callable[[RunProgress], None]]:
     """Show a table on a terminal; elsewhere a line now and then, on stderr."""
     err = common.console(stderr=True)
     if not err.is_terminal:
-        said = [0.0]
-
-        def line(progress: RunProgress) -> None:
-            if time.monotonic() - said[0] >= _LINE_SECONDS:
-                said[0] = time.monotonic()
-                err.print(Text(", ".join(f"{k} {v}" for k, v in _facts(progress, settings))))
-
-        yield line
+        lines = _Lines(settings)
+        try:
+            yield lines.add
+        finally:
+            lines.end()
         return
     with Live(console=err, transient=True, refresh_per_second=4) as live:
 

@@ -2,7 +2,14 @@
 
 from pyengine.data.dataset import Dataset
 from pyengine.data.export import convert
-from pyengine.data.layout import FULL_SEARCH, RESIGNATION_OFF, RESIGNED, VALUE_ALONE, Layout
+from pyengine.data.layout import (
+    CUT_SHORT,
+    FULL_SEARCH,
+    RESIGNATION_OFF,
+    RESIGNED,
+    VALUE_ALONE,
+    Layout,
+)
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.record import FinishedGame
 from pyengine.data.sgf_read import SgfReport, import_sgf
@@ -11,6 +18,7 @@ from pyengine.data.sink import GameSink
 from pyengine.data.writer import ShardWriter
 
 __all__ = [
+    "CUT_SHORT",
     "FULL_SEARCH",
     "RESIGNATION_OFF",
     "RESIGNED",

@@ -19,7 +19,7 @@ from pyengine.data.arguments import (
     symmetry_numbers,
 )
 from pyengine.data.layout import Layout
-from pyengine.data.loader import drawn_for_loader
+from pyengine.data.loader import Row, Rows, drawn_for_loader
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece, Source
@@ -61,6 +61,8 @@ class Dataset:
     ``game``, ``ply``  int64               number of the game; moves before the position
     ``full``           bool                whether the policy is a target: the search was a full
                                            one, and did not teach the value alone
+    ``decided``        bool                whether the value is a target: the game came to a
+                                           result; False where ``max_plies`` cut it short
     ``surprise``       float32             where it is recorded: the divergence KL(policy || priors)
                                            in nats, 0 where the policy is no target
     ``reply``          float32[A]          with ``reply``: the policy of the game's next position,
@@ -94,8 +96,9 @@ class Dataset:
             it a fast one [KataGo: an auxiliary policy target].
         horizons: for each a value in ``short_values``, for the player to move: the mean of the
             root values of this search and the later ones of the game, exponentially weighted so
-            that it looks so many plies ahead, numbers above 0; the outcome of the game has the
-            weight that is left at its end [KataGo: 6, 16 and 50 on Go's board of 19x19].
+            that it looks so many plies ahead, numbers above 0; the outcome of the game (its last
+            root value where it was cut short) has the weight that is left at its end [KataGo: 6,
+            16 and 50 on Go's board of 19x19].
         final_board: whether rows have the game's last board, found by playing the recorded moves
             again [KataGo: ownership and score]. In Go a point is whose it is by area, and the score
             has the komi; in other games it is the player's whose stone is there, and the score of
@@ -211,12 +214,15 @@ class Dataset:
         names = ", ".join(str(source.directory) for source in self._sources)
         return f"<Dataset of {names}: {len(self)} positions of {self.games} games>"
 
-    def __getitem__(self, index: int) -> dict[str, Any]:
+    def __getitem__(self, index: int) -> Row:
         """Return a row. Raises IndexError, and TypeError for what is no whole number."""
         return self._shown([row_number(index, len(self))], in_batch=False)[0]
 
-    def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
-        """Return several rows at once, as a DataLoader asks. Raises as :meth:`rows`."""
+    def __getitems__(self, indices: Sequence[int]) -> Rows:
+        """Return several rows at once, as a DataLoader asks. Raises as :meth:`rows`.
+
+        PyTorch's ``default_collate`` makes tensors of their batch, without touching a row.
+        """
         return self._shown(indices, in_batch=True)
 
     def set_epoch(self, epoch: int) -> None:
@@ -392,8 +398,8 @@ class Dataset:
         """Random symmetries; None without a generator."""
         return None if rng is None else rng.integers(self.layout.symmetries, size=count, dtype="u1")
 
-    def _shown(self, indices: Sequence[int], *, in_batch: bool) -> list[dict[str, Any]]:
-        """Rows one by one, augmented when the dataset is."""
+    def _shown(self, indices: Sequence[int], *, in_batch: bool) -> Rows:
+        """Rows, augmented when the dataset is."""
         numbers = row_numbers(indices, len(self))
         symmetries = None
         if self._augment:
@@ -401,8 +407,7 @@ class Dataset:
             symmetries = drawn_for_loader(len(numbers), count, in_batch=in_batch)
             if symmetries is None:
                 symmetries = self._symmetries_of(numbers)
-        batch = self.rows(numbers, symmetries)
-        return [{name: values[i] for name, values in batch.items()} for i in range(len(numbers))]
+        return Rows(self.rows(numbers, symmetries), len(numbers))
 
     def _symmetries_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
         """Symmetries that are a function of seed, epoch and row."""

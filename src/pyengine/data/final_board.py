@@ -81,7 +81,7 @@ def final_boards(game: Game, lines: Sequence[GameLine]) -> FinalBoards:
 
 def _ended(game: Game, line: GameLine) -> State | None:
     """Return the last state of a game that was played to its end; else None."""
-    if line.resigned >= 0:
+    if line.resigned >= 0 or line.cut_short:
         return None
     try:
         state = line.start_state(game)

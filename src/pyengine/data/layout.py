@@ -29,7 +29,15 @@ from pyengine.games import Game, load_recorded_game, refuse_text
 from pyengine.integers import integer
 from pyengine.spec import ModelSpec
 
-__all__ = ["FULL_SEARCH", "RESIGNATION_OFF", "RESIGNED", "VALUE_ALONE", "Layout", "Rows"]
+__all__ = [
+    "CUT_SHORT",
+    "FULL_SEARCH",
+    "RESIGNATION_OFF",
+    "RESIGNED",
+    "VALUE_ALONE",
+    "Layout",
+    "Rows",
+]
 
 #: Records of positions: a structured array of :attr:`Layout.dtype`.
 Rows: TypeAlias = npt.NDArray[np.void]
@@ -39,6 +47,7 @@ FULL_SEARCH = 1  #: the search was a full one: its visits are a policy target, b
 RESIGNED = 2  #: the game ended by resignation
 RESIGNATION_OFF = 4  #: the game was played on whatever the players thought of it
 VALUE_ALONE = 8  #: the search was a full one, but its visits are no policy target
+CUT_SHORT = 16  #: the game was ended without a result: its value is 0, and is no value target
 
 _MOST = 1 << 16  # actions, points of a side, planes: what the core's 16-bit numbers can name
 
@@ -80,7 +89,8 @@ class Layout:
                                      names, since symmetries exchange them
     ``visits``          u2[A]        visit counts by action, or the improved policy of a search by
                                      Gumbel in units of 1/65,535
-    ``value``           f4           outcome of the game for the player to move, in [-1, 1]
+    ``value``           f4           outcome of the game for the player to move, in [-1, 1]; 0 of a
+                                     game that was cut short
     ``root_value``      f4           the search's value, for the player to move
     ``network_value``   f4           the evaluator's evaluation of the position itself, before any
                                      search, for the player to move: the network's value, 0 of
@@ -91,7 +101,8 @@ class Layout:
     ``action``          u2           the move played
     ``to_move``         u1           player to move
     ``flags``           u1           :data:`FULL_SEARCH` | :data:`RESIGNED` |
-                                     :data:`RESIGNATION_OFF` | :data:`VALUE_ALONE`
+                                     :data:`RESIGNATION_OFF` | :data:`VALUE_ALONE` |
+                                     :data:`CUT_SHORT`
     ``surprise``        f2           where the layout has it: how much the policy target said that
                                      the evaluator's priors, without noise, did not: the divergence
                                      KL(target || priors) in nats; 0 where the visits are no target
@@ -113,7 +124,7 @@ class Layout:
         actions: A, how many there are.
         pass_action: None where the game has no pass.
         symmetries: of the board: 1, 2, 4 or 8.
-        surprise: whether records have that field, which is format 2.
+        surprise: whether records have that field, which is format 4.
     """
 
     game: str

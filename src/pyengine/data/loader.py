@@ -1,13 +1,66 @@
-"""Random symmetries for a PyTorch DataLoader, out of the generator of PyTorch's own transforms."""
+"""What a PyTorch DataLoader needs: rows that it collates at once, and its own random symmetries."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["drawn_for_loader"]
+from pyengine.data.unpack import Batch
+
+__all__ = ["Row", "Rows", "drawn_for_loader"]
+
+
+class Row(dict[str, Any]):
+    """A row of a dataset; its type is how ``default_collate`` finds :func:`_collated`."""
+
+
+class Rows(Sequence[Row]):
+    """The rows of a batch, each made when it is asked for; a DataLoader asks for one at most."""
+
+    def __init__(self, batch: Batch, size: int) -> None:
+        """Keep the batch of so many rows, and tell PyTorch how to collate it."""
+        self.batch, self._size = batch, size
+        _register()
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        """Return a row, or some in a list."""
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._size))]
+        at = range(self._size)[index]  # raises IndexError
+        return Row((name, values[at]) for name, values in self.batch.items())
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows."""
+        return (self[i] for i in range(self._size))
+
+
+def _register() -> None:
+    """Have ``default_collate`` of this process take rows for what they are, if there is PyTorch."""
+    if "torch.utils.data" in sys.modules:  # no import: who has a loader has imported it
+        collate = sys.modules["torch.utils.data"]._utils.collate
+        collate.default_collate_fn_map.setdefault(Row, _collated)
+
+
+def _collated(rows: Sequence[Row], *, collate_fn_map: Any = None) -> dict[str, Any]:
+    """Return tensors by name: those of a batch as they are, without a copy; else row by row."""
+    torch = sys.modules["torch"]
+    if isinstance(rows, Rows):
+        return {name: torch.from_numpy(values) for name, values in rows.batch.items()}
+    collate = sys.modules["torch.utils.data"]._utils.collate.collate
+    names = rows[0].keys()
+    return {n: collate([r[n] for r in rows], collate_fn_map=collate_fn_map) for n in names}
 
 
 def drawn_for_loader(rows: int, symmetries: int, *, in_batch: bool) -> npt.NDArray[np.uint8] | None:

@@ -18,8 +18,9 @@ __all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_ga
 
 MANIFEST = "manifest.json"
 
-#: Versions of the format that this code writes and reads: 2 where records have ``surprise``.
-FORMAT, WITH_SURPRISE = 1, 2
+#: Versions of the format that this code writes and reads: 4 where records have ``surprise``. Games
+#: of 1 and 2 do not say whether they were cut short.
+FORMAT, WITH_SURPRISE = 3, 4
 
 _BIT_ORDER = "little"  # of a plane's points in its bytes
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pyengine.arguments import check_flag, check_type, found, in_one_line, number
 from pyengine.data.checked import BOOLEAN, TEXT, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import (
+    CUT_SHORT,
     FULL_SEARCH,
     RESIGNATION_OFF,
     RESIGNED,
@@ -47,6 +48,7 @@ _LINE_FIELDS = {
     "returns": list_of(real(-1, 1), 2),
     "resigned": whole(-1, 1),
     "resignation_off": BOOLEAN,
+    "cut_short": BOOLEAN,
     "moves": wholes(0, 2**16 - 1),
 }
 
@@ -63,6 +65,8 @@ class FinishedGame:
             the game's, such as that of a handicap; else None.
         resigned: the player who resigned; -1 = nobody.
         resignation_off: nobody could resign, so that false resignations are counted.
+        cut_short: the game was ended without a result, by ``max_plies`` in self-play: the returns
+            are 0 and no value targets.
         lowest: the smallest value, in [-1, 1], of a side that did not lose such a game, over its
             moves, the value of a move being the larger of those of the root and of its most visited
             child; None where nobody knows.
@@ -92,6 +96,7 @@ class FinishedGame:
     start: str | None = None
     resigned: int = -1
     resignation_off: bool = False
+    cut_short: bool = False
     lowest: float | None = None
     taught: npt.NDArray[np.uint8] | None = None
     surprise: npt.NDArray[np.float32] | None = None
@@ -119,6 +124,7 @@ class FinishedGame:
         rows["value"] = np.asarray(self.returns, np.float32)[np.asarray(self.to_move, np.intp)]
         rows["game"] = self.number
         of_game = RESIGNED * (self.resigned >= 0) + RESIGNATION_OFF * bool(self.resignation_off)
+        of_game += CUT_SHORT * bool(self.cut_short)
         rows["flags"] = np.where(self.full, FULL_SEARCH, 0) + of_game
         if self.taught is not None:
             untaught = np.equal(self.taught, 0) & np.not_equal(self.full, 0)
@@ -136,6 +142,7 @@ class FinishedGame:
             returns=(float(self.returns[0]), float(self.returns[1])),
             resigned=int(self.resigned),
             resignation_off=bool(self.resignation_off),
+            cut_short=bool(self.cut_short),
             moves=tuple(int(move) for move in self.moves),
             lowest=None if self.lowest is None else float(self.lowest),
             start=self.start,
@@ -214,6 +221,7 @@ class FinishedGame:
         integer("resigned", self.resigned, -1, 1)
         check_flag("resignation_off", self.resignation_off)
         check_type("start", self.start, str | None, "the text of a state or None")
+        check_flag("cut_short", self.cut_short)
         if self.lowest is not None:
             number("lowest", self.lowest, "a number in [-1, 1] or None", lambda v: -1 <= v <= 1)
         check_type("returns", self.returns, tuple | list | np.ndarray, "two numbers in [-1, 1]")
@@ -225,6 +233,11 @@ class FinishedGame:
             number("returns", one, "two numbers in [-1, 1]", lambda value: -1 <= value <= 1)
         if abs(float(self.returns[0]) + float(self.returns[1])) > _ROUNDING:
             raise ConfigError(f"returns must sum to 0, found {in_one_line(self.returns)}")
+        if self.cut_short and (self.resigned >= 0 or any(self.returns)):
+            raise ConfigError(
+                "cut_short: expected returns of 0 and nobody who resigned, "
+                f"got {in_one_line(self.returns)} and {self.resigned}"
+            )
         if self._column("moves").ndim != 1:
             raise ConfigError(f"moves must be in one dimension, found {found(self.moves)}")
         self._check_whole("moves", layout.actions - 1)
@@ -264,7 +277,7 @@ class GameLine:
         number: of the game within the run.
         positions: how many are recorded; they are consecutive records, games in the list's order.
         full: a ``1`` for each position of a full search, a ``0`` for each other.
-        returns, resigned, resignation_off, moves: as in :class:`FinishedGame`.
+        returns, resigned, resignation_off, cut_short, moves: as in :class:`FinishedGame`.
         lowest, start: the same; absent in the file where they are None.
     """
 
@@ -274,6 +287,7 @@ class GameLine:
     returns: tuple[float, float]
     resigned: int
     resignation_off: bool
+    cut_short: bool
     moves: tuple[int, ...]
     lowest: float | None = None
     start: str | None = None
@@ -315,6 +329,7 @@ class GameLine:
             returns=(float(first), float(second)),
             resigned=values["resigned"],
             resignation_off=values["resignation_off"],
+            cut_short=values["cut_short"],
             moves=tuple(values["moves"]),
             lowest=values.get("lowest"),
             start=values.get("start"),

@@ -139,6 +139,8 @@ def _text(game: Game, line: GameLine, rows: Rows) -> bytes:
 
 
 def _result(line: GameLine) -> str:
+    if line.cut_short:
+        return "Void"
     if line.returns[0] == line.returns[1]:
         return "0"
     winner = "B" if line.returns[0] > 0 else "W"

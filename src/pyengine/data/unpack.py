@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.data.layout import FULL_SEARCH, VALUE_ALONE, Layout, Rows
+from pyengine.data.layout import CUT_SHORT, FULL_SEARCH, VALUE_ALONE, Layout, Rows
 from pyengine.data.symmetry import moved, policy_sources
 
 __all__ = ["Batch", "Unpacker"]
@@ -47,8 +47,8 @@ class Unpacker:
             ``planes`` float32[N,C,H,W] (or [N,H,W,C]: as the spec says), ``policy`` float32[N,A]
             (shares of the visits, sum 1, in the order of the spec's policy), ``value``,
             ``root_value`` and ``network_value`` float32[N] (for the player to move), ``game``
-            int64[N], ``ply`` int64[N], ``full`` bool[N]; where the records have it ``surprise``
-            float32[N].
+            int64[N], ``ply`` int64[N], ``full`` and ``decided`` bool[N]; where the records have
+            it ``surprise`` float32[N].
 
         """
         groups = _groups(symmetries)
@@ -61,6 +61,7 @@ class Unpacker:
             "game": rows["game"].astype(np.int64),
             "ply": rows["ply"].astype(np.int64),
             "full": (rows["flags"] & (FULL_SEARCH | VALUE_ALONE)) == FULL_SEARCH,
+            "decided": (rows["flags"] & CUT_SHORT) == 0,
         }
         if self.layout.surprise:
             batch["surprise"] = rows["surprise"].astype(np.float32)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.data.final_board import FinalBoards, final_boards, game_of, has_score
-from pyengine.data.layout import FULL_SEARCH, VALUE_ALONE, Layout, Rows
+from pyengine.data.layout import CUT_SHORT, FULL_SEARCH, VALUE_ALONE, Layout, Rows
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece
 from pyengine.data.view import View
@@ -45,7 +45,8 @@ def short_values(rows: Rows, horizons: tuple[float, ...]) -> npt.NDArray[np.floa
 
     For a horizon h the mean of the root values from this record on, weighted with ``λ^k (1 - λ)``,
     k records later, ``λ = h / (1 + h)``: h is the mean of k. The outcome of the game has the weight
-    that is left at its end [Wu, KataGoMethods.md, "Short-term Value and Score Targets"].
+    that is left at its end [Wu, KataGoMethods.md, "Short-term Value and Score Targets"], or its
+    last root value where the game was cut short.
 
     Returns:
         float32[N, len(horizons)], for the player to move at the record.
@@ -55,7 +56,9 @@ def short_values(rows: Rows, horizons: tuple[float, ...]) -> npt.NDArray[np.floa
     roots = sign * np.clip(rows["root_value"], -1, 1)[:, None]
     share = 1.0 / (1.0 + np.array(horizons, np.float64))
     begins, ends = _games(rows)
-    mean = np.repeat((sign * rows["value"][:, None])[ends - 1], len(horizons), axis=1)
+    decided = (rows["flags"] & CUT_SHORT)[:, None] == 0
+    last = np.where(decided, sign * rows["value"][:, None], roots)[ends - 1]
+    mean = np.repeat(last, len(horizons), axis=1)
     found = np.empty((len(rows), len(horizons)))
     for back in range(1, int((ends - begins).max(initial=0)) + 1):
         going = np.flatnonzero(ends - begins >= back)

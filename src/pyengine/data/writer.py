@@ -64,7 +64,7 @@ class ShardWriter:
         configuration: plain values for the manifest; those of the last writer stay there.
         model_sha256: of the network that plays from now on.
         surprise: whether the records have :attr:`FinishedGame.surprise`, from which
-            :class:`~pyengine.Dataset` can draw; format 2, which older versions refuse.
+            :class:`~pyengine.Dataset` can draw; format 4, which older versions refuse.
         positions, seconds: when a shard closes: at so many positions, at least 1; so long after
             its first game, at least 0.
 

@@ -19,7 +19,7 @@ from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player, player_of
 from pyengine.match.record import Record, replay, result_of
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
-from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState
+from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState, default_games
 
 __all__ = ["MatchInterrupted", "match"]
 
@@ -41,7 +41,7 @@ def match(
     a: Any,
     b: Any,
     *,
-    games: int = 100,
+    games: int | None = None,
     seed: int = 0,
     game: Any = None,
     openings: Openings | Sequence[Sequence[int]] | None = None,
@@ -60,7 +60,8 @@ def match(
     Args:
         a, b: each an :class:`~pyengine.Engine` with its own settings, a function ``state ->
             action``, or any object with ``search_many(states)`` whose results have an ``action``.
-        games: how many. With an odd number the last opening is played once.
+        games: how many. With an odd number the last opening is played once. None = 100, or with
+            ``sprt`` as many as decide nine tests of ten (:meth:`Sprt.games_for`).
         seed: of the openings; engines have their own.
         game: needed where neither player is an Engine; a name, a game or a Python game.
         openings: how openings are made (default: 4 random moves), or the openings themselves, each
@@ -69,9 +70,10 @@ def match(
         concurrent_games: games at once, whose searches share batches (``Engine.search_many``);
             None = 64 or twice the largest ``batch_size``, and 1 where an engine has a budget in
             seconds, which would be for all games together.
-        max_plies: a game that has so many plies, the opening's included, and no end is a draw; None
-            = none is cut short. Where searches look ahead in a user's game, it must be below the
-            game's ``max_game_length`` by as much.
+        max_plies: a game that has so many plies, the opening's included, and no end is cut
+            short, which counts as a draw (:attr:`GameRecord.cut_short`); None = none is. Where
+            searches look ahead in a user's game, it must be below the game's ``max_game_length``
+            by as much.
         record: a file of JSON lines, one a finished game. Where it exists the match goes on; a file
             of other arguments is refused (``games``, ``sprt`` and ``concurrent_games`` may differ).
             A network is told by its content, Python by code and values. What cannot be told, such
@@ -95,13 +97,14 @@ def match(
         >>> result.games, result.score > 0.7
         (20, True)
     """
-    games, seed = integer("games", games, 1), integer("seed", seed, 0)
+    seed = integer("seed", seed, 0)
     if concurrent_games is not None:
         concurrent_games = integer("concurrent_games", concurrent_games, 1)
     if max_plies is not None:
         max_plies = integer("max_plies", max_plies, 1)
     _check(names, confidence, sprt)
     check_callback("on_progress", on_progress)
+    games = default_games(sprt) if games is None else integer("games", games, 1)
     players = (player_of(a, "a"), player_of(b, "b"))
     terms = _Terms(
         game=_game_of(players, game),
@@ -229,6 +232,7 @@ class _GameInPlay:
             opening=self.opening,
             moves=tuple(self.moves),
             result=result,
+            cut_short=not self.state.is_terminal(),
         )
 
 

@@ -78,7 +78,9 @@ class Record:
         self.games.append(game)
         if self._lock is None:
             return
-        line = self._begin + _line(dataclasses.asdict(game))
+        fields = dataclasses.asdict(game)
+        del fields["cut_short"]  # the moves say it
+        line = self._begin + _line(fields)
         file = self._lock.file
         try:
             file.seek(self._end)
@@ -231,10 +233,10 @@ class _Reader:
                 result=fields["result"],
             )
             self._check_place(record)
-            self._check_end(record)
+            end = self._check_end(record)
         except ValueError as error:  # IllegalActionError is one
             raise self._damaged(str(error)) from error
-        return record
+        return dataclasses.replace(record, cut_short=not end.is_terminal())
 
     def _check_place(self, record: GameRecord) -> None:
         """Raise ValueError unless the game is the only one of its place, with its opening."""
@@ -254,8 +256,8 @@ class _Reader:
                 f"found {list(record.opening)}"
             )
 
-    def _check_end(self, record: GameRecord) -> None:
-        """Raise ValueError unless the moves are legal and end with the result."""
+    def _check_end(self, record: GameRecord) -> State:
+        """Return the last state. Raises ValueError for moves that do not end with the result."""
         state = replay(self._game, record.opening)
         if state.is_terminal():
             raise ValueError(f"expected an open game, found {list(record.opening)}, which ends")
@@ -269,6 +271,7 @@ class _Reader:
             raise ValueError(
                 f"expected moves that end with the result {record.result}, found {result}"
             )
+        return state
 
     def _no_record(self, line: bytes) -> DataError:
         return self._damaged(f"expected the record of a match, found {line[:60]!r}")

@@ -28,6 +28,8 @@ class GameRecord:
         opening: its actions.
         moves: actions after the opening.
         result: 1, 0 or -1: won, drawn or lost by a.
+        cut_short: whether ``max_plies`` ended it, without a result of the rules; it counts as
+            drawn.
     """
 
     pair: int
@@ -35,6 +37,7 @@ class GameRecord:
     opening: tuple[int, ...]
     moves: tuple[int, ...]
     result: int
+    cut_short: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -75,6 +78,11 @@ class MatchResult:
     def draws(self) -> int:
         """Games that nobody won."""
         return self._count(0)
+
+    @property
+    def cut_short(self) -> int:
+        """Draws of games that ``max_plies`` ended."""
+        return sum(record.cut_short for record in self.records)
 
     @property
     def losses(self) -> int:
@@ -151,6 +159,7 @@ class MatchResult:
             "wins": self.wins,
             "draws": self.draws,
             "losses": self.losses,
+            "cut_short": self.cut_short,
             "score": _finite(self.score),
             "score_interval": [_finite(end) for end in self.score_interval],
             "elo": _finite(self.elo),
@@ -178,7 +187,8 @@ class MatchResult:
         low, high = self.score_interval
         weakest, strongest = self.elo_interval
         lines = [
-            f"{a} - {b}: {self.games:,} games: +{self.wins} ={self.draws} -{self.losses}",
+            f"{a} - {b}: {self.games:,} games: +{self.wins} ={self.draws} -{self.losses}"
+            + (f" ({self.cut_short} cut short)" if self.cut_short else ""),
             f"score {self.score:.1%} [{low:.1%}, {high:.1%}], "
             f"Elo {_elo(self.elo)} [{_elo(weakest)}, {_elo(strongest)}]",
             "pairs with 0, 1/2, 1, 1 1/2, 2 points: " + ", ".join(map(str, self.pairs)),
@@ -187,7 +197,8 @@ class MatchResult:
             test = self.sprt
             verdict = f"{test.accepted} accepted" if test.accepted else "not decided"
             lines.append(
-                f"SPRT: {verdict} after {test.pairs:,} pairs,\nlog-likelihood ratio "
+                f"SPRT: {verdict} after {test.pairs:,} pairs of games "
+                f"({test.expected_games:,} games expected),\nlog-likelihood ratio "
                 f"{test.llr:+.2f} between {test.lower:+.2f} and {test.upper:+.2f}"
             )
         if self.stop_reason in ("stopped", "interrupted"):

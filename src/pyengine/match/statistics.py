@@ -8,22 +8,35 @@ themselves.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pyengine.arguments import elements, in_one_line, number
 from pyengine.errors import ConfigError
 from pyengine.integers import integer
+from pyengine.match.duration import expected_time, time_until_decided
 from pyengine.match.interval import score_interval
 from pyengine.settings import Settings
 
-__all__ = ["PAIR_SCORES", "Sprt", "SprtState", "elo_of_score", "score_interval", "score_of_elo"]
+__all__ = [
+    "PAIR_SCORES",
+    "Sprt",
+    "SprtState",
+    "default_games",
+    "elo_of_score",
+    "score_interval",
+    "score_of_elo",
+]
 
 #: Of a pair of games, the worst first.
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
+_MOST_ELO = 4000.0  # a score that a double tells from 1
 _ELO_SCALE = 400.0  # Elo: ten times the odds
+_WITHOUT_TEST = 100  # games of a match
+_PAIR = 2  # games
+_LEAST_VARIANCE = 1e-4  # of a pair's score, next to 0 and 1
 _EMPTY = 1e-3  # pairs that a result counts for that was never seen
 _STEPS = 100  # of a bisection: more than a double has bits
 
@@ -51,6 +64,7 @@ class SprtState:
         lower: at or below it ``elo0`` is accepted.
         upper: at or above it ``elo1`` is accepted.
         pairs: of games that it counts.
+        expected_games: of the whole test, see :attr:`Sprt.expected_games`.
         accepted: ``"elo0"`` or ``"elo1"``; None = not decided.
     """
 
@@ -58,6 +72,7 @@ class SprtState:
     lower: float
     upper: float
     pairs: int
+    expected_games: int
     accepted: Literal["elo0", "elo1"] | None
 
 
@@ -69,9 +84,12 @@ class Sprt(Settings):
     each hypothesis with the most likely shares that have its mean (the generalised test of Van den
     Bergh, as fishtest has it).
 
+    How many games it takes is computed for games without draws, of which a pair tells nothing of
+    the other; draws make a test shorter at the same Elo.
+
     Attributes:
-        elo0 (float, default 0.0): logistic Elo of the first hypothesis.
-        elo1 (float, default 10.0): of the second hypothesis, above ``elo0``.
+        elo0 (float, default 0.0): logistic Elo of the first hypothesis, -4000 to 4000.
+        elo1 (float, default 10.0): of the second hypothesis, above ``elo0``, at most 4000.
         alpha (float in (0, 0.5), default 0.05): probability to accept ``elo1`` when ``elo0`` is
             true.
         beta (float in (0, 0.5), default 0.05): probability to accept ``elo0`` when ``elo1`` is
@@ -86,8 +104,9 @@ class Sprt(Settings):
     def __post_init__(self) -> None:
         """Check all fields."""
         for name in ("elo0", "elo1"):
-            number(f"sprt: {name}", getattr(self, name), "a finite number")
-        if not self.elo0 < self.elo1:
+            wanted = f"a number in [-{_MOST_ELO:g}, {_MOST_ELO:g}]"
+            number(f"sprt: {name}", getattr(self, name), wanted, lambda e: abs(e) <= _MOST_ELO)
+        if not score_of_elo(self.elo0) < score_of_elo(self.elo1):
             raise ConfigError(f"sprt: expected elo0 < elo1, found {self.elo0} and {self.elo1}")
         for name in ("alpha", "beta"):
             number(
@@ -103,6 +122,38 @@ class Sprt(Settings):
     def upper(self) -> float:
         """The log-likelihood ratio at which elo1 is accepted."""
         return math.log((1 - self.beta) / self.alpha)
+
+    @property
+    def expected_games(self) -> int:
+        """The mean number of games until it is decided, at elo0 or at elo1, whichever is more."""
+        times = (expected_time(self.lower, self.upper, rising=at1) for at1 in (False, True))
+        return self._games(times)
+
+    def games_for(self, decided: float = 0.9) -> int:
+        """Return a number of games that decides so many tests, at elo0 and at elo1.
+
+        Args:
+            decided: share of the tests, in (0, 1).
+
+        """
+        number("decided", decided, "a number in (0, 1)", lambda share: 0 < share < 1)
+        steps = zip((False, True), self._steps, strict=True)
+        return self._games(
+            time_until_decided(decided, self.lower, self.upper, step, rising=at1)
+            for at1, step in steps
+        )
+
+    @property
+    def _steps(self) -> tuple[float, float]:
+        """Standard deviations of the log-likelihood ratio of a pair, at elo0 and at elo1."""
+        low, high = score_of_elo(self.elo0), score_of_elo(self.elo1)
+        variances = [max(s * (1 - s) / _PAIR, _LEAST_VARIANCE) for s in (low, high)]
+        return (high - low) / math.sqrt(variances[0]), (high - low) / math.sqrt(variances[1])
+
+    def _games(self, times: Iterable[float]) -> int:
+        """The larger number of games of the times at elo0 and at elo1."""
+        pairs = max(time / step**2 for time, step in zip(times, self._steps, strict=True))
+        return _PAIR * math.ceil(pairs)
 
     def llr(self, counts: Sequence[int]) -> float:
         """Return the log-likelihood ratio of elo1 to elo0.
@@ -138,8 +189,18 @@ class Sprt(Settings):
         elif llr <= self.lower:
             accepted = "elo0"
         return SprtState(
-            llr=llr, lower=self.lower, upper=self.upper, pairs=sum(counts), accepted=accepted
+            llr=llr,
+            lower=self.lower,
+            upper=self.upper,
+            pairs=sum(counts),
+            expected_games=self.expected_games,
+            accepted=accepted,
         )
+
+
+def default_games(sprt: Sprt | None) -> int:
+    """Return how many games a match has where nobody says it."""
+    return _WITHOUT_TEST if sprt is None else sprt.games_for()
 
 
 def _counts(counts: Sequence[int]) -> list[int]:

@@ -41,7 +41,8 @@ class SelfPlayConfig(Settings):
             search's default has self-play's: 800 simulations, ``dirichlet_fraction`` 0.25,
             ``temperature`` 1. With ``algorithm="gumbel"`` these two stay at 0, as the Gumbel noise
             explores and draws the move, and the policy target is ``improved_policy``. Its budget is
-            in simulations, ``deterministic`` is refused, its ``seed`` is not read.
+            in simulations, ``deterministic`` is refused (see ``seed`` below), its own ``seed`` is
+            not read.
         noise (bool, default True): at the root of full searches; False sets the search's
             ``dirichlet_fraction`` to 0 and its ``gumbel_noise`` to False.
         concurrent_games (int in [1, 65535] or None, default None): games at once, whose searches
@@ -70,19 +71,24 @@ class SelfPlayConfig(Settings):
             draw of the move does; 0 = none [KataGo: 2]; of ``algorithm="puct"`` alone.
         record_surprise (bool, default False): whether records say how much their policy target
             surprised the network, so that a ``Dataset`` can draw by that [KataGo, policy surprise
-            weighting]. Such data are of format 2.
+            weighting]. Such data are of format 4.
         minimum_target_visits (int >= 0, default 16): a full search whose policy target has fewer
             visits, since a draw was proven, teaches all moves that draw in equal parts. A full
             search without a proof that gave most of its visits to moves known to lose, and fewer
             than this to the others, teaches the value alone. At most the search's simulations
             count; not of ``algorithm="gumbel"``.
         max_plies (int in [1, 65535] or None, default None): a game that has so many plies and no
-            end is a draw, recorded as such and counted in the report's ``cut_short``; None =
-            65,535, since records count no further. Of a user's game it must be below
-            ``max_game_length`` by what a search looks ahead, which is an error beyond that.
+            end is cut short: it is recorded without a result, its positions teach the policy and
+            not the value, and the report's ``cut_short`` counts it. None = 65,535, since records
+            count no further. A game that ends at its ``max_game_length`` has the result of its
+            rules. Of a user's game ``max_plies`` must be below that by what a search looks ahead,
+            which is an error beyond it.
         opening_random_moves (int in [0, 65534], default 0): a game begins with a number of random
             moves, drawn from 0 to this; below ``max_plies``.
-        seed (int in [0, 2**64 - 1], default 0): the only source of randomness.
+        seed (int in [0, 2**64 - 1], default 0): the only source of random numbers. The same seed
+            gives the same games only with ``search.threads=1`` and evaluation on the CPU, in a
+            new directory. With several threads, or a device, the order in which leaves are
+            evaluated depends on timing, and so do the games; ``deterministic`` does not help.
 
     Example:
         >>> from pyengine import SearchConfig, SelfPlayConfig

@@ -19,7 +19,7 @@ class SelfPlayReport:
         first_wins: games that the first player won.
         draws: games that nobody won.
         resigned: games that ended by resignation.
-        cut_short: games that ``max_plies`` ended; they count as draws, too.
+        cut_short: games that ``max_plies`` ended without a result; they count as draws, too.
         open_games: begun and not over.
         simulations: of searches that have ended.
         evaluations: rows evaluated, without padding and cache hits.

@@ -28,7 +28,8 @@ __all__ = [
     "with_defaults",
 ]
 
-FORMAT = 1
+#: 2: the optimiser has a group of parameters that decay, and one of those that do not.
+FORMAT = 2
 
 _WITHOUT = "without it the training goes on from the checkpoint before"
 

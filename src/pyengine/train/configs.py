@@ -145,8 +145,9 @@ class OptimiserConfig(Section):
     Attributes:
         kind ("sgd" or "adamw", default "sgd"): the optimiser.
         momentum (float in [0, 1), default 0.9): of ``"sgd"`` [AlphaGo Zero].
-        weight_decay (float >= 0, default 1e-4): with ``"sgd"`` the c of c‖θ‖² [AlphaGo Zero]; with
-            ``"adamw"`` decoupled.
+        weight_decay (float >= 0, default 1e-4): of the weights of convolutions and linear layers:
+            biases and the scales of normalisation do not decay. With ``"sgd"`` the c of c‖θ‖²
+            [AlphaGo Zero]; with ``"adamw"`` decoupled.
         clip_norm (float > 0 or None, default None): most norm of the gradient; None = no limit.
         schedule ("alphago_zero", "alphago_zero_supervised", "cosine", "constant" or "steps",
             default "alphago_zero"): the learning rate by steps. The first two are the published

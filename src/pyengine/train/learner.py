@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -42,6 +42,7 @@ _LEARNT = (
     "value",
     "root_value",
     "full",
+    "decided",
     "reply",
     "replied",
     "short_values",
@@ -57,7 +58,7 @@ _AUXILIARY = ("reply", "short_value", "ownership", "score")
 
 @dataclass(frozen=True, kw_only=True)
 class StepReport:
-    """Means over the steps since the last report.
+    """Means over the steps since the last report, or since the Learner was made.
 
     Attributes:
         step: steps done since the beginning of the training.
@@ -85,6 +86,15 @@ class StepReport:
 
 
 OnProgress = Callable[[StepReport], object]
+
+
+@dataclass
+class _Unreported:
+    """The steps since the last report: sums of the losses of :data:`_SUMMED`, and their time."""
+
+    sums: torch.Tensor = field(default_factory=lambda: torch.zeros(len(_SUMMED)))
+    steps: int = 0
+    seconds: float = 0.0
 
 
 class Learner:
@@ -133,6 +143,7 @@ class Learner:
         self._on_progress = on_progress
         self._shape: Shape | None = None  # of the data's positions
         self._seen: Features | None = None  # planes of the last step
+        self._unreported = _Unreported()
         if config.learner.threads is not None:
             torch.set_num_threads(config.learner.threads)
         self.set_data(data, weights)
@@ -241,25 +252,20 @@ class Learner:
         check_callback("stop", stop)
         check_flag("save", save)
         self._wrapped.train()
-        sums, since, begun = torch.zeros(len(_SUMMED)), 0, time.perf_counter()
         wanted = self.step + steps
         with deferred_interrupt() as interrupted:
             while self.step < wanted:
                 stopping = interrupted.is_set() or (stop is not None and stop())
                 if self.ranks.any(stopping):
                     break
-                sums += self._one_step()
-                since += 1
+                self._timed_step()
                 if self.step % self.config.learner.log_steps == 0:
-                    now = time.perf_counter()
-                    go_on = self._report(sums / since, since / max(now - begun, 1e-9))
-                    self.seconds += now - begun
-                    sums, since, begun = torch.zeros(len(_SUMMED)), 0, now
+                    go_on = self._report(self._unreported)
+                    self._unreported = _Unreported()
                     if self.ranks.any(go_on is False):
                         break
                 if self.step % self.config.learner.checkpoint_steps == 0:
                     self.save()
-            self.seconds += time.perf_counter() - begun
             if (save or interrupted.is_set()) and self.step != self._saved:
                 self.save()
         if interrupted.is_set():
@@ -354,6 +360,15 @@ class Learner:
             if name in arrays
         }
 
+    def _timed_step(self) -> None:
+        """Do a step, and keep what the next report says of it."""
+        begun = time.perf_counter()
+        self._unreported.sums += self._one_step()
+        seconds = time.perf_counter() - begun
+        self._unreported.seconds += seconds
+        self._unreported.steps += 1
+        self.seconds += seconds
+
     def _one_step(self) -> torch.Tensor:
         """Do a step; return the losses of :data:`_SUMMED`."""
         rate = learning_rate(self.config.optimiser, self.step)
@@ -433,15 +448,18 @@ class Learner:
         newest = checkpoint.checkpoints(self.directory)
         return f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet"
 
-    def _report(self, means: torch.Tensor, steps_per_second: float) -> object:
-        found: dict[str, float | None] = dict(zip(_SUMMED, map(float, means), strict=True))
+    def _report(self, done: _Unreported) -> object:
+        means = map(float, done.sums / done.steps)
+        found: dict[str, float | None] = dict(zip(_SUMMED, means, strict=True))
         for name in _AUXILIARY:
             if getattr(self.config.loss, f"{name}_weight") == 0:
                 found[name] = None
         report = StepReport(
             step=self.step,
             rate=learning_rate(self.config.optimiser, self.step - 1),
-            positions_per_second=steps_per_second * self.config.learner.batch_size,
+            positions_per_second=done.steps
+            * self.config.learner.batch_size
+            / max(done.seconds, 1e-9),
             **found,  # type: ignore[arg-type]
         )
         if self._log is not None:

@@ -12,8 +12,15 @@ from torch.nn import functional  # noqa: TID253
 
 from pyengine.train.configs import LossConfig
 
-__all__ = ["SCORE_DELTA", "Losses", "losses", "losses_together", "regularisation", "value_target"]
-
+__all__ = [
+    "SCORE_DELTA",
+    "Losses",
+    "losses",
+    "losses_together",
+    "outcome_target",
+    "regularisation",
+    "value_target",
+]
 
 #: Points off beyond which a score's loss grows linearly, not squared [KataGo, its training code;
 #: Wu 2019 has 10].
@@ -26,7 +33,7 @@ class Losses:
 
     total: Tensor  #: what is minimised, without the weight decay
     policy: Tensor  #: cross entropy to the visits, in nats, over positions with a target
-    value: Tensor  #: mean squared error in [0, 4], or cross entropy in nats
+    value: Tensor  #: mean squared error in [0, 4], or cross entropy in nats, of decided games
     divergence: Tensor  #: policy less the targets' own entropy: 0 is perfect
     reply: Tensor  #: cross entropy to the opponent's replies, in nats; 0 where none is learnt
     short_value: Tensor  #: mean squared error of the values of some plies on, likewise
@@ -42,10 +49,10 @@ def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
             perhaps what auxiliary heads say: ``reply`` [N,A] logits, ``short_values`` [N,K],
             ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
         batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; where there are:
-            ``root_value`` [N], and ``full`` [N], 0 for a position without a policy target; for
-            auxiliary heads ``reply`` [N,A], ``replied`` [N], ``short_values`` [N,K],
-            ``ownership`` [N,H,W] in [-1, 1], ``score`` [N] in points and ``ended`` [N], 0 where
-            these two are no targets.
+            ``root_value`` [N], ``full`` [N], 0 for a position without a policy target, and
+            ``decided`` [N], 0 for one without a value target; for auxiliary heads ``reply`` [N,A],
+            ``replied`` [N], ``short_values`` [N,K], ``ownership`` [N,H,W] in [-1, 1], ``score`` [N]
+            in points and ``ended`` [N], 0 where these two are no targets.
         config: weights.
 
     """
@@ -71,12 +78,13 @@ class _Means:
 
     cross: Tensor
     entropy: Tensor
-    evaluated: Tensor  # of the value, over all
+    evaluated: Tensor  # of the value
     reply: Tensor
     short: Tensor  # over all
     ownership: Tensor
     score: Tensor
     taught: Tensor  # how many have a policy target
+    decided: Tensor  # how many a value target
     replied: Tensor  # how many a reply
     ended: Tensor  # and how many a last board
     rows: Tensor
@@ -87,11 +95,7 @@ def _means(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
     policy = batch["policy"]
     cross, taught, shares = _cross_entropy(logits, policy, batch.get("full"))
     entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()
-    target = value_target(batch, config)
-    if value.shape[1] == 3:
-        evaluated = -(outcome_shares(target) * functional.log_softmax(value, dim=1)).sum(1).mean()
-    else:
-        evaluated = functional.mse_loss(value[:, 0], target)
+    evaluated, decided = _value(value, batch, config)
     said: Mapping[str, Tensor] = others[0] if others else {}
     nothing = logits.new_zeros(())
     reply = replied = short = ownership = score = ended = nothing
@@ -115,10 +119,22 @@ def _means(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
         ownership=ownership,
         score=score,
         taught=taught,
+        decided=decided,
         replied=replied,
         ended=ended,
         rows=logits.new_tensor(len(logits)),
     )
+
+
+def _value(said: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> tuple[Tensor, Tensor]:
+    """Return the mean loss of the value over the rows whose games were decided, and how many."""
+    if said.shape[1] == 3:
+        target = outcome_target(batch, said, config)
+        rows = -(target * functional.log_softmax(said, dim=1)).sum(1)
+    else:
+        rows = (said[:, 0] - value_target(batch, config)).square()
+    counts = batch.get("decided")
+    return _mean_of(rows, rows.new_ones(len(rows)) if counts is None else counts)
 
 
 def _ownership(said: Tensor, owned: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
@@ -162,7 +178,7 @@ def _mean(parts: Sequence[_Means], name: str, counted: str) -> Tensor:
 
 def _losses(parts: Sequence[_Means], config: LossConfig) -> Losses:
     cross, entropy = _mean(parts, "cross", "taught"), _mean(parts, "entropy", "taught")
-    evaluated = _mean(parts, "evaluated", "rows")
+    evaluated = _mean(parts, "evaluated", "decided")
     reply, short = _mean(parts, "reply", "replied"), _mean(parts, "short", "rows")
     ownership, score = _mean(parts, "ownership", "ended"), _mean(parts, "score", "ended")
     total = cross + config.value_weight * evaluated
@@ -191,21 +207,52 @@ def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:
     mix = config.root_value_mix
     if mix == 0 or "root_value" not in batch:
         return batch["value"]
-    # A network's values, and so a search's, may lie outside; an outcome cannot.
-    return (1 - mix) * batch["value"] + mix * batch["root_value"].clamp(-1, 1)
+    return (1 - mix) * batch["value"] + mix * _root_value(batch)
+
+
+def outcome_target(batch: Mapping[str, Tensor], logits: Tensor, config: LossConfig) -> Tensor:
+    """Return [N,3] shares of win, draw and loss: z, mixed with the search's root value.
+
+    A root value is a mean and says nothing of draws. Its shares have that mean and the network's
+    own chance of a draw, as far as the mean leaves room for it, so that outcomes alone teach how
+    likely a draw is: where games cannot be drawn, that it is impossible.
+
+    Args:
+        batch: see :func:`losses`.
+        logits: [N,3], the network's; no gradient flows back through the shares.
+        config: the mix.
+
+    """
+    outcome = outcome_shares(batch["value"])
+    mix = config.root_value_mix
+    if mix == 0 or "root_value" not in batch:
+        return outcome
+    root = _root_value(batch)
+    own = functional.softmax(logits.detach(), dim=1)[:, 1].to(root.dtype)
+    draw = torch.minimum(own, 1 - root.abs())
+    shares = torch.stack([(1 - draw + root) / 2, draw, (1 - draw - root) / 2], dim=1)
+    return (1 - mix) * outcome + mix * shares
+
+
+def _root_value(batch: Mapping[str, Tensor]) -> Tensor:
+    """The search's value; a network's values, and so a search's, may lie outside [-1, 1]."""
+    return batch["root_value"].clamp(-1, 1)
 
 
 def outcome_shares(value: Tensor) -> Tensor:
-    """Return [N,3] shares of win, draw and loss with the mean ``value`` [N] in [-1, 1].
+    """Return [N,3] shares of win, draw and loss of outcomes [N] in [-1, 1].
 
-    An outcome is itself: 1, 0 or -1. Between them the draw takes what is left, so that the search,
-    which uses the mean alone, sees the value.
+    1, 0 and -1 are a win, a draw and a loss. Of a result between them, which a user's game may
+    have, the draw takes what is left, so that the search, which uses the mean alone, sees it.
     """
     win, loss = value.clamp(min=0), (-value).clamp(min=0)
     return torch.stack([win, 1 - win - loss, loss], dim=1)
 
 
 def regularisation(network: nn.Module, c: float) -> Tensor:
-    """Return ``c‖θ‖²`` over all parameters, whose gradient is that of a weight decay of ``2c``."""
-    squares = [parameter.square().sum() for parameter in network.parameters()]
+    """Return ``c‖θ‖²`` over the parameters that decay; its gradient is that of a decay of ``2c``.
+
+    Biases and the scales of normalisation do not decay.
+    """
+    squares = [each.square().sum() for each in network.parameters() if each.ndim > 1]
     return c * torch.stack(squares).sum()

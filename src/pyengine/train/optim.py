@@ -17,14 +17,23 @@ __all__ = ["average_of", "optimiser_of", "set_rate", "with_statistics"]
 
 
 def optimiser_of(network: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
-    """Return an optimiser of all parameters; the rate is set before each step."""
-    parameters = list(network.parameters())
-    if config.kind == "adamw":
-        return torch.optim.AdamW(parameters, lr=0.0, weight_decay=config.weight_decay)
+    """Return an optimiser of all parameters, in two groups; the rate is set before each step.
+
+    The weights of convolutions and linear layers decay. Biases and the scales of normalisation do
+    not: they are one number for each channel, so they do not overfit, and what follows a
+    normalisation does not depend on the size of the weights before it, but does on its scale.
+    """
+    decaying = [each for each in network.parameters() if each.ndim > 1]
+    others = [each for each in network.parameters() if each.ndim <= 1]
     # The gradient of c‖θ‖² is 2cθ; PyTorch's weight decay of w adds wθ.
-    return torch.optim.SGD(
-        parameters, lr=0.0, momentum=config.momentum, weight_decay=2 * config.weight_decay
-    )
+    decay = config.weight_decay if config.kind == "adamw" else 2 * config.weight_decay
+    groups = [
+        {"params": decaying, "weight_decay": decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    if config.kind == "adamw":
+        return torch.optim.AdamW(groups, lr=0.0)
+    return torch.optim.SGD(groups, lr=0.0, momentum=config.momentum)
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:

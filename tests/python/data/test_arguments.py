@@ -57,8 +57,8 @@ def test_no_rows_are_a_batch_of_the_same_arrays(
     ):
         assert {len(values) for values in batch.values()} == {0}
         assert shapes(batch) == shapes(some)
-    assert dataset.__getitems__([]) == []
-    assert Dataset(tmp_path, augment=True).__getitems__([]) == []
+    assert list(dataset.__getitems__([])) == []
+    assert list(Dataset(tmp_path, augment=True).__getitems__([])) == []
 
 
 def test_a_shard_without_positions_is_converted(rng: random.Random, tmp_path: Path) -> None:

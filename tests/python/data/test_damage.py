@@ -20,7 +20,7 @@ HUGE = 10**25
 
 #: Values that no manifest has, by the names on the way to them.
 WRONG: dict[str, tuple[Any, ...]] = {
-    "format": (None, "x", 1.5, True, 0, 2),
+    "format": (None, "x", 1.5, True, 0, 4),
     "layout": (None, [], {}),
     "configuration": (None, 1, []),
     "model_sha256": (None, "x", {}, [1]),
@@ -165,6 +165,8 @@ def test_a_writer_does_not_replace_a_manifest_that_is_a_link_to_itself(tmp_path:
         {"returns": [None, 0]},
         {"resigned": 2},
         {"resignation_off": 1},
+        {"cut_short": 1},
+        {"cut_short": None},
         {"moves": "0 1"},
         {"moves": [0, 1.5]},
         {"moves": [0, -1]},

@@ -236,6 +236,14 @@ def test_sgfmill_reads_the_games_back(game: Any, rng: random.Random, tmp_path: P
         assert record.get_komi() == 6.5
 
 
+def test_a_game_that_was_cut_short_has_no_result_in_sgf(rng: random.Random, tmp_path: Path) -> None:
+    games = [finished(GOMOKU, PLAIN, 0, rng, plies=5, cut_short=True)]
+    (file,) = export_sgf(write(tmp_path / "data", GOMOKU, PLAIN, games))
+    assert "RE[Void]" in file.read_text()
+    with pytest.raises(ConfigError, match="no result"):
+        import_sgf(file, tmp_path / "back", GOMOKU, PLAIN).check_taken(file, GOMOKU)
+
+
 def test_the_games_to_look_at_can_be_chosen(rng: random.Random, tmp_path: Path) -> None:
     pytest.importorskip("sgfmill")
     games = [finished(GOMOKU, PLAIN, number, rng) for number in range(6)]

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import random
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from data_games import PLAIN, TIC, finished, write
 from pyengine.data import Dataset
+from pyengine.data.loader import Row
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +98,49 @@ def test_a_loader_of_a_dataset_that_is_not_augmented_shows_the_rows(dataset: Dat
     plain = Dataset(dataset._sources[0].directory)
     expected = {(int(r["game"]), int(r["ply"])): r["policy"].tobytes() for r in plain}
     assert epoch(loader_of(plain, 0)) == expected
+
+
+def test_a_loader_makes_tensors_of_a_batch_and_touches_no_row(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch")
+    rows, made = [5, 3, 8, 0], Counter()  # type: ignore[var-annotated]
+    plain = Dataset(dataset._sources[0].directory)
+
+    class Counted(Row):
+        def __init__(self, *fields: Any) -> None:
+            super().__init__(*fields)
+            made["rows"] += 1
+
+    monkeypatch.setattr("pyengine.data.loader.Row", Counted)
+    (batch,) = loader_of(torch.utils.data.Subset(plain, rows), 0, batch_size=4, shuffle=False)
+    assert made["rows"] == 1  # the one by whose type the rows are known
+    one_by_one = torch.utils.data.default_collate([dict(plain[row]) for row in rows])
+    assert batch.keys() == one_by_one.keys()
+    for name, values in batch.items():
+        assert values.dtype == one_by_one[name].dtype, name
+        assert values.equal(one_by_one[name]) or name == "network_value"
+
+
+def test_rows_of_several_datasets_are_collated_as_those_of_one(dataset: Dataset) -> None:
+    torch = pytest.importorskip("torch")
+    plain = Dataset(dataset._sources[0].directory)
+    both = torch.utils.data.ConcatDataset([plain, plain])
+    (batch,) = loader_of(both, 0, batch_size=len(both), shuffle=False)
+    whole = plain.rows(np.arange(len(plain)))
+    assert {name: values.tolist() for name, values in batch.items()} == {
+        name: 2 * values.tolist() for name, values in whole.items()
+    }
+
+
+def test_rows_are_a_sequence(dataset: Dataset) -> None:
+    rows = dataset.__getitems__([4, 2, 7])
+    plies = [int(row["ply"]) for row in rows]
+    assert (len(rows), len(plies)) == (3, 3)
+    assert int(rows[-1]["ply"]) == plies[2]
+    assert [int(row["ply"]) for row in rows[1:]] == plies[1:]
+    with pytest.raises(IndexError):
+        rows[3]
 
 
 def test_without_pytorch_rows_in_batches_are_those_one_by_one(

@@ -81,6 +81,7 @@ def test_rows_and_batches_are_dicts_of_arrays(data: Path) -> None:
         "game": ((5,), "int64"),
         "ply": ((5,), "int64"),
         "full": ((5,), "bool"),
+        "decided": ((5,), "bool"),
     }
     row = dataset[-1]
     assert row.keys() == batch.keys()
@@ -321,7 +322,7 @@ def test_a_shard_that_shrinks_after_opening_is_named(data: Path) -> None:
     "change",
     [
         lambda found: {},
-        lambda found: {**found, "format": 2},
+        lambda found: {**found, "format": 4},
         lambda found: {**found, "shards": [{"file": "x"}]},
         lambda found: {**found, "layout": {**found["layout"], "kinds": ["what"]}},
         lambda found: [],

@@ -112,7 +112,7 @@ def test_the_format_changes_with_it_alone(tmp_path: Path, rng: random.Random) ->
     plain = write(tmp_path / "plain", TIC, PLAIN, games)
     path = write(tmp_path / "data", TIC, PLAIN, games, surprise=True)
     before, now = (json.loads((at / "manifest.json").read_text()) for at in (plain, path))
-    assert (before["format"], now["format"]) == (1, 2)
+    assert (before["format"], now["format"]) == (3, 4)
     assert "surprise" not in before["layout"]
     assert now["layout"] == before["layout"] | {"surprise": True}
     assert "surprise" not in Dataset(plain)[0]
@@ -126,11 +126,11 @@ def test_other_formats_are_refused(tmp_path: Path, rng: random.Random) -> None:
     path = write(tmp_path / "data", TIC, PLAIN, some(rng), surprise=True)
     manifest = path / "manifest.json"
     text = manifest.read_text()
-    manifest.write_text(text.replace('"format": 2', '"format": 3'))
-    with pytest.raises(DataError, match="expected format 1 or 2, found 3"):
+    manifest.write_text(text.replace('"format": 4', '"format": 5'))
+    with pytest.raises(DataError, match="expected format 3 or 4, found 5"):
         Dataset(path)
-    manifest.write_text(text.replace('"format": 2', '"format": 1'))
-    with pytest.raises(DataError, match="expected format 2, found 1"):
+    manifest.write_text(text.replace('"format": 4', '"format": 3'))
+    with pytest.raises(DataError, match="expected format 4, found 3"):
         Dataset(path)
     manifest.write_text(text.replace('"surprise": true', '"surprise": 1'))
     with pytest.raises(DataError, match=r"layout\.surprise: expected true or false, found 1"):

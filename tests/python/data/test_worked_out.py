@@ -92,6 +92,16 @@ def test_values_ahead_are_weighted_means_of_the_roots(tmp_path: Path, rng: rando
             np.testing.assert_allclose(values, expected, atol=1e-5)
 
 
+def test_the_values_of_a_game_that_was_cut_short_end_with_its_last_root_value(
+    tmp_path: Path, rng: random.Random
+) -> None:
+    game = finished(TIC, PLAIN, 0, rng, plies=4, cut_short=True, root_value=np.full(4, 0.5))
+    game.root_value[1::2] = -0.5  # of the other player
+    dataset = Dataset(write(tmp_path / "data", TIC, PLAIN, [game]), horizons=(1, 50))
+    found = np.array([dataset[row]["short_values"] for row in range(4)])
+    np.testing.assert_allclose(found, np.repeat(game.root_value[:, None], 2, 1), atol=1e-6)
+
+
 def test_games_of_one_number_are_told_apart(tmp_path: Path, rng: random.Random) -> None:
     games = [finished(TIC, PLAIN, 0, rng), finished(TIC, PLAIN, 0, rng)]
     dataset = Dataset(write(tmp_path / "data", TIC, PLAIN, games), horizons=(50,))

@@ -24,6 +24,7 @@ import pyengine
 from data_games import PLAIN, TIC, finished, unrecorded, write
 from pyengine import ConfigError, DataError, ModelSpec, files
 from pyengine.data import (
+    CUT_SHORT,
     FULL_SEARCH,
     RESIGNATION_OFF,
     RESIGNED,
@@ -93,7 +94,7 @@ def test_the_manifest_says_what_there_is_and_how_it_came_about(
         writer.set_model("bb")
     found = manifest(tmp_path)
     positions = sum(len(game.visits) for game in games)
-    assert (found["format"], found["games"], found["positions"]) == (1, 6, positions)
+    assert (found["format"], found["games"], found["positions"]) == (3, 6, positions)
     assert found["configuration"] == configuration
     assert found["model_sha256"] == ["aa", "bb"]
     assert found["layout"]["game"] == "tic_tac_toe"
@@ -104,6 +105,27 @@ def test_the_manifest_says_what_there_is_and_how_it_came_about(
         assert (len(data), hashlib.sha256(data).hexdigest()) == (shard["bytes"], shard["sha256"])
         assert shard["positions"] <= 20
     Dataset(tmp_path).verify()
+
+
+def test_a_game_that_was_cut_short_is_marked_and_is_no_value_target(
+    rng: random.Random, tmp_path: Path
+) -> None:
+    games = [finished(TIC, PLAIN, 0, rng), finished(TIC, PLAIN, 1, rng, plies=3, cut_short=True)]
+    directory = write(tmp_path, TIC, PLAIN, games)
+    flags = np.load(tmp_path / "shard-000000.npy")["flags"]
+    assert set(flags[-3:]) == {FULL_SEARCH | CUT_SHORT}
+    assert not (flags[:-3] & CUT_SHORT).any()
+    lines = (tmp_path / "shard-000000.games.jsonl").read_text().splitlines()
+    assert [json.loads(line)["cut_short"] for line in lines] == [False, True]
+    rows = next(Dataset(directory).batches(100, shuffle=False))
+    expected = [True] * (len(flags) - 3) + [False] * 3
+    assert rows["decided"].tolist() == expected
+    assert rows["full"].all()
+    (file,) = pyengine.convert(directory, "npz", tmp_path / "npz", on_progress=lambda *_: None)
+    assert np.load(file)["decided"].tolist() == expected
+    for wrong in ({"returns": (1.0, -1.0)}, {"resigned": 0}):
+        with pytest.raises(ConfigError, match="cut_short: expected returns of 0 and nobody"):
+            dataclasses.replace(games[1], **wrong).records(Dataset(directory).layout)
 
 
 def test_a_full_search_that_teaches_the_value_alone_is_kept_for_that(

@@ -84,6 +84,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "moves": ("list", "tuple"),
     "resigned": ("negative",),
     "resignation_off": (),
+    "cut_short": (),
     "lowest": ("None", "negative"),
     "taught": ("None",),
     "bits": (),

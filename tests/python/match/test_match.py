@@ -24,8 +24,10 @@ from pyengine import (
     Openings,
     Sprt,
 )
+from pyengine.match import SprtState
 from pyengine.match.statistics import (
     PAIR_SCORES,
+    default_games,
     elo_of_score,
     score_interval,
     score_of_elo,
@@ -355,6 +357,58 @@ def result_of(counts: Sequence[int], test: Sprt) -> MatchResult:
     )
 
 
+TESTS = [
+    Sprt(elo0=0, elo1=35),
+    Sprt(elo0=0, elo1=100),
+    Sprt(elo0=-50, elo1=0, alpha=0.1, beta=0.05),
+    Sprt(elo0=300, elo1=500),
+]
+
+
+@pytest.mark.parametrize("test", TESTS, ids=repr)
+@pytest.mark.parametrize("draws", [0.0, 0.5])
+def test_nine_tests_of_ten_are_decided_by_their_own_limit(test: Sprt, draws: float) -> None:
+    for elo, accepted in ((test.elo0, "elo0"), (test.elo1, "elo1")):
+        found = [simulated(test, elo, draws, seed) for seed in range(40)]
+        decided = [state for state in found if state.accepted is not None]
+        assert len(decided) >= 33  # of 36 expected: less by 1.6 standard deviations
+        assert sum(state.accepted == accepted for state in decided) >= 0.85 * len(decided)
+        mean = 2 * sum(state.pairs for state in found) / len(found)
+        assert mean < 1.25 * test.expected_games
+
+
+def simulated(test: Sprt, elo: float, draws: float, seed: int) -> SprtState:
+    """Return where a test ends within its limit of games, watched now and then."""
+    score = score_of_elo(elo)
+    draws = min(draws, 2 * min(score, 1 - score))
+    shares = (1 - score - draws / 2, draws, score - draws / 2)
+    pairs = np.random.default_rng(seed).choice(3, p=shares, size=(test.games_for() // 2, 2)).sum(1)
+    counts = np.cumsum(np.eye(5, dtype=int)[pairs], axis=0)
+
+    def ended(pair: int) -> bool:
+        return test.state(counts[pair].tolist()).accepted is not None
+
+    every = max(1, len(pairs) // 40)  # to watch all pairs costs more, and decides no fewer
+    watched = range(every - 1, len(pairs), every)
+    return test.state(counts[next(filter(ended, watched), -1)].tolist())
+
+
+def test_a_test_of_200_games_would_leave_most_candidates_undecided() -> None:
+    """Such a gate decided 12 % of the candidates of +35 Elo."""
+    test = Sprt(elo0=0, elo1=35)
+    assert test.games_for(0.12) == pytest.approx(200, rel=0.05)
+    assert test.games_for(0.5) < test.expected_games < test.games_for() < test.games_for(0.99)
+    drift = (score_of_elo(35) - 0.5) ** 2 / (1 / 8) / 2  # of a pair without draws, at elo0
+    assert test.expected_games == pytest.approx(2 * 0.9 * math.log(19) / drift, rel=0.01)
+
+
+def test_without_a_number_a_match_has_the_games_that_its_test_needs() -> None:
+    test = Sprt(elo0=0, elo1=400)
+    assert play(lowest, highest, games=None, sprt=test, concurrent_games=1).sprt is not None
+    assert default_games(test) == test.games_for()
+    assert default_games(None) == 100
+
+
 def test_ctrl_c_keeps_what_was_finished() -> None:
     calls = iter(range(1000))
 
@@ -531,17 +585,20 @@ def test_a_game_of_max_plies_is_drawn_and_kept(tmp_path: Path) -> None:
     """Games that end before it are counted as they end; the record is of this limit."""
     record = tmp_path / "games.jsonl"
     whole = play(lowest, highest, games=20)
-    cut = play(lowest, highest, games=20, max_plies=12, record=record)
+    cut = play(lowest, highest, games=20, max_plies=10, record=record)
     before = {(one.pair, one.a_plays): one for one in whole.records}
-    short = [one for one in cut.records if len(one.opening + one.moves) < 12]
+    short = [one for one in cut.records if len(one.opening + one.moves) < 10]
     assert 0 < len(short) < 20
     for one in cut.records:
         same = before[one.pair, one.a_plays]
-        assert one.moves == same.moves[: 12 - len(one.opening)]
-        assert one.result == (same.result if one.moves == same.moves else 0)
-    again = play(lowest, highest, games=20, max_plies=12, record=record)
+        assert one.moves == same.moves[: 10 - len(one.opening)]
+        assert one.cut_short == (one.moves != same.moves)
+        assert one.result == (0 if one.cut_short else same.result)
+    assert whole.cut_short == 0 < cut.cut_short
+    assert f"({cut.cut_short} cut short)" in str(cut)
+    again = play(lowest, highest, games=20, max_plies=10, record=record)
     assert again.records == cut.records
-    with pytest.raises(ConfigError, match="max_plies: expected None, found 12"):
+    with pytest.raises(ConfigError, match="max_plies: expected None, found 10"):
         play(lowest, highest, games=20, record=record)
 
 

@@ -26,7 +26,7 @@ NO_STATES = {**all_but("list"), "a state": OVER, "one that is over": [OVER], "ot
 
 @cases(
     [
-        ("games", lambda v: play(games=v), all_but("huge"), "games"),
+        ("games", lambda v: play(games=v), all_but("None", "huge"), "games"),
         ("seed", lambda v: play(seed=v), all_but("huge"), "seed"),
         ("game", lambda v: play(game=v), all_but(), ""),
         ("openings", lambda v: play(openings=v), all_but("None"), "openings"),
@@ -50,6 +50,9 @@ NO_STATES = {**all_but("list"), "a state": OVER, "one that is over": [OVER], "ot
         ("random, state", pyengine.RandomPlayer(), {**all_but(), "over": OVER}, "state"),
         ("random, states", pyengine.RandomPlayer().search_many, NO_STATES, "state"),
         ("elo1", lambda v: pyengine.Sprt(elo1=v), NO_NUMBER, "sprt: elo1"),
+        ("elo1, far", lambda v: pyengine.Sprt(elo1=v), {"far": 1e4, "same": 1e-15}, "sprt: "),
+        ("decided", lambda v: pyengine.Sprt().games_for(v), {**all_but(), "0": 0, "1": 1},
+         "decided: expected a number in"),
         ("alpha", lambda v: pyengine.Sprt(alpha=v), all_but(), "sprt: alpha"),
         ("temperature", lambda v: pyengine.Openings(temperature=v), NO_NUMBER, "temperature"),
         ("max_value", lambda v: pyengine.Openings(evaluator="uniform", max_value=v),

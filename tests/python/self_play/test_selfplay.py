@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine.data import FinishedGame, ShardWriter
+from pyengine.data import CUT_SHORT, FinishedGame, ShardWriter
 from pyengine.self_play import SelfPlayer, SelfPlayInterrupted
 from toy_games import ToyGame, ToyState
 
@@ -184,7 +184,44 @@ def test_a_game_without_end_is_drawn_and_gives_its_seat_to_the_next(tmp_path: Pa
     )
     assert (report.games, report.draws, report.cut_short, report.plies) == (5, 5, 5, 60)
     assert "5 cut short" in str(report)
-    assert set(np.load(tmp_path / "shard-000000.npy")["value"]) == {0.0}
+    rows = np.load(tmp_path / "shard-000000.npy")
+    assert set(rows["value"]) == {0.0}
+    assert (rows["flags"] & CUT_SHORT).all()
+    assert not pyengine.Dataset(tmp_path)[0]["decided"]
+
+
+def test_a_game_that_ends_at_its_greatest_length_has_the_result_of_its_rules(
+    tmp_path: Path,
+) -> None:
+    report = pyengine.selfplay(
+        "go(board_size=3,max_game_length=6)",
+        "uniform",
+        games=8,
+        out=tmp_path,
+        config=small(max_plies=6, resign_threshold=None),
+    )
+    assert (report.games, report.cut_short, report.draws) == (8, 0, 0)
+    data = pyengine.Dataset(tmp_path, full_only=False, final_board=True)
+    assert max(len(line.moves) for piece in data.pieces for line in piece.lines()) == 6
+    batch = next(data.batches(100))
+    assert batch["decided"].all()
+    assert batch["ended"].all()
+    assert (batch["value"] != 0).all()
+
+
+@pytest.mark.parametrize("evaluator", ["connect4", "rollout"])
+def test_one_thread_plays_the_same_games_again(evaluator: str, tmp_path: Path) -> None:
+    def moves(name: str, seed: int) -> list[Any]:
+        config = small(seed=seed, concurrent_games=4, resign_threshold=None)
+        config = config.replace(search=config.search.replace(threads=1))
+        out = tmp_path / name
+        pyengine.selfplay("connect_four", evaluator, games=6, out=out, config=config)
+        pieces = pyengine.Dataset(out, full_only=False).pieces
+        return sorted((line.number, line.moves) for piece in pieces for line in piece.lines())
+
+    first = moves("first", 1)
+    assert moves("again", 1) == first
+    assert moves("other", 2) != first
 
 
 def test_false_from_on_progress_ends_it_with_the_games_that_are_over(tmp_path: Path) -> None:

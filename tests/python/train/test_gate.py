@@ -65,6 +65,8 @@ def test_sprt_may_decide() -> None:
     found = play_gate("rollout", "uniform", [CONNECT_FOUR], config)
     assert found.accepted
     assert found.games < 400
+    assert found.sprt is not None
+    assert found.to_dict()["sprt"]["expected_games"] == found.sprt.expected_games == 68
 
 
 def test_in_latest_mode_the_games_are_for_the_curve() -> None:
@@ -146,6 +148,20 @@ def test_a_sequential_test_of_nothing_is_refused_before_the_run() -> None:
     with pytest.raises(pyengine.ConfigError, match=r"gate\.elo1: expected a number in"):
         GateConfig(method="sprt", elo1=math.inf)
     assert GateConfig(elo0=40.0).method == "score"
+
+
+def test_a_gate_has_the_games_that_its_sequential_test_needs() -> None:
+    test = GateConfig(method="sprt")
+    assert test.sprt is not None
+    assert test.most_games == test.sprt.games_for() == 1054
+    assert (GateConfig().most_games, test.games_of_anchors) == (200, 100)
+    for games in (1, 200, test.sprt.games_for(0.5) - 1):
+        with pytest.raises(pyengine.ConfigError, match=r"games: expected at least 436, .*1054"):
+            GateConfig(method="sprt", games=games)
+    for one in (GateConfig(games=20), GateConfig(mode="latest", method="sprt", games=20)):
+        assert one.most_games == 20
+    with pytest.raises(pyengine.ConfigError, match="one game for method"):
+        play_gate("uniform", "uniform", [TIC_TAC_TOE, CONNECT_FOUR], test)
 
 
 # --- the part -------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,21 @@ def test_steps_of_an_earlier_call_are_saved_with_those_of_this_one(
     assert [path.name for path in tmp_path.glob("checkpoint*")] == ["checkpoint-0000000005.pt"]
 
 
+def test_a_report_is_of_all_steps_since_the_last_however_they_were_asked_for(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    def reports(name: str, calls: Sequence[int]) -> list[dict[str, Any]]:
+        found: list[Any] = []
+        with train.Learner(config_of(), data, tmp_path / name, on_progress=found.append) as learner:
+            for steps in calls:
+                learner.train(steps, save=False)
+        return [{**asdict(each), "positions_per_second": 0} for each in found]
+
+    at_once = reports("whole", [10])
+    assert [each["step"] for each in at_once] == [5, 10]
+    assert reports("parts", [3, 1, 4, 2]) == at_once
+
+
 def test_it_learns(data: SyntheticData, tmp_path: Path) -> None:
     reports: list[train.StepReport] = []
     with train.Learner(config_of(), data, tmp_path, on_progress=reports.append) as learner:
@@ -205,6 +221,17 @@ def test_a_checkpoint_with_a_part_that_is_none_is_named(
     (path,) = tmp_path.glob("*.pt")
     torch.save({**torch.load(path, weights_only=True), name: value}, path)
     with pytest.raises(pyengine.DataError, match=rf"0000000001\.pt is damaged: .*{name}"):
+        train.Learner(config_of(), data, tmp_path, resume=True)
+
+
+def test_a_checkpoint_whose_optimiser_let_all_parameters_decay_is_refused(
+    data: SyntheticData, tmp_path: Path
+) -> None:
+    with train.Learner(config_of(), data, tmp_path) as learner:
+        learner.train(1)
+    (path,) = tmp_path.glob("*.pt")
+    torch.save({**torch.load(path, weights_only=True), "format": 1}, path)
+    with pytest.raises(pyengine.DataError, match="expected a checkpoint of format 2, found 1"):
         train.Learner(config_of(), data, tmp_path, resume=True)
 
 

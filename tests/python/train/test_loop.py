@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,9 @@ from conftest import ROOT
 from pyengine import train
 from pyengine.data import Dataset
 from pyengine.train.json_files import lock, read_lines
+from pyengine.train.loop.child import ProcessChild
 from pyengine.train.loop.parts import run_part
+from pyengine.train.loop.run import _of_gate, _Supervisor
 from pyengine.train.loop.state import RunFolder
 from run_games import play_games
 
@@ -87,8 +90,11 @@ def alive(pid: int) -> bool:
 
 
 def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> None:
-    report = train.train_run(run_of("steps = 40"), tmp_path)
+    shown: list[train.RunProgress] = []
+    report = train.train_run(run_of("steps = 40"), tmp_path, on_progress=shown.append)
     assert report.reason == "steps"
+    assert shown[-1] == report.progress
+    assert not report.progress.finishing
     assert report.progress.step == 40
     assert report.progress.restarts == 0
     assert report.model is not None
@@ -322,6 +328,28 @@ def test_the_command_says_which_limit_a_run_had_reached_before(
     told = " ".join(capsys.readouterr().out.split())
     assert f"the run had reached its limit of {limits.split()[0]} before" in told
     assert option in told
+
+
+def test_the_last_line_of_redirected_progress_is_that_of_the_end(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    from pyengine.cli.train import _progress
+
+    run, folder = run_of("games = 3"), RunFolder(tmp_path)
+    folder.begin(run)
+    progress = _Supervisor(run, folder, None, ProcessChild)._progress()
+    with _progress(run) as show:
+        for games in (0, 1, 2):
+            show(replace(progress, games=games))
+    lines = "".join(capsys.readouterr().err.split("\n")).split("minutes ")[1:]
+    assert [line.split("self-play ")[1][:7] for line in lines] == ["0 games", "2 games"]
+
+
+def test_progress_says_how_many_games_a_test_is_expected_to_take() -> None:
+    told = {"step": 5, "games": 20, "most_games": 1054, "score": 0.55}
+    assert _of_gate(told) == "step 5: 20 of 1054 games, 55%"
+    assert "(SPRT, 526 expected)" in _of_gate(told | {"expected_games": 526})
 
 
 def test_a_part_refuses_settings_that_are_not_those_of_its_folder(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from pyengine.train.graph import folded  # noqa: E402
 from pyengine.train.loss import (  # noqa: E402
     losses,
     outcome_shares,
+    outcome_target,
     regularisation,
     value_target,
 )
@@ -288,11 +289,75 @@ def test_outcomes_become_shares_with_their_value_as_mean() -> None:
     assert (shares[:, 0] - shares[:, 2]).tolist() == value.tolist()
 
 
+@pytest.mark.parametrize("kind", ["sgd", "adamw"])
+def test_weights_decay_and_biases_and_normalisation_do_not(kind: str) -> None:
+    network = network_for(NetworkConfig.convolutional(blocks=1, filters=4), "tic_tac_toe")
+    before = {name: p.detach().clone() for name, p in network.named_parameters()}
+    optimiser = optimiser_of(network, OptimiserConfig(kind=kind, weight_decay=0.1))
+    set_rate(optimiser, 0.5)
+    for parameter in network.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimiser.step()
+    shrunk = {n for n, p in network.named_parameters() if p.abs().sum() < before[n].abs().sum()}
+    weights = {
+        f"{name}.weight"
+        for name, module in network.named_modules()
+        if isinstance(module, torch.nn.Conv2d | torch.nn.Linear)
+    }
+    assert shrunk == weights
+    assert all(torch.equal(p, before[n]) for n, p in network.named_parameters() if n not in weights)
+
+
+@pytest.mark.parametrize("outcomes", [[1.0, -1.0, -1.0, 1.0], [1.0, 0.0, -1.0, 0.0]])
+def test_only_outcomes_move_the_chance_of_a_draw(outcomes: list[float]) -> None:
+    """A root value of 0.3 is no draw of 70 %: the slope of the draw's logit is that of z alone."""
+    config = LossConfig(root_value_mix=0.75)
+    batch = {
+        "value": torch.tensor(outcomes),
+        "root_value": torch.tensor([0.3, -0.2, 0.0, 5.0]),  # what lies outside is clipped
+    }
+    logits = torch.tensor([[0.5, -1.0, 0.0]] * 3 + [[4.0, -9.0, 0.0]], requires_grad=True)
+    target = outcome_target(batch, logits, config)
+    assert not target.requires_grad
+    torch.testing.assert_close(target.sum(1), torch.ones(4))
+    torch.testing.assert_close(target[:, 0] - target[:, 2], value_target(batch, config))
+    (-(target * logits.log_softmax(1)).sum()).backward()
+    assert logits.grad is not None
+    drawn = (batch["value"] == 0).float()
+    own = logits.detach().softmax(1)[:, 1]
+    torch.testing.assert_close(logits.grad[:, 1], 0.25 * (own - drawn), atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("value", ["scalar", "wdl"])
+def test_a_game_that_was_cut_short_teaches_the_policy_and_not_the_value(value: str) -> None:
+    width = 3 if value == "wdl" else 1
+    said = torch.full((3, width), 0.2, requires_grad=True)
+    logits = torch.zeros(3, 4, requires_grad=True)
+    batch = {
+        "policy": torch.eye(4)[:3],
+        "value": torch.tensor([1.0, 0.0, -1.0]),
+        "root_value": torch.tensor([0.5, 0.0, -0.5]),
+        "decided": torch.tensor([True, False, True]),
+    }
+    config = LossConfig(root_value_mix=0.5)
+    found = losses((logits, said), batch, config)
+    found.total.backward()
+    assert said.grad is not None
+    assert logits.grad is not None
+    assert (said.grad[1] == 0).all()
+    assert (logits.grad != 0).any(1).all()
+    others = {name: each[[0, 2]] for name, each in batch.items() if name != "decided"}
+    alone = losses((logits[[0, 2]], said[[0, 2]]), others, config)
+    torch.testing.assert_close(found.value, alone.value)
+    none = losses((logits, said), batch | {"decided": torch.zeros(3)}, config)
+    assert none.value.item() == 0
+
+
 def test_weight_decay_of_sgd_is_the_gradient_of_c_times_the_squares() -> None:
     network = network_for(NetworkConfig(blocks=0, filters=2), "tic_tac_toe")
     before = [p.detach().clone() for p in network.parameters()]
     regularisation(network, 1e-4).backward()
-    expected = [p - 0.1 * p.grad for p in network.parameters()]
+    expected = [p if p.grad is None else p - 0.1 * p.grad for p in network.parameters()]
     for parameter, value in zip(network.parameters(), before, strict=True):
         parameter.grad = torch.zeros_like(value)
     optimiser = optimiser_of(network, OptimiserConfig())

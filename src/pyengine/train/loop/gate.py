@@ -17,9 +17,9 @@ from pyengine.evaluators import Evaluator, as_evaluator
 from pyengine.files import path_of
 from pyengine.games import Game
 from pyengine.integers import integer
-from pyengine.match import MatchInterrupted, MatchResult, Openings, Sprt, match
+from pyengine.match import MatchInterrupted, MatchResult, Openings, match
 from pyengine.match.openings import Book
-from pyengine.match.statistics import elo_of_score, score_interval
+from pyengine.match.statistics import SprtState, elo_of_score, score_interval
 from pyengine.result import SearchResult
 from pyengine.train.loop.run_configs import GateConfig
 
@@ -37,12 +37,14 @@ class GateResult:
         complete: False = interrupted: nothing is decided.
         games: that were finished.
         wins: of the candidate.
-        draws: games that nobody won.
+        draws: games that nobody won, those that ``max_plies`` cut short among them.
         losses: of the candidate.
         score: in [0, 1].
         elo: of the score, with half a point added on both sides so that it is finite.
         elo_low: lower end of the interval of 95 %; None = minus infinity.
         elo_high: upper end; None = infinity.
+        sprt: how far the sequential test came, and how many games are expected of it; None without
+            one.
     """
 
     accepted: bool
@@ -55,6 +57,7 @@ class GateResult:
     elo: float
     elo_low: float | None
     elo_high: float | None
+    sprt: SprtState | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -78,10 +81,11 @@ def play_gate(
     By score, one that passes has played all its games. Its Elo is too high all the same, since it
     was chosen for it: of 200 games an equal passes at 55 % with 7 % probability, and is credited
     some 45 Elo; by a sequential test, which ends early, more. Only "latest" mode chooses nobody.
+    Whom a sequential test has not decided after all games is rejected.
 
     Args:
         candidate, best: evaluators, or what names them.
-        games: they share the matches' games; one match each.
+        games: they share the matches' games; one match each. A sequential test is of one game.
         config: see :class:`GateConfig`.
         seed: of the openings.
         max_plies: of a game, see :func:`~pyengine.match`.
@@ -96,7 +100,7 @@ def play_gate(
     seed = integer("seed", seed, 0)
     start = None if record is None else path_of("record", record)
     evaluators = (as_evaluator(_name(candidate)), as_evaluator(_name(best)))
-    each, rest = divmod(config.games, len(games))
+    each, rest = divmod(config.most_games, len(games))
     counts = [each + (number < rest) for number in range(len(games))]
     results: list[MatchResult] = []
     interrupted = False
@@ -119,11 +123,13 @@ def play_gate(
     return _result(results, counts, config, interrupted)
 
 
-def _check(games: object, config: object, *callbacks: object) -> None:
+def _check(games: object, config: GateConfig, *callbacks: object) -> None:
     named = elements("games", games, "one game or more")
     if not named or not all(isinstance(game, Game) for game in named):
         raise ConfigError(f"games: expected one game or more of load_game(), found {found(games)}")
     check_type("config", config, GateConfig, "a GateConfig")
+    if config.sprt is not None and len(named) > 1:
+        raise ConfigError(f'games: expected one game for method "sprt", got {len(named)}')
     for name, given in zip(("stop", "on_progress"), callbacks, strict=True):
         check_callback(name, given)
 
@@ -194,14 +200,13 @@ def _match(
 ) -> MatchResult:
     """Play one match; what there is of it where it is to stop."""
     plies = config.plies if max_plies is None else min(config.plies, max_plies - 1)
-    sprt = Sprt(elo0=config.elo0, elo1=config.elo1) if config.method == "sprt" else None
     try:
         return match(
             *sides,
             games=games,
             seed=seed,
             openings=Openings(plies=_plies(sides[0].game, plies, seed)),
-            sprt=sprt,
+            sprt=config.sprt,
             max_plies=max_plies,
             record=record,
             names=("candidate", "best"),
@@ -249,10 +254,10 @@ def _result(
     played = wins + draws + losses
     points = wins + draws / 2
     score = points / played if played else math.nan
+    tests = [result.sprt for result in results if result.sprt is not None]
     if config.mode == "latest":
         accepted = True
     elif config.method == "sprt":
-        tests = [result.sprt for result in results if result.sprt is not None]
         accepted = any(test.accepted == "elo1" for test in tests)
     else:
         accepted = points > config.threshold * sum(counts)
@@ -268,6 +273,7 @@ def _result(
         elo=elo_of_score((points + 0.5) / (played + 1)),
         elo_low=low,
         elo_high=high,
+        sprt=tests[-1] if tests else None,
     )
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -130,15 +130,21 @@ def _matches(
 
 def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> GateResult:
     """Play one match of a candidate; of anchors whole, with openings of its own."""
-    config, step = part.run.gate.replace(games=games), candidate.step
+    step = candidate.step
+    changes: dict[str, Any] = {"games": games}
     seed = part.run.run.seed + step
     if kind:
-        config = config.replace(mode="latest", method="score")
+        changes |= {"mode": "latest", "method": "score"}
         seed = int(np.random.SeedSequence((seed, 1)).generate_state(1)[0])
+
+    config = part.run.gate.replace(**changes)
 
     def show(result: MatchResult) -> None:
         score = result.score if result.games else None
-        part.say({"state": "evaluates", "step": step, "games": result.games, "score": score})
+        facts = {"step": step, "games": result.games, "score": score, "most_games": games}
+        if result.sprt is not None:
+            facts["expected_games"] = result.sprt.expected_games
+        part.say({"state": "evaluates", **facts})
 
     # Threads may change from sitting to sitting, and a record is of one setting.
     settings = config.search_config().fingerprint()[:8]
@@ -159,10 +165,10 @@ def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, in
     """Return who plays the candidate, and how many games."""
     config = part.run.gate
     if config.mode == "latest":
-        return _shares(part, candidate, config.games)
+        return _shares(part, candidate, config.most_games)
     if before.step != candidate.step:
-        return [(before, config.games)]
-    return [(_older(part, candidate, candidate.generation - 1), config.games)]
+        return [(before, config.most_games)]
+    return [(_older(part, candidate, candidate.generation - 1), config.most_games)]
 
 
 def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
@@ -229,6 +235,9 @@ def _conclude(
     }
     if met:
         line |= _counts(met)
+        tests = [asdict(each.found.sprt) for each in met if each.found.sprt is not None]
+        if tests:
+            line["sprt"] = tests[0]
         if anchors:
             line["anchors"] = _results(anchors)
         line |= _strength(part, line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -131,7 +131,8 @@ def train_run(
             or what is kept (all of them: ``docs/reference/training.md``).
         directory: of the run.
         resume: go on with the run there; where there is none, begin.
-        on_progress: called four times a second; False stops.
+        on_progress: called four times a second, and once more when all parts have ended; False
+            stops.
         start: starts a part; each is a process here unless told otherwise (see
             :mod:`pyengine.distributed`).
 
@@ -188,6 +189,14 @@ def _forget_statuses(folder: RunFolder) -> None:
             path.unlink(missing_ok=True)
 
 
+def _of_gate(evaluating: Mapping[str, Any]) -> str:
+    """Return what to say of a match of the gate: games, how many are expected, score."""
+    told = f"step {evaluating['step']}: {evaluating['games']} of {evaluating['most_games']} games"
+    if "expected_games" in evaluating:
+        told += f" (SPRT, {evaluating['expected_games']} expected)"
+    return told if evaluating["score"] is None else f"{told}, {evaluating['score']:.0%}"
+
+
 class _Supervisor:
     """Starts the parts, watches them and the limits, ends them."""
 
@@ -225,9 +234,12 @@ class _Supervisor:
                 self._close("interrupted")
             raise
         self._close(reason)
+        progress = replace(self._progress(), finishing=False)
+        if self._on_progress is not None:
+            self._on_progress(progress)
         return RunReport(
             reason=reason,
-            progress=self._progress(),
+            progress=progress,
             folder=self._folder.path,
             ended_before=reason == self._limit_before,
         )
@@ -284,9 +296,7 @@ class _Supervisor:
         produced = [self._folder.produced(name) for name in self._run.game.name]
         gate = str(evaluating.get("state", ""))
         if gate == "evaluates":
-            gate = f"step {evaluating['step']}: {evaluating['games']} games"
-            if evaluating["score"] is not None:
-                gate += f", {evaluating['score']:.0%}"
+            gate = _of_gate(evaluating)
         return RunProgress(
             seconds=self._seconds(),
             games=sum(each.games for each in produced),

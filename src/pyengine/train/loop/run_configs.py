@@ -12,6 +12,7 @@ from pyengine.arguments import check_type
 from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
 from pyengine.games import Game
+from pyengine.match import Sprt
 from pyengine.self_play import SelfPlayConfig
 from pyengine.train.section import (
     MOST_SEED,
@@ -34,6 +35,9 @@ __all__ = [
     "SelfplaySection",
     "WindowConfig",
 ]
+
+_GAMES = 200  # of a gate's match without a test
+_LEAST_DECIDED = 0.5  # share of the candidates whom a test must decide
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,13 +124,17 @@ class GateConfig(Section):
         mode ("gate" or "latest", default "gate"): a candidate becomes the best network when it
             wins the match; or always, and the match measures its rating alone.
         every_steps (int >= 1, default 1000): steps between two candidates [AlphaGo Zero].
-        games (int >= 0, default 200): of a match; AlphaGo Zero: 400. 0, with ``"latest"``: none.
+        games (int >= 0 or None, default None): of a match; AlphaGo Zero: 400. 0, with ``"latest"``:
+            none. None = 200; where ``"sprt"`` judges, as many as decide nine candidates of ten
+            that are ``elo0`` or ``elo1`` stronger (:meth:`Sprt.games_for`; 1,054 by default, of
+            which 526 are expected), and fewer than decide half of them are refused: who is not
+            decided is rejected.
         simulations (int >= 1, default 100): of a move; AlphaGo Zero: 1600.
         method ("score" or "sprt", default "score"): a candidate wins by a score above
             ``threshold``, or by a sequential test of ``elo0`` against ``elo1``.
         threshold (float in [0, 1], default 0.55): of ``"score"``, to be exceeded [AlphaGo Zero].
-        elo0 (float in [-10**4, 10**4], default 0.0): of ``"sprt"``: see :class:`~pyengine.Sprt`.
-        elo1 (float in [-10**4, 10**4], default 35.0): of ``"sprt"``, above ``elo0``. 35 Elo are a
+        elo0 (float in [-4000, 4000], default 0.0): of ``"sprt"``: see :class:`~pyengine.Sprt`.
+        elo1 (float in [-4000, 4000], default 35.0): of ``"sprt"``, above ``elo0``. 35 Elo are a
             score of 55 %.
         against (int >= 1, default 1): generations to the second network that it plays, with
             ``"latest"``, or in anchor games.
@@ -137,7 +145,7 @@ class GateConfig(Section):
         anchor_games (int >= 0 or None, default None): of ``"gate"``: that an accepted network plays
             afterwards for the curve alone, against the network before it and the one ``against``
             generations back: its match overrates it, as it was chosen for that. None = half of
-            ``games``; 0 = none, and the match counts.
+            ``games``, 100 where that is None; 0 = none, and the match counts.
         keep_accepted (int >= 0, default 100): of ``"latest"``: how many accepted networks are kept,
             the newest ones, beside the first and those that are still to play; 0 = all.
         keep_rejected (bool, default False): whether the files of rejected candidates are kept.
@@ -148,12 +156,12 @@ class GateConfig(Section):
 
     mode: str = choice("gate", "gate", "latest")
     every_steps: int = integer(1000, 1)
-    games: int = integer(200, 0)
+    games: int | None = integer(None, 0, none=True)
     simulations: int = integer(100, 1)
     method: str = choice("score", "score", "sprt")
     threshold: float = number(0.55, 0.0, 1.0)
-    elo0: float = number(0.0, -1e4, 1e4)
-    elo1: float = number(35.0, -1e4, 1e4)
+    elo0: float = number(0.0, -4e3, 4e3)
+    elo1: float = number(35.0, -4e3, 4e3)
     against: int = integer(1, 1)
     plies: int = integer(4)
     threads: int = integer(1)
@@ -172,12 +180,41 @@ class GateConfig(Section):
             self.refuse("games", 'an int of at least 1 for mode = "gate"', 0)
         if self.method == "sprt" and self.elo0 >= self.elo1:
             self.refuse("elo1", f"a number above elo0, which is {self.elo0:g}", self.elo1)
+        self._refuse_powerless()
         self.search_config()
+
+    def _refuse_powerless(self) -> None:
+        """Raise ConfigError for a test that few candidates would live to see decided."""
+        test = self.sprt
+        if test is None or self.mode != "gate" or self.games is None:
+            return
+        least = test.games_for(_LEAST_DECIDED)
+        if self.games < least:
+            wanted = (
+                f"at least {least}, by which half of the candidates at elo0 and elo1 are decided "
+                f"({test.games_for()} decide 90 %)"
+            )
+            self.refuse("games", wanted, self.games)
+
+    @property
+    def sprt(self) -> Sprt | None:
+        """The sequential test of ``method="sprt"``."""
+        return Sprt(elo0=self.elo0, elo1=self.elo1) if self.method == "sprt" else None
+
+    @property
+    def most_games(self) -> int:
+        """How many games a match has, unless it is decided before."""
+        if self.games is not None:
+            return self.games
+        test = self.sprt
+        return _GAMES if test is None or self.mode != "gate" else test.games_for()
 
     @property
     def games_of_anchors(self) -> int:
         """How many games an accepted network plays for the curve."""
-        return self.games // 2 if self.anchor_games is None else self.anchor_games
+        if self.anchor_games is not None:
+            return self.anchor_games
+        return (_GAMES if self.games is None else self.games) // 2
 
     @property
     def most_accepted(self) -> int:
