@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING or __package__:
     from . import common
-    from ._peers import batched, environment, leela, openspiel, paths
+    from ._peers import batched, environment, graphs, leela, openspiel, paths
     from .common import Options, Report
 else:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from benchmarks import common
-    from benchmarks._peers import batched, environment, leela, openspiel, paths
+    from benchmarks._peers import batched, environment, graphs, leela, openspiel, paths
     from benchmarks.common import Options, Report
 
 NAME = "peers"
@@ -29,6 +29,7 @@ PEERS: dict[str, Peer] = {
     "mctx": batched.run,
     "leela-zero": leela.run,
     "paths": paths.run,
+    "graphs": graphs.run,
 }
 
 

@@ -261,8 +261,9 @@ py::dict search_by_best(const UserGraph& graph, const py::object& start, const a
   using Nodes = astar::GrowingNodes<double>;
   NumberedGraph problem(graph, limits);
   Nodes nodes(limits);
-  astar::BestFirst<NumberedGraph, astar::HeapQueue<double, double>, Priority, Nodes> search(
-      problem, Priority{problem, query.weight_g, query.weight_h}, nodes, limits, query.reopen());
+  astar::BestFirst<NumberedGraph, astar::RadixQueue<astar::Item<double, double>>, Priority, Nodes>
+      search(problem, Priority{problem, query.weight_g, query.weight_h}, nodes, limits,
+             query.reopen());
   const auto found = search.run(problem.number(start));
   Answer answer = answer_of(found, search.counts(), limits);
   UserPath path(found.cost, found.path.size());

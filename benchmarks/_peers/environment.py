@@ -38,6 +38,7 @@ PACKAGES = {
         "typing_extensions==4.16.0",
     ),
     "paths": ("igraph==1.0.0", "numpy==2.4.6", "rustworkx==0.18.1", "texttable==1.7.0"),
+    "scipy": ("numpy==2.4.6", "scipy==1.17.1"),
     "jax": (
         "absl-py==2.5.1",
         "chex==0.1.92",

@@ -38,6 +38,23 @@ class Evaluator(_core.Evaluator):
         self.spec = spec
         self._bound: _core.BoundEvaluator | None = None
 
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        """Return the class that makes an equal evaluator, and its arguments."""
+        raise TypeError(f"cannot pickle {type(self).__name__}: it does not know how it was made")
+
+    def __reduce__(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        """Pickle and copy by the arguments of the constructor.
+
+        Raises TypeError for a class of the user's, which has to define ``__reduce__``.
+        """
+        made_by, arguments = self._arguments()
+        if type(self) is not made_by:
+            raise TypeError(
+                f"cannot pickle {type(self).__name__}: a subclass of {made_by.__name__} has to "
+                "define __reduce__"
+            )
+        return made_by, arguments
+
     def evaluate(
         self,
         states: Sequence[Any],

@@ -72,6 +72,9 @@ class UniformEvaluator(Evaluator):
     def __init__(self) -> None:
         super().__init__(_core.uniform_evaluator())
 
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        return UniformEvaluator, ()
+
 
 class RolloutEvaluator(Evaluator):
     """Equal priors and the mean result of random playouts.
@@ -105,6 +108,9 @@ class RolloutEvaluator(Evaluator):
         else:
             super().__init__(_core.policy_rollout_evaluator(count, self.policy.native))
 
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        return RolloutEvaluator, (self.rollouts, self.policy)
+
     def __repr__(self) -> str:
         """Show the number of playouts, and who plays them."""
         policy = "" if self.policy is None else f", policy={self.policy!r}"
@@ -135,6 +141,9 @@ class PolicyEvaluator(Evaluator):
         """Raises ModelError for a damaged file."""
         self.policy = _rollout_policy(policy)
         super().__init__(_core.policy_priors_evaluator(self.policy.native))
+
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        return PolicyEvaluator, (self.policy,)
 
     def __repr__(self) -> str:
         """Show whose priors they are."""
@@ -176,6 +185,9 @@ class MixedEvaluator(Evaluator):
         super().__init__(_core.mixed_evaluator(*parts, weight), parts[0].spec)
         self.network, self.rollout = parts
         self.mix = weight
+
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        return MixedEvaluator, (self.network, self.rollout, self.mix)
 
     @property
     def has_final_board(self) -> bool:
@@ -288,6 +300,15 @@ class OnnxEvaluator(Evaluator):
             check_on_gpus(chosen, models)
         found = spec_of_model(model, file, spec)
         super().__init__(_core.onnx_evaluator(models, found), found)
+        self._opened_by = (
+            file.absolute(),
+            found,
+            providers,
+            device_id,
+            max_batch or None,
+            threads or None,
+            devices,
+        )
         self.path = file
         self.written = file.stat().st_mtime_ns
         self._final_board = FinalBoardNetwork(file, found, library, threads)
@@ -297,6 +318,9 @@ class OnnxEvaluator(Evaluator):
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
         for model in models:
             tell_of_graphs(model.provider_text)
+
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        return OnnxEvaluator, self._opened_by
 
     @property
     def has_final_board(self) -> bool:
@@ -353,6 +377,9 @@ class CallbackEvaluator(Evaluator):
         super().__init__(_core.callback_evaluator(fn, given), given)
         self.fn = fn
 
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        return CallbackEvaluator, (self.fn, self.spec)
+
 
 def _refuse_torch_module(fn: Any) -> None:
     """Refuse a module, which takes tensors alone and would fail within the search."""
@@ -388,6 +415,9 @@ class StateEvaluator(Evaluator):
         """Raises ConfigError when ``fn`` cannot be called."""
         super().__init__(_core.state_evaluator(fn))
         self.fn = fn
+
+    def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
+        return StateEvaluator, (self.fn,)
 
 
 def _model_folders() -> list[Path]:

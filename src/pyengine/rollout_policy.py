@@ -97,6 +97,10 @@ class RolloutPolicy:
         self.features = dict(zip(self.FEATURES, own.tolist(), strict=True))
         self._native = _core.RolloutPolicy(self.pattern, self.response, own)
 
+    def __reduce__(self) -> tuple[type[RolloutPolicy], tuple[Any, ...]]:
+        """Pickle and copy by the weights."""
+        return type(self), (self.pattern, self.response, self.features)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RolloutPolicy:
         """Read a file of :meth:`save`.

@@ -22,8 +22,8 @@ _ARRAYS = 3  # of CSR: where a node's edges begin, where they lead, what they co
 class Graph:
     """A directed graph with costs in compressed sparse rows; nodes are 0, 1, ....
 
-    Made by :meth:`from_csr` or :meth:`from_scipy`. The arrays are used as they are, without a copy:
-    they must not change while the graph is used.
+    Made by :meth:`from_csr` or :meth:`from_scipy`. Arrays of the dtypes named there are used
+    without a copy: they must not change while the graph is used. A graph pickles, with its arrays.
     """
 
     def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
@@ -34,6 +34,7 @@ class Graph:
                 "arrays: expected those of Graph.from_csr() or Graph.from_scipy(), "
                 f"found {in_one_line(arrays)}"
             )
+        self._arrays = arrays
         self._nodes = len(arrays[0]) - 1
         self._h = h
         self._edges = len(arrays[1])
@@ -43,6 +44,15 @@ class Graph:
         """Return how many nodes and edges there are."""
         return f"Graph({self._nodes:,} nodes, {self._edges:,} edges)"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the native graph, which is made of the arrays."""
+        return {**vars(self), "_graph": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled graph."""
+        vars(self).update(state)
+        self._graph = _core.PathGraph(*self._arrays)
+
     @classmethod
     def from_csr(
         cls, indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike, h: ArrayLike | None = None
@@ -50,9 +60,11 @@ class Graph:
         """Return the graph whose node ``u`` has edges ``indptr[u]`` to ``indptr[u + 1] - 1``.
 
         Args:
-            indptr: ``int32`` or ``int64`` ``[nodes + 1]``, from 0 on, never falling.
-            indices: of the same dtype, ``[edges]``: where an edge leads.
-            weights: ``float32`` or ``float64`` ``[edges]``: its cost, finite and at least 0.
+            indptr: ``[nodes + 1]``, from 0 on, never falling.
+            indices: ``[edges]``: where an edge leads. Both ``int32`` or both ``int64``; other
+                integers and mixed ones are copied to ``int64``.
+            weights: ``float32`` or ``float64`` ``[edges]``: its cost, finite and at least 0; whole
+                numbers and bools are copied to ``float64``.
             h: ``float64[nodes]``: estimated costs to the nearest goal, at least 0; infinity where
                 no goal can be reached. None: 0 everywhere.
 
@@ -66,35 +78,37 @@ class Graph:
             >>> pyengine.astar(graph, 0, 2).path
             [0, 1, 2]
         """
-        rows = _vector("indptr", indptr, (np.int32, np.int64))
-        columns = _vector("indices", _typed(indices, rows.dtype), (np.int32, np.int64))
-        costs = _vector("weights", _typed(weights, np.float64), (np.float32, np.float64))
-        if rows.dtype != columns.dtype:
-            raise ConfigError(
-                f"indices: expected the dtype of indptr, {rows.dtype}, found {columns.dtype}"
-            )
+        rows = _vector("indptr", indptr, "iu", "integers")
+        columns = _vector("indices", _typed(indices, rows.dtype), "iu", "integers")
+        costs = _vector("weights", _typed(weights, np.float64), "fiub", "numbers")
+        if rows.dtype != columns.dtype or rows.dtype not in (np.int32, np.int64):
+            rows, columns = rows.astype(np.int64), columns.astype(np.int64)
+        if costs.dtype not in (np.float32, np.float64):
+            costs = costs.astype(np.float64)
         if len(rows) == 0:
             raise ConfigError("indptr: expected one entry more than nodes, found none")
         return cls((rows, columns, costs), None if h is None else estimates(h, (len(rows) - 1,)))
 
     @classmethod
     def from_scipy(cls, matrix: Any, h: ArrayLike | None = None) -> Graph:
-        """Return the graph of a SciPy matrix or array in CSR form: row to column, entry = cost.
+        """Return the graph of a SciPy matrix or array: an entry is the cost from row to column.
+
+        A CSR matrix is used without a copy; SciPy converts other forms, and adds up the entries of
+        a COO matrix that have the same row and column. A stored 0 is an edge.
 
         Raises:
-            ConfigError: another form, or one that is not square; see :meth:`from_csr`.
+            ConfigError: no SciPy matrix, or one that is not square; see :meth:`from_csr`.
 
         Example:
             >>> import pyengine
             >>> from scipy.sparse import csr_array  # doctest: +SKIP
             >>> pyengine.Graph.from_scipy(csr_array([[0.0, 2.0], [0.0, 0.0]]))  # doctest: +SKIP
         """
-        if getattr(matrix, "format", None) != "csr":
-            raise ConfigError(
-                f"matrix: expected a SciPy matrix in CSR form, found {in_one_line(matrix)}"
-            )
-        if matrix.shape[0] != matrix.shape[1]:
-            raise ConfigError(f"matrix: expected as many rows as columns, found {matrix.shape}")
+        if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
+            raise ConfigError(f"matrix: expected a SciPy sparse matrix, got {in_one_line(matrix)}")
+        if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ConfigError(f"matrix: expected as many rows as columns, got shape {matrix.shape}")
+        matrix = matrix.tocsr()
         return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
 
     def _search(self, question: Question) -> dict[str, Any]:
@@ -112,15 +126,17 @@ def _typed(values: Any, dtype: DTypeLike) -> Any:
     return np.empty(0, dtype) if isinstance(values, (list, tuple)) and not values else values
 
 
-def _vector(name: str, values: Any, dtypes: tuple[type[np.generic], ...]) -> NDArray[Any]:
+def _vector(name: str, values: Any, kinds: str, expected: str) -> NDArray[Any]:
     array = np.asarray(values)
-    names = " or ".join(np.dtype(dtype).name for dtype in dtypes)
-    if array.ndim != 1 or array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
+    if array.ndim != 1 or array.dtype.kind not in kinds:
         raise ConfigError(
-            f"{name}: expected {names} of one dimension, found {array.dtype} of shape {array.shape}"
+            f"{name}: expected {expected} of one dimension, "
+            f"got {array.dtype} of shape {array.shape}"
         )
+    if not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
     if not array.flags.c_contiguous or not array.flags.aligned:
-        raise ConfigError(f"{name}: expected a contiguous array, found strides {array.strides}")
+        raise ConfigError(f"{name}: expected a contiguous array, got strides {array.strides}")
     return array
 
 

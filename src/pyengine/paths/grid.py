@@ -57,7 +57,17 @@ class Grid:
             raise ConfigError(
                 f"corner_cutting: expected a bool, found {in_one_line(corner_cutting)}"
             )
-        self._grid = _core.PathGrid(self._free, int(connectivity), bool(corner_cutting))
+        self._moves = int(connectivity), bool(corner_cutting)
+        self._grid = _core.PathGrid(self._free, *self._moves)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the native grid, which is made of the cells."""
+        return {**vars(self), "_grid": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled grid."""
+        vars(self).update(state)
+        self._grid = _core.PathGrid(self._free, *self._moves)
 
     def __repr__(self) -> str:
         """Return the size and how many cells are passable."""

@@ -37,6 +37,15 @@ class SlidingPuzzle:
         self._sides = sides
         self._puzzle = _core.PathPuzzle(*sides)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the native puzzle, which is made of the sides."""
+        return {**vars(self), "_puzzle": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled puzzle."""
+        vars(self).update(state)
+        self._puzzle = _core.PathPuzzle(*self._sides)
+
     def __repr__(self) -> str:
         """Return the size."""
         rows, columns = self._sides

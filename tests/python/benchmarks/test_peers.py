@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pyengine
@@ -28,7 +29,7 @@ def part(name: str) -> Any:
 
 
 batched, environment, gtp, leela = map(part, ("batched", "environment", "gtp", "leela"))
-openspiel, pairs, worker = map(part, ("openspiel", "pairs", "worker"))
+graphs, openspiel, pairs, worker = map(part, ("graphs", "openspiel", "pairs", "worker"))
 
 #: A search of Leela Zero, shortened.
 SEARCHED = """NN eval=0.358002
@@ -50,7 +51,7 @@ def bot(tmp_path: Path, body: str) -> Any:
 
 def test_a_quick_run_without_peers_names_them_and_fetches_nothing() -> None:
     notes = quick("peers")["notes"]
-    for name in ("openspiel", "jax"):
+    for name in ("openspiel", "jax", "scipy"):
         assert any(note.startswith(f"missing: {name}: not installed") for note in notes)
 
 
@@ -210,6 +211,26 @@ def test_a_build_that_is_not_there_is_not_made_in_a_quick_run(tmp_path: Path) ->
     peer = environment.Environment("openspiel", tmp_path)
     with pytest.raises(environment.PeerError, match="not built"):
         openspiel.build(peer, install=False)
+
+
+# Shortest paths
+
+
+@pytest.mark.parametrize("kind", ["random", "lattice"])
+def test_scipy_searches_the_same_graph(tmp_path: Path, kind: str) -> None:
+    pytest.importorskip("scipy.sparse.csgraph", reason="SciPy is not installed (extra: test)")
+    arrays = graphs.GRAPHS[kind](400)
+    file = tmp_path / "graph.npz"
+    np.savez(file, **arrays)
+    program = Path(graphs.__file__).with_name("graphs_worker.py")
+    with worker.Worker([sys.executable, "-P", str(program)]) as peer:
+        row = graphs.compare(peer, file, arrays, common.Options(quick=True))
+    assert row["ratio"] > 0
+
+
+def test_a_large_grid_is_searched_with_and_without_estimates() -> None:
+    row = graphs.compare_estimates(30, 0.2, 1.0, common.Options(quick=True))
+    assert row["pairs"] == 2
 
 
 # mctx and pgx

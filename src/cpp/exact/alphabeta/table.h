@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/prefetch.h"
 #include "base/types.h"
 #include "base/wide.h"
 #include "games/common/hashing.h"
@@ -40,11 +41,7 @@ class Table {
   /// `nodes`: what the search below has cost.
   void store(std::uint64_t key, const Found& found, std::uint64_t nodes) noexcept;
   /// Brings the bucket of a key near.
-  void prefetch(std::uint64_t key) const noexcept {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(&bucket(key));
-#endif
-  }
+  void prefetch(std::uint64_t key) const noexcept { pyengine::prefetch(&bucket(key)); }
 
   /// This search has stored `stores` times more: makes room where what is in use has become too
   /// small for it. One thread calls it, while others may search. `look` is called about every

@@ -29,12 +29,32 @@ concept Problem = requires(P problem, NodeId node, void (*visit)(NodeId, typenam
   problem.expand(node, visit);
 };
 
+/// A problem in memory that is worth fetching early.
+template <class P, class Queue>
+concept Foreseen = requires(P problem, const Queue open, NodeId node, void (*visit)(NodeId)) {
+  open.ahead();
+  /// What tells where the edges of a node are; then the edges.
+  problem.prefetch(node);
+  problem.prefetch_edges(node);
+  /// Names the successors without the costs.
+  problem.each_successor(node, visit);
+};
+
 /// f = g + h in the problem's own units, exact for integers.
 template <class P>
 struct PlainPriority {
   using Key = typename P::Cost;
   P& problem;
   Key operator()(typename P::Cost g, NodeId node) const { return g + problem.h(node); }
+};
+
+/// f = g: Dijkstra's algorithm. Throws ConfigError where a sum of finite costs is beyond a double.
+template <class P>
+struct CostPriority {
+  using Key = typename P::Cost;
+  Key operator()(typename P::Cost g, NodeId /*node*/) const {
+    return weighted_sum(1.0, static_cast<double>(g), 0.0, 0.0);
+  }
 };
 
 /// f = weight_g g + weight_h h.
@@ -85,6 +105,7 @@ class BestFirst {
         if (!record.is(Status::open) || record.g != entry.g) continue;  // a cheaper path came
         if (entry.goal) return found(entry.node, entry.g);
         record.status = static_cast<unsigned>(Status::closed);
+        bring_near(entry.node);
         expand(entry.node, entry.g);
       }
       return {};
@@ -94,6 +115,19 @@ class BestFirst {
   }
 
  private:
+  /// What the expansion of the node reads, and what comes after it.
+  void bring_near(NodeId node) {
+    if constexpr (Foreseen<P, Queue>) {
+      const auto ahead = open_.ahead();
+      for (const auto& item : ahead) {
+        nodes_.prefetch(item.node);
+        problem_.prefetch(item.node);
+      }
+      if (!ahead.empty()) problem_.prefetch_edges(ahead.front().node);
+      problem_.each_successor(node, [&](NodeId child) { nodes_.prefetch(child); });
+    }
+  }
+
   void expand(NodeId node, Cost g) {
     ++counts_.expanded;
     limits_.tick(counts_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,8 +68,14 @@ Answer search_weighted(P& problem, NodeId start, const Query& query, Limits& lim
     detail::take(answer, search.run(), search.counts(), problem, limits);
     return answer;
   }
-  using Queue = HeapQueue<double, typename P::Cost>;
-  return best_first<Queue>(problem, priority, start, query, limits);
+  using Cost = typename P::Cost;
+  if constexpr (std::is_floating_point_v<Cost>) {
+    if (query.weight_h == 0.0) {
+      return best_first<RadixQueue<CostItem<Cost>>>(problem, CostPriority<P>{}, start, query,
+                                                    limits);
+    }
+  }
+  return best_first<RadixQueue<Item<double, Cost>>>(problem, priority, start, query, limits);
 }
 
 namespace detail {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/prefetch.h"
 #include "exact/astar/dense_search.h"
 #include "exact/astar/guarantee.h"
 
@@ -30,16 +31,32 @@ class GraphProblem {
 
   template <class Visit>
   void expand(NodeId node, Visit&& visit) const {
+    each_edge(node,
+              [&](NodeId to, std::size_t k) { visit(to, static_cast<double>(graph_.weights[k])); });
+  }
+  template <class Visit>
+  void each_successor(NodeId node, Visit&& visit) const {
+    each_edge(node, [&](NodeId to, std::size_t /*k*/) { visit(to); });
+  }
+  void prefetch(NodeId node) const noexcept { pyengine::prefetch(graph_.indptr.data() + node); }
+  void prefetch_edges(NodeId node) const noexcept {
+    const auto first = static_cast<std::size_t>(graph_.indptr[node]);
+    pyengine::prefetch(graph_.indices.data() + first);
+    pyengine::prefetch(graph_.weights.data() + first);
+  }
+
+ private:
+  template <class Visit>
+  void each_edge(NodeId node, Visit&& visit) const {
     const auto end = static_cast<std::size_t>(graph_.indptr[node + 1]);
     if (end > graph_.indices.size()) throw_changed();
     for (auto k = static_cast<std::size_t>(graph_.indptr[node]); k < end; ++k) {
       const auto to = static_cast<std::uint64_t>(graph_.indices[k]);
       if (to >= graph_.nodes()) throw_changed();
-      visit(static_cast<NodeId>(to), static_cast<double>(graph_.weights[k]));
+      visit(static_cast<NodeId>(to), k);
     }
   }
 
- private:
   GraphView<Index, Weight> graph_;
   Estimates h_;
   const GoalSet& goals_;
@@ -101,7 +118,9 @@ Answer search_graph(const AnyGraph& graph, Estimates h, NodeId start, const Goal
   return std::visit(
       [&]<class Index, class Weight>(const GraphView<Index, Weight>& view) {
         GraphProblem<Index, Weight> problem(view, h, goals);
-        Answer answer = search_weighted(problem, start, query, limits);
+        Query order = query;
+        if (h.empty() && query.weight_g > 0.0) order.weight_h = 0.0;  // the same order
+        Answer answer = search_weighted(problem, start, order, limits);
         if (h.empty()) {
           guarantee(answer, query, 0.0);
         } else {

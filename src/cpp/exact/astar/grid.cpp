@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "exact/astar/bucket_queue.h"
 #include "exact/astar/dense_search.h"
 #include "exact/astar/grid_problem.h"
 #include "exact/astar/guarantee.h"
@@ -26,7 +27,7 @@ Answer search(GridProblem<kNeighbours>& problem, const GridQuery& query, NodeId 
   if constexpr (kNeighbours == 4) {
     return best_first<BucketQueue>(problem, priority, start, query.query, limits);
   } else {
-    return best_first<HeapQueue<Cost, Cost>>(problem, priority, start, query.query, limits);
+    return best_first<RadixQueue<Item<Cost, Cost>>>(problem, priority, start, query.query, limits);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "exact/astar/answer.h"
 #include "exact/astar/goals.h"
 
@@ -41,6 +42,7 @@ class GridMap {
   /// From a node to the one below it.
   [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }
   [[nodiscard]] bool free(NodeId node) const noexcept { return free_[node] != 0; }
+  void prefetch(NodeId node) const noexcept { pyengine::prefetch(free_.data() + node); }
   /// Of a cell within the grid.
   [[nodiscard]] NodeId node(Cell cell) const noexcept {
     return static_cast<NodeId>(cell.row + 1) * stride_ + static_cast<NodeId>(cell.column + 1);

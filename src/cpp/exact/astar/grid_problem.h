@@ -92,6 +92,20 @@ class GridProblem {
     }
   }
 
+  /// The cells of the rows above and below are in other cache lines.
+  void prefetch(NodeId node) const noexcept {
+    map_.prefetch(node - map_.stride());
+    map_.prefetch(node);
+    map_.prefetch(node + map_.stride());
+  }
+  void prefetch_edges(NodeId /*node*/) const noexcept {}
+  /// One successor of each row is enough to fetch the records of all.
+  template <class Visit>
+  void each_successor(NodeId node, Visit&& visit) const {
+    visit(node - map_.stride());
+    visit(node + map_.stride());
+  }
+
   /// Straight moves cost 1, diagonal ones sqrt 2.
   [[nodiscard]] double path_cost(const std::vector<NodeId>& path, Cost /*g*/) const {
     std::int64_t straight = 0;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "exact/astar/limits.h"
 
 namespace pyengine::astar {
@@ -46,6 +47,7 @@ class DenseNodes {
     if (records_ == nullptr && count > 0) throw std::bad_alloc();
   }
   [[nodiscard]] Record<Cost>& operator[](NodeId node) noexcept { return records_[node]; }
+  void prefetch(NodeId node) const noexcept { pyengine::prefetch(records_.get() + node); }
   [[nodiscard]] std::span<const Record<Cost>> all() const noexcept {
     return {records_.get(), count_};
   }

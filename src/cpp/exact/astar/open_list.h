@@ -5,138 +5,229 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cassert>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "exact/astar/nodes.h"
+#include "exact/astar/piles.h"
 
 namespace pyengine::astar {
 
-/// A 4-ary heap: half the levels of a binary one, and the children of an entry share cache lines.
+/// A node that waits to be expanded.
 template <class Key, class Cost>
-class HeapQueue {
+struct Entry {
+  Key f;
+  Cost g;
+  NodeId node;
+  bool goal;
+};
+
+/// The word of a number of at least 0 and of whether it belongs to a goal: less for what comes
+/// earlier. Neither doubles nor whole numbers use their sign bit here.
+template <class Number>
+[[nodiscard]] constexpr std::uint64_t packed(Number number, bool goal) noexcept {
+  std::uint64_t word = 0;
+  if constexpr (std::is_floating_point_v<Number>) {
+    static_assert(std::numeric_limits<double>::is_iec559);
+    word = std::bit_cast<std::uint64_t>(double{number});
+  } else {
+    word = static_cast<std::uint64_t>(number);
+  }
+  return (word << 1U) | (goal ? 0U : 1U);
+}
+template <class Number>
+[[nodiscard]] constexpr Number unpacked(std::uint64_t word) noexcept {
+  if constexpr (std::is_floating_point_v<Number>) {
+    return std::bit_cast<double>(word >> 1U);
+  } else {
+    return static_cast<Number>(word >> 1U);
+  }
+}
+
+/// An entry as a heap keeps it. Comparisons have no branch: their results cannot be predicted.
+template <class Key, class Cost>
+struct Item {
+  using Entry = astar::Entry<Key, Cost>;
+  std::uint64_t key;  ///< f and goal
+  Cost g;
+  NodeId node;
+
+  Item() = default;
+  explicit Item(const Entry& entry) noexcept
+      : key(packed(entry.f, entry.goal)), g(entry.g), node(entry.node) {}
+  [[nodiscard]] Entry entry() const noexcept { return {unpacked<Key>(key), g, node, key % 2 == 0}; }
+  [[nodiscard]] std::uint64_t rank() const noexcept { return key >> 1U; }
+  [[nodiscard]] bool before(const Item& other) const noexcept {
+    const auto less = static_cast<unsigned>(key < other.key);
+    const auto equal = static_cast<unsigned>(key == other.key);
+    return (less | (equal & static_cast<unsigned>(g > other.g))) != 0;
+  }
+};
+
+/// The same where f = g: 16 bytes, four to a cache line.
+template <class Cost>
+struct CostItem {
+  using Entry = astar::Entry<Cost, Cost>;
+  std::uint64_t key;  ///< g and goal
+  NodeId node;
+
+  CostItem() = default;
+  explicit CostItem(const Entry& entry) noexcept
+      : key(packed(entry.g, entry.goal)), node(entry.node) {}
+  [[nodiscard]] Entry entry() const noexcept {
+    const Cost g = unpacked<Cost>(key);
+    return {g, g, node, key % 2 == 0};
+  }
+  [[nodiscard]] std::uint64_t rank() const noexcept { return key >> 1U; }
+  [[nodiscard]] bool before(const CostItem& other) const noexcept { return key < other.key; }
+};
+
+/// A 4-ary heap: half the levels of a binary one, and the children of an entry share cache lines.
+template <class Item>
+class Heap {
  public:
-  struct Entry {
-    Key f;
-    Cost g;
-    NodeId node;
-    bool goal;
-  };
-
-  explicit HeapQueue(Limits& limits) : limits_(limits) {}
-  [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
-
-  void push(const Entry& entry) {
-    push_charged(heap_, entry, limits_);
-    std::size_t at = heap_.size() - 1;
-    while (at > 0) {
-      const std::size_t above = (at - 1) / kArity;
-      if (!before(entry, heap_[above])) break;
-      heap_[at] = heap_[above];
-      at = above;
-    }
-    heap_[at] = entry;
+  explicit Heap(Limits& limits) : limits_(limits) {}
+  [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  /// The first item and its children.
+  [[nodiscard]] std::span<const Item> top() const noexcept {
+    return std::span(items_).first(std::min(items_.size(), kArity + 1));
   }
 
-  Entry pop() {
-    const Entry first = heap_.front();
-    const Entry last = heap_.back();
-    heap_.pop_back();
-    if (!heap_.empty()) sink(last);
+  void push(const Item& item) {
+    append(item);
+    std::size_t at = items_.size() - 1;
+    while (at > 0) {
+      const std::size_t above = (at - 1) / kArity;
+      if (!item.before(items_[above])) break;
+      items_[at] = items_[above];
+      at = above;
+    }
+    items_[at] = item;
+  }
+
+  Item pop() {
+    const Item first = items_.front();
+    const Item last = items_.back();
+    items_.pop_back();
+    if (!items_.empty()) sink(last, 0);
     return first;
+  }
+
+  /// Appends in no order; order() has to follow.
+  void append(const Item& item) { push_charged(items_, item, limits_); }
+  void order() noexcept {
+    for (std::size_t at = (items_.size() + kArity - 2) / kArity; at-- > 0;) {
+      sink(Item(items_[at]), at);
+    }
   }
 
  private:
   static constexpr std::size_t kArity = 4;
 
-  static bool before(const Entry& a, const Entry& b) noexcept {
-    if (a.f != b.f) return a.f < b.f;
-    if (a.goal != b.goal) return a.goal;
-    return a.g > b.g;
-  }
-
-  /// Puts an entry where the first one was.
-  void sink(const Entry& entry) noexcept {
-    const std::size_t size = heap_.size();
-    std::size_t at = 0;
-    for (;;) {
-      const std::size_t first = kArity * at + 1;
-      if (first >= size) break;
-      std::size_t best = first;
-      for (std::size_t i = first + 1; i < std::min(first + kArity, size); ++i) {
-        if (before(heap_[i], heap_[best])) best = i;
-      }
-      if (!before(heap_[best], entry)) break;
-      heap_[at] = heap_[best];
+  /// Puts an item into the place `at` or below it.
+  void sink(const Item& item, std::size_t at) noexcept {
+    while (kArity * at + 1 < items_.size()) {
+      const std::size_t best = best_child(at);
+      if (!items_[best].before(item)) break;
+      items_[at] = items_[best];
       at = best;
     }
-    heap_[at] = entry;
+    items_[at] = item;
+  }
+
+  /// Of four children by two rounds without a branch: which of them wins cannot be predicted.
+  [[nodiscard]] std::size_t best_child(std::size_t at) const noexcept {
+    const std::size_t first = kArity * at + 1;
+    const auto wins = [&](std::size_t a, std::size_t b) {
+      return static_cast<std::size_t>(items_[a].before(items_[b]));
+    };
+    if (first + kArity <= items_.size()) {
+      const std::size_t left = first + wins(first + 1, first);
+      const std::size_t right = first + 2 + wins(first + 3, first + 2);
+      return left + (right - left) * wins(right, left);
+    }
+    std::size_t best = first;
+    for (std::size_t i = first + 1; i < items_.size(); ++i) best += (i - best) * wins(i, best);
+    return best;
   }
 
   Limits& limits_;
-  std::vector<Entry> heap_;
+  std::vector<Item> items_;
 };
 
-/// For unit costs and a consistent heuristic that is 0 at goals alone, or everywhere: a successor's
-/// f is its parent's, or 1 or 2 more, so that a ring of four lists holds everything. A list is
-/// sorted once, when its turn comes; what is pushed to it after that has a larger g than all it
-/// holds, and belongs at its end.
-class BucketQueue {
+/// A heap of what comes next, and piles of what comes later, which are looked at when their turn
+/// comes: most entries are moved a few times through memory that is close, instead of through all
+/// levels of a heap that is far larger than the caches.
+///
+/// Entries of a rank below `limit_` are in the heap. Another one is in the pile of the highest bit
+/// in which its rank differs from `base_`, which no rank of a pile is below: what is in a pile
+/// comes before what is in piles of higher numbers. Ranks may fall. Source of the piles: Ahuja,
+/// Mehlhorn, Orlin, Tarjan 1990 (radix heap).
+template <class Item>
+class RadixQueue {
  public:
-  struct Entry {
-    std::int32_t f;
-    std::int32_t g;
-    NodeId node;
-    bool goal;
-  };
+  using Entry = typename Item::Entry;
 
-  explicit BucketQueue(Limits& limits) : limits_(limits) {}
-  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  explicit RadixQueue(Limits& limits) : next_(limits), later_(limits) {}
+  [[nodiscard]] bool empty() const noexcept { return next_.empty() && later_.empty(); }
 
   void push(const Entry& entry) {
-    if (current_ == kNone) current_ = entry.f;
-    assert(entry.f >= current_ && entry.f - current_ < kBuckets);
-    push_charged(bucket(entry.f), packed(entry), limits_);
-    ++size_;
+    const Item item(entry);
+    if (item.rank() < limit_) {
+      next_.push(item);
+    } else {
+      put_off(item);
+    }
   }
 
   Entry pop() {
-    while (bucket(current_).empty()) {
-      ++current_;
-      sort(bucket(current_));
-    }
-    std::vector<std::uint64_t>& list = bucket(current_);
-    const std::uint64_t word = list.back();
-    list.pop_back();
-    --size_;
-    return {current_, static_cast<std::int32_t>((word & ~kGoal) >> 32U),
-            static_cast<NodeId>(word & 0xFFFFFFFFU), (word & kGoal) != 0};
+    if (next_.empty()) refill();
+    return next_.pop().entry();
   }
+
+  /// What pop() returns next unless something comes before it, and what may follow.
+  [[nodiscard]] std::span<const Item> ahead() const noexcept { return next_.top(); }
 
  private:
-  static constexpr std::int32_t kBuckets = 4;
-  static constexpr std::int32_t kNone = -1;
-  static constexpr std::uint64_t kGoal = std::uint64_t{1} << 63U;
+  /// Entries that a refill of the heap takes together; a larger heap has more levels.
+  static constexpr std::size_t kTogether = 32;
 
-  /// Goal, g, node: a number that is larger for what comes earlier.
-  static std::uint64_t packed(const Entry& entry) noexcept {
-    return (entry.goal ? kGoal : 0) | (static_cast<std::uint64_t>(entry.g) << 32U) | entry.node;
-  }
-  static void sort(std::vector<std::uint64_t>& list) {
-    const auto rank = [](std::uint64_t word) { return word >> 32U; };
-    if (!std::ranges::is_sorted(list, {}, rank)) std::ranges::sort(list, {}, rank);
-  }
-  [[nodiscard]] std::vector<std::uint64_t>& bucket(std::int32_t f) noexcept {
-    return buckets_[static_cast<std::uint32_t>(f) % kBuckets];
+  void put_off(const Item& item) { later_.push(std::bit_width(item.rank() ^ base_), item); }
+
+  void refill() {
+    while (!later_.empty()) {
+      const int index = later_.least();
+      // All ranks of pile 0 are equal.
+      if (next_.size() + later_.size(index) <= kTogether || (index == 0 && next_.empty())) {
+        later_.drain(index, [&](const Item& item) { next_.append(item); });
+        limit_ = ((base_ >> index) + 1) << index;
+      } else if (next_.empty()) {
+        spread(index);
+      } else {
+        break;
+      }
+    }
+    next_.order();
   }
 
-  Limits& limits_;
-  std::array<std::vector<std::uint64_t>, kBuckets> buckets_;
-  std::int32_t current_ = kNone;  ///< f of what pop() takes next, or less
-  std::size_t size_ = 0;
+  /// Moves a pile's entries to those of lower numbers.
+  void spread(int index) {
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    later_.for_each(index, [&](const Item& item) { least = std::min(least, item.rank()); });
+    base_ = least;
+    later_.drain(index, [&](const Item& item) { put_off(item); });
+  }
+
+  Heap<Item> next_;
+  Piles<Item> later_;
+  std::uint64_t base_ = 0;
+  std::uint64_t limit_ = 0;
 };
 
 }  // namespace pyengine::astar

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "exact/astar/best_first.h"
+#include "exact/astar/bucket_queue.h"
 #include "exact/astar/guarantee.h"
 #include "exact/astar/ida.h"
 #include "exact/astar/open_list.h"
@@ -56,7 +57,7 @@ PuzzleAnswer search(const PuzzleShape& shape, Board start, const PuzzleGoals& go
                                    limits);
   }
   using Priority = WeightedPriority<PuzzleProblem>;
-  return best_first<HeapQueue<double, std::int32_t>>(
+  return best_first<RadixQueue<Item<double, std::int32_t>>>(
       problem, Priority{problem, query.weight_g, query.weight_h}, start, query, limits);
 }
 
