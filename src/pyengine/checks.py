@@ -14,14 +14,7 @@ import numpy as np
 
 from pyengine.arguments import found, in_one_line
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.games import (
-    Game,
-    State,
-    as_game,
-    can_be_compared,
-    can_be_recognised,
-    has_own,
-)
+from pyengine.games import Game, State, as_game, can_be_compared, can_be_recognised, has_own
 from pyengine.integers import integer
 
 __all__ = ["GameReport", "check_game"]
