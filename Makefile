@@ -65,7 +65,7 @@ tsan: $(VENV)/.tools
 	@tools/cpp_tests.sh tsan -L concurrent
 
 test-python: $(VENV)/.test
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto --dist worksteal
 
 slow: $(VENV)/.test
 	@tools/cpp_tests.sh release -L slow

@@ -64,12 +64,20 @@ def pytest_configure(config: pytest.Config) -> None:
     A job in the background ignores SIGINT, and every program that it starts inherits that.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ[RUN_MARK] = str(os.getpid())
+    if not is_worker(config):
+        os.environ[RUN_MARK] = str(os.getpid())
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether another pytest process started this one to run some of its tests."""
+    return hasattr(config, "workerinput")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run that leaves a process behind, and end the process."""
+    if is_worker(session.config):
+        return
     left = left_processes(os.environ[RUN_MARK], patience=5.0)
     for process, command in left.items():
         print(f"\nleft behind by the tests: process {process}: {command}")
