@@ -17,7 +17,7 @@ TEST_CASE("edges are ordered by larger prior, then smaller action, whatever thei
   const auto pool = std::make_shared<ChunkPool>(4 * kChunkBytes);
   Tree tree(pool);
   Allocator allocator(tree.shared_arena());
-  for (int actions = 1; actions < 700; actions += actions < 40 ? 1 : 37) {
+  for (int actions = 1; actions < 700; actions += actions < 140 ? 1 : 37) {
     for (const bool coarse : {false, true}) {  // coarse: many equal priors
       Rng rng(static_cast<std::uint64_t>(actions));
       EvalLeaf leaf;

@@ -10,21 +10,64 @@
 #include <numeric>
 
 #include "base/bits.h"
+#include "base/vectorised.h"
 
 namespace pyengine {
 namespace {
 
-/// Sorts edges whose actions ascend, by counting the two bytes of the priors; equal priors keep
-/// their order. 362 edges take 0.8 us; a sort by comparisons takes 19 us, as the processor predicts
-/// most of its branches wrong.
-void sort_edges(std::span<Edge> edges) {
-  constexpr std::size_t kLeast = 20;  // below, comparisons are faster (measured)
-  constexpr std::size_t kMost = 512;
-  if (edges.size() < kLeast || edges.size() > kMost) {
-    std::sort(edges.begin(), edges.end());
-    return;
+// Measured: up to the first so many edges comparisons are fastest, up to the next to rank them,
+// then to count their bytes.
+constexpr std::size_t kMostCompared = 8;
+constexpr std::size_t kMostRanked = 128;
+constexpr std::size_t kMostCounted = 512;
+
+/// Adds to each of `kLanes` ranks how many of the keys are larger than its own.
+template <std::size_t kLanes>
+[[gnu::always_inline]] inline void rank_lanes(std::span<const std::int16_t> keys,
+                                              const std::int16_t* own, std::int16_t* rank) {
+  std::array<std::int16_t, kLanes> lanes;
+  std::array<std::int16_t, kLanes> larger{};
+  std::copy_n(own, kLanes, lanes.begin());
+  for (const std::int16_t key : keys) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      larger[i] = static_cast<std::int16_t>(larger[i] + (key > lanes[i] ? 1 : 0));
+    }
   }
-  if (std::is_sorted(edges.begin(), edges.end())) return;  // a network gave equal priors
+  std::copy_n(larger.begin(), kLanes, rank);
+}
+
+/// Writes for each of the first `count` keys how many of them are larger. Both arrays are whole.
+PYENGINE_VECTORISED void rank_keys(const std::array<std::int16_t, kMostRanked>& keys,
+                                   std::size_t count,
+                                   std::array<std::int16_t, kMostRanked>& ranks) noexcept {
+  const std::span all = std::span(keys).first(count);
+  std::size_t at = 0;
+  for (; at + 32 < count; at += 64) rank_lanes<64>(all, keys.data() + at, ranks.data() + at);
+  if (at < count) rank_lanes<32>(all, keys.data() + at, ranks.data() + at);
+}
+
+/// For edges whose actions ascend. An edge's place is the number of larger priors, and behind the
+/// equal ones before it. 81 edges take 0.14 us; counting their bytes takes 0.34 us.
+void sort_by_rank(std::span<Edge> edges) noexcept {
+  std::array<std::uint32_t, kMostRanked> unsorted;  // no Edge, which would be cleared first
+  std::array<std::int16_t, kMostRanked> keys{};     // in the order of the priors, and signed
+  std::array<std::int16_t, kMostRanked> ranks;
+  std::array<std::uint8_t, kMostRanked> taken{};  // [rank]: edges of this rank so far
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    unsorted[i] = std::bit_cast<std::uint32_t>(edges[i]);
+    keys[i] = static_cast<std::int16_t>(edges[i].prior() ^ 0x8000);
+  }
+  rank_keys(keys, edges.size(), ranks);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const auto rank = static_cast<std::size_t>(ranks[i]);
+    edges[rank + taken[rank]++] = std::bit_cast<Edge>(unsorted[i]);
+  }
+}
+
+/// For edges whose actions ascend, by counting the two bytes of the priors; equal priors keep their
+/// order. 362 edges take 0.8 us; a sort by comparisons takes 19 us, as the processor predicts most
+/// of its branches wrong.
+void sort_by_bytes(std::span<Edge> edges) noexcept {
   const auto low = [](Edge edge) { return 0xFF - (edge.prior() & 0xFF); };
   const auto high = [](Edge edge) { return 0xFF - (edge.prior() >> 8); };
   std::array<std::uint16_t, 256> low_place{};
@@ -35,11 +78,25 @@ void sort_edges(std::span<Edge> edges) {
   }
   std::exclusive_scan(low_place.begin(), low_place.end(), low_place.begin(), std::uint16_t{0});
   std::exclusive_scan(high_place.begin(), high_place.end(), high_place.begin(), std::uint16_t{0});
-  std::array<Edge, kMost> by_low;
+  std::array<Edge, kMostCounted> by_low;
   for (const Edge edge : edges) by_low[low_place[static_cast<std::size_t>(low(edge))]++] = edge;
   for (const Edge edge : std::span(by_low).first(edges.size())) {
     edges[high_place[static_cast<std::size_t>(high(edge))]++] = edge;
   }
+}
+
+/// Sorts edges whose actions ascend.
+void sort_edges(std::span<Edge> edges) {
+  if (edges.size() <= kMostCompared || edges.size() > kMostCounted) {
+    std::sort(edges.begin(), edges.end());
+  } else if (!std::is_sorted(edges.begin(), edges.end())) {  // else a network gave equal priors
+    edges.size() <= kMostRanked ? sort_by_rank(edges) : sort_by_bytes(edges);
+  }
+}
+
+PYENGINE_VECTORISED void pack_edges(const float* priors, const ActionId* actions, Edge* edges,
+                                    std::size_t count) noexcept {
+  for (std::size_t i = 0; i < count; ++i) edges[i] = Edge(pack_prior(priors[i]), actions[i]);
 }
 
 /// Words of 64 actions up to the last legal one.
@@ -109,9 +166,7 @@ void list_edges(const EvalLeaf& leaf, std::span<Edge> edges) {
     }
     return;
   }
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    edges[i] = Edge(pack_prior(leaf.priors[i]), leaf.legal[static_cast<int>(i)]);
-  }
+  pack_edges(leaf.priors.data(), leaf.legal.data(), edges.data(), edges.size());
   sort_edges(edges);
 }
 
