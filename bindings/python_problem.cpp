@@ -191,6 +191,7 @@ class UserWalk {
 
  private:
   void step(const py::object& node, double g) {
+    limits_.check_time();  // one call of a slow heuristic at most goes past the deadline
     if (PySet_Add(on_path_.ptr(), node.ptr()) != 0) fail(node);
     astar::push_charged(path_, {node, graph_.h(node), g}, limits_);
   }

@@ -1,5 +1,8 @@
 """Fast tree search with neural networks: a C++ engine, used from Python."""
 
+# NumPy imports it on first use, and its import swallows a Ctrl-C that arrives meanwhile.
+from numpy import random as _random  # noqa: F401
+
 from pyengine._core import __version__
 from pyengine.checks import GameReport, check_game
 from pyengine.config import SearchConfig

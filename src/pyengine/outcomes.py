@@ -58,7 +58,7 @@ def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -
 
 
 def _winner(state: State) -> int | None:
-    """Who won a game that has ended; None of a draw."""
+    """Who won a game that has ended; None for a draw."""
     first = state.returns()[0]
     return None if not first else int(first < 0)
 

@@ -30,7 +30,7 @@ std::optional<Clock::time_point> deadline_of(const SearchConfig& config, Clock::
   return begun + std::chrono::duration_cast<Clock::duration>(seconds);
 }
 
-/// Of a call before its run, which has a Watch of its own.
+/// Watches a call before its run starts.
 std::function<bool()> until_due(const SearchConfig& config, Clock::time_point begun, Host& host,
                                 const std::atomic<bool>& stop) {
   const auto watch = std::make_shared<Watch>(host, stop, deadline_of(config, begun));

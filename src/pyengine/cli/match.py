@@ -71,7 +71,7 @@ _Games: TypeAlias = Annotated[
         "--games",
         "-g",
         min=1,
-        help="How many; by default 100, or with --sprt as many as decide nine tests of ten.",
+        help="How many; by default 100, or with --sprt enough to decide 90 % of tests.",
     ),
 ]
 _Sprt: TypeAlias = Annotated[

@@ -51,7 +51,7 @@ class Loaded:
 
     Attributes:
         state: its last position.
-        record: what SGF holds beside the moves; None of a list of moves.
+        record: what SGF holds beside the moves; None for a list of moves.
         notes: what was unusual or left out, for the person.
     """
 

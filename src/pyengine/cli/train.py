@@ -238,7 +238,7 @@ def _part(name: str, path: Path, settings: RunFile, *, changed: bool) -> None:
 
 
 class _Lines:
-    """Lines on stderr, one now and then, and one of the last progress there was."""
+    """Print progress to stderr now and then, and once at the end."""
 
     def __init__(self, settings: RunFile) -> None:
         self._settings = settings

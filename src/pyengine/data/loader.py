@@ -19,11 +19,12 @@ class Row(dict[str, Any]):
 
 
 class Rows(Sequence[Row]):
-    """The rows of a batch, each made when it is asked for; a DataLoader asks for one at most."""
+    """The rows of a batch, each made when first asked for; a DataLoader asks for one."""
 
     def __init__(self, batch: Batch, size: int) -> None:
         """Keep the batch of so many rows, and tell PyTorch how to collate it."""
         self.batch, self._size = batch, size
+        self.made: dict[int, Row] = {}  # a caller may have changed them
         _register()
 
     def __len__(self) -> int:
@@ -38,8 +39,12 @@ class Rows(Sequence[Row]):
         """Return a row, or some in a list."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(self._size))]
-        at = range(self._size)[index]  # raises IndexError
-        return Row((name, values[at]) for name, values in self.batch.items())
+        if not -self._size <= index < self._size:
+            raise IndexError(f"row {index} of {self._size}")
+        at = index % self._size
+        if at not in self.made:
+            self.made[at] = Row((name, values[at]) for name, values in self.batch.items())
+        return self.made[at]
 
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows."""
@@ -47,16 +52,16 @@ class Rows(Sequence[Row]):
 
 
 def _register() -> None:
-    """Have ``default_collate`` of this process take rows for what they are, if there is PyTorch."""
+    """Register the collate function with PyTorch, if it is loaded."""
     if "torch.utils.data" in sys.modules:  # no import: who has a loader has imported it
         collate = sys.modules["torch.utils.data"]._utils.collate
         collate.default_collate_fn_map.setdefault(Row, _collated)
 
 
 def _collated(rows: Sequence[Row], *, collate_fn_map: Any = None) -> dict[str, Any]:
-    """Return tensors by name: those of a batch as they are, without a copy; else row by row."""
+    """Return tensors by name: a whole batch without a copy, if no row but the first was made."""
     torch = sys.modules["torch"]
-    if isinstance(rows, Rows):
+    if isinstance(rows, Rows) and len(rows.made) < 2 <= len(rows):
         return {name: torch.from_numpy(values) for name, values in rows.batch.items()}
     collate = sys.modules["torch.utils.data"]._utils.collate.collate
     names = rows[0].keys()

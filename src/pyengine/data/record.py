@@ -293,7 +293,7 @@ class GameLine:
     start: str | None = None
 
     def start_state(self, game: Game) -> State:
-        """Return the position before the first move. Raises ConfigError for what is none."""
+        """Return the position before the first move; ConfigError if the text is not a state."""
         if self.start is None:
             return game.new_initial_state()
         return game.deserialize_state(self.start)

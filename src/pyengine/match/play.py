@@ -61,7 +61,7 @@ def match(
         a, b: each an :class:`~pyengine.Engine` with its own settings, a function ``state ->
             action``, or any object with ``search_many(states)`` whose results have an ``action``.
         games: how many. With an odd number the last opening is played once. None = 100, or with
-            ``sprt`` as many as decide nine tests of ten (:meth:`Sprt.games_for`).
+            ``sprt`` enough to decide 90 % of tests (:meth:`Sprt.games_for`).
         seed: of the openings; engines have their own.
         game: needed where neither player is an Engine; a name, a game or a Python game.
         openings: how openings are made (default: 4 random moves), or the openings themselves, each

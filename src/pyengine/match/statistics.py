@@ -199,7 +199,7 @@ class Sprt(Settings):
 
 
 def default_games(sprt: Sprt | None) -> int:
-    """Return how many games a match has where nobody says it."""
+    """Return the default number of games."""
     return _WITHOUT_TEST if sprt is None else sprt.games_for()
 
 

@@ -108,6 +108,8 @@ class Graph:
             raise ConfigError(f"matrix: expected a SciPy sparse matrix, got {in_one_line(matrix)}")
         if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ConfigError(f"matrix: expected as many rows as columns, got shape {matrix.shape}")
+        if matrix.dtype.kind in "biu":  # SciPy adds up duplicate entries in the matrix's own type
+            matrix = matrix.astype(np.float64)
         matrix = matrix.tocsr()
         return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
 

@@ -28,7 +28,7 @@ _TABLES = {"alphago_zero": ALPHAGO_ZERO, "alphago_zero_supervised": ALPHAGO_ZERO
 
 
 def learning_rate(config: OptimiserConfig, step: int) -> float:
-    """Return the rate of step ``step`` (from 0). Raises ConfigError for what is none."""
+    """Return the rate of step ``step`` (from 0). Raises ConfigError for a negative step."""
     check_type("config", config, OptimiserConfig, "an OptimiserConfig")
     step = integer("step", step, 0)
     rise = min(step + 1, config.warm_up + 1) / (config.warm_up + 1)

@@ -323,7 +323,7 @@ def test_ctrl_c_ends_a_search_and_leaves_a_clean_terminal() -> None:
         terminal.send("\x03")
         assert terminal.end() == 130
         assert terminal.is_clean()
-        found = terminal.text[terminal.text.index("visits") :]
+        found = " ".join(terminal.text[terminal.text.index("visits") :].split())
         assert "positions evaluated, stopped" in found, "what it has found is printed"
         assert "\x1b[?25l" in terminal.text, "the progress hides the cursor while it runs"
 

@@ -44,6 +44,11 @@ def test_a_command_that_ignores_ctrl_c_goes_on(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (7, "goes on\n", "")
 
 
+def test_nothing_that_swallows_ctrl_c_is_imported_later() -> None:
+    code = "import pyengine, sys; sys.exit('numpy.random' not in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_the_installed_command_starts_there() -> None:
     (script,) = metadata.entry_points(group="console_scripts", name="pyengine")
     assert script.value == "pyengine_command:main"

@@ -17,7 +17,7 @@ import pytest
 import pyengine
 from data_games import PLAIN, TIC, finished, write
 from pyengine import ConfigError, DataError, EngineError, ModelSpec, files
-from pyengine.data import Dataset, export_sgf
+from pyengine.data import Dataset, export_sgf, import_sgf
 
 GO5 = pyengine.load_game("go", board_size=5, komi=6.5, max_game_length=60)
 GOMOKU = pyengine.load_game("gomoku", board_size=9)

@@ -133,6 +133,14 @@ def test_rows_of_several_datasets_are_collated_as_those_of_one(dataset: Dataset)
     }
 
 
+def test_a_wrapper_may_change_the_rows_of_a_batch(dataset: Dataset) -> None:
+    torch = pytest.importorskip("torch")
+    rows = dataset.__getitems__([4, 2, 7])
+    for weight, row in enumerate(rows):
+        row["weight"] = float(weight)
+    assert torch.utils.data.default_collate(rows)["weight"].tolist() == [0.0, 1.0, 2.0]
+
+
 def test_rows_are_a_sequence(dataset: Dataset) -> None:
     rows = dataset.__getitems__([4, 2, 7])
     plies = [int(row["ply"]) for row in rows]

@@ -114,6 +114,14 @@ def test_scipy_matrices_of_any_form_and_dtype_are_graphs(form: str, dtype: str) 
     assert (found.path, found.cost) == expected
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "float32"])
+def test_duplicate_entries_of_a_matrix_are_added_up_as_numbers(dtype: str) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    weight = np.array([100, 100, 100], dtype)
+    matrix = sparse.coo_array((weight, ([0, 0, 0], [1, 1, 1])), shape=(2, 2))
+    assert astar(Graph.from_scipy(matrix), 0, 1).cost == 3 * float(weight[0])
+
+
 @pytest.mark.parametrize("rows", ["uint8", "int32", "int64", ">i4"])
 @pytest.mark.parametrize("columns", ["int16", "int32", "uint64"])
 @pytest.mark.parametrize("weights", ["uint8", "int32", "float16", "float32", ">f8"])
@@ -579,18 +587,29 @@ def test_goals_are_a_node_or_several() -> None:
         assert astar(line, 0, goals, weight_g=np.float32(1), seconds=np.int64(60)).cost == 2
 
 
-def test_a_limit_of_time_holds_where_a_users_function_is_slow() -> None:
+@pytest.mark.parametrize("method", ["astar", "ida"])
+@pytest.mark.parametrize("slow", ["successors", "heuristic"])
+def test_a_limit_of_time_holds_where_a_users_function_is_slow(method: str, slow: str) -> None:
+    begun = []
+
     class Slow:
+        def called(self, name: str) -> None:
+            if name == slow:
+                begun.append(time.perf_counter())
+                time.sleep(0.02)
+
         def successors(self, node: int) -> list[tuple[int, int]]:
-            time.sleep(0.05)
-            return [(node + 1, 1)]
+            self.called("successors")
+            return [(50 * node + child, 1) for child in range(1, 50)]
 
         def heuristic(self, node: int) -> int:
+            self.called("heuristic")
             return 0
 
-    found = astar(Slow(), 0, -1, seconds=0.1)
+    start = time.perf_counter()
+    found = astar(Slow(), 0, -1, seconds=0.1, method=method)
     assert found.stop_reason == "seconds"
-    assert found.expanded <= 4
+    assert sum(at > start + 0.1 for at in begun) <= 1
 
 
 def test_results_are_plain_values() -> None:

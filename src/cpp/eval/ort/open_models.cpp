@@ -24,7 +24,7 @@ struct FileContent {
   friend bool operator==(const FileContent&, const FileContent&) = default;
 };
 
-/// Several gigabytes a second; nobody's file is to collide on purpose with another of its path.
+/// Several gigabytes a second. Not against deliberate collisions, which are no concern here.
 class ContentHash {
  public:
   void add(const char* data, std::size_t bytes) noexcept {

@@ -184,7 +184,7 @@ class GateConfig(Section):
         self.search_config()
 
     def _refuse_powerless(self) -> None:
-        """Raise ConfigError for a test that few candidates would live to see decided."""
+        """Raise ConfigError for a limit that leaves most candidates undecided."""
         test = self.sprt
         if test is None or self.mode != "gate" or self.games is None:
             return
