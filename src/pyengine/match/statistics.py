@@ -33,6 +33,7 @@ __all__ = [
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 _MOST_ELO = 4000.0  # a score that a double tells from 1
+_LEAST_ERROR = 1e-12  # below, the number of games is lost to rounding
 _ELO_SCALE = 400.0  # Elo: ten times the odds
 _WITHOUT_TEST = 100  # games of a match
 _PAIR = 2  # games
@@ -84,15 +85,15 @@ class Sprt(Settings):
     each hypothesis with the most likely shares that have its mean (the generalised test of Van den
     Bergh, as fishtest has it).
 
-    How many games it takes is computed for games without draws, of which a pair tells nothing of
-    the other; draws make a test shorter at the same Elo.
+    How many games it takes is computed for independent games without draws; draws make a test
+    shorter at the same Elo.
 
     Attributes:
         elo0 (float, default 0.0): logistic Elo of the first hypothesis, -4000 to 4000.
         elo1 (float, default 10.0): of the second hypothesis, above ``elo0``, at most 4000.
-        alpha (float in (0, 0.5), default 0.05): probability to accept ``elo1`` when ``elo0`` is
+        alpha (float in [1e-12, 0.5), default 0.05): probability to accept ``elo1`` when ``elo0`` is
             true.
-        beta (float in (0, 0.5), default 0.05): probability to accept ``elo0`` when ``elo1`` is
+        beta (float in [1e-12, 0.5), default 0.05): probability to accept ``elo0`` when ``elo1`` is
             true.
     """
 
@@ -109,9 +110,8 @@ class Sprt(Settings):
         if not score_of_elo(self.elo0) < score_of_elo(self.elo1):
             raise ConfigError(f"sprt: expected elo0 < elo1, found {self.elo0} and {self.elo1}")
         for name in ("alpha", "beta"):
-            number(
-                f"sprt: {name}", getattr(self, name), "a number in (0, 0.5)", lambda p: 0 < p < 0.5
-            )
+            wanted = f"a number in [{_LEAST_ERROR:g}, 0.5)"
+            number(f"sprt: {name}", getattr(self, name), wanted, lambda p: _LEAST_ERROR <= p < 0.5)
 
     @property
     def lower(self) -> float:
