@@ -145,7 +145,8 @@ void store_prior_sum(std::span<Edge> edges) noexcept {
   const double excess = (sum_of(edges) - 1.0) / kPriorUnit;
   const bool fits = std::abs(excess) <= std::numeric_limits<std::int32_t>::max();
   const std::int32_t stored = fits ? static_cast<std::int32_t>(excess) : kUnknownExcess;
-  edges.data()[edges.size()] = std::bit_cast<Edge>(stored);
+  Edge* const behind = edges.data() + edges.size();
+  *behind = std::bit_cast<Edge>(stored);
 }
 
 [[nodiscard]] const std::uint64_t* words_at(const Arena& arena, const Node& node) noexcept {
