@@ -215,6 +215,8 @@ void bind_model(py::module_& m) {
       "The provider, and whether CUDA graphs that were asked for are used, or why not.");
   model.def_property_readonly("sessions", &OrtModel::num_sessions,
                               "Sessions of the library that are open.");
+  model.def("unchanged", &OrtModel::unchanged, py::call_guard<WithoutGil>(),
+            "Whether the files are, in their times and contents, as they were when it was opened.");
   model.def(
       "metadata",
       [](const OrtModel& self, const Text& key) -> std::optional<Text> {

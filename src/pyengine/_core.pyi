@@ -274,6 +274,10 @@ class OnnxModel:
         Outputs of the model, opened on the CPU, by their names, for planes [N,...]; `input`
         names its tensor, empty = the only one. Raises ModelError and EvaluationError.
         """
+    def unchanged(self) -> bool:
+        """
+        Whether the files are, in their times and contents, as they were when it was opened.
+        """
     @property
     def inputs(self) -> str:
         """

@@ -310,14 +310,17 @@ class OnnxEvaluator(Evaluator):
             devices,
         )
         self.path = file
-        self.written = file.stat().st_mtime_ns
-        self._final_board = FinalBoardNetwork(file, found, library, threads)
-        self._final_board.check(model)
+        self._models = models
+        self._final_board = FinalBoardNetwork(file, found, library, threads, model)
         self.provider: str = model.provider
         self.provider_reason: str = model.provider_reason
         _log.info("%s runs on %s: %s", file, self.provider, self.provider_reason)
         for model in models:
             tell_of_graphs(model.provider_text)
+
+    def is_unchanged(self) -> bool:
+        """Whether the file, and its weights elsewhere, are what they were when it was opened."""
+        return all(model.unchanged() for model in self._models)
 
     def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
         return OnnxEvaluator, self._opened_by

@@ -31,19 +31,21 @@ class FinalBoardNetwork:
     device and busy.
     """
 
-    def __init__(self, path: Path, spec: ModelSpec, library: Path, threads: int) -> None:
-        """Remember the file and the threads of a call; nothing is opened yet."""
+    def __init__(
+        self, path: Path, spec: ModelSpec, library: Path, threads: int, searched: _core.OnnxModel
+    ) -> None:
+        """Remember the file, as it was opened for searches; nothing is opened yet.
+
+        Raises ModelError where the spec names an output that the model lacks.
+        """
         self.outputs = spec.final_board_outputs
         self._path, self._spec, self._library, self._threads = path, spec, library, threads
-        self._written = path.stat().st_mtime_ns
+        self._searched = searched
         self._lock = threading.Lock()
         self._model: _core.OnnxModel | None = None
-
-    def check(self, model: _core.OnnxModel) -> None:
-        """Raise ModelError where the spec names an output that the model lacks."""
         if self.outputs:
             no_rows = np.zeros((0, 1, 1, 1), np.float32)
-            model.run(no_rows, self._spec.input or "", list(self.outputs))
+            searched.run(no_rows, spec.input or "", list(self.outputs))
 
     def evaluate(
         self, states: Sequence[Any], game: _core.Game
@@ -78,7 +80,7 @@ class FinalBoardNetwork:
         with self._lock:
             if self._model is None:
                 self._require_unchanged()
-                self._model = _core.open_onnx(
+                model = _core.open_onnx(
                     self._path,
                     library=self._library,
                     providers=[("CPUExecutionProvider", {})],
@@ -87,20 +89,23 @@ class FinalBoardNetwork:
                     threads=self._threads,
                     weights=external_files(self._path),
                 )
+                self._require_unchanged()  # what was opened is what is searched
+                self._model = model
             return self._model
 
     def _require_unchanged(self) -> None:
+        if self._searched.unchanged():
+            return
         try:
-            written = self._path.stat().st_mtime_ns
+            self._path.stat()
         except OSError as error:
             raise EvaluationError(
                 f"{unread(self._path, error)}; what a network expects of the last board is read "
                 "from its file when it is asked first"
             ) from error
-        if written != self._written:
-            raise EvaluationError(
-                f"the model {self._path} has changed since it was opened; open it anew"
-            )
+        raise EvaluationError(
+            f"the model {self._path} has changed since it was opened; open it anew"
+        )
 
     def _checked(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
         """Return an output [N,...] in its shape. Raises EvaluationError for another size."""

@@ -136,8 +136,9 @@ def _evaluator(evaluator: Evaluator) -> Any:
 def _content(network: OnnxEvaluator) -> str:
     path = Path(network.path)
     try:
-        if path.stat().st_mtime_ns == network.written:
-            return model_digest(path)[:_DIGITS]
+        digest = model_digest(path)[:_DIGITS]
+        if network.is_unchanged():
+            return digest
     except (OSError, ModelError) as error:
         raise ConfigError(
             f"{path}: a record needs to read the network again: {why(error)}"

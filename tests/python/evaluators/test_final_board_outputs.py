@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 from pathlib import Path
@@ -301,10 +302,18 @@ def test_names_that_cannot_be_are_refused() -> None:
         spec_of(ownership_output="mine", score_output="mine")
 
 
-def test_a_file_that_was_replaced_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("same_time", [False, True])
+def test_a_file_that_was_replaced_is_an_error(same_time: bool, tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx", spec_of())
     evaluator = OnnxEvaluator(path)
-    path.touch()
+    times = path.stat()
+    if same_time:
+        other = write(tmp_path / "other.onnx", spec_of(), batch="M")  # as large
+        other.replace(path)
+        assert path.stat().st_size == times.st_size
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    else:
+        path.touch()
     with pytest.raises(EvaluationError, match="has changed since it was opened"):
         evaluator.evaluate_final_board(STATES)
 

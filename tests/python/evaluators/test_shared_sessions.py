@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +105,54 @@ def test_a_file_that_was_written_again_is_opened_again(same_time: bool, tmp_path
         assert not np.array_equal(now, then)
         assert np.array_equal(now, other)
     assert np.array_equal(old.evaluate([START])[0], before[0])
+
+
+def replaced(path: Path, times: os.stat_result) -> None:
+    """Put another network of that write time in the file's place."""
+    other = write(path.with_name("other.onnx"), seed=2)
+    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+    other.replace(path)
+
+
+def rewritten(path: Path, times: os.stat_result) -> None:
+    """Write another network of that write time into the file."""
+    write(path, seed=2)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", [replaced, rewritten])
+def test_calls_at_once_stay_those_of_the_network_that_was_opened(
+    change: Callable[[Path, os.stat_result], None], tmp_path: Path
+) -> None:
+    """Each call at once wants a session; one of the file as it is now is of another network."""
+    path = write(tmp_path / "m.onnx")
+    times = path.stat()
+    network = on_cpu(path)
+    states = [START] * 256
+    before = network.evaluate(states)[0]
+    change(path, times)
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (times.st_size, times.st_mtime_ns)
+    start = threading.Barrier(8)
+
+    def agrees(_: int) -> bool:
+        start.wait()
+        return all(np.array_equal(network.evaluate(states)[0], before) for _ in range(200))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(agrees, range(8)))
+
+
+@pytest.mark.parametrize("change", [replaced, rewritten])
+def test_a_device_opens_no_session_of_another_network_of_the_same_time(
+    change: Callable[[Path, os.stat_result], None], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "m.onnx")
+    times = path.stat()
+    model = as_device(path)
+    change(path, times)
+    with pytest.raises(pyengine.EvaluationError, match="has changed since it was opened"):
+        search_on(model)
+    assert model.sessions == 1
 
 
 def test_engines_that_share_search_at_once_as_they_do_alone(tmp_path: Path) -> None:

@@ -197,11 +197,21 @@ def test_weights_in_another_file_belong_to_a_network(tmp_path: Path) -> None:
         pyengine.match(other, RandomPlayer(), games=2, record=games)
 
 
-def test_a_network_that_was_written_since_it_was_opened_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("same_time", [False, True])
+def test_a_network_that_was_written_since_it_was_opened_is_refused(
+    same_time: bool, tmp_path: Path
+) -> None:
     file = tmp_path / "m.onnx"
-    file.write_bytes(pyengine.bundled_models()["tic_tac_toe"].read_bytes())
+    content = bytearray(pyengine.bundled_models()["tic_tac_toe"].read_bytes())
+    file.write_bytes(content)
+    times = file.stat()
     player = engine(file)
-    os.utime(file, (1, 1))
+    if same_time:
+        content[len(content) // 2] ^= 1  # of a weight
+        file.write_bytes(content)
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    else:
+        os.utime(file, (1, 1))
     with pytest.raises(ConfigError, match="found it written since"):
         pyengine.match(player, RandomPlayer(), games=2, record=tmp_path / "games.jsonl")
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -114,9 +113,9 @@ void close_on_device(std::vector<Handle<OrtSession>> sessions, std::unique_ptr<G
       Background::devices);
 }
 
-LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted)
-    : library(used), path(std::move(file)), options(std::move(wanted)) {
-  written_ = write_times();
+LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOptions wanted,
+                         ModelFiles before)
+    : library(used), path(std::move(file)), options(std::move(wanted)), files(std::move(before)) {
   if (options.providers.empty()) {
     open_on_best();
   } else {
@@ -127,8 +126,7 @@ LoadedModel::LoadedModel(const Library& used, std::filesystem::path file, OrtOpt
   outputs = session_outputs(library.api(), session.get());
   // A second session of a tiny model costs little memory and no thread then waits for another.
   constexpr std::uintmax_t kTiny = 2U << 20U;
-  private_sessions_ =
-      !on_device() && options.threads <= 1 && std::filesystem::file_size(path) < kTiny;
+  private_sessions_ = !on_device() && options.threads <= 1 && total_bytes(files) < kTiny;
   idle_.push_back(session.get());
 }
 
@@ -238,12 +236,23 @@ void LoadedModel::open_on_best() {
 OrtSession* LoadedModel::acquire() {
   if (!private_sessions_) return session.get();
   if (OrtSession* idle = take_idle()) return idle;
-  if (write_times() != written_) return session.get();  // another would be of another network
-  Handle<OrtSession> made = make_session(library, path, session_options.get());
+  Handle<OrtSession> made = open_another();
+  if (made == nullptr) return session.get();
   const std::lock_guard lock(mutex_);
   more_.push_back(std::move(made));
   idle_.reserve(more_.size() + 1);
   return more_.back().get();
+}
+
+/// Null where the file is not what it was, before or after: which of the two was opened, nobody
+/// knows. From then on all calls share the sessions that there are.
+Handle<OrtSession> LoadedModel::open_another() {
+  if (changed_) return {};
+  Handle<OrtSession> made;
+  if (unchanged()) made = make_session(library, path, session_options.get());
+  if (made != nullptr && unchanged()) return made;
+  changed_ = true;
+  return {};
 }
 
 void LoadedModel::release(OrtSession* given) noexcept {
@@ -264,18 +273,8 @@ void LoadedModel::give_idle(OrtSession* given) noexcept {
   if (std::find(idle_.begin(), idle_.end(), given) == idle_.end()) idle_.push_back(given);
 }
 
-std::vector<std::filesystem::file_time_type> LoadedModel::write_times() const {
-  std::error_code gone;  // a time that no file has
-  std::vector<std::filesystem::file_time_type> times = {
-      std::filesystem::last_write_time(path, gone)};
-  for (const auto& file : options.weights) {
-    times.push_back(std::filesystem::last_write_time(file, gone));
-  }
-  return times;
-}
-
 void LoadedModel::check_unchanged() const {
-  if (write_times() == written_) return;
+  if (unchanged()) return;
   throw EvaluationError("the model " + path.string() +
                         " has changed since it was opened: expected the same file for further "
                         "sessions; open it anew");
@@ -319,8 +318,15 @@ bool LoadedModel::first_may_serve() const {
   return !one_session() || std::all_of(inputs.begin(), inputs.end(), fixed);
 }
 
+/// Looks again afterwards: the file may have been replaced meanwhile.
 Handle<OrtSession> LoadedModel::open_for(const DeviceCall& call) const {
   check_unchanged();
+  Handle<OrtSession> opened = open_unchecked(call);
+  check_unchanged();
+  return opened;
+}
+
+Handle<OrtSession> LoadedModel::open_unchecked(const DeviceCall& call) const {
   if (provider != kTensorRt) return make_session(library, path, session_options.get());
   return open_with_engine(engine_profile(call.input, call.shape, call.limit, options.max_batch));
 }

@@ -1,6 +1,7 @@
 /// An open model file and its sessions.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "base/process.h"
 #include "eval/ort/graphs.h"
+#include "eval/ort/model_files.h"
 #include "eval/ort/session.h"
 #include "eval/ort/tensorrt.h"
 
@@ -75,7 +77,9 @@ struct DeviceCall {
 struct LoadedModel {
   using FirstRun = std::function<void(OrtSession*)>;
 
-  LoadedModel(const Library& library, std::filesystem::path path, OrtOptions options);
+  /// `files`: as they were before.
+  LoadedModel(const Library& library, std::filesystem::path path, OrtOptions options,
+              ModelFiles files);
   LoadedModel(const LoadedModel&) = delete;
   LoadedModel& operator=(const LoadedModel&) = delete;
   ~LoadedModel();
@@ -105,6 +109,8 @@ struct LoadedModel {
   /// are wanted that are no powers of two, since each is a session; then the next power of two.
   int rows_of_largest_call(int capacity);
   [[nodiscard]] int num_sessions() const;
+  /// Whether the files are as they were before the model was opened.
+  [[nodiscard]] bool unchanged() const { return files_of(path, options) == files; }
 
   [[nodiscard]] bool forked() const noexcept { return process_id() != process_; }
   [[nodiscard]] bool on_gpu() const noexcept { return provider != kCpu; }
@@ -122,6 +128,7 @@ struct LoadedModel {
   const Library& library;
   std::filesystem::path path;
   OrtOptions options;
+  ModelFiles files;  ///< as they were before it was opened
   std::string provider;
   std::string reason;  ///< for the provider
   Handle<OrtSessionOptions> session_options;
@@ -168,7 +175,7 @@ struct LoadedModel {
   void open(std::vector<OrtProvider> providers);
   OrtSession* take_idle();
   void give_idle(OrtSession* given) noexcept;
-  [[nodiscard]] std::vector<std::filesystem::file_time_type> write_times() const;
+  [[nodiscard]] Handle<OrtSession> open_another();
   void check_unchanged() const;
   [[nodiscard]] bool serves(const Prepared& session, const DeviceCall& call) const;
   [[nodiscard]] OrtSession* known(const DeviceCall& call) const;
@@ -176,11 +183,13 @@ struct LoadedModel {
   double measure(const DeviceCall& call, OrtSession* session, const FirstRun& run);
   [[nodiscard]] bool first_may_serve() const;
   [[nodiscard]] Handle<OrtSession> open_for(const DeviceCall& call) const;
+  [[nodiscard]] Handle<OrtSession> open_unchecked(const DeviceCall& call) const;
   [[nodiscard]] Handle<OrtSession> open_with_engine(
       const std::optional<EngineProfile>& profile) const;
 
   const long process_ = process_id();  ///< a fork leaves a session without its threads
   bool private_sessions_ = false;
+  std::atomic<bool> changed_ = false;   ///< on the CPU: another session would be of another network
   std::vector<OrtProvider> providers_;  ///< of the first session
   mutable std::mutex mutex_;
   std::vector<Handle<OrtSession>> more_;  ///< guarded by mutex_; sessions beside the first
@@ -190,7 +199,6 @@ struct LoadedModel {
   std::vector<Prepared> prepared_;  ///< guarded by mutex_
   std::map<std::vector<std::int64_t>, double> seconds_;  ///< guarded by mutex_; by input's shape
   std::set<int> odd_sizes_;  ///< guarded by mutex_; rows, no powers of two
-  std::vector<std::filesystem::file_time_type> written_;  ///< of the files, as they were opened
 };
 
 }  // namespace pyengine::ort

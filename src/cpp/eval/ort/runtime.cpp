@@ -27,6 +27,7 @@ class OpenModel final : public OrtModel {
   }
   [[nodiscard]] const std::string& provider() const noexcept override { return model_->provider; }
   [[nodiscard]] std::string provider_text() const override { return model_->provider_text(); }
+  [[nodiscard]] bool unchanged() const override { return model_->unchanged(); }
   [[nodiscard]] int num_sessions() const override { return model_->num_sessions(); }
   [[nodiscard]] int device_batches() const noexcept override { return model_->device_batches(); }
   [[nodiscard]] const std::string& provider_reason() const noexcept override {

@@ -70,6 +70,8 @@ class OrtModel : public NetworkSource {
   [[nodiscard]] virtual const std::string& provider() const noexcept = 0;
   /// With what is known of CUDA graphs, where they were asked for.
   [[nodiscard]] virtual std::string provider_text() const = 0;
+  /// Whether the files are, in their times and contents, as they were when it was opened.
+  [[nodiscard]] virtual bool unchanged() const = 0;
   /// Sessions of the library that are open.
   [[nodiscard]] virtual int num_sessions() const = 0;
   /// Why that provider: "named", or what kept the GPU from being used.

@@ -14,18 +14,18 @@ class CallGuard {
  public:
   /// nullptr: calls are free, such as those from within a call.
   explicit CallGuard(const std::function<bool()>* goes_on) noexcept
-      : outer_(std::exchange(current_, goes_on)) {}
+      : outer_(std::exchange(current, goes_on)) {}
   CallGuard(const CallGuard&) = delete;
   CallGuard& operator=(const CallGuard&) = delete;
-  ~CallGuard() { current_ = outer_; }
+  ~CallGuard() { current = outer_; }
 
   /// Before each call.
   static void check() {
-    if (current_ != nullptr && !(*current_)()) throw Interrupted();
+    if (current != nullptr && !(*current)()) throw Interrupted();
   }
 
  private:
-  static inline constinit thread_local const std::function<bool()>* current_ = nullptr;
+  static inline constinit thread_local const std::function<bool()>* current = nullptr;
   const std::function<bool()>* outer_;
 };
 
