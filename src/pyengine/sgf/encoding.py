@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 
 __all__ = ["to_utf8"]
 
@@ -21,12 +22,12 @@ _CODECS = {
     **dict.fromkeys(("shiftjis", "sjis", "xsjis", "windows31j", "ms932"), "cp932"),
     **dict.fromkeys(("big5", "xbig5", "big5eten"), "cp950"),
     **dict.fromkeys(("euckr", "ksc5601", "ksc56011987", "windows949"), "cp949"),
-    **dict.fromkeys(("iso88591", "latin1", "usascii", "ascii", "ansi"), "cp1252"),
+    **dict.fromkeys(("iso88591", "latin1", "ansi"), "cp1252"),
 }
 
 #: The encodings of files that name none, and the characters that are frequent in each: Hangul, GB
-#: 2312 and JIS level 1, kana, frequent Big5; in Latin text an accented letter stands alone. Of two
-#: that fit as well, the earlier is taken.
+#: 2312 and JIS level 1, kana, frequent Big5. Of two that fit as well, the earlier is taken, and
+#: cp1252 last.
 _FREQUENT = {
     "utf-8": rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}",
     "cp949": rb"[\xa1-\xa3\xb0-\xc8][\xa1-\xfe]",
@@ -34,9 +35,16 @@ _FREQUENT = {
     "cp950": rb"[\xa1-\xc6][\x40-\x7e\xa1-\xfe]",
     "cp932": rb"[\x81-\x83\x88-\x97][\x40-\x7e\x80-\xfc]",
     "euc_jp": rb"[\xa1\xa4\xa5\xb0-\xcf][\xa1-\xfe]",
-    "cp1252": rb"(?<![\x80-\xff])[\xc0-\xff](?![\x80-\xff])",
 }
 _OTHER = rb"[\x80-\xff][\x40-\xff]|[\x80-\xff]"
+_CANDIDATES = (*_FREQUENT, "cp1252")
+
+# Text of one byte per character: the words, and the characters beside them that are usual.
+_WORD = re.compile(r"[^\W\d_]+\\?")
+_ODD_LATIN = re.compile("[\xc0-\xff]{2}|ƒ")  # accented letters stand alone
+_QUOTED = re.compile(r"[“„«]([^“„«”»\]\\]*)[”“»]")
+_USUAL = re.compile(r"(?<=[A-Za-z])’(?=[a-z])|(?<=\d)[½¼¾°ºª²³]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 _PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # what code pages have in place of no character
 
@@ -95,11 +103,18 @@ def _part(content: bytes, name: str | None, notes: dict[str, str]) -> bytes:
 
 
 def _likeliest(content: bytes, named: str | None) -> str:
-    if named is not None and _fits(content, named):
-        # Text of two bytes or more that is valid UTF-8 is hardly ever anything else.
-        doubtful = _fits(content, "utf-8") and _rare(content, named) > 0
-        return "utf-8" if doubtful else named
-    candidates = list(_FREQUENT) if named is None else [named, *_FREQUENT]
+    if named is None:
+        return _best(content, _CANDIDATES)
+    if not _fits(content, named):
+        return _best(content, (named, *_CANDIDATES))
+    if _is_single_byte(named):  # fits any content
+        return _best(content, (named, *(one for one in _FREQUENT if _fits(content, one))))
+    # Text of two bytes or more that is valid UTF-8 is hardly ever anything else.
+    return "utf-8" if _fits(content, "utf-8") and _rare(content, named) > 0 else named
+
+
+def _best(content: bytes, candidates: Iterable[str]) -> str:
+    """Return the first of the encodings in which the fewest characters are rare."""
     return min(candidates, key=lambda codec: _rare(content, codec) + (not _fits(content, codec)))
 
 
@@ -127,7 +142,32 @@ def _fits(content: bytes, codec: str) -> bool:
         return False
 
 
+def _is_single_byte(codec: str) -> bool:
+    return len(bytes(range(128, 256)).decode(codec, "replace")) == 128
+
+
 def _rare(content: bytes, codec: str) -> int:
-    """Count the characters that are not frequent in an encoding; all, in one that is not listed."""
+    """Count the characters that are not frequent in an encoding."""
+    if codec not in _FREQUENT and _is_single_byte(codec):
+        return _rare_letters(content.decode(codec, "replace"))
     frequent = _FREQUENT.get(codec, rb"(?!)")
     return sum(map(bool, re.findall(frequent + rb"|(" + _OTHER + rb")", content)))
+
+
+def _rare_letters(text: str) -> int:
+    """Count what is unusual in a text in Latin, Cyrillic or another alphabet."""
+    text = _USUAL.sub("", _QUOTED.sub(r"\1", text))
+    rare = len(_NOT_ASCII.findall(text))
+    for word in _WORD.findall(text):
+        if word.isascii():
+            continue
+        letters = _NOT_ASCII.findall(word)
+        if max(word) < "\u0370":
+            odd = len(_ODD_LATIN.findall(word))
+        else:
+            plain = word in (word.lower(), word.upper(), word.capitalize())
+            odd = 0 if plain and len(letters) == len(word.rstrip("\\")) else len(letters)
+        if word.endswith("\\") and not word[-2].isascii():  # the end of two bytes
+            odd = max(odd, 1)
+        rare -= len(letters) - odd
+    return rare
