@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from pyengine.arguments import shortened
 from pyengine.sgf import SgfError, SgfGame
 
 pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
@@ -240,10 +241,13 @@ RESULTS = {
     "B+?": None,
     "Left unfinished": None,
     "黑超时": None,
+    f"B+{'1' * 5000}/2": None,
+    f"B+{'1' * 5000}": None,
+    f"B+1/{'1' * 5000}": None,
 }
 
 
-@pytest.mark.parametrize("text", RESULTS)
+@pytest.mark.parametrize("text", RESULTS, ids=shortened)
 def test_a_result_is_read_in_the_forms_that_are_in_use(text: str) -> None:
     result = read_result(text)
     expected = RESULTS[text]
@@ -267,11 +271,13 @@ KOMI = {
     "KM[]": None,
     "KM[six]": None,
     "KM[6.3]": None,
+    f"KM[{'1' * 5000}/2]": None,
+    f"KM[{'1' * 5000}]": None,
     "": None,
 }
 
 
-@pytest.mark.parametrize("komi", KOMI)
+@pytest.mark.parametrize("komi", KOMI, ids=shortened)
 def test_a_komi_is_read_if_it_is_clear_and_what_is_unusual_is_noted(komi: str) -> None:
     game = one(f"(;CA[UTF-8]SZ[9]{komi};B[ee])")
     assert game.komi == KOMI[komi]
