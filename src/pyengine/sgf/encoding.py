@@ -5,9 +5,11 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 
-__all__ = ["to_utf8"]
+__all__ = ["FIRST_PROPERTY", "to_utf8"]
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -48,8 +50,12 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 _PRIVATE_USE = re.compile("[\ue000-\uf8ff]")  # what code pages have in place of no character
 
+#: Properties with which a game begins.
+FIRST_PROPERTY = rb"(?:FF|GM|SZ|CA|AP|ST|GN|EV|RO|DT|PC|P[BW]|[BW]R|RE|KM|RU|HA|TM|US|SO|GC)"
+
 _CA = re.compile(rb"(?<![A-Z])C[a-z]*A[a-z]*\s*\[\s*([\w.:+-]*)\s*\]")
 _START = re.compile(rb"\(\s*;")
+_GAME = re.compile(rb"\(\s*;\s*" + FIRST_PROPERTY + rb"\s*\[")
 _ASCII = (
     "".join(map(chr, range(32, 127))) + r"\x41 \u0041 +AGE- ~{"
 )  # escapes of utf-7, hz and others
@@ -60,7 +66,7 @@ def to_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
 
     The content is decoded before it is parsed, since the second byte of a character may be a
     backslash or a bracket. Every game of a collection may name its own encoding; one that names
-    none has that of the game before it.
+    none has that of the game before it, if it fits.
     """
     for mark, codec in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
@@ -90,16 +96,34 @@ def _part(content: bytes, name: str | None, notes: dict[str, str]) -> bytes:
     if content.isascii():
         return content
     named = None if name is None else _codec(name)
-    codec = _likeliest(content, named)
+    pieces = _decodable(content, named)
+    used = " and ".join(dict.fromkeys(codec for piece, codec in pieces if not piece.isascii()))
     if name is None:
-        notes["no encoding named (CA)"] = f"read as {codec}"
+        notes["no encoding named (CA)"] = f"read as {used}"
     elif named is None:
-        notes["an unknown encoding (CA)"] = f"CA[{name}], read as {codec}"
-    elif codec != named:
-        notes["another encoding than CA says"] = f"CA[{name}], read as {codec}"
-    text = content.decode(codec, "replace")
-    notes.update(_replaced(text, codec))
-    return text.encode()
+        notes["an unknown encoding (CA)"] = f"CA[{name}], read as {used}"
+    elif used != named:
+        notes["another encoding than CA says"] = f"CA[{name}], read as {used}"
+    texts = [piece.decode(codec, "replace") for piece, codec in pieces]
+    notes.update(_replaced("".join(texts), used))
+    return "".join(texts).encode()
+
+
+def _decodable(content: bytes, named: str | None) -> list[tuple[bytes, str]]:
+    """Return the content with its encoding; game by game if the games differ in it."""
+    codec = _likeliest(content, named)
+    starts = [found.start() for found in _GAME.finditer(content)][1:]
+    games = [content[start:end] for start, end in pairwise([0, *starts, len(content)])]
+    single = codec == named and _is_single_byte(codec)  # fits any content
+    if _fits(content, codec) and not single:
+        codecs_of_games = ["utf-8" if _is_utf8(game, codec) else codec for game in games]
+    elif named is not None:
+        codecs_of_games = [_likeliest(game, named) for game in games]
+    else:
+        alone = Counter(_best(game, _CANDIDATES) for game in games if not game.isascii())
+        usual = alone.most_common(1)[0][0]
+        codecs_of_games = [_best(game, (usual, *_CANDIDATES)) for game in games]
+    return list(zip(games, codecs_of_games, strict=True))
 
 
 def _likeliest(content: bytes, named: str | None) -> str:
@@ -107,10 +131,14 @@ def _likeliest(content: bytes, named: str | None) -> str:
         return _best(content, _CANDIDATES)
     if not _fits(content, named):
         return _best(content, (named, *_CANDIDATES))
-    if _is_single_byte(named):  # fits any content
+    if _is_single_byte(named):
         return _best(content, (named, *(one for one in _FREQUENT if _fits(content, one))))
-    # Text of two bytes or more that is valid UTF-8 is hardly ever anything else.
-    return "utf-8" if _fits(content, "utf-8") and _rare(content, named) > 0 else named
+    return "utf-8" if _is_utf8(content, named) else named
+
+
+def _is_utf8(content: bytes, codec: str) -> bool:
+    """Return whether content that fits an encoding is UTF-8: what is valid is hardly ever not."""
+    return _fits(content, "utf-8") and _rare(content, codec) > 0
 
 
 def _best(content: bytes, candidates: Iterable[str]) -> str:

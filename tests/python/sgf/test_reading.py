@@ -146,6 +146,38 @@ def test_each_game_of_a_collection_may_name_its_encoding() -> None:
         assert game.tree.sequence[0]["PB"] == [TEXTS[codec].decode(codec).encode()]
 
 
+@pytest.mark.parametrize(
+    ("head", "encodings"),
+    [
+        ("", ("gb18030", "cp950", "cp932", "utf-8")),
+        ("", ("utf-8", "cp932", "cp949")),
+        ("CA[Big5]", ("cp950", "utf-8", "cp950")),
+        ("CA[ISO-8859-1]", ("cp1252", "cp932", "cp1252")),
+        ("CA[ISO-8859-15]", ("cp1252", "cp932", "cp1252")),
+    ],
+)
+def test_the_games_of_a_collection_may_differ_in_encoding_without_saying_so(
+    head: str, encodings: tuple[str, ...]
+) -> None:
+    texts = [TEXTS.get(codec, "許功蓋 柯洁".encode()) for codec in encodings]
+    games, refused = games_of(
+        b"\n".join(with_text(text, head.encode()) for text in texts[:1])
+        + b"\n"
+        + b"\n".join(with_text(text, b"") for text in texts[1:])
+    )
+    assert ([names(game) for game in games], refused) == ([MOVES] * len(texts), [])
+    for game, text, codec in zip(games, texts, encodings, strict=True):
+        assert game.tree.sequence[0]["PB"] == [text.decode(codec).encode()]
+
+
+def test_a_damaged_game_of_a_collection_leaves_the_others_their_encoding() -> None:
+    damaged = with_text(TEXTS["cp932"] + b"\xff\xff", b"")
+    games, _ = games_of(with_text(TEXTS["cp932"], b"") + damaged + with_text(TEXTS["cp932"], b""))
+    assert [names(game) for game in games] == [MOVES] * 3
+    assert games[0].tree.sequence == games[2].tree.sequence
+    assert "read as cp932" in games[0].notes["no encoding named (CA)"]
+
+
 def test_text_that_no_encoding_fits_costs_no_move() -> None:
     game = first_game(b"(;CA[UTF-8]PB[\xff\xfe\xff\x81];B[pd]C[\xff];W[dd];B[pp])")
     assert names(game) == MOVES
