@@ -8,10 +8,11 @@ from typing import Any
 from pyengine.errors import ConfigError
 from pyengine.games import Game
 
-__all__ = ["check_in_sgf", "number_of", "rules_name", "rules_params", "same_rules"]
+__all__ = ["GAME_NUMBERS", "check_in_sgf", "number_of", "rules_name", "rules_params", "same_rules"]
 
 #: The number that SGF has for a game (GM); 4 is Gomoku and Renju.
 _NUMBERS = {"go": 1, "gomoku": 4}
+GAME_NUMBERS = tuple(_NUMBERS.values())
 
 #: Rules of Go that count area, by their name in RU: superko and suicide. The Chinese rules forbid
 #: repetition, which servers enforce by positional superko or by the simple ko rule.

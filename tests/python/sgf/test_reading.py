@@ -393,6 +393,8 @@ REFUSED = {
     "W[ee];B[cc]": ("White begins", "move 1"),
     "SZ[0];B[ee]": ("unreadable", "SZ[0]"),
     "GM[];GM[2x];B[ee]": ("another game", "GM[2x]"),
+    "GM[2]SZ[8];B[d3];W[c5]": ("another game", "GM[2]"),
+    "GM[11]SZ[x];B[a1];W[b2]": ("another game", "GM[11]"),
 }
 
 
