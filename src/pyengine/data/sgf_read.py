@@ -127,8 +127,8 @@ def import_sgf(
         out: directory of shards; where there is one already, the games are added.
         game, spec: of the shards.
         komi: ``"game"``: games of any komi are taken, those of another than the game's are
-            counted; ``"file"``: the shards have the komi that most games of the files have, and
-            games of another, or without a clear one, are skipped. The files are read twice.
+            counted; ``"file"``: the shards have the komi that most games have of those that can be
+            taken, and games of another, or without a clear one, are skipped. The files are read twice.
         configuration: plain values for the manifest.
         on_progress: called with files done and all files; without it a terminal shows them.
 
@@ -221,7 +221,7 @@ def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
 
 
 def _with_komi_of(files: list[Path], game: Game) -> Game:
-    """Return the game with the komi that most games of the files have."""
+    """Return the game with the komi that most games of the files that are taken have."""
     if "komi" not in game.params:
         raise ConfigError(f'komi: expected "game" for {game}, which has no komi, got "file"')
     count: Counter[float] = Counter()
@@ -229,8 +229,7 @@ def _with_komi_of(files: list[Path], game: Game) -> Game:
         for _, tree in _trees(path):
             try:
                 record = read_game(tree)
-                record.check_number(game)
-                record.check_board(game)
+                _outcome(record, record.replay(game))
             except SgfError:
                 continue
             if record.komi is not None:
