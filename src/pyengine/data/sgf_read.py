@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -128,7 +129,8 @@ def import_sgf(
         game, spec: of the shards.
         komi: ``"game"``: games of any komi are taken, those of another than the game's are
             counted; ``"file"``: the shards have the komi that most games have of those that can be
-            taken, and games of another, or without a clear one, are skipped. The files are read twice.
+            taken, and games of another, or without a clear one, are skipped. The files are read
+            twice.
         configuration: plain values for the manifest.
         on_progress: called with files done and all files; without it a terminal shows them.
 
@@ -234,8 +236,9 @@ def _with_komi_of(files: list[Path], game: Game) -> Game:
                 continue
             if record.komi is not None:
                 count[record.komi] += 1
-    for komi, _ in count.most_common(1):
-        return load_game(game.name, **{**game.params, "komi": komi})
+    for komi, _ in count.most_common():
+        with suppress(ConfigError):  # out of the game's range
+            return load_game(game.name, **{**game.params, "komi": komi})
     return game
 
 

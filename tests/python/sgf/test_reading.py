@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pyengine.arguments import shortened
+from pyengine.games import load_game
 from pyengine.sgf import SgfError, SgfGame
 
 pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
@@ -420,6 +421,9 @@ ACCEPTED = {
     "PL[W];B[ee]": ("PL against the first move", ["E5"]),
     "PL[?];B[ee]": ("a player to move that is not clear", ["E5"]),
     "KM[5.5]RU[Japanese];B[ee]": ("other rules", ["E5"]),
+    "RU[AGA]PYENGINE[go(board_size=9,superko=simple)];B[ee]": ("other rules", ["E5"]),
+    "PYENGINE[go(board_size=9,suicide=true)];B[ee]": ("other rules", ["E5"]),
+    "PYENGINE[evil.py:Game];B[ee]": ("other rules", ["E5"]),
     "RE[B + 3.5];B[ee]": ("a result in an unusual form", ["E5"]),
 }
 
@@ -428,7 +432,7 @@ ACCEPTED = {
 def test_what_is_clear_is_accepted_and_noted(content: str) -> None:
     game = one(f"(;SZ[9]{content})")
     reason, moves = ACCEPTED[content]
-    assert reason in game.replay(game.game()).notes
+    assert reason in game.replay(load_game("go", board_size=9)).notes
     assert names(game) == moves
 
 

@@ -179,7 +179,7 @@ def test_what_is_unusual_is_said_when_a_game_is_loaded(tmp_path: Path) -> None:
         "a komi in an unusual form: KM[375], read as 7.5",
         "several games: the first of 2",
         "moves after the end: 1 after move 2",
-        "rules: the rules Japanese were replaced by Chinese",
+        "the rules Japanese were replaced by Chinese",
     )
 
 
