@@ -18,7 +18,7 @@ from pyengine.outcomes import Lost, outcome_text, sgf_result
 from pyengine.sgf.collection import SgfError
 from pyengine.sgf.read import first_game
 from pyengine.sgf.record import SgfGame
-from pyengine.sgf.rules import number_of, rules_name, same_rules
+from pyengine.sgf.rules import number_of, rules_name
 from pyengine.sgf.write import write_sgf
 
 __all__ = ["Loaded", "bare_name", "game_of_record", "load", "record_path", "save"]
@@ -97,8 +97,10 @@ def _after(start: State, actions: list[int]) -> State:
 
 
 def _replaced_rules(record: SgfGame, game: Game) -> str:
-    if not record.rules or record.exact_rules == str(game) or same_rules(record.rules, game):
+    if record.has_rules_of(game):
         return ""
+    if record.exact_rules:
+        return f"the rules of {shortened(record.exact_rules)} were replaced by those of {game}"
     return f"the rules {shortened(record.rules)} were replaced by {rules_name(game) or game}"
 
 
@@ -124,9 +126,10 @@ def _of_sgf(content: bytes, game: Game) -> Loaded:
     notes.pop("handicap or set-up stones", None)  # the board shows them
     if "another komi" in notes:
         raise ValueError(f"a komi of {record.komi:g}")
-    if notes.pop("other rules", None) is not None:
-        notes["rules"] = _replaced_rules(record, game)
-    return Loaded(replay.end, record, tuple(f"{name}: {note}" for name, note in notes.items()))
+    notes.pop("other rules", None)
+    told = [f"{name}: {note}" for name, note in notes.items()]
+    replaced = _replaced_rules(record, game)
+    return Loaded(replay.end, record, (*told, replaced) if replaced else tuple(told))
 
 
 def game_of_record(path: Path, named: Game) -> Game:

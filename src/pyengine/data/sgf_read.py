@@ -6,6 +6,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -127,8 +128,9 @@ def import_sgf(
         out: directory of shards; where there is one already, the games are added.
         game, spec: of the shards.
         komi: ``"game"``: games of any komi are taken, those of another than the game's are
-            counted; ``"file"``: the shards have the komi that most games of the files have, and
-            games of another, or without a clear one, are skipped. The files are read twice.
+            counted; ``"file"``: the shards have the komi that most games have of those that can be
+            taken, and games of another, or without a clear one, are skipped. The files are read
+            twice.
         configuration: plain values for the manifest.
         on_progress: called with files done and all files; without it a terminal shows them.
 
@@ -221,7 +223,7 @@ def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
 
 
 def _with_komi_of(files: list[Path], game: Game) -> Game:
-    """Return the game with the komi that most games of the files have."""
+    """Return the game with the komi that most games of the files that are taken have."""
     if "komi" not in game.params:
         raise ConfigError(f'komi: expected "game" for {game}, which has no komi, got "file"')
     count: Counter[float] = Counter()
@@ -229,14 +231,14 @@ def _with_komi_of(files: list[Path], game: Game) -> Game:
         for _, tree in _trees(path):
             try:
                 record = read_game(tree)
-                record.check_number(game)
-                record.check_board(game)
+                _outcome(record, record.replay(game))
             except SgfError:
                 continue
             if record.komi is not None:
                 count[record.komi] += 1
-    for komi, _ in count.most_common(1):
-        return load_game(game.name, **{**game.params, "komi": komi})
+    for komi, _ in count.most_common():
+        with suppress(ConfigError):  # out of the game's range
+            return load_game(game.name, **{**game.params, "komi": komi})
     return game
 
 

@@ -10,15 +10,13 @@ from typing import Any
 from pyengine.arguments import in_one_line
 from pyengine.errors import DataError
 from pyengine.extras import need
-from pyengine.sgf.encoding import to_utf8
+from pyengine.sgf.encoding import FIRST_PROPERTY, to_utf8
 
 __all__ = ["SgfError", "SgfTree", "grammar", "read_collection"]
 
-# Properties with which a game begins: those of a root alone, and those of the whole game.
-_ROOT = rb"(?:FF|GM|SZ|CA|AP|ST)"
-_FIRST = rb"(?:FF|GM|SZ|CA|AP|ST|GN|EV|RO|DT|PC|P[BW]|[BW]R|RE|KM|RU|HA|TM|US|SO|GC)"
+_ROOT = rb"(?:FF|GM|SZ|CA|AP|ST)"  # properties of a root alone
 
-_BEGIN = re.compile(rb"\(\s*(?:(?P<node>;)|" + _FIRST + rb"\s*\[)")
+_BEGIN = re.compile(rb"\(\s*(?:(?P<node>;)|" + FIRST_PROPERTY + rb"\s*\[)")
 _PART = re.compile(
     rb"\[(?P<value>[^\\\]]*(?:\\.[^\\\]]*)*)(?:\]|\\?\Z)"
     rb"|(?P<root>\()(?=\s*;?\s*" + _ROOT + rb"\s*\[)"
@@ -27,7 +25,7 @@ _PART = re.compile(
     re.DOTALL,
 )
 # A value that was cut off goes on to the end of the first value of the next game.
-_SWALLOWED = re.compile(rb"\(\s*;\s*" + _FIRST + rb"\s*\[[^][]*\Z")
+_SWALLOWED = re.compile(rb"\(\s*;\s*" + FIRST_PROPERTY + rb"\s*\[[^][]*\Z")
 
 
 class SgfError(DataError):

@@ -10,6 +10,7 @@ from pyengine.files import path_of, read_limited, unread
 from pyengine.sgf.collection import SgfError, SgfTree, grammar, read_collection
 from pyengine.sgf.record import EXACT_RULES, SgfGame
 from pyengine.sgf.result import Result, is_usual, read_result
+from pyengine.sgf.rules import GAME_NUMBERS
 from pyengine.sgf.values import (
     COLOURS,
     Board,
@@ -73,10 +74,10 @@ def read_game(tree: SgfTree) -> SgfGame:
         """The first text of the main line: properties of the game may be in a later node."""
         return next(filter(None, (text_of(node, name) for node in nodes if name in node)), "")
 
-    board = read_size(text("SZ"))
     number = text("GM") or "1"
-    if not number.isdecimal() or len(number) > 3:
+    if not number.isdecimal() or len(number) > 3 or int(number) not in GAME_NUMBERS:
         raise SgfError("another game", f"GM[{shortened(number)}]")
+    board = read_size(text("SZ"))
     line = _MainLine(board, notes)
     for node in nodes:
         line.add(node)

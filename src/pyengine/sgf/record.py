@@ -11,7 +11,7 @@ from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games import Game, State, load_game
 from pyengine.sgf.collection import SgfError
 from pyengine.sgf.result import Result
-from pyengine.sgf.rules import number_of, rules_params, same_rules
+from pyengine.sgf.rules import number_of, rules_params, same_params, same_rules
 from pyengine.sgf.values import Board
 
 __all__ = ["EXACT_RULES", "Replay", "SgfGame"]
@@ -70,8 +70,9 @@ class SgfGame:
         game = load_game(named)
         self.check_number(game)
         params = dict(rules_params(self.rules, game) or {})
-        if self.exact_rules.startswith(f"{game.name}("):  # no text of a file loads other code
-            params = load_game(self.exact_rules).params
+        exact = self._exact_game(game.name)
+        if exact is not None:
+            params = dict(exact.params)
         rows, columns = self.board
         if rows == columns:
             params = {key: params[key] for key in params if key not in ("rows", "columns")}
@@ -98,6 +99,20 @@ class SgfGame:
                 "another board size",
                 f"expected {rows}x{columns}, got {self.board[0]}x{self.board[1]}",
             )
+
+    def has_rules_of(self, game: Game) -> bool:
+        """Return whether the record has the rules of a game, or names none."""
+        if not self.exact_rules:
+            return not self.rules or same_rules(self.rules, game)
+        try:
+            exact = self._exact_game(game.name)
+        except ConfigError:
+            return False
+        return exact is not None and same_params(exact, game)
+
+    def _exact_game(self, name: str) -> Game | None:
+        """Return the game whose text pyengine wrote; no text of a file loads other code."""
+        return load_game(self.exact_rules) if self.exact_rules.startswith(f"{name}(") else None
 
     def start_state(self, game: Game) -> State:
         """Return the position before the first move. Raises SgfError if the rules forbid it."""
@@ -144,8 +159,9 @@ class SgfGame:
         komi = game.params.get("komi")
         if komi is not None and self.komi not in (None, komi):
             notes["another komi"] = f"expected {komi:g}, got {self.komi:g}"
-        if self.rules and not self.exact_rules and not same_rules(self.rules, game):
-            notes["other rules"] = f"RU[{shortened(self.rules)}]"
+        if not self.has_rules_of(game):
+            exact = f"{EXACT_RULES}[{shortened(self.exact_rules)}]"
+            notes["other rules"] = exact if self.exact_rules else f"RU[{shortened(self.rules)}]"
         return notes
 
 

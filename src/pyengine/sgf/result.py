@@ -10,8 +10,8 @@ from typing import Literal
 __all__ = ["Result", "is_usual", "read_number", "read_result"]
 
 _SCORE = re.compile(
-    r"(?P<whole>\d+(?:[.,]\d*)?|[.,]\d+)?\s*(?:又|AND)?\s*"
-    r"(?:(?<![\d.,])(?P<top>\d+)/(?P<bottom>[1-9]\d*))?\s*"
+    r"(?P<whole>\d{1,9}(?:[.,]\d{0,9})?|[.,]\d{1,9})?\s*(?:又|AND)?\s*"
+    r"(?:(?<![\d.,])(?P<top>\d{1,9})/(?P<bottom>[1-9]\d{0,8}))?\s*"
     r"(?P<half>[半반])?(?P<unit>P(?:OIN)?TS?|MOKU|目|집|STONES?|ZI|子)?(?P<half_more>[半반])?"
     r"(?:勝ち?|胜|승)?\.?"
 )

@@ -8,10 +8,19 @@ from typing import Any
 from pyengine.errors import ConfigError
 from pyengine.games import Game
 
-__all__ = ["check_in_sgf", "number_of", "rules_name", "rules_params", "same_rules"]
+__all__ = [
+    "GAME_NUMBERS",
+    "check_in_sgf",
+    "number_of",
+    "rules_name",
+    "rules_params",
+    "same_params",
+    "same_rules",
+]
 
 #: The number that SGF has for a game (GM); 4 is Gomoku and Renju.
 _NUMBERS = {"go": 1, "gomoku": 4}
+GAME_NUMBERS = tuple(_NUMBERS.values())
 
 #: Rules of Go that count area, by their name in RU: superko and suicide. The Chinese rules forbid
 #: repetition, which servers enforce by positional superko or by the simple ko rule.
@@ -21,6 +30,7 @@ _GO: dict[str, tuple[str, bool]] = {
     "AGA": ("situational", False),
     "NZ": ("situational", True),
 }
+_PARAMS = ("superko", "suicide", "rule", "win_length")
 _GO_NAMES = {rules: name for name, rules in _GO.items()} | {("simple", False): "Chinese"}
 _GOMOKU = ("freestyle", "standard", "renju")
 
@@ -71,6 +81,11 @@ def rules_params(name: str, game: Game) -> dict[str, Any] | None:
 def same_rules(name: str, game: Game) -> bool:
     """Return whether a name in RU is that of a game's rules."""
     return _plain(name) == _plain(rules_name(game))
+
+
+def same_params(one: Game, other: Game) -> bool:
+    """Return whether two games have the same rules, whatever their boards and komi."""
+    return all(one.params.get(name) == other.params.get(name) for name in _PARAMS)
 
 
 def _plain(name: str) -> str:

@@ -79,7 +79,8 @@ def write_sgf(
         actions: the moves.
         result: as RE has it; "" while the game goes on. If a record's game is over and unchanged,
             its own result stands, which may count dead stones.
-        texts: other properties of the root, such as DT, which do not replace those of the record.
+        texts: other properties of the root, such as DT, which do not replace those of the record;
+            they are left out if its game is unchanged.
         comments: by the number of moves before the position that they are on; a comment stands at
             the move from there.
         record: a record of which this game is a continuation, from the same start. All that it
@@ -106,9 +107,10 @@ def write_sgf(
     if record is not None and unchanged:
         own = record.result_text or str(record.resignation or "")
         result = own or result if end.is_terminal() else result or own
+        unchanged = end.is_terminal() or result == own
     _set_result(root, result)
     for name, text in (texts or {}).items():
-        if not any(name in node.properties for node in root.main_line()):
+        if not unchanged and not any(name in node.properties for node in root.main_line()):
             root.set(name, text)
     sgf = grammar()
     tree = sgf.make_coarse_game_tree(root, lambda n: n.children, lambda n: n.properties)

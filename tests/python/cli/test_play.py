@@ -377,7 +377,7 @@ def test_a_loaded_record_is_kept_when_it_is_saved_and_new_begins_without_it(
     typed = f"save {again};new;save {new};quit"
     text = play("go", "--load", str(file), *TWO_PERSONS, typed=typed)
     replaced = "the rules Japanese were replaced by Chinese"
-    assert f"game.sgf: rules: {replaced}\n" in text
+    assert f"game.sgf: {replaced}\n" in text
     assert "game.sgf: a komi in an unusual form: KM[750], read as 7.5\n" in text
     assert "game.sgf: moves after the end: 1 after move 3\n" in text
     assert f"saved in {again}\n{replaced}\n" in text

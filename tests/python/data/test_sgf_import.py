@@ -365,6 +365,10 @@ def test_the_komi_of_the_shards_may_be_that_of_most_files(tmp_path: Path) -> Non
     assert (report.games, report.komi, len(lines)) == (2, 5.5, 2)
     assert report.skipped == {"another board size": 1, "another komi": 1, "no clear komi": 1}
     assert Dataset(tmp_path / "data").layout.load_game().params["komi"] == 5.5
+    unusable = "(;SZ[5]KM[0]RE[Void];B[aa])(;SZ[5]KM[0]RE[B+];B[aa];W[aa])" * 3
+    unusable += "(;SZ[5]KM[99999900]RE[B+];B[aa])" * 3
+    report, _ = import_text(tmp_path / "some", unusable + KOMI, komi="file")
+    assert (report.games, report.komi) == (2, 5.5)
     with pytest.raises(ConfigError, match="komi"):
         import_text(tmp_path, KOMI, komi=5.5)
     with pytest.raises(ConfigError, match=r'expected "game" for gomoku.* got "file"'):

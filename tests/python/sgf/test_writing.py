@@ -90,10 +90,13 @@ def test_a_loaded_game_that_is_saved_as_it_was_keeps_its_result(tmp_path: Path) 
     assert [len(child.sequence) for child in tree.children] == [2, 2]
     tree, _ = saved(tmp_path, loaded(tmp_path, "(;SZ[9];B[ee];W[resign])"))
     assert tree.sequence[0]["RE"] == [b"B+R"]
+    assert "DT" not in tree.sequence[0]
     scored = loaded(tmp_path, "(;SZ[9]RE[W+0.5];B[ee];W[];B[])")  # dead stones were taken off
     assert saved(tmp_path, scored)[0].sequence[0]["RE"] == [b"W+0.5"]
     resigned = loaded(tmp_path, "(;SZ[9]RE[B+R];B[ee])")
-    assert saved(tmp_path, resigned, lost=(0, Loss.resigns))[0].sequence[0]["RE"] == [b"W+R"]
+    root = saved(tmp_path, resigned, lost=(0, Loss.resigns))[0].sequence[0]
+    assert root["RE"] == [b"W+R"]
+    assert "DT" in root  # it ended today
 
 
 def test_another_way_is_the_main_line_and_the_record_a_variation(tmp_path: Path) -> None:
@@ -179,7 +182,7 @@ def test_what_is_unusual_is_said_when_a_game_is_loaded(tmp_path: Path) -> None:
         "a komi in an unusual form: KM[375], read as 7.5",
         "several games: the first of 2",
         "moves after the end: 1 after move 2",
-        "rules: the rules Japanese were replaced by Chinese",
+        "the rules Japanese were replaced by Chinese",
     )
 
 
