@@ -61,7 +61,7 @@ def grammar() -> Any:
 
 
 def read_collection(content: bytes) -> Iterator[SgfTree]:
-    """Read the games of a file in one pass; a file without a game is one damaged game."""
+    """Read the games of a file in one pass; a file without games yields one error."""
     sgf = grammar()
     data, notes = to_utf8(content)
     number = at = 0

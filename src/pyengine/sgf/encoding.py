@@ -152,7 +152,7 @@ def _replaced(text: str, codec: str) -> dict[str, str]:
 
 
 def _codec(name: str) -> str | None:
-    """Return the codec of a name in CA; None where Python has none in which ASCII is ASCII."""
+    """Return the codec of a name in CA; None if Python has no ASCII-compatible one of that name."""
     bare = re.sub(r"[^a-z0-9]", "", name.lower())
     codec = _CODECS.get(bare, name)
     try:

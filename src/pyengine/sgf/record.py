@@ -124,7 +124,7 @@ class SgfGame:
             raise SgfError("a start that the rules do not allow", str(error)) from error
 
     def replay(self, game: Game) -> Replay:
-        """Play the main line. Moves after the end by the game's rules are left out and noted.
+        """Play the main line. Moves after the game is over are dropped and noted.
 
         Raises SgfError for another game or board, an illegal move, or a move out of turn.
         """

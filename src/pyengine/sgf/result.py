@@ -34,7 +34,7 @@ class Result:
     """A result that is clear.
 
     Attributes:
-        winner: 0 or 1; None of a draw.
+        winner: 0 or 1; None for a draw.
         how: ``"score"``, also of a win without a margin; ``"resign"``; ``"late"``: by time or
             forfeit, so that the last position does not say who would have won.
         margin: of a win by score, where the file has it.
