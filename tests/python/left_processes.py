@@ -9,9 +9,15 @@ from pathlib import Path
 #: Variable of the environment that a test run sets and its processes inherit.
 RUN_MARK = "PYENGINE_TEST_RUN"
 
+#: Processes of Python's own that end with the one that started them.
+_PYTHONS_OWN = ("multiprocessing.resource_tracker", "multiprocessing.forkserver")
+
 
 def _marked(mark: str) -> dict[int, str]:
-    """The command lines of living processes with this mark, but for this one; Linux only."""
+    """The command lines of living processes with this mark, but for this one; Linux only.
+
+    A process has the mark if it, or one that it was forked from, was started after the mark was set.
+    """
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -21,7 +27,9 @@ def _marked(mark: str) -> dict[int, str]:
             )
         except OSError:  # it ended, or belongs to another user
             continue
-        if f"{RUN_MARK}={mark}".encode() in variables and int(folder.name) != os.getpid():
+        if any(own in command for own in _PYTHONS_OWN) or int(folder.name) == os.getpid():
+            continue
+        if f"{RUN_MARK}={mark}".encode() in variables:
             found[int(folder.name)] = command
     return found
 
