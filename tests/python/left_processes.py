@@ -16,7 +16,7 @@ _PYTHONS_OWN = ("multiprocessing.resource_tracker", "multiprocessing.forkserver"
 def _marked(mark: str) -> dict[int, str]:
     """The command lines of living processes with this mark, but for this one; Linux only.
 
-    A process has the mark if it, or one that it was forked from, was started after the mark was set.
+    A process has the mark if it, or what it was forked from, was started after the mark was set.
     """
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
