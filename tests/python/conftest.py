@@ -59,11 +59,14 @@ def rng(request: pytest.FixtureRequest) -> random.Random:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let Ctrl-C reach the tests, and mark the processes that they start.
+    """Let signals reach the tests, and mark the processes that they start.
 
-    A job in the background ignores SIGINT, and every program that it starts inherits that.
+    A job in the background ignores SIGINT, one under nohup SIGHUP, and every program that it starts
+    inherits that.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if not is_worker(config):
         os.environ[RUN_MARK] = str(os.getpid())
 
