@@ -25,7 +25,7 @@ except pyengine.EngineError as error:
 print(game, *(f"{name}: {what}" for name, what in replay.notes.items()), sep="\n")
 
 # All positions are searched together and share the batches of the network; without a network for
-# the board, random playouts judge them, weakly.
+# the board, random playouts evaluate them, weakly.
 positions = [*replay.states] if replay.end.is_terminal() else [*replay.states, replay.end]
 engine = pyengine.Engine(game, NETWORKS.get(record.board, "rollout"))
 results = engine.search_many(positions, simulations=given.simulations)

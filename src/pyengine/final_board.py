@@ -104,7 +104,7 @@ class FinalBoardNetwork:
                 "from its file when it is asked first"
             ) from error
         raise EvaluationError(
-            f"the model {self._path} has changed since it was opened; open it anew"
+            f"the model {self._path} has changed since it was opened; open it again"
         )
 
     def _checked(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:

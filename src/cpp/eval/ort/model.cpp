@@ -277,7 +277,7 @@ void LoadedModel::check_unchanged() const {
   if (unchanged()) return;
   throw EvaluationError("the model " + path.string() +
                         " has changed since it was opened: expected the same file for further "
-                        "sessions; open it anew");
+                        "sessions; open it again");
 }
 
 int LoadedModel::num_sessions() const {

@@ -125,7 +125,7 @@ class GateConfig(Section):
             wins the match; or always, and the match measures its rating alone.
         every_steps (int >= 1, default 1000): steps between two candidates [AlphaGo Zero].
         games (int >= 0 or None, default None): of a match; AlphaGo Zero: 400. 0, with ``"latest"``:
-            none. None = 200; where ``"sprt"`` judges, as many as decide nine candidates of ten
+            none. None = 200; with ``"sprt"``, as many as decide nine candidates of ten
             that are ``elo0`` or ``elo1`` stronger (:meth:`Sprt.games_for`; 1,054 by default, of
             which 526 are expected), and fewer than decide half of them are refused: who is not
             decided is rejected.
