@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "games/common/hashing.h"
-
 namespace pyengine {
 
 /// A set of 64-bit position keys: a hash table with chains, and how many positions have how many
@@ -52,14 +50,14 @@ class GoHistory {
   /// Room for one more position with at most `stones` stones.
   void make_room(int stones) {
     const std::size_t needed = std::max<std::size_t>(static_cast<std::size_t>(stones), used_) + 1;
-    if (slots_.size() < needed) grow(needed);
+    if (slots_.size() < needed) [[unlikely]] grow(needed);
   }
 
   /// Assumes that the position is not there yet, and that there is room.
   void add(std::uint64_t key, int stones) noexcept {
     Slot& slot = slots_[used_];
     slot.key = key;
-    slot.sum = sum(used_) + mix64(key);
+    slot.sum = sum(used_) + key * (key | 1);  // a sum of squares, so that XORed keys cannot cancel
     slot.stones = static_cast<std::uint32_t>(stones);
     ++slots_[slot.stones].with;
     link(used_++);
@@ -75,7 +73,7 @@ class GoHistory {
   static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
   struct Slot {
     std::uint64_t key = 0;           ///< of the i-th position
-    std::uint64_t sum = 0;           ///< of mixed keys, up to the i-th: names the set
+    std::uint64_t sum = 0;           ///< of squared keys, up to the i-th: names the set
     std::uint32_t stones = 0;        ///< of the i-th position
     std::uint32_t previous = kNone;  ///< older position in the same chain
     std::uint32_t latest = kNone;    ///< newest position of chain i
@@ -116,7 +114,7 @@ class GoHistory {
     while (same > 0 && sum(same) != other.sum(same)) {
       if (all - --same > most) return false;
     }
-    if (same == 0 || all - same > most) return false;
+    if (all - same > most) return false;
     if (slots_.size() < other.slots_.size()) grow(other.slots_.size());
     while (used_ > same) take_back();
     while (used_ < other.used_) {
