@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -98,16 +97,20 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _recorded_names(package: str) -> frozenset[str]:
     """Return the names of the files that a package installed; none where it is not there."""
+    from importlib import metadata  # slow to import
+
     try:
-        files = importlib.metadata.files(package)
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files(package)
+    except metadata.PackageNotFoundError:
         return frozenset()
     return frozenset(file.name for file in files or ())
 
 
 def _packages() -> list[str]:
     """Return the packages that have files in the folder ``onnxruntime``."""
-    return sorted(set(importlib.metadata.packages_distributions().get("onnxruntime", [])))
+    from importlib import metadata
+
+    return sorted(set(metadata.packages_distributions().get("onnxruntime", [])))
 
 
 def _advice(packages: list[str]) -> str:
@@ -226,5 +229,7 @@ def _package_warnings() -> tuple[str, ...]:
     packages = _packages()
     if len(packages) < 2:
         return ()
-    each = [f"{name} {importlib.metadata.version(name)}" for name in packages]
+    from importlib import metadata
+
+    each = [f"{name} {metadata.version(name)}" for name in packages]
     return (f"{' and '.join(each)} overwrite each other's files. {_advice(packages)}",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -34,6 +33,8 @@ def board_html(
 
 def text_html(text: str) -> str:
     """Return lines in a font in which columns stay columns."""
+    import html  # slow to import
+
     return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
 
 
