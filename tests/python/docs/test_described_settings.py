@@ -38,7 +38,7 @@ def test_a_docstring_describes_every_field(kind: type) -> None:
 
 def test_what_may_change_when_a_run_goes_on() -> None:
     page = (ROOT / "docs" / "guides" / "training.md").read_text()
-    told = page.split("May change: ", 1)[1].split("\n\n", 1)[0]
+    told = page.split("These may change: ", 1)[1].split("\n\n", 1)[0]
     free: dict[str, set[str]] = {}
     for part in told.split(";"):
         names = set(re.findall(r"`([a-z_]+)`", part))
