@@ -33,7 +33,7 @@ PYTHON_DIRS := src/pyengine src/pyengine_command tests tools $(wildcard benchmar
 CPP_FILES = $(shell find src/cpp bindings tests/cpp $(wildcard benchmarks models) -name '*.cpp' -o -name '*.h')
 
 .NOTPARALLEL:
-.PHONY: help demo build test test-cpp test-python slow oldest newest asan tsan instructions lint format stubs reference tidy bench wheels clean
+.PHONY: help demo build test test-cpp test-python slow oldest newest asan tsan instructions lint format stubs docs tidy bench wheels clean
 
 help:
 	@echo "make demo    build, install into .venv, and watch a search think"
@@ -45,7 +45,7 @@ help:
 	@echo "make instructions   instructions a simulation, against the committed figures"
 	@echo "make wheels  a wheel for each CPython found here, tried without a compiler, into dist/"
 	@echo "make tidy    clang-tidy"
-	@echo "make stubs   write src/pyengine/_core.pyi anew  make reference   the tables of docs/reference/"
+	@echo "make stubs   write src/pyengine/_core.pyi      make docs    the reference, into build/docs"
 	@echo "make clean   remove build/ and .venv/"
 
 demo: $(VENV)/.installed
@@ -95,7 +95,6 @@ lint: $(VENV)/.test $(VENV)/.dev
 	$(VENV)/bin/mypy
 	cd src && ../$(VENV)/bin/lint-imports --config ../pyproject.toml
 	$(PY) tools/make_stubs.py --check
-	$(PY) tools/make_reference.py --check
 
 format: $(VENV)/.dev
 	$(VENV)/bin/ruff check --fix $(PYTHON_DIRS)
@@ -105,8 +104,11 @@ format: $(VENV)/.dev
 stubs: $(VENV)/.installed $(VENV)/.dev
 	$(PY) tools/make_stubs.py
 
-reference: $(VENV)/.installed
-	$(PY) tools/make_reference.py
+# The reference: modules and commands, from their docstrings. The guides are in docs/.
+REFERENCE := pyengine $(addprefix pyengine.,conversion data distributed data.sgf train train.loop.run_configs)
+docs: $(VENV)/.installed $(VENV)/.dev
+	$(VENV)/bin/pdoc --docformat google --no-show-source -o build/docs $(REFERENCE)
+	$(PY) -m typer pyengine.cli.app utils docs --name pyengine --output build/docs/command-line.md
 
 # GCC has warnings that clang does not know. CHECKS='-clang-analyzer-*' leaves out what takes longest.
 tidy: $(VENV)/.dev

@@ -24,7 +24,7 @@ SERIAL: dict[str, Any] = {
 
 @dataclass(kw_only=True)
 class Settings:
-    """The constants of docs/reference/search.md, "PUCT, exactly"."""
+    """The constants of docs/search-rules.md, "PUCT"."""
 
     c_puct: float = 1.25
     c_puct_base: float | None = 19652

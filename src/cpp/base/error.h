@@ -1,4 +1,4 @@
-/// The errors of docs/reference/errors.md. Each says what was expected and what was found.
+/// The errors of the package. Each says what was expected and what the caller passed.
 #pragma once
 
 #include <exception>

@@ -1,4 +1,4 @@
-/// Everything that can be set about a search: docs/reference/search.md, "SearchConfig".
+/// Everything that can be set about a search.
 #pragma once
 
 #include <cstdint>

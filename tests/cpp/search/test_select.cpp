@@ -1,5 +1,4 @@
-/// PuctRule against the formula of docs/reference/search.md, "PUCT, exactly", over all legal
-/// actions.
+/// PuctRule against the formula of docs/search-rules.md, "PUCT", over all legal actions.
 #include <doctest/doctest.h>
 
 #include <cmath>

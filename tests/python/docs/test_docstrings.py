@@ -82,3 +82,13 @@ def test_the_most_used_names_have_an_example(name: str) -> None:
     for part in rest:
         found = getattr(found, part)
     assert ">>> " in (inspect.getdoc(found) or "")
+
+
+def test_every_option_of_every_command_has_a_meaning() -> None:
+    typer = pytest.importorskip("typer")
+    from pyengine.cli.app import app
+
+    for name, command in typer.main.get_command(app).commands.items():
+        for option in command.params:
+            hidden = getattr(option, "hidden", False)
+            assert hidden or getattr(option, "help", None), f"pyengine {name} {option.name}"

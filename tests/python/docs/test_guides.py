@@ -1,4 +1,4 @@
-"""The README, the guides and the reference do what they say: Python runs, commands exist.
+"""The README and the pages of docs/ do what they say: Python runs, commands and links exist.
 
 Blocks of ``python`` run in order in one folder, which holds a network ``model.onnx``. A line
 ``<!-- needs: torch -->`` before a block leaves it out where a module is missing. A ``text`` block
@@ -23,12 +23,10 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = (ROOT / "docs" / "guides", ROOT / "docs" / "reference")
-PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(folder.glob("*.md")))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MORE_PAGES = [
     *(ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md")),
     *(ROOT / folder / "README.md" for folder in ("models", "benchmarks", "examples")),
-    *sorted((ROOT / "docs").glob("*.md")),
 ]
 BLOCK = re.compile(
     r"(?:^<!-- needs: (?P<needs>[^>]*?) -->\n)?^```(?P<kind>\w+)\n(?P<code>.*?)^```$"
@@ -169,11 +167,26 @@ def test_code_on_a_page_fits_a_terminal(page: Path) -> None:
     assert [line for block in found for line in block.splitlines() if len(line) > 100] == []
 
 
-@pytest.mark.parametrize("page", named(sorted((ROOT / "docs").rglob("*.md"))))
-def test_a_link_of_the_documentation_leads_to_a_file(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
-    local = [link for link in links if not link.startswith("https://")]
-    assert [link for link in local if not (page.parent / link).exists()] == []
+@pytest.mark.parametrize("page", named(PAGES))
+def test_a_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)", page.read_text(encoding="utf-8")):
+        file, _, anchor = link.partition("#")
+        if link.startswith("https://"):
+            continue
+        target = (page.parent / file) if file else page
+        assert target.exists(), link
+        if anchor:
+            titles = re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", t).lower().replace(" ", "-") for t in titles}
+            assert anchor in anchors, link
+
+
+def test_the_pages_that_the_code_cites_exist() -> None:
+    for folder in ("src", "bindings", "tests", "benchmarks", "tools", "models"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".h", ".cpp"):
+                for page in re.findall(r"docs/[\w/-]+\.md", path.read_text(encoding="utf-8")):
+                    assert (ROOT / page).exists(), f"{path}: {page}"
 
 
 def test_files_that_the_readme_names_exist() -> None:

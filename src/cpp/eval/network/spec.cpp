@@ -106,7 +106,7 @@ Bracket parse_bracket(std::string_view name, std::string_view text, Suffix suffi
   return bracket;
 }
 
-/// All planes for a message, as docs/reference/evaluators.md writes them.
+/// All planes for a message, as the docstring of ModelSpec writes them.
 std::string listed_planes() {
   std::string text;
   for (const PlaneName& plane : kPlaneNames) {

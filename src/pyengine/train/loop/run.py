@@ -128,7 +128,7 @@ def train_run(
         source: the settings: a :class:`RunFile`, TOML text, or a file; None, to resume: as it
             began. A run that goes on keeps its settings, but for its name, limits, threads, the
             rates of its schedule in steps, and what only says how much room trees and caches have
-            or what is kept (all of them: ``docs/reference/training.md``).
+            or what is kept (all of them: ``docs/guides/training.md``).
         directory: of the run.
         resume: go on with the run there; where there is none, begin.
         on_progress: called four times a second, and once more when all parts have ended; False

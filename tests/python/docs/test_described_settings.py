@@ -1,4 +1,4 @@
-"""Settings have the defaults and ranges that docstrings and docs/reference say."""
+"""Settings have the fields, defaults and ranges that their docstrings describe."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import pyengine
+from described import RECORDS, SETTINGS, described, evaluated
 from pyengine.errors import ConfigError
 from pyengine.train import LearnerConfig, OptimiserConfig
 from pyengine.train.loop import runfile
 from pyengine.train.loop.run_configs import RunConfig
 from pyengine.train.section import Section
-from reference_pages import SETTINGS, described, evaluated
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,9 +29,16 @@ def entries(kinds: list[type]) -> list[Any]:
     ]
 
 
+@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+def test_a_docstring_describes_every_field(kind: type) -> None:
+    fields = [field.name for field in dataclasses.fields(kind) if not field.name.startswith("_")]
+    assert sorted(entry.name for entry in described(kind)) == sorted(fields)
+    assert all(len(entry.meaning) > 3 for entry in described(kind))
+
+
 def test_what_may_change_when_a_run_goes_on() -> None:
-    page = (ROOT / "docs" / "reference" / "training.md").read_text()
-    told = page.split("May change: ", 1)[1].split("\n\n", 1)[0]
+    page = (ROOT / "docs" / "guides" / "training.md").read_text()
+    told = page.split("These may change: ", 1)[1].split("\n\n", 1)[0]
     free: dict[str, set[str]] = {}
     for part in told.split(";"):
         names = set(re.findall(r"`([a-z_]+)`", part))

@@ -1,4 +1,4 @@
-"""Games have the parameters, moves and planes that docstrings and docs/reference say."""
+"""Games have the parameters that load_game describes, moves and planes their descriptions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import pyengine
+from conftest import ROOT
+from described import blocks, evaluated, games
 from pyengine.errors import ConfigError
-from reference_pages import TEXT, evaluated, tool
 
 _INTERVAL = re.compile(r"(int|float) in \[(.+), (.+)\]")
 
@@ -21,12 +22,12 @@ def refusal(game: str, **params: Any) -> str:
 
 
 def test_every_game_is_described() -> None:
-    assert sorted(tool.games()) == sorted(pyengine.registered_games())
+    assert sorted(games()) == sorted(pyengine.registered_games())
 
 
 @pytest.mark.parametrize("name", pyengine.registered_games())
 def test_parameters_of_games(name: str) -> None:
-    parameters = tool.games()[name].inner
+    parameters = games()[name].inner
     known = re.search(r"expected (?:only (.*)|no parameters), found", refusal(name, nothing=1))
     assert known is not None
     assert [p.name for p in parameters] == re.findall(r'"(\w+)"', known.group(1) or "")
@@ -41,7 +42,7 @@ def test_parameters_of_games(name: str) -> None:
 @pytest.mark.parametrize("name", pyengine.registered_games())
 def test_ranges_of_parameters(name: str) -> None:
     pairs = {("go", "rows"): {"columns": 3}, ("go", "columns"): {"rows": 3}}
-    for parameter in tool.games()[name].inner:
+    for parameter in games()[name].inner:
         beside = pairs.get((name, parameter.name), {})
         text = refusal(name, **{parameter.name: "nothing"}, **beside)
         expected = text.split("expected ")[1].split(", found")[0]
@@ -60,7 +61,8 @@ def test_ranges_of_parameters(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gomoku", "othello", "go", "connect_four"])
 def test_moves_as_the_page_writes_them(name: str) -> None:
-    row = next(line for line in TEXT["games.md"].splitlines() if line.startswith(f"| `{name}` "))
+    lines = (ROOT / "docs" / "games.md").read_text(encoding="utf-8").splitlines()
+    row = next(line for line in lines if line.startswith(f"| `{name}` "))
     state = pyengine.load_game(name).new_initial_state()
     for move in re.findall(r"`(\w+)`", row.split("|")[3]):
         state.string_to_action(move)
@@ -74,5 +76,5 @@ def test_every_plane_is_described() -> None:
     with pytest.raises(ConfigError) as error:
         pyengine.ModelSpec(planes=("nothing",))
     known = set(str(error.value).split("there are ")[1].split(", "))
-    described = {entry.name for entry in tool.blocks(pyengine.ModelSpec.__doc__)["Planes"]}
+    described = {entry.name for entry in blocks(pyengine.ModelSpec.__doc__ or "")["Planes"]}
     assert described == known - {"liberties[k+]"}  # of which the entry of liberties[k] tells
