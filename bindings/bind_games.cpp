@@ -94,7 +94,7 @@ State board_state(const GamePtr& game, const BoardRows& rows, IntArgument<"playe
 
 Recipe reduce_game(const py::object& self) {
   const auto& game = self.cast<const AnyGame&>();
-  const py::module_ games = py::module_::import("pyengine.games");
+  const py::module_ games = py::module_::import("pyengine.games.game");
   const py::object foreign = unwrap_foreign_game(game);
   if (!foreign.is_none()) return py::make_tuple(games.attr("as_game"), py::make_tuple(foreign));
   return py::make_tuple(games.attr("load_game"), py::make_tuple(text_of(game.to_string())));
@@ -275,7 +275,7 @@ Text describe(const State& state) {
 }
 
 Recipe reduce_state(const State& state) {
-  return py::make_tuple(py::module_::import("pyengine.games").attr("_read_state"),
+  return py::make_tuple(py::module_::import("pyengine.games.game").attr("_read_state"),
                         py::make_tuple(game_holder(state.game()), text_of(state.serialize())));
 }
 

@@ -311,7 +311,7 @@ class OnnxModel:
 
 class Evaluator:
     """
-    What an engine asks; see pyengine.evaluators.
+    What an engine asks; see pyengine.eval.evaluators.
     """
     def __init__(self, made: Evaluator) -> None:
         """
@@ -510,7 +510,7 @@ class PathPuzzle:
 
 class SelfPlay:
     """
-    Games that are played at once; see pyengine.self_play.SelfPlayer.
+    Games that are played at once; see pyengine.selfplay.SelfPlayer.
     """
     def __init__(
         self,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.board_layout import labels, last_point, state_text
-from pyengine.cli.looks import Look, look_of
 from pyengine.errors import ConfigError
-from pyengine.games import State
-from pyengine.outcomes import outcome_text
-from pyengine.result import SearchResult, win_rate
-from pyengine.tree import signed
+from pyengine.games.board_layout import labels, last_point, state_text
+from pyengine.games.game import State
+from pyengine.games.outcomes import outcome_text
+from pyengine.search.result import SearchResult, win_rate
+from pyengine.search.tree import signed
+from pyengine.show.looks import Look, look_of
 
 if TYPE_CHECKING:
     from rich.console import Console

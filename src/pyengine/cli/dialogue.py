@@ -17,20 +17,20 @@ from pathlib import Path
 from rich.console import Console  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.arguments import in_one_line
+from pyengine.base.arguments import in_one_line
+from pyengine.base.files import path_of, unwritten
 from pyengine.cli import common
 from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
 from pyengine.cli.clock import Clock
-from pyengine.cli.looks import look_of
 from pyengine.cli.play_record import bare_name, game_of_record, load, record_path, save
 from pyengine.cli.search import percent, until_stopped
-from pyengine.engine import Engine
+from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import ConfigError, EngineError
-from pyengine.files import path_of, unwritten
-from pyengine.games import State
-from pyengine.outcomes import Loss, Lost, outcome_text, why_taken
-from pyengine.result import SearchResult
-from pyengine.sgf.record import SgfGame
+from pyengine.games.game import State
+from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
+from pyengine.search.engine import Engine
+from pyengine.search.result import SearchResult
+from pyengine.show.looks import look_of
 
 __all__ = ["Dialogue", "Human"]
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.board_layout import state_text
 from pyengine.cli import common
 from pyengine.cli.boards import refuse_finished
-from pyengine.cli.looks import look_of
 from pyengine.errors import ConfigError
-from pyengine.games import State
-from pyengine.solve import Solver, SolveResult
+from pyengine.exact.solver import Solver, SolveResult
+from pyengine.games.board_layout import state_text
+from pyengine.games.game import State
+from pyengine.show.looks import look_of
 
 __all__ = ["solve"]
 

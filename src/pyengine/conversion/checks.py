@@ -10,15 +10,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import number
-from pyengine.config import SearchConfig
-from pyengine.engine import Engine
+from pyengine.base.arguments import number
+from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
-from pyengine.evaluators import Evaluator
-from pyengine.games import Game, State
+from pyengine.eval.evaluators import Evaluator
+from pyengine.games.game import Game, State
 from pyengine.match import MatchResult, Openings, Sprt, match
 from pyengine.match.openings import Book
-from pyengine.settings import Settings
+from pyengine.search.config import SearchConfig
+from pyengine.search.engine import Engine
 
 __all__ = ["Check", "Comparison", "Limits", "Outcome", "compare", "play_match", "turned"]
 

@@ -30,9 +30,9 @@ from pyengine.conversion.graph import LAYERS, check_no_branches
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import batches, keep_metadata, prepare
 from pyengine.errors import ModelError
-from pyengine.games import Game
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 from pyengine.match import MatchResult
-from pyengine.spec import ModelSpec
 
 __all__ = ["Float16Report", "to_float16"]
 

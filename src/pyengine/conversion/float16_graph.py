@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from pyengine.base.extras import need
 from pyengine.conversion.graph import LAYERS, heads
-from pyengine.extras import need
 
 __all__ = ["FLOAT", "HALF", "INT8", "cast", "float32_nodes", "half_tensors", "put", "to_half"]
 

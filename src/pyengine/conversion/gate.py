@@ -13,8 +13,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyengine import _core, machine
-from pyengine.arguments import check_callback, check_type, number
+from pyengine import _core
+from pyengine.base import machine
+from pyengine.base.arguments import check_callback, check_type, number
+from pyengine.base.extras import need
+from pyengine.base.files import check_output, path_of
+from pyengine.base.integers import integer
 from pyengine.conversion.checks import (
     Check,
     Comparison,
@@ -29,14 +33,11 @@ from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import BATCH, CPU, without_weights
 from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError
-from pyengine.evaluators import OnnxEvaluator, model_file
-from pyengine.extras import need
-from pyengine.files import check_output, path_of
-from pyengine.games import Game, State, as_game, load_game
-from pyengine.integers import integer
+from pyengine.eval.evaluators import OnnxEvaluator, model_file
+from pyengine.eval.onnx_files import external_files
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.match import MatchResult
-from pyengine.onnx_files import external_files
-from pyengine.spec import ModelSpec
 
 __all__ = [
     "Gate",

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.base.extras import need
 from pyengine.conversion.graph import float_nodes
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import (
@@ -18,8 +19,7 @@ from pyengine.conversion.model_file import (
     without_outputs,
 )
 from pyengine.errors import ModelError
-from pyengine.extras import need
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
 
 __all__ = ["write_int8"]
 

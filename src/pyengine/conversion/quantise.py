@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.base.extras import need
 from pyengine.conversion.checks import Comparison, Limits
 from pyengine.conversion.gate import (
     Gate,
@@ -21,10 +22,9 @@ from pyengine.conversion.gate import (
 )
 from pyengine.conversion.int8_file import write_int8
 from pyengine.conversion.model_file import CPU, batches, free
-from pyengine.extras import need
-from pyengine.games import Game
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 from pyengine.match import MatchResult
-from pyengine.spec import ModelSpec
 
 __all__ = ["Int8Report", "quantise"]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pyengine import _core
+from pyengine.base.files import unread
 from pyengine.distributed.inbox import Inbox
 from pyengine.distributed.member import Member
 from pyengine.distributed.packet import DamagedPacketError
@@ -17,7 +18,6 @@ from pyengine.distributed.player import Contract, Order, Reply
 from pyengine.distributed.policy import Meter, Place
 from pyengine.distributed.workers import LostError, Workers
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import unread
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line
 from pyengine.train.loop.part_selfplay import first_best

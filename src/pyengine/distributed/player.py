@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core
+from pyengine.base.files import write_durably
 from pyengine.data import GameSink, Layout
 from pyengine.distributed.outbox import Outbox
 from pyengine.distributed.packet import Packet
 from pyengine.distributed.scratch import Scratch
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import write_durably
-from pyengine.games import load_game
+from pyengine.games.game import load_game
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.runfile import RunFile

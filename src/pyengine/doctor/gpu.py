@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyengine import runtime
-from pyengine.bundled import game_of_model
 from pyengine.doctor.checks import Check, failed, passed, skipped
 from pyengine.doctor.device import DeviceTest
 from pyengine.doctor.graphs import graph_check
 from pyengine.doctor.report import runtime_checks
 from pyengine.errors import ConfigError, EngineError
-from pyengine.evaluators import OnnxEvaluator, bundled_models
-from pyengine.games import Game
-from pyengine.providers import ProviderLike
-from pyengine.spec import ModelSpec
+from pyengine.eval import runtime
+from pyengine.eval.bundled import game_of_model
+from pyengine.eval.evaluators import OnnxEvaluator, bundled_models
+from pyengine.eval.providers import ProviderLike
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 
 __all__ = ["default_model", "gpu_self_test", "quick"]
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from pyengine.doctor.checks import Check, failed, passed, skipped
 from pyengine.doctor.device import random_states, rate
-from pyengine.engine import Engine
 from pyengine.errors import EngineError
-from pyengine.evaluators import Evaluator
-from pyengine.games import Game
+from pyengine.eval.evaluators import Evaluator
+from pyengine.games.game import Game
+from pyengine.search.engine import Engine
 
 __all__ = ["graph_check"]
 

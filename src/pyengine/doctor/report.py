@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyengine import _core, machine, runtime
-from pyengine.bundled import game_of_model, manifest
+from pyengine import _core
+from pyengine.base import machine
+from pyengine.base.files import sha256_of
+from pyengine.base.integers import integer
 from pyengine.doctor.checks import Check, failed, passed, skipped, verdict
-from pyengine.engine import search
 from pyengine.errors import EngineError
-from pyengine.evaluators import OnnxEvaluator, bundled_models
-from pyengine.files import sha256_of
-from pyengine.games import load_game
-from pyengine.integers import integer
+from pyengine.eval import runtime
+from pyengine.eval.bundled import game_of_model, manifest
+from pyengine.eval.evaluators import OnnxEvaluator, bundled_models
+from pyengine.games.game import load_game
+from pyengine.search.engine import search
 
 __all__ = ["DoctorReport", "doctor", "runtime_checks"]
 

@@ -12,8 +12,8 @@ import pytest
 
 import pyengine
 from pyengine import conversion
+from pyengine.base.files import check_output
 from pyengine.data import Layout, Manifest, ShardWriter, import_sgf
-from pyengine.files import check_output
 
 GAME = pyengine.load_game("tic_tac_toe")
 LAYOUT = Layout.of(GAME, pyengine.ModelSpec())

@@ -13,7 +13,6 @@ import pytest
 
 import pyengine
 from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_network
-from pyengine.bundled import game_of_model
 from pyengine.conversion import Check, Limits, leela_to_onnx, random_leela, to_float16
 from pyengine.conversion.float16 import _range_check
 from pyengine.conversion.float16_graph import INT8, float32_nodes, half_tensors, to_half
@@ -21,6 +20,7 @@ from pyengine.conversion.float16_range import rounded
 from pyengine.conversion.graph import check_no_branches
 from pyengine.conversion.model_file import batches
 from pyengine.errors import EngineError, EvaluationError, ModelError
+from pyengine.eval.bundled import game_of_model
 from third_party_networks import NETWORKS
 from tiny_models import TinyModel
 

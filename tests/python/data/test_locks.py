@@ -10,8 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from pyengine import ConfigError, locks
-from pyengine.locks import lock
+from pyengine import ConfigError
+from pyengine.base import locks
+from pyengine.base.locks import lock
 
 
 class Msvcrt(ModuleType):

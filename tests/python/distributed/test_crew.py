@@ -418,7 +418,7 @@ def network_in(part: Part) -> Best:
     network = train.need("pyengine.train.network").new_network(part.run.train, 3, (3, 3), 9)
     path = part.folder.candidate(20)
     train.export(network, part.run.games, part.run.spec, path)
-    sha256 = pyengine.files.sha256_of(path)
+    sha256 = pyengine.base.files.sha256_of(path)
     return Best(name=path.name, sha256=sha256, step=20, generation=1, elo=0.0)
 
 

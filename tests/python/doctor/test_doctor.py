@@ -16,13 +16,14 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import _core, runtime
+from pyengine import _core
+from pyengine.base.files import sha256_of
 from pyengine.doctor import report
 from pyengine.doctor.checks import Check
 from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.gpu import gpu_self_test
 from pyengine.doctor.graphs import graph_check
-from pyengine.files import sha256_of
+from pyengine.eval import runtime
 from tiny_models import DEFAULT, TinyModel
 
 SPEC = pyengine.ModelSpec()  # three planes

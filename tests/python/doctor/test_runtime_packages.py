@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import pyengine
-from pyengine import runtime
+from pyengine.eval import runtime
 
 Install = Callable[..., None]
 

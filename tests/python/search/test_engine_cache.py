@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pyengine import ModelError, ModelSpec, OnnxEvaluator, engine_cache, runtime
-from pyengine.engine_cache import engine_folder
+from pyengine import ModelError, ModelSpec, OnnxEvaluator
+from pyengine.eval import engine_cache, runtime
+from pyengine.eval.engine_cache import engine_folder
 from tiny_models import TinyModel
 
 

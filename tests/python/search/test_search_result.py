@@ -20,8 +20,8 @@ import pytest
 import naive_puct
 import pyengine
 from pyengine import SearchResult
-from pyengine.picture import board_svg
-from pyengine.tree import SearchTree, signed
+from pyengine.search.tree import SearchTree, signed
+from pyengine.show.picture import board_svg
 from toy_games import Matches, ToyGame
 
 SVG = "{http://www.w3.org/2000/svg}"

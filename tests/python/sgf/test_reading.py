@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from pyengine.arguments import shortened
-from pyengine.games import load_game
-from pyengine.sgf import SgfError, SgfGame
+from pyengine.base.arguments import shortened
+from pyengine.data.sgf import SgfError, SgfGame
+from pyengine.games.game import load_game
 
 pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
 
-from pyengine.sgf.collection import read_collection
-from pyengine.sgf.encoding import to_utf8
-from pyengine.sgf.read import first_game, read_game
-from pyengine.sgf.result import read_result
+from pyengine.data.sgf.collection import read_collection
+from pyengine.data.sgf.encoding import to_utf8
+from pyengine.data.sgf.read import first_game, read_game
+from pyengine.data.sgf.result import read_result
 
 
 def games_of(content: bytes) -> tuple[list[SgfGame], list[tuple[int, str]]]:

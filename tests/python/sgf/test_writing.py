@@ -18,10 +18,10 @@ pytest.importorskip("typer", reason="the extra cli is not installed")
 from sgfmill import sgf_grammar
 
 from pyengine.cli.play_record import game_of_record, load, save
-from pyengine.outcomes import Loss, Lost
-from pyengine.sgf import read_sgf
-from pyengine.sgf.read import first_game
-from pyengine.sgf.write import write_sgf
+from pyengine.data.sgf import read_sgf
+from pyengine.data.sgf.read import first_game
+from pyengine.data.sgf.write import write_sgf
+from pyengine.games.outcomes import Loss, Lost
 
 GO9 = pyengine.load_game("go", board_size=9)
 GOMOKU = pyengine.load_game("gomoku", board_size=9)

@@ -140,7 +140,7 @@ def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) ->
     assert evaluator.spec.value == ("win", "draw", "loss")
     told = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
     assert json.loads(told["pyengine.manifest"]) == {"step": 7}
-    assert report.sha256 == pyengine.files.sha256_of(path)
+    assert report.sha256 == pyengine.base.files.sha256_of(path)
 
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.base.extras import need
+from pyengine.base.files import replacing
 from pyengine.errors import EngineError
-from pyengine.evaluators import OnnxEvaluator
-from pyengine.extras import need
-from pyengine.files import replacing
-from pyengine.games import Game
-from pyengine.spec import ModelSpec
+from pyengine.eval.evaluators import OnnxEvaluator
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 
 __all__ = ["write_copy"]
 

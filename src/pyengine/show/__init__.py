@@ -1,0 +1,1 @@
+"""How things look: colours, boards as text and as pictures."""
