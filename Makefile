@@ -95,6 +95,7 @@ lint: $(VENV)/.test $(VENV)/.dev
 	$(VENV)/bin/mypy
 	cd src && ../$(VENV)/bin/lint-imports --config ../pyproject.toml
 	$(PY) tools/make_stubs.py --check
+	$(PY) tools/benchmark_tables.py --check
 
 format: $(VENV)/.dev
 	$(VENV)/bin/ruff check --fix $(PYTHON_DIRS)

@@ -1,0 +1,96 @@
+"""Write the tables of benchmarks/README.md from benchmarks/results/*.json.
+
+A file there is a report as ``pyengine bench --out FOLDER`` writes it; ``command`` and ``date`` are
+added by hand. A marker above a table names its files and what to show of them::
+
+    <!-- results: tree | us, bytes/node -->             a line per row, with these figures
+    <!-- results: latency | ms | knob -->               a line per knob; several values are a range
+    <!-- results: saturation | ratio | game x knob -->  one figure as a grid
+    <!-- results: cpp | ns | game x knob | ^games/ -->  only the rows whose name matches
+
+The parts of a row's name are ``layer/game/evaluator/knob``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from pyengine.benchmarks.common import columns
+
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+PAGE = BENCHMARKS / "README.md"
+SECTION = re.compile(r"(<!-- results: (.*?) -->\n)```\n.*?```\n", re.DOTALL)
+PARTS = ("layer", "game", "evaluator", "knob")
+
+Row = dict[str, Any]
+
+
+def with_tables(page: str) -> str:
+    """Return the page with every table written from its results."""
+    return SECTION.sub(lambda match: f"{match[1]}```\n{table(match[2])}\n```\n", page)
+
+
+def table(marker: str) -> str:
+    """Return the lines of a table: where the figures come from, then the figures."""
+    names, figures, axes, pattern = (*re.split(r"\s*\|\s*", marker, maxsplit=3), "", "")[:4]
+    files = [BENCHMARKS / "results" / f"{name}.json" for name in names.split("+")]
+    reports = [json.loads(file.read_text("utf-8")) for file in files]
+    titles = re.split(r",\s*", figures)
+    down, _, across = axes.partition(" x ")
+    lines: dict[str, dict[str, list[Any]]] = {}
+    for row in (row for report in reports for row in report["rows"]):
+        if not re.search(pattern, row["name"]) or all(row.get(title) is None for title in titles):
+            continue
+        line = lines.setdefault(part_of(row["name"], down or "game/evaluator/knob"), {})
+        for title in titles:
+            column = part_of(row["name"], across) if across else title
+            line.setdefault(column, []).append(row.get(title))
+    shown = [
+        {"name": name} | {key: span(line[key]) for key in line} for name, line in lines.items()
+    ]
+    return "\n".join([*dict.fromkeys(map(source, reports)), *columns(shown)])
+
+
+def part_of(name: str, parts: str) -> str:
+    """Return parts of a row's name, as "game/knob" asks for them."""
+    of_name = dict(zip(PARTS, name.split("/", 3), strict=False))
+    return "/".join(of_name[part] for part in parts.split("/") if part in of_name)
+
+
+def span(values: list[Any]) -> Any:
+    """Return the one value, or "least to greatest"; None if there is none."""
+    known = sorted({value for value in values if value is not None})
+    if len(known) > 1 and not isinstance(known[0], str):
+        return f"{known[0]:,} to {known[-1]:,}"
+    return "/".join(known) if len(known) > 1 else next(iter(known), None)
+
+
+def source(report: dict[str, Any]) -> str:
+    """Return what measured the figures, when and where."""
+    machine = report["machine"]
+    command = report.get("command", f"pyengine bench {report['suite']}")
+    return ", ".join([command, report.get("date", ""), machine["pyengine"], machine["cpu"]])
+
+
+def main() -> int:
+    """Write the page, or check that it is up to date."""
+    parser = argparse.ArgumentParser(description="Write the tables of benchmarks/README.md.")
+    parser.add_argument("--check", action="store_true", help="only compare; exit status 1")
+    check = parser.parse_args().check
+    page = PAGE.read_text("utf-8")
+    written = with_tables(page)
+    if not check:
+        PAGE.write_text(written, "utf-8")
+    elif page != written:
+        print("benchmarks/README.md is out of date: python tools/benchmark_tables.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
