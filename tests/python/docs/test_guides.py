@@ -167,7 +167,7 @@ def test_code_on_a_page_fits_a_terminal(page: Path) -> None:
     assert [line for block in found for line in block.splitlines() if len(line) > 100] == []
 
 
-@pytest.mark.parametrize("page", named(PAGES))
+@pytest.mark.parametrize("page", named([*PAGES, *MORE_PAGES]))
 def test_a_link_leads_to_a_file_and_a_heading(page: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)", page.read_text(encoding="utf-8")):
         file, _, anchor = link.partition("#")
