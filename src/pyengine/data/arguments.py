@@ -46,11 +46,12 @@ def row_numbers(indices: Any, rows: int) -> npt.NDArray[np.int64]:
         raise TypeError(
             f"indices must be whole numbers in one dimension, found {in_one_line(indices)}"
         )
-    if len(found) > 0 and not (found.min() >= 0 and found.max() < rows):
+    numbers = found.astype(np.int64)
+    if len(numbers) > 0 and numbers.view(np.uint64).max() >= rows:  # negative ones are large
         raise IndexError(
             f"indices must be of {rows} rows, from 0 on, found {found.min()} to {found.max()}"
         )
-    return found.astype(np.int64)
+    return numbers
 
 
 def symmetry_numbers(symmetries: Any, rows: int, count: int) -> npt.NDArray[np.uint8]:

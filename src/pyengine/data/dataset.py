@@ -400,14 +400,15 @@ class Dataset:
 
     def _shown(self, indices: Sequence[int], *, in_batch: bool) -> Rows:
         """Rows, augmented when the dataset is."""
-        numbers = row_numbers(indices, len(self))
+        view = self._view
+        numbers = row_numbers(indices, len(view))
         symmetries = None
         if self._augment:
             count = self.layout.symmetries
             symmetries = drawn_for_loader(len(numbers), count, in_batch=in_batch)
             if symmetries is None:
                 symmetries = self._symmetries_of(numbers)
-        return Rows(self.rows(numbers, symmetries), len(numbers))
+        return Rows(self._batch(view, numbers, symmetries), len(numbers))
 
     def _symmetries_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
         """Symmetries that are a function of seed, epoch and row."""
