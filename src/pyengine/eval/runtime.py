@@ -24,12 +24,12 @@ from pyengine.errors import ModelError
 
 __all__ = [
     "OLDEST",
-    "DoctorReport",
-    "doctor",
+    "RuntimeReport",
     "driver_problem",
     "find_library",
     "is_too_old",
     "preload_cuda",
+    "runtime_report",
 ]
 
 #: The first ONNX Runtime that keeps a network's external data inside the network's folder.
@@ -172,7 +172,7 @@ def _try_load(library: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class DoctorReport:
+class RuntimeReport:
     """What would be used to run a network here, and why.
 
     Attributes:
@@ -196,14 +196,14 @@ class DoctorReport:
     warnings: tuple[str, ...] = ()
 
 
-def doctor(device_id: int = 0) -> DoctorReport:
+def runtime_report(device_id: int = 0) -> RuntimeReport:
     """Find out what would be used to run a network, and why; never raises for what it finds."""
     warnings = _package_warnings()
     try:
         library = find_library()
         version, build, available = _core.ort_report(library)
     except ModelError as error:
-        return DoctorReport(provider="", reason=str(error), warnings=warnings)
+        return RuntimeReport(provider="", reason=str(error), warnings=warnings)
     if CUDA in available:
         preload_cuda()
     problems = {
@@ -212,7 +212,7 @@ def doctor(device_id: int = 0) -> DoctorReport:
         if (problem := _core.ort_provider_problem(library, name, device_id))
     }
     works = CUDA not in problems
-    return DoctorReport(
+    return RuntimeReport(
         provider=CUDA if works else CPU,
         reason="the GPU works" if works else problems[CUDA],
         library=str(library),
