@@ -19,7 +19,6 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra t
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import Block  # noqa: E402
-from pyengine.train.graph import folded  # noqa: E402
 from pyengine.train.loss import (  # noqa: E402
     losses,
     outcome_shares,
@@ -28,6 +27,7 @@ from pyengine.train.loss import (  # noqa: E402
     value_target,
 )
 from pyengine.train.network import parameters_of  # noqa: E402
+from pyengine.train.onnx_writer import folded  # noqa: E402
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
 
