@@ -91,11 +91,11 @@ lint: $(VENV)/.test $(VENV)/.dev
 	$(VENV)/bin/ruff check $(PYTHON_DIRS)
 	$(VENV)/bin/ruff format --check $(PYTHON_DIRS)
 	$(VENV)/bin/codespell
+	$(PY) tools/benchmark_tables.py --check
 	$(VENV)/bin/clang-format --dry-run --Werror $(CPP_FILES)
 	$(VENV)/bin/mypy
 	cd src && ../$(VENV)/bin/lint-imports --config ../pyproject.toml
 	$(PY) tools/make_stubs.py --check
-	$(PY) tools/benchmark_tables.py --check
 
 format: $(VENV)/.dev
 	$(VENV)/bin/ruff check --fix $(PYTHON_DIRS)

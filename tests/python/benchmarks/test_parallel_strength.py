@@ -116,7 +116,7 @@ def test_a_match_with_games_missing_has_no_verdict() -> None:
     assert contest.verdict(pairs_of({(1, 1): 45, (-1, -1): 55})) == "not decided"
 
 
-#: Standard deviations of a pair's mean score in the matches so far: benchmarks/README.md.
+#: Standard deviations of a pair's mean score in the matches so far: benchmarks/results.
 SEEN = {16: 0.245, 64: 0.194}
 
 
