@@ -40,6 +40,6 @@ endif()
 
 if(PYENGINE_SANITIZE)
   set(sanitize -fsanitize=${PYENGINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  target_compile_options(pyengine_flags INTERFACE ${sanitize} -g)
+  target_compile_options(pyengine_flags INTERFACE ${sanitize})
   target_link_options(pyengine_flags INTERFACE ${sanitize})
 endif()

@@ -15,7 +15,7 @@ namespace {
 using namespace search_test;
 using namespace sum_network;
 
-NetworkEvaluator network() { return {std::make_shared<SumSource>(), ModelSpec{}}; }
+NetworkEvaluator default_network() { return {std::make_shared<SumSource>(), ModelSpec{}}; }
 
 /// Priors, then the value.
 using Answer = std::vector<float>;
@@ -49,7 +49,7 @@ std::vector<Answer> answers(BoundEvaluator& bound, EvalBatch& batch) {
 
 /// The answer to one position alone.
 Answer alone(const State& state, LeafSymmetry symmetry) {
-  const auto bound = network().bind(state.game(), {});
+  const auto bound = default_network().bind(state.game(), {});
   const auto batch = bound->make_batch(8);
   batch->add_next(ask(*bound, *batch, state, symmetry));
   return answers(*bound, *batch)[0];
@@ -80,7 +80,7 @@ Answer under(const State& state, int symmetry) {
 TEST_CASE("network: a leaf that the caller does not keep leaves no rows behind") {
   const std::vector<State> states =
       random_states(load_game("gomoku", {{"board_size", 7LL}}), 3, 10);
-  const auto bound = network().bind(states[0].game(), {});
+  const auto bound = default_network().bind(states[0].game(), {});
   const auto batch = bound->make_batch(16);
   for (int round = 0; round < 2; ++round) {
     batch->clear();
@@ -99,7 +99,7 @@ TEST_CASE("network: a leaf that the caller does not keep leaves no rows behind")
 
 TEST_CASE("network: fill() gives the rows that are left to further symmetries, leaf by leaf") {
   const std::vector<State> states = random_states(load_game("connect_four"), 3, 10);
-  const auto bound = network().bind(states[0].game(), {});
+  const auto bound = default_network().bind(states[0].game(), {});
   const auto batch = bound->make_batch(5);
   for (const State& state : states) {
     batch->add_next(ask(*bound, *batch, state, LeafSymmetry::identity));
@@ -119,7 +119,7 @@ TEST_CASE("network: a random symmetry is the one of position and seed") {
   ActionList legal;
   state.position().legal_actions(legal);
   Encoder({}, *state.game()).open(state.position(), legal, planes);
-  const auto bound = network().bind(state.game(), {});
+  const auto bound = default_network().bind(state.game(), {});
   const auto batch = bound->make_batch(20);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     batch->add_next(ask(*bound, *batch, state, LeafSymmetry::random, seed));
@@ -136,7 +136,7 @@ TEST_CASE("network: of all symmetries those in the cache are answered, the other
   BindOptions options;
   options.cache_entries = 1024;
   options.cache_bytes = 1U << 20;
-  const auto bound = network().bind(state.game(), options);
+  const auto bound = default_network().bind(state.game(), options);
   const auto batch = bound->make_batch(8);
   for (const auto& [symmetry, rows] : {std::pair{LeafSymmetry::identity, 1},
                                        {LeafSymmetry::all, 7},
