@@ -40,6 +40,10 @@ endif()
 
 if(PYENGINE_SANITIZE)
   set(sanitize -fsanitize=${PYENGINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  target_compile_options(pyengine_flags INTERFACE ${sanitize} -g)
+  target_compile_options(pyengine_flags INTERFACE ${sanitize})
   target_link_options(pyengine_flags INTERFACE ${sanitize})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # In a unity build GCC takes every .cpp file but the first for a header.
+    target_compile_options(pyengine_flags INTERFACE -Wno-subobject-linkage)
+  endif()
 endif()

@@ -9,10 +9,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 launcher=
+targets=pyengine_tests
 configure="--preset $preset"
 if [ "$preset" = release ]; then
   configure="build/release -DPYENGINE_TESTS=ON"
 else
+  targets="$targets pyengine_failing_allocator"
   case $preset in asan) sanitizer=address,undefined ;; tsan) sanitizer=thread ;; esac
   echo 'int main() { return 0; }' >"$work/probe.cpp"
   if ! ${CXX:-c++} -fsanitize=$sanitizer "$work/probe.cpp" -o "$work/probe"; then
@@ -35,5 +37,6 @@ cmake $configure >"$work/log" 2>&1 || {
 }
 
 echo "C++ tests ($preset): building"
-cmake --build "build/$preset" --target pyengine_tests pyengine_failing_allocator
-$launcher ctest --test-dir "build/$preset" --output-on-failure "$@"
+# shellcheck disable=SC2086  # one or two targets
+cmake --build "build/$preset" --target $targets
+$launcher ctest --test-dir "build/$preset" --output-on-failure --parallel "$(getconf _NPROCESSORS_ONLN)" "$@"

@@ -46,7 +46,7 @@ std::shared_ptr<Server> server() {
   return std::make_shared<Server>(answer, microseconds(20));
 }
 
-SearchConfig config_of(int threads) {
+SearchConfig threaded_config(int threads) {
   SearchConfig config;
   config.threads = threads;
   config.simulations = 400;
@@ -79,17 +79,17 @@ TEST_CASE("the smallest evaluator answers every leaf at once") {
   for (std::size_t i = 0; i < states.size(); ++i) {
     CHECK(value[i] == value_of(states[i].position().hash()));
   }
-  CHECK(visits(std::make_shared<ValueOfHash>(), config_of(4)).size() > 0);
+  CHECK(visits(std::make_shared<ValueOfHash>(), threaded_config(4)).size() > 0);
 }
 
 TEST_SUITE("concurrent") {
   TEST_CASE("a remote evaluator is searched with by any number of threads") {
     const auto remote = std::make_shared<RemoteEvaluator>(server());
-    for (const int threads : {1, 2, 4, 8}) visits(remote, config_of(threads));
+    for (const int threads : {1, 2, 4, 8}) visits(remote, threaded_config(threads));
   }
 
   TEST_CASE("with one leaf in flight a remote evaluator is visited as a local one") {
-    SearchConfig config = config_of(1);
+    SearchConfig config = threaded_config(1);
     config.in_flight = 1;
     const std::vector<std::uint32_t> local = visits(std::make_shared<ValueOfHash>(), config);
     const auto remote = std::make_shared<RemoteEvaluator>(server());
@@ -102,7 +102,7 @@ TEST_SUITE("concurrent") {
   TEST_CASE("a server that is down ends the search with its error, and the next one goes on") {
     const auto game = load_game("gomoku", {{"board_size", 7LL}});
     const auto line = server();
-    const SearchConfig config = config_of(4);
+    const SearchConfig config = threaded_config(4);
     Searcher searcher(game, std::make_shared<RemoteEvaluator>(line), config);
     Patient host;
     for (int round = 0; round < 5; ++round) {

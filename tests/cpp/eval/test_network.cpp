@@ -15,13 +15,13 @@ namespace {
 using namespace search_test;
 using namespace sum_network;
 
-NetworkEvaluator network() { return {std::make_shared<SumSource>(), ModelSpec{}}; }
+NetworkEvaluator default_network() { return {std::make_shared<SumSource>(), ModelSpec{}}; }
 
 /// Priors, then the value.
-using Answer = std::vector<float>;
+using FlatAnswer = std::vector<float>;
 
-Answer answer_of(const EvalLeaf& leaf) {
-  Answer answer = leaf.priors;
+FlatAnswer answer_of(const EvalLeaf& leaf) {
+  FlatAnswer answer = leaf.priors;
   answer.push_back(leaf.value);
   return answer;
 }
@@ -37,10 +37,10 @@ int ask(BoundEvaluator& bound, EvalBatch& batch, const State& state, LeafSymmetr
   return bound.request(batch, state.position());
 }
 
-std::vector<Answer> answers(BoundEvaluator& bound, EvalBatch& batch) {
+std::vector<FlatAnswer> answers(BoundEvaluator& bound, EvalBatch& batch) {
   bound.evaluate(batch);
   bound.decode(batch);
-  std::vector<Answer> all;
+  std::vector<FlatAnswer> all;
   for (int i = 0; i < batch.num_leaves; ++i) {
     all.push_back(answer_of(batch.leaves[static_cast<std::size_t>(i)]));
   }
@@ -48,15 +48,15 @@ std::vector<Answer> answers(BoundEvaluator& bound, EvalBatch& batch) {
 }
 
 /// The answer to one position alone.
-Answer alone(const State& state, LeafSymmetry symmetry) {
-  const auto bound = network().bind(state.game(), {});
+FlatAnswer alone(const State& state, LeafSymmetry symmetry) {
+  const auto bound = default_network().bind(state.game(), {});
   const auto batch = bound->make_batch(8);
   batch->add_next(ask(*bound, *batch, state, symmetry));
   return answers(*bound, *batch)[0];
 }
 
 /// What the raw network says of a position under one symmetry.
-Answer under(const State& state, int symmetry) {
+FlatAnswer under(const State& state, int symmetry) {
   const Encoder encoder({}, *state.game());
   const Decoder decoder({}, *state.game());
   const NetworkShape shape{encoder.shape(), decoder.policy_size(), decoder.value_size()};
@@ -80,7 +80,7 @@ Answer under(const State& state, int symmetry) {
 TEST_CASE("network: a leaf that the caller does not keep leaves no rows behind") {
   const std::vector<State> states =
       random_states(load_game("gomoku", {{"board_size", 7LL}}), 3, 10);
-  const auto bound = network().bind(states[0].game(), {});
+  const auto bound = default_network().bind(states[0].game(), {});
   const auto batch = bound->make_batch(16);
   for (int round = 0; round < 2; ++round) {
     batch->clear();
@@ -90,7 +90,7 @@ TEST_CASE("network: a leaf that the caller does not keep leaves no rows behind")
     CHECK(ask(*bound, *batch, states[1], LeafSymmetry::identity) == 1);
     CHECK(batch->num_rows == 9);
     const std::uint64_t rows = bound->stats().rows;
-    const std::vector<Answer> found = answers(*bound, *batch);
+    const std::vector<FlatAnswer> found = answers(*bound, *batch);
     CHECK(bound->stats().rows == rows + 9);
     CHECK(found[0] == alone(states[0], LeafSymmetry::identity));
     CHECK(found[1] == alone(states[2], LeafSymmetry::all));
@@ -99,7 +99,7 @@ TEST_CASE("network: a leaf that the caller does not keep leaves no rows behind")
 
 TEST_CASE("network: fill() gives the rows that are left to further symmetries, leaf by leaf") {
   const std::vector<State> states = random_states(load_game("connect_four"), 3, 10);
-  const auto bound = network().bind(states[0].game(), {});
+  const auto bound = default_network().bind(states[0].game(), {});
   const auto batch = bound->make_batch(5);
   for (const State& state : states) {
     batch->add_next(ask(*bound, *batch, state, LeafSymmetry::identity));
@@ -107,7 +107,7 @@ TEST_CASE("network: fill() gives the rows that are left to further symmetries, l
   bound->fill(*batch);
   CHECK(batch->num_rows == 5);
   CHECK(batch->leaves[0].rows + batch->leaves[1].rows + batch->leaves[2].rows == 5);
-  const std::vector<Answer> found = answers(*bound, *batch);
+  const std::vector<FlatAnswer> found = answers(*bound, *batch);
   CHECK(found[0] == alone(states[0], LeafSymmetry::all));
   CHECK(found[1] == alone(states[1], LeafSymmetry::all));
   CHECK(found[2] == alone(states[2], LeafSymmetry::identity));
@@ -119,12 +119,12 @@ TEST_CASE("network: a random symmetry is the one of position and seed") {
   ActionList legal;
   state.position().legal_actions(legal);
   Encoder({}, *state.game()).open(state.position(), legal, planes);
-  const auto bound = network().bind(state.game(), {});
+  const auto bound = default_network().bind(state.game(), {});
   const auto batch = bound->make_batch(20);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     batch->add_next(ask(*bound, *batch, state, LeafSymmetry::random, seed));
   }
-  const std::vector<Answer> found = answers(*bound, *batch);
+  const std::vector<FlatAnswer> found = answers(*bound, *batch);
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CHECK(found[seed] == under(state, random_symmetry(planes, seed, 8)));
   }
@@ -136,7 +136,7 @@ TEST_CASE("network: of all symmetries those in the cache are answered, the other
   BindOptions options;
   options.cache_entries = 1024;
   options.cache_bytes = 1U << 20;
-  const auto bound = network().bind(state.game(), options);
+  const auto bound = default_network().bind(state.game(), options);
   const auto batch = bound->make_batch(8);
   for (const auto& [symmetry, rows] : {std::pair{LeafSymmetry::identity, 1},
                                        {LeafSymmetry::all, 7},

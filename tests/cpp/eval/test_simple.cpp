@@ -15,16 +15,16 @@ using namespace pyengine;
 
 namespace {
 
-struct Answer {
+struct Evaluated {
   std::vector<float> policy;
   float value = 0.0F;
 };
 
-Answer evaluated(Evaluator& evaluator, const State& state, std::uint64_t seed = 0) {
+Evaluated evaluated(Evaluator& evaluator, const State& state, std::uint64_t seed = 0) {
   BindOptions options;
   options.seed = seed;
   const auto bound = evaluator.bind(state.game(), options);
-  Answer answer;
+  Evaluated answer;
   answer.policy.resize(static_cast<std::size_t>(state.game()->shape().num_actions));
   const State* const one[] = {&state};
   evaluate_states(*bound, one, answer.policy, {&answer.value, 1});
@@ -41,7 +41,7 @@ State played(const char* game, const std::vector<Action>& moves) {
 
 TEST_CASE("uniform: equal priors over the legal actions, value 0") {
   UniformEvaluator uniform;
-  const Answer answer = evaluated(uniform, played("tic_tac_toe", {0, 4, 8}));
+  const Evaluated answer = evaluated(uniform, played("tic_tac_toe", {0, 4, 8}));
   for (const int action : {0, 4, 8}) CHECK(answer.policy[static_cast<std::size_t>(action)] == 0);
   for (const int action : {1, 2, 3, 5, 6, 7}) {
     CHECK(answer.policy[static_cast<std::size_t>(action)] == 1.0F / 6.0F);

@@ -108,7 +108,7 @@ void compare_random_games(int rows, int columns, int games, int max_length) {
 
 /// Sequences of plies from the start, games that end earlier included.
 template <class G>
-std::uint64_t perft(const G& go, int depth) {
+std::uint64_t sequences(const G& go, int depth) {
   if (depth == 0) return 1;
   ActionList moves;
   go.legal_actions(moves);
@@ -116,18 +116,18 @@ std::uint64_t perft(const G& go, int depth) {
   for (const ActionId move : moves) {
     G next = go;
     next.play(move);
-    total += perft(next, depth - 1);
+    total += sequences(next, depth - 1);
   }
   return total;
 }
 
-std::uint64_t naive_perft(const NaiveGo& go, int depth) {
+std::uint64_t naive_sequences(const NaiveGo& go, int depth) {
   if (depth == 0) return 1;
   std::uint64_t total = 0;
   for (const int move : go.legal_actions()) {
     NaiveGo next = go;
     next.play(move);
-    total += naive_perft(next, depth - 1);
+    total += naive_sequences(next, depth - 1);
   }
   return total;
 }
@@ -170,7 +170,7 @@ TEST_CASE("Go: the same tree as the naive referee on tiny boards") {
       for (const bool suicide : {false, true}) {
         const auto params = board(rows, columns, superko, suicide);
         const NaiveGo naive(params, std::string(static_cast<std::size_t>(rows * columns), '.'), 0);
-        CHECK(perft(Go9(params), depth) == naive_perft(naive, depth));
+        CHECK(sequences(Go9(params), depth) == naive_sequences(naive, depth));
       }
     }
   }

@@ -15,14 +15,12 @@
 #include "games/any/registry.h"
 #include "games/go/rollout.h"
 #include "search/searcher.h"
+#include "search_fixtures.h"
 
 using namespace pyengine;
+using search_test::Patient;
 
 namespace {
-
-struct Patient final : Host {
-  bool poll() override { return true; }
-};
 
 SearchConfig config_of(int threads, bool deterministic) {
   SearchConfig config;

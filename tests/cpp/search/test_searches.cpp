@@ -28,7 +28,6 @@ struct FakeSearch {
 static_assert(Schedulable<FakeSearch>);
 
 using Searches = SearchesOf<FakeSearch>;
-using Place = Searches::Place;
 
 constexpr auto kAlways = [](Load) { return true; };
 constexpr auto kIdleOnly = [](Load load) { return load == Load::idle; };
@@ -43,35 +42,35 @@ struct Run {
     for (FakeSearch& fake : fakes) pointers.push_back(&fake);
     searches.begin(pointers, most_gatherers, hands_over);
   }
-  Place& place(std::size_t index) { return searches.places()[index]; }
+  Searches::Place& place(std::size_t index) { return searches.places()[index]; }
   /// Numbers of the searches of one turn.
   std::vector<std::ptrdiff_t> enter(std::size_t most, const auto& may_gather) {
-    std::vector<Place*> turn(most);
+    std::vector<Searches::Place*> turn(most);
     turn.resize(searches.enter(turn, may_gather));
     std::vector<std::ptrdiff_t> numbers;
-    for (const Place* entered : turn) numbers.push_back(entered->search - fakes.data());
+    for (const Searches::Place* entered : turn) numbers.push_back(entered->search - fakes.data());
     return numbers;
   }
 };
-using Numbers = std::vector<std::ptrdiff_t>;
+using SearchNumbers = std::vector<std::ptrdiff_t>;
 
 TEST_CASE("the search that waits longest is entered first, and a turn enters each once") {
   Run run(4);
-  CHECK(run.enter(3, kAlways) == Numbers{0, 1, 2});
+  CHECK(run.enter(3, kAlways) == SearchNumbers{0, 1, 2});
   CHECK_FALSE(run.searches.leave(run.place(1)));
-  CHECK(run.enter(9, kAlways) == Numbers{3, 1});
+  CHECK(run.enter(9, kAlways) == SearchNumbers{3, 1});
   CHECK(run.enter(9, kAlways).empty());
 }
 
 TEST_CASE("idle searches go before busy ones, which are deepened only where that is allowed") {
   Run run(3);
-  CHECK(run.enter(1, kAlways) == Numbers{0});
+  CHECK(run.enter(1, kAlways) == SearchNumbers{0});
   run.fakes[0].in_flight = 1;
   CHECK_FALSE(run.searches.leave(run.place(0)));
-  CHECK(run.enter(9, kIdleOnly) == Numbers{1, 2});
+  CHECK(run.enter(9, kIdleOnly) == SearchNumbers{1, 2});
   CHECK(run.searches.waits(Load::busy));
   CHECK(run.enter(9, kIdleOnly).empty());
-  CHECK(run.enter(9, kAlways) == Numbers{0});
+  CHECK(run.enter(9, kAlways) == SearchNumbers{0});
 }
 
 TEST_CASE("a search that became idle in the busy line is found as idle") {
@@ -81,16 +80,16 @@ TEST_CASE("a search that became idle in the busy line is found as idle") {
   CHECK(run.searches.waits(Load::busy));
   run.fakes[0].in_flight = 0;
   CHECK_FALSE(run.searches.review(run.place(0)));
-  CHECK(run.enter(1, kIdleOnly) == Numbers{0});
+  CHECK(run.enter(1, kIdleOnly) == SearchNumbers{0});
 }
 
 TEST_CASE("as many workers gather from one search as may") {
   Run run(1, 2);
-  CHECK(run.enter(1, kAlways) == Numbers{0});
-  CHECK(run.enter(1, kAlways) == Numbers{0});
+  CHECK(run.enter(1, kAlways) == SearchNumbers{0});
+  CHECK(run.enter(1, kAlways) == SearchNumbers{0});
   CHECK(run.enter(1, kAlways).empty());
   CHECK_FALSE(run.searches.leave(run.place(0)));
-  CHECK(run.enter(1, kAlways) == Numbers{0});
+  CHECK(run.enter(1, kAlways) == SearchNumbers{0});
 }
 
 TEST_CASE("a search without simulations to begin is in no line until it is reviewed") {
@@ -103,7 +102,7 @@ TEST_CASE("a search without simulations to begin is in no line until it is revie
   run.fakes[0].missing = 1;  // a leaf was taken back
   run.fakes[0].in_flight = 0;
   CHECK_FALSE(run.searches.review(run.place(0)));
-  CHECK(run.enter(1, kAlways) == Numbers{0});
+  CHECK(run.enter(1, kAlways) == SearchNumbers{0});
 }
 
 TEST_CASE("a finished search is held by one worker, and what follows is searched in its place") {
@@ -114,9 +113,9 @@ TEST_CASE("a finished search is held by one worker, and what follows is searched
   CHECK_FALSE(run.searches.all_finished());
   run.fakes[0] = {};  // the next search
   CHECK_FALSE(run.searches.review(run.place(0)));
-  CHECK(run.enter(9, kAlways) == Numbers{1});  // nobody enters a held place
+  CHECK(run.enter(9, kAlways) == SearchNumbers{1});  // nobody enters a held place
   CHECK_FALSE(run.searches.replaced(run.place(0), true));
-  CHECK(run.enter(9, kAlways) == Numbers{0});
+  CHECK(run.enter(9, kAlways) == SearchNumbers{0});
 }
 
 TEST_CASE("what follows may be finished already, and is held again") {
@@ -144,7 +143,7 @@ TEST_CASE("a run is over when every search is finished and handed over, or could
 
 TEST_CASE("a search that somebody gathers from is not finished") {
   Run run(1);
-  CHECK(run.enter(1, kAlways) == Numbers{0});
+  CHECK(run.enter(1, kAlways) == SearchNumbers{0});
   run.fakes[0].missing = 0;
   CHECK_FALSE(run.searches.all_finished());
   CHECK_FALSE(run.searches.leave(run.place(0)));

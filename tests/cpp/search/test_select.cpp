@@ -15,7 +15,7 @@
 namespace pyengine {
 namespace {
 
-using Outcome = Selection::Outcome;
+using Choice = Selection::Outcome;
 using search_test::mixed;
 using search_test::RandomNode;
 using search_test::unit;
@@ -81,8 +81,8 @@ int chosen_by(ScanChildren wide, RandomNode& c) {
   PuctRule rule(wide);
   rule.configure(c.config);
   const Selection selection = rule.choose_at_root(c.tree, {c.config}, true);
-  REQUIRE(selection.outcome != Outcome::nothing);
-  CHECK((selection.child != nullptr) == (selection.outcome == Outcome::child));
+  REQUIRE(selection.outcome != Choice::nothing);
+  CHECK((selection.child != nullptr) == (selection.outcome == Choice::child));
   if (selection.child != nullptr) return selection.child->action;
   const int next = c.tree.root().num_children.load();
   return c.tree.edges(c.tree.root())[static_cast<std::size_t>(next)].action();
@@ -184,7 +184,7 @@ TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none whe
     const int best = naive_choice(c);
     const Selection open =
         choose_open_move(c.config, c.tree, c.tree.root(), puct::visits_of(c.tree.root()), true);
-    REQUIRE(open.outcome != Outcome::nothing);
+    REQUIRE(open.outcome != Choice::nothing);
     if (open.child != nullptr) {
       CHECK(open.child->action == best);
       open.child->proof = Proof::draw;
@@ -195,9 +195,9 @@ TEST_CASE("of the moves that are not proven PUCT's choice is taken, and none whe
     for_each_child(c.tree.arena(), c.tree.root(), c.tree.root().num_children.load(),
                    [](Node& child) { child.proof = Proof::draw; });
     CHECK(choose_open_move(c.config, c.tree, c.tree.root(), puct::visits_of(c.tree.root()), true)
-              .outcome == (i % 2 == 0 ? Outcome::nothing : Outcome::new_child));
+              .outcome == (i % 2 == 0 ? Choice::nothing : Choice::new_child));
     CHECK(choose_open_move(c.config, c.tree, c.tree.root(), puct::visits_of(c.tree.root()), false)
-              .outcome == Outcome::nothing);
+              .outcome == Choice::nothing);
   }
 }
 
@@ -205,8 +205,8 @@ TEST_CASE("nothing can be chosen where there is no child and none may be created
   RandomNode c(5, 0, 1, false);
   PuctRule rule;
   rule.configure(c.config);
-  CHECK(rule.choose(c.tree, c.tree.root(), false).outcome == Outcome::nothing);
-  CHECK(rule.choose(c.tree, c.tree.root(), true).outcome == Outcome::new_child);
+  CHECK(rule.choose(c.tree, c.tree.root(), false).outcome == Choice::nothing);
+  CHECK(rule.choose(c.tree, c.tree.root(), true).outcome == Choice::new_child);
 }
 
 TEST_CASE("the exploration rate follows a change of its constants") {
