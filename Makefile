@@ -49,7 +49,7 @@ help:
 	@echo "make clean   remove build/ and .venv/"
 
 demo: $(VENV)/.installed
-	$(PY) -m pyengine.demo
+	$(PY) -m pyengine.cli.demo
 
 build: $(VENV)/.installed
 

@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import _core, machine
+from pyengine import _core
+from pyengine.base import machine
+from pyengine.base.files import check_output, replacing
 from pyengine.cli import LEAST_WIDTH
-from pyengine.files import check_output, replacing
 
 if TYPE_CHECKING or __package__:
     from . import bars, plot

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pyengine
-from pyengine import machine
+from pyengine.base import machine
 
 if TYPE_CHECKING or __package__:
     from .common import Options, Report, check

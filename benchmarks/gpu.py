@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import machine, runtime
-from pyengine.extras import need
+from pyengine.base import machine
+from pyengine.base.extras import need
+from pyengine.eval import runtime
 
 if TYPE_CHECKING or __package__:
     from . import common, fresh, kept, nvidia

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyengine import runtime
+from pyengine.eval import runtime
 
 if TYPE_CHECKING or __package__:
     from . import networks

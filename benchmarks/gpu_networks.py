@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyengine
 from pyengine import conversion
+from pyengine.base.extras import need
 from pyengine.conversion.float16 import write_half
 from pyengine.conversion.float16_graph import float32_nodes
 from pyengine.conversion.model_file import prepare, without_weights
-from pyengine.extras import need
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
 if TYPE_CHECKING or __package__:
     from .gpu_plan import Subject

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pyengine import machine
+from pyengine.base import machine
 
 if TYPE_CHECKING or __package__:
     from .bars import bar_of

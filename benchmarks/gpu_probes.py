@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import pyengine
-from pyengine import OnnxEvaluator, SearchConfig, _core, machine, runtime
-from pyengine.self_play import SelfPlayer
-from pyengine.spec import spec_of_model
+from pyengine import OnnxEvaluator, SearchConfig, _core
+from pyengine.base import machine
+from pyengine.eval import runtime
+from pyengine.eval.spec import spec_of_model
+from pyengine.selfplay import SelfPlayer
 
 if TYPE_CHECKING or __package__:
     from . import fresh, gpu_bare, networks, nvidia, saturation, selfplay
@@ -35,11 +37,12 @@ else:  # run as a file
     import networks
     import nvidia
     import saturation
-    import selfplay
     from common import check, reason_of
     from gpu_plan import settings_of
     from intervals import counted, median, median_columns
     from pairs import Pace, in_turns
+
+    import selfplay
 
 MIB = 1 << 20
 _MEMORY = 4 << 30  # of a search's trees, where the machine has four times as much
@@ -442,7 +445,7 @@ def rows(
 
 def device() -> Iterator[dict[str, Any]]:
     """Say whether CUDA works, and why not."""
-    report = runtime.doctor()
+    report = runtime.runtime_report()
     yield {"works": report.provider == runtime.CUDA, "reason": report.reason}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import DataError
-from pyengine.files import replacing
+from pyengine.base.files import replacing
 
 
 def load(file: Path, suite: str) -> dict[str, Any] | None:

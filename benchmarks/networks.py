@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import pyengine
 from pyengine import ModelSpec
-from pyengine.bundled import game_of_model
+from pyengine.eval.bundled import game_of_model
 
 if TYPE_CHECKING or __package__:
     from .common import Options, Report, check

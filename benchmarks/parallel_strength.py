@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import MatchResult, SearchConfig, machine
-from pyengine.files import replacing
+from pyengine import MatchResult, SearchConfig
+from pyengine.base import machine
+from pyengine.base.files import replacing
 from pyengine.match.identity import identity_of
 
 if TYPE_CHECKING or __package__:

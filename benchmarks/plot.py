@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyengine.base.files import replacing, unwritten
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import replacing, unwritten
 
 if TYPE_CHECKING or __package__:
     from .bars import Bar, bar_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import pyengine
-from pyengine.self_play import SelfPlayer
+from pyengine.selfplay import SelfPlayer
 
 if TYPE_CHECKING or __package__:
     from . import common, networks

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pyengine
-from pyengine import Engine, MatchResult, Openings, SearchConfig, State, machine
+from pyengine import Engine, MatchResult, Openings, SearchConfig, State
+from pyengine.base import machine
 
 if TYPE_CHECKING or __package__:
     from . import matches

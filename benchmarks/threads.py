@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyengine
-from pyengine import machine
+from pyengine.base import machine
 
 if TYPE_CHECKING or __package__:
     from . import common, networks

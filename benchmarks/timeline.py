@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyengine
 from pyengine import _core
-from pyengine.files import replacing
+from pyengine.base.files import replacing
 
 
 class Span(NamedTuple):

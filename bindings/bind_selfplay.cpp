@@ -278,7 +278,7 @@ void bind_selfplay(py::module_& m) {
       "check_selfplay_config", [](const py::dict& fields) { selfplay_config_from(fields); },
       py::arg("fields"), "Raises ConfigError naming the first field that does not fit.");
   py::class_<PySelfPlay>(m, "SelfPlay",
-                         "Games that are played at once; see pyengine.self_play.SelfPlayer.",
+                         "Games that are played at once; see pyengine.selfplay.SelfPlayer.",
                          collected<PySelfPlay, &traverse_self_play>())
       .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const py::dict&,
                     const py::object&, const std::vector<double>&>(),

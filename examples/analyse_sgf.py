@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 import pyengine
-from pyengine.sgf import read_sgf
+from pyengine.data.sgf import read_sgf
 
 SAMPLE = b"(;GM[1]FF[4]SZ[7]KM[9.5];B[dd];W[ed];B[ec];W[ee];B[fd];W[aa];B[dc];W[de];B[ce])"
 NETWORKS = {(7, 7): "go7", (9, 9): "go9"}  # bundled, by the board

@@ -24,7 +24,7 @@ from measure.context import ROOT, Context, Progress
 from targets import NAMES, context_for, measurements
 
 import pyengine
-from pyengine import machine
+from pyengine.base import machine
 from pyengine.train import RunFile, RunProgress, plot_curve, train_run
 from pyengine.train.json_files import read_lines
 from pyengine.train.loop.curve import rated

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pyengine.files import replacing
+from pyengine.base.files import replacing
 
 HEADER = """\
 # The bundled networks. Written by make_models.py; the tests compare it with the files.

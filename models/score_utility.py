@@ -22,9 +22,9 @@ from measure.context import ROOT, Context, network
 from measure.student import student
 
 import pyengine
+from pyengine.base.files import sha256_of
 from pyengine.conversion.score_utility import POINTS, with_score_utility
-from pyengine.files import sha256_of
-from pyengine.go_area import area
+from pyengine.games.go_area import area
 from pyengine.match import GameRecord, MatchResult
 
 __all__ = ["main", "margin", "report"]

@@ -22,7 +22,7 @@ from measure.context import ROOT, Context, Measurement
 from measure.findings import Finding
 
 import pyengine
-from pyengine.files import sha256_of
+from pyengine.base.files import sha256_of
 
 __all__ = ["NAMES", "context_for", "main", "measurements"]
 

@@ -20,7 +20,7 @@ COMPILERS = ("c++", "g++", "clang++", "cl", "cmake")
 def search_bundled_networks() -> None:
     """Search the initial position with each bundled network that a search can use."""
     import pyengine
-    from pyengine.bundled import game_of_model, is_for_search
+    from pyengine.eval.bundled import game_of_model, is_for_search
 
     assert ROOT / "src" not in Path(pyengine.__file__).resolve().parents, "expected a wheel"
     grafted = list(Path(pyengine.__file__).parent.parent.glob("pyengine_search.libs/*"))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import pyengine
-from pyengine import machine
+from pyengine.base import machine
 
 from . import environment
 from .environment import Environment

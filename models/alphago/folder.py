@@ -11,7 +11,7 @@ from measure.context import Progress
 
 import pyengine
 from alphago.settings import GAME, MATCHES, Settings
-from pyengine.files import write_durably
+from pyengine.base.files import write_durably
 
 __all__ = ["Run"]
 

@@ -20,7 +20,7 @@ from torch import Tensor
 import pyengine
 from alphago.folder import Run
 from alphago.play import drawn
-from pyengine.interrupts import deferred_interrupt
+from pyengine.base.interrupts import deferred_interrupt
 from pyengine.train import Network, export
 
 __all__ = ["reinforce"]

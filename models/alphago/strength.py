@@ -15,7 +15,7 @@ from measure.gnugo import GnuGo
 import pyengine
 from alphago.folder import Run
 from alphago.play import PolicyPlayer
-from pyengine.files import sha256_of
+from pyengine.base.files import sha256_of
 
 __all__ = ["Step", "measure", "steps", "table"]
 

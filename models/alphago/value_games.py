@@ -13,9 +13,9 @@ import pyengine
 from alphago.folder import Run
 from alphago.play import Policy, drawn, play_out
 from pyengine import _core
+from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data.record import FinishedGame
 from pyengine.data.writer import ShardWriter
-from pyengine.interrupts import deferred_interrupt
 
 __all__ = ["play_value_games"]
 

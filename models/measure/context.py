@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pyengine.benchmarks.networks import THIRD_PARTY
-
 import pyengine
 from measure.findings import Finding, of_match
+from pyengine.benchmarks.networks import THIRD_PARTY
 from pyengine.match import MatchResult, Openings, match
 
 __all__ = ["Context", "Measurement", "Progress", "network"]

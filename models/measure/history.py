@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyengine
 from measure.context import ROOT, Context
-from pyengine.files import replacing
+from pyengine.base.files import replacing
 
 __all__ = ["bundled_at"]
 

@@ -1,14 +1,12 @@
 """Fast tree search with neural networks: a C++ engine, used from Python."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 # NumPy imports it on first use, and its import swallows a Ctrl-C that arrives meanwhile.
 from numpy import random as _random  # noqa: F401
 
 from pyengine._core import __version__
-from pyengine.checks import GameReport, check_game
-from pyengine.config import SearchConfig
-from pyengine.data import Dataset, convert
-from pyengine.doctor import DoctorReport, doctor
-from pyengine.engine import Engine, search
 from pyengine.errors import (
     ConfigError,
     DataError,
@@ -17,49 +15,61 @@ from pyengine.errors import (
     IllegalActionError,
     ModelError,
 )
-from pyengine.evaluators import (
+from pyengine.eval import (
     CallbackEvaluator,
     Evaluator,
     MixedEvaluator,
+    ModelSpec,
     OnnxEvaluator,
     PolicyEvaluator,
     RolloutEvaluator,
+    RolloutPolicy,
     StateEvaluator,
     UniformEvaluator,
     bundled_models,
 )
+from pyengine.exact import (
+    AStarResult,
+    Graph,
+    Grid,
+    PathProblem,
+    SlidingPuzzle,
+    Solver,
+    SolveResult,
+    astar,
+    minimax,
+    solve,
+)
 from pyengine.games import (
     Game,
+    GameReport,
     PythonGame,
     PythonState,
     State,
     as_game,
+    check_game,
     load_game,
     registered_games,
 )
-from pyengine.match import (
-    GameRecord,
-    MatchInterrupted,
-    MatchResult,
-    Openings,
-    RandomPlayer,
-    Sprt,
-    ValuePlayer,
-    match,
-)
-from pyengine.paths import AStarResult, Graph, Grid, PathProblem, SlidingPuzzle, astar
-from pyengine.result import SearchResult
-from pyengine.rollout_policy import RolloutPolicy
-from pyengine.self_play import (
-    SelfPlayConfig,
-    SelfPlayInterrupted,
-    SelfPlayReport,
-    selfplay,
-)
-from pyengine.solve import Solver, SolveResult, minimax, solve
-from pyengine.spec import ModelSpec
-from pyengine.tree import SearchTree
-from pyengine.tune import TuneResult, tune
+from pyengine.search import Engine, SearchConfig, SearchResult, SearchTree
+
+if TYPE_CHECKING:
+    from pyengine.data import Dataset, convert
+    from pyengine.doctor import DoctorReport, doctor
+    from pyengine.match import (
+        GameRecord,
+        MatchInterrupted,
+        MatchResult,
+        Openings,
+        RandomPlayer,
+        Sprt,
+        TuneResult,
+        ValuePlayer,
+        match,
+        tune,
+    )
+    from pyengine.search import search
+    from pyengine.selfplay import SelfPlayConfig, SelfPlayInterrupted, SelfPlayReport, selfplay
 
 __all__ = [
     "AStarResult",
@@ -123,3 +133,40 @@ __all__ = [
     "solve",
     "tune",
 ]
+
+#: Rooms that are imported on first use, and the names of theirs that are public here.
+_ROOMS = {
+    "conversion": (),
+    "data": ("Dataset", "convert"),
+    "distributed": (),
+    "doctor": ("DoctorReport",),
+    "match": (
+        "GameRecord",
+        "MatchInterrupted",
+        "MatchResult",
+        "Openings",
+        "RandomPlayer",
+        "Sprt",
+        "TuneResult",
+        "ValuePlayer",
+        "tune",
+    ),
+    "selfplay": ("SelfPlayConfig", "SelfPlayInterrupted", "SelfPlayReport"),
+    "train": (),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+if not TYPE_CHECKING:  # a checker that sees it takes every name for one of the package
+
+    def __getattr__(name: str) -> Any:
+        if name in _ROOMS:
+            return importlib.import_module(f"pyengine.{name}")
+        if name not in _ROOM_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"pyengine.{_ROOM_OF[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS, *_ROOM_OF})

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from conftest import ROOT
+from pyengine.base.settings import Settings
 from pyengine.errors import EngineError
-from pyengine.settings import Settings
 from pyengine.train.loop import run_configs
 
 FOLDER = ROOT / "docs" / "reference"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
 
 
 @dataclass

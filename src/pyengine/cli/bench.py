@@ -13,11 +13,11 @@ from typing import Annotated, Any, TypeAlias
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.arguments import did_you_mean
+from pyengine.base.arguments import did_you_mean
+from pyengine.base.files import check_output, replacing, unwritten
 from pyengine.cli import common
 from pyengine.cli.tune import tune_model
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import check_output, replacing, unwritten
 
 __all__ = ["bench", "suites"]
 

@@ -18,22 +18,22 @@ import typer  # noqa: TID253  # this package is the extra's
 from rich.console import Console  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
-from pyengine import machine
-from pyengine.arguments import did_you_mean, in_one_line, printable
-from pyengine.bundled import model_of_game, strength_of_model, trained_for
+from pyengine.base import machine
+from pyengine.base.arguments import did_you_mean, in_one_line, printable
+from pyengine.base.files import check_output, read_limited, unread
 from pyengine.cli import LEAST_WIDTH
-from pyengine.config import SearchConfig
 from pyengine.errors import ConfigError
-from pyengine.evaluators import (
+from pyengine.eval.bundled import model_of_game, strength_of_model, trained_for
+from pyengine.eval.evaluators import (
     Evaluator,
     OnnxEvaluator,
     RolloutEvaluator,
     as_evaluator,
     bundled_models,
 )
-from pyengine.files import check_output, read_limited, unread
-from pyengine.games import Game, State, load_game
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, State, load_game
+from pyengine.search.config import SearchConfig
 
 __all__ = [
     "Setup",

@@ -11,8 +11,7 @@ import typer  # noqa: TID253  # this package is the extra's
 from rich.progress import Progress, TaskID  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
-from pyengine.arguments import in_one_line
-from pyengine.bundled import game_of_model
+from pyengine.base.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.cli.convert_data import FORMATS, convert_data
 from pyengine.conversion import (
@@ -30,9 +29,10 @@ from pyengine.conversion import (
 )
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
-from pyengine.evaluators import bundled_models
-from pyengine.games import Game
-from pyengine.spec import ModelSpec
+from pyengine.eval.bundled import game_of_model
+from pyengine.eval.evaluators import bundled_models
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 
 __all__ = ["convert"]
 

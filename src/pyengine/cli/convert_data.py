@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rich.text import Text  # noqa: TID253
 
-from pyengine.arguments import in_one_line
+from pyengine.base.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.data import convert, export_sgf, import_sgf
-from pyengine.games import Game
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 
 __all__ = ["FORMATS", "convert_data"]
 

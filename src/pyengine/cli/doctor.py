@@ -9,11 +9,11 @@ from typing import Annotated
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.bundled import game_of_model
 from pyengine.cli import common
 from pyengine.doctor import doctor as examine
 from pyengine.doctor.checks import Check
 from pyengine.doctor.gpu import default_model, gpu_self_test
+from pyengine.eval.bundled import game_of_model
 
 __all__ = ["doctor"]
 

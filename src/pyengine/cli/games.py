@@ -11,8 +11,8 @@ import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
 from pyengine.cli import common
-from pyengine.games import Game, load_game, registered_games
-from pyengine.named_games import names_foreign_game
+from pyengine.games.game import Game, load_game, registered_games
+from pyengine.games.named_games import names_foreign_game
 
 __all__ = ["games"]
 

@@ -11,14 +11,12 @@ from typing import Annotated, Any, TypeAlias
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.arguments import in_one_line
+from pyengine.base.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.cli.progress import games_bar
-from pyengine.config import SearchConfig
-from pyengine.engine import Engine
 from pyengine.errors import ConfigError
-from pyengine.evaluators import Evaluator
-from pyengine.games import Game
+from pyengine.eval.evaluators import Evaluator
+from pyengine.games.game import Game
 from pyengine.match import (
     MatchInterrupted,
     MatchResult,
@@ -29,6 +27,8 @@ from pyengine.match import (
 )
 from pyengine.match import match as play_match
 from pyengine.match.statistics import default_games
+from pyengine.search.config import SearchConfig
+from pyengine.search.engine import Engine
 
 __all__ = ["match"]
 
@@ -56,7 +56,6 @@ _OpeningsEvaluator: TypeAlias = Annotated[
     str | None,
     typer.Option("--openings-evaluator", help="Network that evaluates openings; see the next two."),
 ]
-_FormerName: TypeAlias = Annotated[str | None, typer.Option("--judge", hidden=True)]
 _MaxValue: TypeAlias = Annotated[
     float | None,
     typer.Option("--max-value", help="Keep openings of at most this value by that network."),
@@ -119,7 +118,6 @@ def match(
     seed: _Seed = 0,
     plies: _Plies = 4,
     openings_evaluator: _OpeningsEvaluator = None,
-    judge: _FormerName = None,
     max_value: _MaxValue = None,
     policy: _ByPolicy = False,
     sprt: _Sprt = None,
@@ -129,8 +127,6 @@ def match(
     as_json: common.JsonOption = False,
 ) -> None:
     """Play two players against each other: score, Elo and intervals. Colours alternate."""
-    if judge is not None:
-        typer.echo("--judge is now --openings-evaluator; the old name ends soon", err=True)
     played = common.game_from(game, param)
     budget = {"simulations": simulations, "seconds": seconds}
     workers = {"threads": threads, "batch_size": batch_size}
@@ -153,7 +149,7 @@ def match(
         "max_plies": max_plies,
         "record": None if record is None else common.output_file(record),
         "names": (a, b) if a != b else (f"{a} (a)", f"{b} (b)"),
-        "openings": _openings(played, plies, openings_evaluator or judge, max_value, policy),
+        "openings": _openings(played, plies, openings_evaluator, max_value, policy),
         "sprt": test,
     }
     with common.when_stopped(_how_to_go_on(record)):

@@ -12,7 +12,7 @@ from pyengine.cli import common
 from pyengine.cli.clock import Clock
 from pyengine.cli.dialogue import Dialogue, Human
 from pyengine.cli.play_record import game_of_record
-from pyengine.engine import Engine
+from pyengine.search.engine import Engine
 
 __all__ = ["play"]
 

@@ -10,17 +10,17 @@ from typing import Annotated, Any
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.arguments import in_one_line
+from pyengine.base.arguments import in_one_line
 from pyengine.cli import common
 from pyengine.cli.progress import games_bar
 from pyengine.errors import ConfigError
-from pyengine.games import Game
-from pyengine.self_play import (
+from pyengine.games.game import Game
+from pyengine.selfplay import (
     SelfPlayConfig,
     SelfPlayInterrupted,
     SelfPlayReport,
 )
-from pyengine.self_play import selfplay as play
+from pyengine.selfplay import selfplay as play
 
 __all__ = ["selfplay"]
 

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.board_layout import state_text
 from pyengine.cli import common
 from pyengine.cli.boards import refuse_finished
-from pyengine.cli.looks import look_of
 from pyengine.errors import ConfigError
-from pyengine.games import State
-from pyengine.solve import Solver, SolveResult
+from pyengine.exact.solver import Solver, SolveResult
+from pyengine.games.board_layout import game_look, state_text
+from pyengine.games.game import State
 
 __all__ = ["solve"]
 
@@ -118,6 +117,6 @@ def _value(state: State, value: float, score: bool) -> str:
     words = "a draw"
     if value:
         board = state.game.has_board
-        whose = look_of(state.game).player(state.current_player(), drawn=not board)
+        whose = game_look(state.game).player(state.current_player(), drawn=not board)
         words = f"a {'win' if value > 0 else 'loss'} for {'' if board else 'the '}{whose}"
     return f"{value:+g}, {words}" if score else words

@@ -17,12 +17,12 @@ from rich.table import Table  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine import distributed
-from pyengine.arguments import did_you_mean, in_one_line
-from pyengine.bundled import bundled_runs
+from pyengine.base.arguments import did_you_mean, in_one_line
+from pyengine.base.files import read_limited, unread
 from pyengine.cli import common
 from pyengine.cli.train_rollout_policy import EPOCHS, train_rollout_policy
 from pyengine.errors import ConfigError
-from pyengine.files import read_limited, unread
+from pyengine.eval.bundled import bundled_runs
 from pyengine.train import (
     ActorProgress,
     RunFile,

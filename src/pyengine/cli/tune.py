@@ -10,11 +10,11 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
-from pyengine.bundled import game_of_model
+from pyengine.base.files import replacing
 from pyengine.cli import common
-from pyengine.engine import Engine
-from pyengine.files import replacing
-from pyengine.tune import Trial, TuneResult, tune
+from pyengine.eval.bundled import game_of_model
+from pyengine.match.tuning import Trial, TuneResult, tune
+from pyengine.search.engine import Engine
 
 __all__ = ["tune_model"]
 

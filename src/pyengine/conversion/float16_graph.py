@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.conversion.graph import LAYERS, heads
-from pyengine.extras import need
+from pyengine.base.extras import need
+from pyengine.conversion.onnx_graph import LAYERS, heads
 
 __all__ = ["FLOAT", "HALF", "INT8", "cast", "float32_nodes", "half_tensors", "put", "to_half"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine import machine
+from pyengine.base import machine
+from pyengine.base.extras import need
 from pyengine.conversion.float16_graph import FLOAT, HALF, cast, put
 from pyengine.conversion.model_file import CPU
-from pyengine.extras import need
 
 __all__ = ["MAX_FLOAT16", "largest_results", "largest_weights", "rounded"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.conversion.graph import float_nodes
+from pyengine.base.extras import need
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import (
     batches,
@@ -17,9 +17,9 @@ from pyengine.conversion.model_file import (
     quiet,
     without_outputs,
 )
+from pyengine.conversion.onnx_graph import float_nodes
 from pyengine.errors import ModelError
-from pyengine.extras import need
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
 
 __all__ = ["write_int8"]
 

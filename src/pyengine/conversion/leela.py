@@ -22,9 +22,9 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_type
+from pyengine.base.arguments import check_type
+from pyengine.base.files import path_of, replacing, unread
 from pyengine.errors import ModelError
-from pyengine.files import path_of, replacing, unread
 
 __all__ = ["EPSILON", "PLANES", "LeelaWeights", "Norm", "read_leela", "write_leela"]
 

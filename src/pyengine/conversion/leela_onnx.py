@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_type
+from pyengine.base.arguments import check_type
+from pyengine.base.extras import need
+from pyengine.base.files import path_of, replacing
 from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
 from pyengine.errors import EngineError, ModelError
-from pyengine.extras import need
-from pyengine.files import path_of, replacing
-from pyengine.games import load_game
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.eval.spec import METADATA_KEY, ModelSpec
+from pyengine.games.game import load_game
 
 __all__ = ["leela_spec", "leela_to_onnx", "save_model"]
 

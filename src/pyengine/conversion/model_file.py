@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.conversion.graph import check_input, name_nodes
-from pyengine.extras import need
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.base.extras import need
+from pyengine.conversion.onnx_graph import check_input, name_nodes
+from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
 __all__ = [
     "BATCH",

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.evaluators import Evaluator
-from pyengine.games import Game, State
-from pyengine.spec import ModelSpec
+from pyengine.eval.evaluators import Evaluator
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, State
 
 __all__ = ["longest_game", "observe", "play_positions"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.base.integers import integer
 from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
-from pyengine.games import load_game
-from pyengine.integers import integer
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import load_game
 
 __all__ = ["random_leela"]
 

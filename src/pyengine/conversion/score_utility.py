@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.arguments import check_type, number
-from pyengine.conversion.gate import open_network, source_and_target
+from pyengine.base.arguments import check_type, number
+from pyengine.base.extras import need
+from pyengine.base.files import replacing
+from pyengine.conversion.checked_conversion import open_network, source_and_target
 from pyengine.errors import ModelError
-from pyengine.extras import need
-from pyengine.files import replacing
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
 __all__ = ["POINTS", "with_score_utility"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import elements, in_one_line, number
+from pyengine.base.arguments import elements, in_one_line, number
+from pyengine.base.integers import integer
 from pyengine.data.view import Window
 from pyengine.errors import ConfigError
-from pyengine.integers import integer
 
 __all__ = [
     "checked_horizons",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.arguments import in_one_line
+from pyengine.base.arguments import in_one_line
 
 __all__ = [
     "BOOLEAN",

@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_callback, check_flag, found, number
+from pyengine.base.arguments import check_callback, check_flag, found, number
+from pyengine.base.files import path_of
+from pyengine.base.integers import integer
 from pyengine.data.arguments import (
     checked_horizons,
     checked_weights,
@@ -27,9 +29,7 @@ from pyengine.data.unpack import Batch, Unpacker
 from pyengine.data.view import View, Window
 from pyengine.data.worked_out import WorkedOut
 from pyengine.errors import ConfigError
-from pyengine.files import path_of
-from pyengine.integers import integer
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
 
 __all__ = ["Dataset"]
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.arguments import check_callback, check_flag, found
+from pyengine.base.arguments import check_callback, check_flag, found
+from pyengine.base.extras import need
+from pyengine.base.files import path_of, replacing, unwritten
 from pyengine.data.layout import Layout
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps, check_sha256
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.errors import ConfigError, DataError
-from pyengine.extras import need
-from pyengine.files import path_of, replacing, unwritten
 
 __all__ = ["convert", "fresh_directory"]
 

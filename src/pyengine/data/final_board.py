@@ -11,8 +11,8 @@ import numpy.typing as npt
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError
-from pyengine.games import Game, State
-from pyengine.go_area import owners
+from pyengine.games.game import Game, State
+from pyengine.games.go_area import owners
 
 __all__ = ["FinalBoards", "final_boards", "game_of", "has_score", "has_stones"]
 

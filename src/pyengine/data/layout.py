@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.arguments import check_choice, check_flag, check_type
+from pyengine.base.arguments import check_choice, check_flag, check_type
+from pyengine.base.integers import integer
 from pyengine.data.checked import (
     BOOLEAN,
     OBJECT,
@@ -25,9 +26,8 @@ from pyengine.data.checked import (
     wholes,
 )
 from pyengine.errors import ConfigError
-from pyengine.games import Game, load_recorded_game, refuse_text
-from pyengine.integers import integer
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, load_recorded_game, refuse_text
 
 __all__ = [
     "CUT_SHORT",

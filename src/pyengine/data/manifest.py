@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import path_of, unread, unwritten, why, write_durably
 from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, text_of, whole
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of, unread, unwritten, why, write_durably
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_games", "shard_name"]
 

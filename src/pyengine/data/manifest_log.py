@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import sync_directory, unread
 from pyengine.errors import DataError
-from pyengine.files import sync_directory, unread
 
 __all__ = ["append_lines", "log_name", "logs_of", "read_log"]
 

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import unwritten
 from pyengine.data.manifest import Manifest, ShardInfo
 from pyengine.data.manifest_log import append_lines, log_name, logs_of
 from pyengine.errors import DataError
-from pyengine.files import unwritten
 
 __all__ = ["ManifestWriter"]
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_flag, check_type, found, in_one_line, number
+from pyengine.base.arguments import check_flag, check_type, found, in_one_line, number
+from pyengine.base.integers import integer
 from pyengine.data.checked import BOOLEAN, TEXT, check, list_of, real, text_of, whole, wholes
 from pyengine.data.layout import (
     CUT_SHORT,
@@ -23,8 +24,7 @@ from pyengine.data.layout import (
     Rows,
 )
 from pyengine.errors import ConfigError
-from pyengine.games import Game, State
-from pyengine.integers import integer
+from pyengine.games.game import Game, State
 
 __all__ = ["FinishedGame", "GameLine"]
 

@@ -14,18 +14,18 @@ from typing import Any, Literal
 import numpy as np
 
 from pyengine import _core
-from pyengine.arguments import check_callback, check_choice, check_type, elements, shortened
+from pyengine.base.arguments import check_callback, check_choice, check_type, elements, shortened
+from pyengine.base.files import path_of, read_limited, unread, why
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import FinishedGame
+from pyengine.data.sgf.collection import SgfError, SgfTree, grammar, read_collection
+from pyengine.data.sgf.read import read_game
+from pyengine.data.sgf.record import Replay, SgfGame
+from pyengine.data.sgf.rules import number_of
 from pyengine.data.writer import ShardWriter
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of, read_limited, unread, why
-from pyengine.games import Game, load_game, refuse_text
-from pyengine.sgf.collection import SgfError, SgfTree, grammar, read_collection
-from pyengine.sgf.read import read_game
-from pyengine.sgf.record import Replay, SgfGame
-from pyengine.sgf.rules import number_of
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, load_game, refuse_text
 
 __all__ = ["SgfReport", "import_sgf", "sgf_files"]
 

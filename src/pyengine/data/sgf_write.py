@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.arguments import check_callback, check_flag, elements, found, in_one_line
+from pyengine.base.arguments import check_callback, check_flag, elements, found, in_one_line
+from pyengine.base.files import path_of, replacing
+from pyengine.base.integers import integer
 from pyengine.data.export import fresh_directory
 from pyengine.data.layout import FULL_SEARCH, Rows
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.record import GameLine
+from pyengine.data.sgf.collection import grammar
+from pyengine.data.sgf.rules import check_in_sgf
+from pyengine.data.sgf.write import write_sgf
 from pyengine.data.shards import ShardMaps
 from pyengine.data.source import Piece, Source, newest
 from pyengine.errors import ConfigError
-from pyengine.files import path_of, replacing
-from pyengine.games import Game, State
-from pyengine.integers import integer
-from pyengine.sgf.collection import grammar
-from pyengine.sgf.rules import check_in_sgf
-from pyengine.sgf.write import write_sgf
+from pyengine.games.game import Game, State
 
 __all__ = ["export_sgf"]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from pyengine.base.files import sha256_of, unread, why
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import ShardInfo, games_name, read_games
 from pyengine.errors import DataError
-from pyengine.files import sha256_of, unread, why
 
 __all__ = ["ShardMaps", "check_sha256", "check_size", "inspect_shard"]
 

@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.arguments import check_type, found, in_one_line, number
+from pyengine.base.arguments import check_type, found, in_one_line, number
+from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
+from pyengine.base.integers import integer
+from pyengine.base.locks import lock
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import (
     MANIFEST,
@@ -26,11 +29,8 @@ from pyengine.data.manifest_writer import ManifestWriter
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import TEMPORARY, path_of, unwritten, why, write_durably
-from pyengine.games import Game, as_game
-from pyengine.integers import integer
-from pyengine.locks import lock
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, as_game
 
 __all__ = ["MOST_POSITIONS", "MOST_SECONDS", "ShardWriter"]
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from pyengine import _core
+from pyengine.base.files import unread
+from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.distributed.inbox import Inbox
 from pyengine.distributed.member import Member
 from pyengine.distributed.packet import DamagedPacketError
-from pyengine.distributed.player import Contract, Order, Reply
-from pyengine.distributed.policy import Meter, Place
+from pyengine.distributed.policy import Meter, Seat
 from pyengine.distributed.workers import LostError, Workers
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import unread
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line
 from pyengine.train.loop.part_selfplay import first_best
@@ -139,7 +139,7 @@ class Crew:
         wanted = self._config.actors
         wanted = self._workers.room() if wanted is None else wanted
         while len(self.members) < wanted:
-            self.members.append(Member(Place(f"actor-{self._places}"), Meter(now)))
+            self.members.append(Member(Seat(f"actor-{self._places}"), Meter(now)))
             self._places += 1
         for member in reversed(self.members.copy()):  # where a node is gone
             if len(self.members) > wanted and member.reply is None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from pyengine.base.extras import need
 from pyengine.distributed import crew
 from pyengine.distributed.cluster import RayWorkers
-from pyengine.extras import need
 from pyengine.train.loop.child import Child
 from pyengine.train.loop.part import outcome
 from pyengine.train.loop.parts import Part

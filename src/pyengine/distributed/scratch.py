@@ -8,8 +8,8 @@ import time
 import weakref
 from pathlib import Path
 
+from pyengine.base.locks import lock
 from pyengine.errors import ConfigError
-from pyengine.locks import lock
 
 __all__ = ["Scratch"]
 

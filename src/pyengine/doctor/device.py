@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from pyengine import machine
+from pyengine.base import machine
 from pyengine.doctor.checks import Check, failed, skipped, verdict
-from pyengine.engine import Engine
 from pyengine.errors import EngineError
-from pyengine.evaluators import Evaluator
-from pyengine.games import Game, State
+from pyengine.eval.evaluators import Evaluator
+from pyengine.games.game import Game, State
+from pyengine.search.engine import Engine
 
 __all__ = ["DeviceTest", "random_states", "rate"]
 

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyengine import runtime
-from pyengine.bundled import game_of_model
 from pyengine.doctor.checks import Check, failed, passed, skipped
+from pyengine.doctor.cuda_graphs import graph_check
 from pyengine.doctor.device import DeviceTest
-from pyengine.doctor.graphs import graph_check
 from pyengine.doctor.report import runtime_checks
 from pyengine.errors import ConfigError, EngineError
-from pyengine.evaluators import OnnxEvaluator, bundled_models
-from pyengine.games import Game
-from pyengine.providers import ProviderLike
-from pyengine.spec import ModelSpec
+from pyengine.eval import runtime
+from pyengine.eval.bundled import game_of_model
+from pyengine.eval.evaluators import OnnxEvaluator, bundled_models
+from pyengine.eval.providers import ProviderLike
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 
 __all__ = ["default_model", "gpu_self_test", "quick"]
 
@@ -132,7 +132,7 @@ def _driver_check() -> Check:
 
 def _provider_checks(wanted: str, device_id: int) -> Iterator[Check]:
     """Say what ONNX Runtime offers; the provider wanted must work, the others may be absent."""
-    for check in runtime_checks(runtime.doctor(device_id)):
+    for check in runtime_checks(runtime.runtime_report(device_id)):
         if check.verdict == "SKIP" and _is(wanted, check.name):
             yield failed(check.name, check.detail)
         else:

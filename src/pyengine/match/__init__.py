@@ -1,10 +1,12 @@
 """Matches between engines: pairs of games, honest intervals, Elo and SPRT."""
 
+from pyengine.base.callable_room import make_callable
 from pyengine.match.openings import Openings
 from pyengine.match.play import MatchInterrupted, match
 from pyengine.match.result import GameRecord, MatchResult
 from pyengine.match.simple import RandomPlayer, ValuePlayer
 from pyengine.match.statistics import Sprt, SprtState
+from pyengine.match.tuning import TuneResult, tune
 
 __all__ = [
     "GameRecord",
@@ -14,6 +16,10 @@ __all__ = [
     "RandomPlayer",
     "Sprt",
     "SprtState",
+    "TuneResult",
     "ValuePlayer",
     "match",
+    "tune",
 ]
+
+make_callable(__name__)

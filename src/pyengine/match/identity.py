@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from pyengine import _core
-from pyengine.config import SearchConfig
-from pyengine.engine import Engine
+from pyengine.base.files import why
 from pyengine.errors import ConfigError, ModelError
-from pyengine.evaluators import (
+from pyengine.eval.evaluators import (
     CallbackEvaluator,
     Evaluator,
     MixedEvaluator,
@@ -26,11 +25,12 @@ from pyengine.evaluators import (
     StateEvaluator,
     UniformEvaluator,
 )
-from pyengine.files import why
-from pyengine.games import Game
+from pyengine.eval.onnx_files import model_digest
+from pyengine.games.game import Game
 from pyengine.match.code import NoDigestError, digest_of
 from pyengine.match.simple import RandomPlayer, ValuePlayer
-from pyengine.onnx_files import model_digest
+from pyengine.search.config import SearchConfig
+from pyengine.search.engine import Engine
 
 __all__ = ["identity_of", "rules_of"]
 

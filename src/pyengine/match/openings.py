@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from pyengine.arguments import check_choice, found, number
-from pyengine.engine import Engine
+from pyengine.base.arguments import check_choice, found, number
+from pyengine.base.integers import integer
+from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
-from pyengine.evaluators import Evaluator, as_evaluator
-from pyengine.games import Game, State
-from pyengine.integers import integer
-from pyengine.renamed import warn_renamed
-from pyengine.settings import Settings
+from pyengine.eval.evaluators import Evaluator, as_evaluator
+from pyengine.games.game import Game, State
+from pyengine.search.engine import Engine
 
 __all__ = ["Book", "Openings"]
 
@@ -52,18 +51,9 @@ class Openings(Settings):
     temperature: float = 1.0
     max_value: float | None = None
     simulations: int = 0
-    judge: InitVar[Any] = None  #: the former name of ``evaluator``, for one more release
 
-    @classmethod
-    def check_names(cls, given: Mapping[str, Any]) -> None:
-        """Raise ConfigError for a name that is none of the fields."""
-        super().check_names({name: value for name, value in given.items() if name != "judge"})
-
-    def __post_init__(self, judge: Any) -> None:
+    def __post_init__(self) -> None:
         """Check all fields."""
-        if judge is not None:
-            warn_renamed("Openings(judge=...)", "Openings(evaluator=...)")
-            object.__setattr__(self, "evaluator", judge)
         for name in ("plies", "simulations"):
             object.__setattr__(self, name, integer(f"openings: {name}", getattr(self, name), 0))
         check_choice("openings: moves", self.moves, ("random", "policy"))

@@ -9,11 +9,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.arguments import check_callback, elements, found, in_one_line, number
+from pyengine.base.arguments import check_callback, elements, found, in_one_line, number
+from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
-from pyengine.evaluators import as_evaluator
-from pyengine.games import Game, State, as_game, load_game
-from pyengine.integers import integer
+from pyengine.eval.evaluators import as_evaluator
+from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.match.identity import identity_of, rules_of
 from pyengine.match.openings import Book, Openings
 from pyengine.match.players import Player, player_of

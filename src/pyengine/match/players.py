@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyengine import _core
-from pyengine.arguments import found, in_one_line
-from pyengine.engine import Engine
+from pyengine.base.arguments import found, in_one_line
 from pyengine.errors import ConfigError, IllegalActionError
-from pyengine.games import Game, State
+from pyengine.games.game import Game, State
+from pyengine.search.engine import Engine
 
 __all__ = ["Player", "player_of"]
 

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import path_of, unread, unwritten, why
+from pyengine.base.locks import Lock, lock
 from pyengine.data.checked import check, whole, wholes
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of, unread, unwritten, why
-from pyengine.games import Game, State
-from pyengine.locks import Lock, lock
+from pyengine.games.game import Game, State
 from pyengine.match.openings import Book
 from pyengine.match.result import GameRecord
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import elements, found
+from pyengine.base.arguments import elements, found
+from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
-from pyengine.evaluators import EvaluatorLike, as_evaluator
-from pyengine.games import State
-from pyengine.integers import integer
+from pyengine.eval.evaluators import EvaluatorLike, as_evaluator
+from pyengine.games.game import State
 
 __all__ = ["Choice", "RandomPlayer", "ValuePlayer"]
 

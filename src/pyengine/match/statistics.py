@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pyengine.arguments import elements, in_one_line, number
+from pyengine.base.arguments import elements, in_one_line, number
+from pyengine.base.integers import integer
+from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
-from pyengine.integers import integer
 from pyengine.match.duration import expected_time, time_until_decided
 from pyengine.match.interval import score_interval
-from pyengine.settings import Settings
 
 __all__ = [
     "PAIR_SCORES",

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pyengine import extras
-from pyengine.arguments import found
+from pyengine.base import extras
+from pyengine.base.arguments import found
 from pyengine.errors import ConfigError
-from pyengine.renamed import warn_renamed
 from pyengine.train.configs import (
     AverageConfig,
     LearnerConfig,
@@ -78,8 +77,6 @@ _LAZY = {
     "export": "onnx_export",
     "export_module": "module_export",
 }
-#: Former names.
-_RENAMED = {"Judgement": "GateResult", "judge": "play_gate"}
 
 
 def need(module: str) -> Any:
@@ -91,9 +88,6 @@ def need(module: str) -> Any:
 
 def __getattr__(name: str) -> Any:
     """Import what needs PyTorch when it is asked for. Raises EngineError that names the extra."""
-    if name in _RENAMED:
-        warn_renamed(f"pyengine.train.{name}", f"pyengine.train.{_RENAMED[name]}")
-        return globals()[_RENAMED[name]]
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(need(f"pyengine.train.{_LAZY[name]}"), name)

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.arguments import shortened
+from pyengine.base.arguments import shortened
+from pyengine.base.files import unread, write_durably
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import unread, write_durably
 from pyengine.train.json_files import writing
 from pyengine.train.section import differences
 

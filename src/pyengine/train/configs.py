@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from pyengine.arguments import check_type
-from pyengine.settings import Settings
+from pyengine.base.arguments import check_type
+from pyengine.base.settings import Settings
 from pyengine.train.section import (
     MOST_SEED,
     Section,

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import unread, unwritten, write_durably
+from pyengine.base.locks import lock as hold
 from pyengine.errors import ConfigError, DataError, EngineError
-from pyengine.files import unread, unwritten, write_durably
-from pyengine.locks import lock as hold
 
 __all__ = ["append_line", "lock", "read_json", "read_lines", "write_json", "writing"]
 

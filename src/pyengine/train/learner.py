@@ -13,11 +13,11 @@ from typing import Any, Self
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.arguments import check_callback, check_flag, check_type, elements, found, number
+from pyengine.base.arguments import check_callback, check_flag, check_type, elements, found, number
+from pyengine.base.files import path_of
+from pyengine.base.integers import integer
+from pyengine.base.interrupts import deferred_interrupt
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of
-from pyengine.integers import integer
-from pyengine.interrupts import deferred_interrupt
 from pyengine.train import checkpoint
 from pyengine.train.boards import Features
 from pyengine.train.configs import TrainConfig, fixed_of

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pyengine.arguments import found
+from pyengine.base.arguments import found
 from pyengine.errors import ConfigError
 from pyengine.train.json_files import append_line, writing
 

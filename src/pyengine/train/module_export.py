@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.arguments import check_type, found
+from pyengine.base.arguments import check_type, found
+from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, EvaluationError
-from pyengine.evaluators import CallbackEvaluator, OnnxEvaluator
-from pyengine.files import path_of
-from pyengine.final_board import in_shape
-from pyengine.games import Game, as_game, load_game
-from pyengine.spec import METADATA_KEY, ModelSpec
+from pyengine.eval.evaluators import CallbackEvaluator, OnnxEvaluator
+from pyengine.eval.final_board import in_shape
+from pyengine.eval.spec import METADATA_KEY, ModelSpec
+from pyengine.games.game import Game, as_game, load_game
 from pyengine.train.errors import TrainingError
 from pyengine.train.onnx_export import (
     MANIFEST_KEY,

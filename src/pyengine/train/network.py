@@ -8,9 +8,9 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
-from pyengine.arguments import check_flag, check_type, elements, found, in_one_line
+from pyengine.base.arguments import check_flag, check_type, elements, found, in_one_line
+from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
-from pyengine.integers import integer
 from pyengine.train.blocks import Block
 from pyengine.train.boards import ConvNorm, Features, each
 from pyengine.train.configs import NetworkConfig, TrainConfig

@@ -15,19 +15,19 @@ import numpy as np
 import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.arguments import check_flag, check_type
+from pyengine.base.arguments import check_flag, check_type
+from pyengine.base.files import path_of, temporary_beside
 from pyengine.data.layout import Layout
 from pyengine.data.symmetry import policy_sources
 from pyengine.errors import ConfigError
-from pyengine.evaluators import OnnxEvaluator
-from pyengine.files import path_of, temporary_beside
-from pyengine.games import Game, State, as_game, load_game
-from pyengine.spec import METADATA_KEY, ModelSpec, planes_shape
+from pyengine.eval.evaluators import OnnxEvaluator
+from pyengine.eval.spec import METADATA_KEY, ModelSpec, planes_shape
+from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.train.errors import TrainingError
-from pyengine.train.graph import model_of
 from pyengine.train.heads import SCORE_SCALE
 from pyengine.train.json_files import writing
 from pyengine.train.network import Network
+from pyengine.train.onnx_writer import model_of
 
 __all__ = [
     "MANIFEST_KEY",

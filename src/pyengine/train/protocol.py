@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import found
+from pyengine.base.arguments import found
 from pyengine.errors import ConfigError
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
 from pyengine.train.configs import LossConfig
 
 __all__ = ["Shape", "TrainingData", "require_targets", "shape_of"]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.arguments import check_callback, number
+from pyengine.base.arguments import check_callback, number
+from pyengine.base.files import check_output, path_of
+from pyengine.base.integers import integer
 from pyengine.data.progress import tracked
 from pyengine.errors import ConfigError
-from pyengine.files import check_output, path_of
-from pyengine.games import Game
-from pyengine.integers import integer
-from pyengine.rollout_policy import PATTERNS, RolloutPolicy
+from pyengine.eval.rollout_policy import PATTERNS, RolloutPolicy
+from pyengine.games.game import Game
 from pyengine.train.rollout_policy_games import GamesLike, PlayedGame, played_games
 
 __all__ = ["RolloutFit", "RolloutFitProgress", "RolloutScores", "rollout_policy"]

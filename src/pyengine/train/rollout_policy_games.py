@@ -9,14 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-from pyengine.arguments import in_one_line
+from pyengine.base.arguments import in_one_line
+from pyengine.base.files import path_of
 from pyengine.data import Dataset
 from pyengine.data.manifest import MANIFEST
 from pyengine.data.sgf_read import import_sgf, sgf_files
 from pyengine.errors import ConfigError
-from pyengine.files import path_of
-from pyengine.games import Game, State, as_game, load_game
-from pyengine.spec import ModelSpec
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, State, as_game, load_game
 
 __all__ = ["GamesLike", "PlayedGame", "played_games"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import bisect
 import math
 
-from pyengine.arguments import check_type
-from pyengine.integers import integer
+from pyengine.base.arguments import check_type
+from pyengine.base.integers import integer
 from pyengine.train.configs import OptimiserConfig
 
 __all__ = ["ALPHAGO_ZERO", "ALPHAGO_ZERO_SUPERVISED", "learning_rate"]

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from pyengine.arguments import check_type, in_one_line
+from pyengine.base.arguments import check_type, in_one_line
+from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError
-from pyengine.settings import Settings
 
 __all__ = [
     "MOST_SEED",

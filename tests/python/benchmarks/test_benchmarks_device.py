@@ -49,7 +49,7 @@ def test_the_device_suite_writes_timelines(tmp_path: Path) -> None:
     assert threads["gather"].isdisjoint(threads["evaluate"])
 
 
-@pytest.mark.skipif(pyengine.machine.cores() < 2, reason="one core")
+@pytest.mark.skipif(pyengine.base.machine.cores() < 2, reason="one core")
 def test_the_threads_suite_compares_two_threads_with_one() -> None:
     rows = rows_of("threads")
     assert any("rollout" in name for name in rows)

@@ -26,7 +26,7 @@ def test_a_suite_runs_and_no_row_fails(suite: str) -> None:
 
 @pytest.mark.parametrize("suite", OF_NETWORKS)
 def test_a_suite_of_networks_measures_every_bundled_one(suite: str) -> None:
-    if suite == "threads" and pyengine.machine.cores() < 2:
+    if suite == "threads" and pyengine.base.machine.cores() < 2:
         pytest.skip("one core")
     measured = {name.split("/")[2] for name in rows_of(suite)}
     assert set(pyengine.bundled_models()) <= measured
@@ -38,4 +38,4 @@ def test_a_ratio_states_its_interval_and_confidence(suite: str) -> None:
     for row in rows:
         assert row["from"] <= row["ratio"] <= row["to"]
         assert row["confidence %"] == (50 if row.get("pairs") == 2 else 0)
-    assert rows or pyengine.machine.cores() < 2
+    assert rows or pyengine.base.machine.cores() < 2

@@ -256,7 +256,7 @@ def test_without_a_gpu_only_a_quick_run_measures(monkeypatch: pytest.MonkeyPatch
 
 def test_threads_are_as_many_as_cores_and_twice_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     for cores, expected in ((1, [1, 2]), (2, [1, 2, 4]), (16, [1, 2, 4, 8, 16, 32])):
-        monkeypatch.setattr(pyengine.machine, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(pyengine.base.machine, "cores", lambda cores=cores: cores)
         assert plan.thread_counts() == expected
 
 

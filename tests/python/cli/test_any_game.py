@@ -116,7 +116,7 @@ def name(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "path", list(sys.path))
     for module in ("games_of_mine", "games_of_mine.heaps"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setattr(pyengine.games, "_LOADED", {})
+    monkeypatch.setattr(pyengine.games.game, "_LOADED", {})
     return text
 
 
@@ -157,7 +157,7 @@ def test_its_self_play_is_read_back_and_its_game_found(name: str) -> None:
     run(*(name if word == "GAME" else word for word in COMMANDS["selfplay"]))
     layout = Dataset("shards").layout
     assert layout.load_game() == pyengine.load_game(name)
-    pyengine.games._LOADED.clear()
+    pyengine.games.game._LOADED.clear()
     if not name.startswith("pyspiel"):  # data run no code
         with pytest.raises(pyengine.ConfigError, match="that this program has loaded"):
             layout.load_game()

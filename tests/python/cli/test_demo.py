@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import pyengine
-from pyengine.bundled import game_of_model, model_of_game
-from pyengine.demo import SCENES, Scene, main, start_of
+from pyengine.cli.demo import SCENES, Scene, main, start_of
+from pyengine.eval.bundled import game_of_model, model_of_game
 
 CONNECT_FOUR, GOMOKU = SCENES
 HEIGHT, WIDTH = 6, 7
@@ -171,7 +171,7 @@ def test_it_prints_boards_tables_and_speed(capsys: pytest.CaptureFixture[str]) -
 def test_a_missing_network_is_said_before_anything_is_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pyengine.demo.bundled_models", dict)
+    monkeypatch.setattr("pyengine.cli.demo.bundled_models", dict)
     assert main([]) == 1
     said = capsys.readouterr()
     assert said.out == ""
@@ -183,7 +183,7 @@ def test_it_needs_no_extra() -> None:
     code = (
         "import sys\n"
         "sys.modules.update(dict.fromkeys(('typer', 'rich', 'torch', 'onnx')))\n"
-        "from pyengine.demo import main\n"
+        "from pyengine.cli.demo import main\n"
         "sys.exit(main(['--model', 'uniform', '--simulations', '50']))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

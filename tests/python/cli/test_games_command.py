@@ -12,7 +12,7 @@ import pytest
 
 import pyengine
 import toy_games
-from pyengine.bundled import bundled_runs
+from pyengine.eval.bundled import bundled_runs
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine.tune import Setting, _Halving, rounds_of, settings_for
+from pyengine.match.tuning import Setting, _Halving, rounds_of, settings_for
 
 CORES = 4
 
@@ -154,7 +154,7 @@ def test_the_provider_of_the_network_tells_whether_it_is_on_a_device(
         assert found is on_device
         raise ChosenError
 
-    monkeypatch.setattr(sys.modules["pyengine.tune"], "settings_for", choose)
+    monkeypatch.setattr(sys.modules["pyengine.match.tuning"], "settings_for", choose)
     with pyengine.Engine("connect_four", "rollout", threads=1) as engine:
         monkeypatch.setattr(engine, "stats", lambda: {"provider": provider})
         with pytest.raises(ChosenError):

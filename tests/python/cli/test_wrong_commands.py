@@ -251,7 +251,15 @@ def test_data_is_converted_again_only_where_the_command_is_told_to() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_behind_the_demo_is_told_in_a_line() -> None:
-    command = [sys.executable, "-m", "pyengine.demo", "--model", "uniform", "--simulations", "4"]
+    command = [
+        sys.executable,
+        "-m",
+        "pyengine.cli.demo",
+        "--model",
+        "uniform",
+        "--simulations",
+        "4",
+    ]
     with Path("/dev/full").open("w") as output:
         done = subprocess.run(
             command, stdout=output, stderr=subprocess.PIPE, text=True, timeout=120, check=False

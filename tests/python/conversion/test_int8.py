@@ -14,14 +14,14 @@ import pytest
 
 import pyengine
 from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_network
-from pyengine.bundled import game_of_model
 from pyengine.conversion import Limits, leela_to_onnx, quantise, random_leela
-from pyengine.conversion.checks import Comparison, _match_check, _openings, compare, turned
-from pyengine.conversion.graph import check_input, float_nodes
+from pyengine.conversion.comparison import Comparison, _match_check, _openings, compare, turned
+from pyengine.conversion.onnx_graph import check_input, float_nodes
 from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
 from pyengine.errors import ConfigError, EngineError, ModelError
-from pyengine.evaluators import Evaluator
-from pyengine.games import State
+from pyengine.eval.bundled import game_of_model
+from pyengine.eval.evaluators import Evaluator
+from pyengine.games.game import State
 from pyengine.match.result import GameRecord, MatchResult
 from pyengine.match.statistics import score_of_elo
 

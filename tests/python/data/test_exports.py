@@ -16,7 +16,8 @@ import pytest
 
 import pyengine
 from data_games import PLAIN, TIC, finished, write
-from pyengine import ConfigError, DataError, EngineError, ModelSpec, files
+from pyengine import ConfigError, DataError, EngineError, ModelSpec
+from pyengine.base import files
 from pyengine.data import Dataset, export_sgf, import_sgf
 
 GO5 = pyengine.load_game("go", board_size=5, komi=6.5, max_game_length=60)

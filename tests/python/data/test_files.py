@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from pyengine import ConfigError, DataError
-from pyengine.conversion import random_leela, write_leela
-from pyengine.files import (
+from pyengine.base.files import (
     check_output,
     read_limited,
     replacing,
@@ -21,6 +20,7 @@ from pyengine.files import (
     why,
     write_durably,
 )
+from pyengine.conversion import random_leela, write_leela
 
 
 def durably(path: Path) -> None:
@@ -128,7 +128,7 @@ def test_why_names_a_file_that_the_message_does_not(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from pyengine.files import replacing
+from pyengine.base.files import replacing
 
 with replacing(Path(sys.argv[1])) as temporary:
     temporary.write_text("half")

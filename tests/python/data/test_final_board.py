@@ -15,7 +15,7 @@ import pyengine
 from data_games import PLAIN, TIC, finished, play, write
 from pyengine import ConfigError, ModelSpec
 from pyengine.data import Dataset
-from pyengine.go_area import area
+from pyengine.games.go_area import area
 
 GO = pyengine.load_game("go(board_size=5,komi=2.5)")
 OTHELLO = pyengine.load_game("othello(board_size=4)")

@@ -16,7 +16,7 @@ import pyengine
 from data_games import PLAIN, TIC, finished, write
 from pyengine import ConfigError, DataError
 from pyengine.data import Dataset, FinishedGame, Layout, convert
-from pyengine.self_play import SelfPlayer
+from pyengine.selfplay import SelfPlayer
 
 
 def some(rng: random.Random, count: int = 12, first: int = 0) -> list[FinishedGame]:

@@ -22,7 +22,8 @@ import pytest
 
 import pyengine
 from data_games import PLAIN, TIC, finished, unrecorded, write
-from pyengine import ConfigError, DataError, ModelSpec, files
+from pyengine import ConfigError, DataError, ModelSpec
+from pyengine.base import files
 from pyengine.data import (
     CUT_SHORT,
     FULL_SEARCH,

@@ -13,9 +13,9 @@ import pytest
 
 import pyengine
 from data_games import finished
+from pyengine.base.files import check_output, replacing, write_durably
 from pyengine.data import Layout, Manifest, ShardWriter, export_sgf, import_sgf
-from pyengine.files import check_output, replacing, write_durably
-from pyengine.self_play import SelfPlayer
+from pyengine.selfplay import SelfPlayer
 from wrong_values import all_but, cases, check_refused, no_paths
 
 CONFIG = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))

@@ -69,7 +69,7 @@ def resolved(path: str) -> Any:
     Raises LookupError where it means nothing.
     """
     first, *rest = path.removeprefix("pyengine.").split(".")
-    for module in (*MODULES, run_configs, importlib.import_module("pyengine.tune")):
+    for module in (*MODULES, run_configs, importlib.import_module("pyengine.match.tuning")):
         try:
             found = getattr(module, first)
         except EngineError:

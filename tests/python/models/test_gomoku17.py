@@ -101,7 +101,7 @@ def test_the_network_values_for_the_first_player_and_is_no_networks_to_search_wi
     assert network.spec is not None
     assert network.spec.planes == pyengine.ModelSpec.gomoku17().planes
     assert network.spec.value_for == "first_player"
-    assert pyengine.bundled.model_of_game(pyengine.load_game("gomoku")) != "gomoku17"
+    assert pyengine.eval.bundled.model_of_game(pyengine.load_game("gomoku")) != "gomoku17"
 
 
 def test_it_takes_five_in_a_row_by_value_alone() -> None:

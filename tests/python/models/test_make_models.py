@@ -12,7 +12,7 @@ import pytest
 
 import pyengine
 from conftest import ROOT
-from pyengine.files import sha256_of
+from pyengine.base.files import sha256_of
 from pyengine.match.statistics import elo_of_score
 from pyengine.train.loop.rating import Rating
 from pyengine.train.loop.state import Best, RunFolder

@@ -20,7 +20,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import pyengine
-from pyengine import runtime
+from pyengine.eval import runtime
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = Path(pyengine.__file__).parent

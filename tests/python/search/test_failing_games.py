@@ -12,7 +12,7 @@ import pytest
 
 import pyengine
 from pyengine import Engine, SearchResult
-from pyengine.tree import SearchTree
+from pyengine.search.tree import SearchTree
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pyengine
-from pyengine import self_play
+from pyengine import selfplay
 from toy_games import Matches, ToyState
 
 Answers = tuple[Any, Any]
@@ -104,10 +104,10 @@ def analysed(owner: Owner, results: int) -> Iterator[Any]:
     return stream
 
 
-def player(owner: Owner, evaluator: Any) -> self_play.SelfPlayer:
+def player(owner: Owner, evaluator: Any) -> selfplay.SelfPlayer:
     """Leaves games open."""
-    config = self_play.SelfPlayConfig(concurrent_games=3, search=pyengine.SearchConfig(**SETTINGS))
-    made = self_play.SelfPlayer(owner, evaluator, config)
+    config = selfplay.SelfPlayConfig(concurrent_games=3, search=pyengine.SearchConfig(**SETTINGS))
+    made = selfplay.SelfPlayer(owner, evaluator, config)
     made.run(50, lambda games: not list(games), every=0.0)
     return made
 

@@ -11,7 +11,7 @@ import pytest
 
 import pyengine
 from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayConfig, Sprt
-from pyengine.conversion.checks import Limits
+from pyengine.conversion.comparison import Limits
 from pyengine.train import configs
 from pyengine.train.loop import run_configs
 from pyengine.train.section import Section

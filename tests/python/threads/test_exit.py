@@ -87,7 +87,7 @@ for one in engines:
 in_background(lambda: [engine.stats() for _ in iter(int, 1)])
 """,
     "self-play": """
-from pyengine.self_play import SelfPlayer
+from pyengine.selfplay import SelfPlayer
 config = pyengine.SelfPlayConfig(
     search=pyengine.SearchConfig(simulations=100, threads=2), concurrent_games=8
 )
@@ -95,7 +95,7 @@ player = SelfPlayer(game, evaluator, config, spec=pyengine.ModelSpec(planes=("on
 in_background(lambda: player.run(10**6, lambda games: [None for _ in games]))
 """,
     "an evaluation": """
-asked = pyengine.evaluators.as_evaluator(evaluator)
+asked = pyengine.eval.evaluators.as_evaluator(evaluator)
 in_background(lambda: [asked.evaluate([state] * 64, game=game) for _ in iter(int, 1)])
 """,
 }

@@ -12,8 +12,8 @@ import pytest
 
 import pyengine
 from conftest import ROOT
-from pyengine.evaluators import CallbackEvaluator
-from pyengine.files import sha256_of
+from pyengine.base.files import sha256_of
+from pyengine.eval.evaluators import CallbackEvaluator
 from pyengine.train import GateConfig, RunFile, play_gate, plot_curve
 from pyengine.train.json_files import append_line, read_lines
 from pyengine.train.loop.curve import rated, results

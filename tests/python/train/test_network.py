@@ -19,7 +19,6 @@ torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra t
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import Block  # noqa: E402
-from pyengine.train.graph import folded  # noqa: E402
 from pyengine.train.loss import (  # noqa: E402
     losses,
     outcome_shares,
@@ -28,6 +27,7 @@ from pyengine.train.loss import (  # noqa: E402
     value_target,
 )
 from pyengine.train.network import parameters_of  # noqa: E402
+from pyengine.train.onnx_writer import folded  # noqa: E402
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
 
@@ -140,7 +140,7 @@ def test_an_exported_file_is_an_evaluator_that_knows_its_spec(tmp_path: Path) ->
     assert evaluator.spec.value == ("win", "draw", "loss")
     told = {entry.key: entry.value for entry in onnx.load(path).metadata_props}
     assert json.loads(told["pyengine.manifest"]) == {"step": 7}
-    assert report.sha256 == pyengine.files.sha256_of(path)
+    assert report.sha256 == pyengine.base.files.sha256_of(path)
 
 
 @pytest.mark.parametrize("kind", ["alphago_zero", "convolutional"])

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pyengine.base.files import path_of, replacing, unwritten
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of, replacing, unwritten
 from pyengine.train.loop.rating import Pairing, Rating, ratings
 from pyengine.train.loop.state import RunFolder
 

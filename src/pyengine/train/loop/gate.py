@@ -10,17 +10,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyengine.arguments import check_callback, check_type, elements, found
-from pyengine.engine import Engine
+from pyengine.base.arguments import check_callback, check_type, elements, found
+from pyengine.base.files import path_of
+from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
-from pyengine.evaluators import Evaluator, as_evaluator
-from pyengine.files import path_of
-from pyengine.games import Game
-from pyengine.integers import integer
+from pyengine.eval.evaluators import Evaluator, as_evaluator
+from pyengine.games.game import Game
 from pyengine.match import MatchInterrupted, MatchResult, Openings, match
 from pyengine.match.openings import Book
 from pyengine.match.statistics import SprtState, elo_of_score, score_interval
-from pyengine.result import SearchResult
+from pyengine.search.engine import Engine
+from pyengine.search.result import SearchResult
 from pyengine.train.loop.run_configs import GateConfig
 
 __all__ = ["GateResult", "play_gate"]

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.base.extras import need
+from pyengine.base.files import replacing
 from pyengine.errors import EngineError
-from pyengine.evaluators import OnnxEvaluator
-from pyengine.extras import need
-from pyengine.files import replacing
-from pyengine.games import Game
-from pyengine.spec import ModelSpec
+from pyengine.eval.evaluators import OnnxEvaluator
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game
 
 __all__ = ["write_copy"]
 
@@ -80,7 +80,7 @@ def _open(path: Path) -> OnnxEvaluator:
 
 def _differs(original: OnnxEvaluator, copy: OnnxEvaluator, games: Sequence[Game]) -> str | None:
     """Return the first figure of a game that is beyond its limit; None where all are within."""
-    checks = need("pyengine.conversion.checks", "train")
+    checks = need("pyengine.conversion.comparison", "train")
     limits = checks.Limits(**_LIMITS)
     for game in games:
         states = need("pyengine.train.onnx_export", "train").positions_of(game)

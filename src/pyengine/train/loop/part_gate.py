@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.files import sha256_of
+from pyengine.base.files import sha256_of
 from pyengine.match import MatchResult
 from pyengine.train.json_files import append_line
 from pyengine.train.loop import curve

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pyengine.base.extras import need
+from pyengine.base.files import replacing, sha256_of
 from pyengine.data import Dataset
-from pyengine.extras import need
-from pyengine.files import replacing, sha256_of
-from pyengine.spec import planes_shape
+from pyengine.eval.spec import planes_shape
 from pyengine.train.errors import TrainingError
 from pyengine.train.loop.int8_copy import write_copy
 from pyengine.train.loop.parts import Part

@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pyengine.base.files import sha256_of
 from pyengine.data import FinishedGame, GameSink, ShardWriter
 from pyengine.errors import DataError
-from pyengine.evaluators import Evaluator, as_evaluator
-from pyengine.files import sha256_of
-from pyengine.games import load_game
-from pyengine.self_play import SelfPlayer
+from pyengine.eval.evaluators import Evaluator, as_evaluator
+from pyengine.games.game import load_game
+from pyengine.selfplay import SelfPlayer
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best, RunFolder
 from pyengine.train.loop.window import allowed_steps

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyengine.data import GameSink, ShardWriter
 from pyengine.data.writer import MOST_POSITIONS
-from pyengine.games import load_game
+from pyengine.games.game import load_game
 from pyengine.train.json_files import lock
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder

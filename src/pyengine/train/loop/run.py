@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pyengine.arguments import check_callback, check_flag, found
+from pyengine.base.arguments import check_callback, check_flag, found
+from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, DataError
-from pyengine.files import path_of
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import append_line, lock, writing
 from pyengine.train.loop.child import Child, ProcessChild

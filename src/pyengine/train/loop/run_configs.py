@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pyengine.arguments import check_type
-from pyengine.config import SearchConfig
+from pyengine.base.arguments import check_type
 from pyengine.errors import ConfigError
-from pyengine.games import Game
+from pyengine.games.game import Game
 from pyengine.match import Sprt
-from pyengine.self_play import SelfPlayConfig
+from pyengine.search.config import SearchConfig
+from pyengine.selfplay import SelfPlayConfig
 from pyengine.train.section import (
     MOST_SEED,
     Section,

@@ -11,15 +11,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.arguments import check_type, in_one_line, text_is_a_name
+from pyengine.base.arguments import check_type, in_one_line, text_is_a_name
+from pyengine.base.files import read_limited, unread
+from pyengine.base.integers import integer
 from pyengine.data.final_board import has_score, has_stones
 from pyengine.data.layout import Layout
 from pyengine.errors import ConfigError, EngineError
-from pyengine.files import read_limited, unread
-from pyengine.games import Game, load_game
-from pyengine.integers import integer
-from pyengine.self_play import SelfPlayConfig
-from pyengine.spec import ModelSpec, planes_shape
+from pyengine.eval.spec import ModelSpec, planes_shape
+from pyengine.games.game import Game, load_game
+from pyengine.selfplay import SelfPlayConfig
 from pyengine.train.configs import (
     AverageConfig,
     LearnerConfig,

@@ -22,9 +22,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pyengine.base.extras import need
 from pyengine.data import Dataset
 from pyengine.errors import ConfigError, DataError
-from pyengine.extras import need
 from pyengine.train.configs import LearnerConfig
 from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile

@@ -1,0 +1,1 @@
+"""What every room uses: arguments, files, locks, interrupts, the machine."""

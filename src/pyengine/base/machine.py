@@ -1,0 +1,92 @@
+"""What this machine is: processor, vector instructions, memory."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from pathlib import Path
+
+__all__ = ["cores", "cpu_name", "memory_bytes", "simd"]
+
+# Of x86 and ARM, as Linux spells them; the search picks its loops among avx512f, avx2 and neither.
+_VECTORS = (
+    "sse4_2", "avx", "avx2", "bmi2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8",
+    "amx_bf16", "asimd", "asimddp", "sve",
+)  # fmt: skip
+
+
+def _cpuinfo(key: str) -> str:
+    """Return the first value of a key of /proc/cpuinfo; empty where there is none."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+    found = re.search(rf"^{key}\s*:\s*(.*)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
+def _sysctl(name: str) -> str:
+    """Return a value of macOS's sysctl; empty elsewhere."""
+    if sys.platform != "darwin":
+        return ""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            ["/usr/sbin/sysctl", "-n", name], capture_output=True, text=True, timeout=5, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip()
+
+
+def cpu_name() -> str:
+    """Return the processor's name."""
+    return (
+        _cpuinfo("model name")
+        or _sysctl("machdep.cpu.brand_string")
+        or platform.processor()
+        or platform.machine()
+    )
+
+
+def cores() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def simd() -> tuple[str, ...]:
+    """Return the vector instructions that the processor reports; empty where unknown."""
+    flags = set((_cpuinfo("flags") or _cpuinfo("Features")).split())
+    if not flags:
+        flags = set(_sysctl("machdep.cpu.features").lower().replace(".", "_").split())
+        flags |= set(_sysctl("machdep.cpu.leaf7_features").lower().split())
+        if sys.platform == "darwin" and platform.machine() == "arm64":
+            flags.add("asimd")
+    return tuple(name for name in _VECTORS if name in flags)
+
+
+def memory_bytes() -> int:
+    """Return the memory that this process may use, in bytes; 0 where unknown."""
+    if sys.platform == "win32" or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return 0
+    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limits = [physical, *_container_limits()]
+    return min(limit for limit in limits if limit > 0)
+
+
+def _container_limits() -> list[int]:
+    """Return the memory limits of the container, where this is one."""
+    found = []
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            text = (Path("/sys/fs/cgroup") / name).read_text("utf-8").strip()
+        except OSError:
+            continue
+        if text.isdigit():
+            found.append(int(text))
+    return found

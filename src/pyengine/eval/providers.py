@@ -1,0 +1,108 @@
+"""What a network's evaluator is told of providers, devices and counts, checked."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pyengine import _core
+from pyengine.base.arguments import in_one_line
+from pyengine.base.integers import integer
+from pyengine.errors import ConfigError, ModelError
+from pyengine.eval import engine_cache
+
+__all__ = [
+    "ProviderLike",
+    "check_on_gpus",
+    "device_list",
+    "engine_folder_of",
+    "natural",
+    "provider_list",
+    "tell_of_graphs",
+]
+
+_log = logging.getLogger("pyengine")
+
+#: A name, or a name and options.
+ProviderLike: TypeAlias = str | tuple[str, Mapping[str, object]]
+
+
+def engine_folder_of(model: Path, library: Path, providers: list[tuple[str, Any]]) -> Path | None:
+    """Return where TensorRT keeps this network's engines; None where it does not."""
+    if not any("tensorrt" in name.lower() for name, _ in providers):
+        return None
+    return engine_cache.engine_folder(model, _core.ort_report(library)[0])
+
+
+def device_list(device_id: Any, devices: Any) -> list[int]:
+    """Return the numbers of the GPUs."""
+    if devices is None:
+        return [natural("device_id", device_id, 0)]
+    if isinstance(devices, str) or not isinstance(devices, Sequence) or not devices:
+        raise ConfigError(
+            f"devices must be None or name at least one GPU, found {in_one_line(devices)}"
+        )
+    chosen = [natural("devices", one, 0) for one in devices]
+    if len(set(chosen)) != len(chosen):
+        raise ConfigError(f"devices must differ, found {in_one_line(devices)}")
+    if device_id != 0:
+        raise ConfigError(
+            f"expected device_id or devices, found {in_one_line(device_id)} and "
+            f"{in_one_line(devices)}"
+        )
+    return chosen
+
+
+def check_on_gpus(devices: list[int], models: list[_core.OnnxModel]) -> None:
+    """Raise ModelError where a model that was to be on one of the GPUs is on the CPU."""
+    for device, model in zip(devices, models, strict=True):
+        if model.provider == "CPUExecutionProvider":
+            raise ModelError(
+                f"devices: expected the GPU {device}, found the CPU ({model.provider_reason})"
+            )
+
+
+def tell_of_graphs(provider: str) -> None:
+    """Log once that CUDA graphs that were asked for are not used, and why."""
+    if " without CUDA graphs (" in provider:
+        _log_once(provider)
+
+
+@functools.lru_cache(maxsize=64)
+def _log_once(provider: str) -> None:
+    _log.warning("the network runs on %s", provider)
+
+
+def natural(name: str, value: Any, least: int) -> int:
+    """Return an int of at least ``least``, cut to what C++ takes. Raises ConfigError."""
+    return min(integer(name, value, least), 2**31 - 1)
+
+
+def provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
+    """Return providers with their options as strings; none stands for None."""
+    if providers is None:
+        return []
+    given = [providers] if isinstance(providers, str) else providers
+    if not isinstance(given, Sequence) or not given:
+        raise ConfigError(
+            f"providers must be None or name at least one, found {in_one_line(providers)}"
+        )
+    return [_provider(one) for one in given]
+
+
+def _provider(given: Any) -> tuple[str, dict[str, str]]:
+    match given:
+        case str(name):
+            return name, {}
+        case (str(name), Mapping() as options) if isinstance(given, tuple) and all(
+            isinstance(key, str) and isinstance(value, str | int | float)
+            for key, value in options.items()
+        ):
+            return name, {key: str(value) for key, value in options.items()}
+    raise ConfigError(
+        "a provider must be a name, or a tuple of a name and its options (names and strings or "
+        f"numbers), found {in_one_line(given)}"
+    )

@@ -1,0 +1,22 @@
+"""Exact search: alpha-beta for games, shortest paths by A* and its kin."""
+
+from pyengine.exact.graph import Graph
+from pyengine.exact.grid import Grid
+from pyengine.exact.path_problem import PathProblem
+from pyengine.exact.path_result import AStarResult
+from pyengine.exact.path_search import astar
+from pyengine.exact.puzzle import SlidingPuzzle
+from pyengine.exact.solver import Solver, SolveResult, minimax, solve
+
+__all__ = [
+    "AStarResult",
+    "Graph",
+    "Grid",
+    "PathProblem",
+    "SlidingPuzzle",
+    "SolveResult",
+    "Solver",
+    "astar",
+    "minimax",
+    "solve",
+]

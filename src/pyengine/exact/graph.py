@@ -1,0 +1,149 @@
+"""Graphs in compressed sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from pyengine import _core
+from pyengine.base.arguments import in_one_line
+from pyengine.base.integers import integer
+from pyengine.errors import ConfigError
+from pyengine.exact.question import Question, estimates, is_integer, is_zero, listed
+
+__all__ = ["Graph"]
+
+_ARRAYS = 3  # of CSR: where a node's edges begin, where they lead, what they cost
+
+
+class Graph:
+    """A directed graph with costs in compressed sparse rows; nodes are 0, 1, ....
+
+    Made by :meth:`from_csr` or :meth:`from_scipy`. Arrays of the dtypes named there are used
+    without a copy: they must not change while the graph is used. A graph pickles, with its arrays.
+    """
+
+    def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
+        """Take checked arrays; see :meth:`from_csr`."""
+        is_checked = isinstance(arrays, tuple) and len(arrays) == _ARRAYS
+        if not (is_checked and all(isinstance(one, np.ndarray) for one in arrays)):
+            raise ConfigError(
+                "arrays: expected those of Graph.from_csr() or Graph.from_scipy(), "
+                f"found {in_one_line(arrays)}"
+            )
+        self._arrays = arrays
+        self._nodes = len(arrays[0]) - 1
+        self._h = h
+        self._edges = len(arrays[1])
+        self._graph = _core.PathGraph(*arrays)
+
+    def __repr__(self) -> str:
+        """Return how many nodes and edges there are."""
+        return f"Graph({self._nodes:,} nodes, {self._edges:,} edges)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the native graph, which is made of the arrays."""
+        return {**vars(self), "_graph": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled graph."""
+        vars(self).update(state)
+        self._graph = _core.PathGraph(*self._arrays)
+
+    @classmethod
+    def from_csr(
+        cls, indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike, h: ArrayLike | None = None
+    ) -> Graph:
+        """Return the graph whose node ``u`` has edges ``indptr[u]`` to ``indptr[u + 1] - 1``.
+
+        Args:
+            indptr: ``[nodes + 1]``, from 0 on, never falling.
+            indices: ``[edges]``: where an edge leads. Both ``int32`` or both ``int64``; other
+                integers and mixed ones are copied to ``int64``.
+            weights: ``float32`` or ``float64`` ``[edges]``: its cost, finite and at least 0; whole
+                numbers and bools are copied to ``float64``.
+            h: ``float64[nodes]``: estimated costs to the nearest goal, at least 0; infinity where
+                no goal can be reached. None: 0 everywhere.
+
+        Raises:
+            ConfigError: names the array and the first entry that does not fit.
+
+        Example:
+            >>> import numpy as np, pyengine
+            >>> indptr, indices = np.array([0, 2, 3, 3]), np.array([1, 2, 2])
+            >>> graph = pyengine.Graph.from_csr(indptr, indices, np.array([1.0, 5.0, 2.0]))
+            >>> pyengine.astar(graph, 0, 2).path
+            [0, 1, 2]
+        """
+        rows = _vector("indptr", indptr, "iu", "integers")
+        columns = _vector("indices", _typed(indices, rows.dtype), "iu", "integers")
+        costs = _vector("weights", _typed(weights, np.float64), "fiub", "numbers")
+        if rows.dtype != columns.dtype or rows.dtype not in (np.int32, np.int64):
+            rows, columns = rows.astype(np.int64), columns.astype(np.int64)
+        if costs.dtype not in (np.float32, np.float64):
+            costs = costs.astype(np.float64)
+        if len(rows) == 0:
+            raise ConfigError("indptr: expected one entry more than nodes, found none")
+        return cls((rows, columns, costs), None if h is None else estimates(h, (len(rows) - 1,)))
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, h: ArrayLike | None = None) -> Graph:
+        """Return the graph of a SciPy matrix or array: an entry is the cost from row to column.
+
+        A CSR matrix is used without a copy; SciPy converts other forms, and adds up the entries of
+        a COO matrix that have the same row and column. A stored 0 is an edge.
+
+        Raises:
+            ConfigError: no SciPy matrix, or one that is not square; see :meth:`from_csr`.
+
+        Example:
+            >>> import pyengine
+            >>> from scipy.sparse import csr_array  # doctest: +SKIP
+            >>> pyengine.Graph.from_scipy(csr_array([[0.0, 2.0], [0.0, 0.0]]))  # doctest: +SKIP
+        """
+        if not hasattr(matrix, "tocsr") or not hasattr(matrix, "shape"):
+            raise ConfigError(f"matrix: expected a SciPy sparse matrix, got {in_one_line(matrix)}")
+        if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ConfigError(f"matrix: expected as many rows as columns, got shape {matrix.shape}")
+        if matrix.dtype.kind in "biu":  # SciPy adds up duplicate entries in the matrix's own type
+            matrix = matrix.astype(np.float64)
+        matrix = matrix.tocsr()
+        return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
+
+    def _search(self, question: Question) -> dict[str, Any]:
+        start = _node("start", question.start, self._nodes)
+        goals = [_node("goals", goal, self._nodes) for goal in listed(question.goals, is_integer)]
+        h = self._h
+        if question.h is not None:
+            h = None if is_zero(question.h) else estimates(question.h, (self._nodes,))
+        found = self._graph.search(question.call, start, np.array(goals, np.int64), h)
+        return {**found, "path": found["path"].tolist()}
+
+
+def _typed(values: Any, dtype: DTypeLike) -> Any:
+    """An empty list as an array of the dtype that its numbers would have; else the values."""
+    return np.empty(0, dtype) if isinstance(values, (list, tuple)) and not values else values
+
+
+def _vector(name: str, values: Any, kinds: str, expected: str) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in kinds:
+        raise ConfigError(
+            f"{name}: expected {expected} of one dimension, "
+            f"got {array.dtype} of shape {array.shape}"
+        )
+    if not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    if not array.flags.c_contiguous or not array.flags.aligned:
+        raise ConfigError(f"{name}: expected a contiguous array, got strides {array.strides}")
+    return array
+
+
+def _node(name: str, node: Any, nodes: int) -> int:
+    index = integer(name, node, 0)
+    if index >= nodes:
+        raise ConfigError(f"{name}: expected a node below {nodes}, found {in_one_line(index)}")
+    return index

@@ -1,0 +1,71 @@
+"""Sliding puzzles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyengine import _core
+from pyengine.base.arguments import in_one_line
+from pyengine.base.integers import integer
+from pyengine.errors import ConfigError
+from pyengine.exact.question import Question, heuristic_name, is_integers, listed
+
+__all__ = ["SlidingPuzzle"]
+
+
+class SlidingPuzzle:
+    """The sliding puzzle of ``rows`` by ``columns`` cells, 2 to 16 of them; a move costs 1.
+
+    Nodes are tuples of tiles, row by row from the top left, 0 = blank. Which of two states can be
+    reached from the other is known without a search where both sides are at least 2.
+
+    Raises:
+        ConfigError: sides below 1, or more than 16 cells.
+
+    Example:
+        >>> import pyengine
+        >>> puzzle = pyengine.SlidingPuzzle(3, 3)
+        >>> pyengine.astar(puzzle, (1, 4, 2, 3, 0, 5, 6, 7, 8), (0, 1, 2, 3, 4, 5, 6, 7, 8)).cost
+        2.0
+    """
+
+    _HEURISTICS = ("misplaced", "manhattan", "linear_conflict")
+
+    def __init__(self, rows: int, columns: int) -> None:
+        """Make the puzzle; see the class."""
+        sides = [min(integer(*side, 1), 2**15) for side in (("rows", rows), ("columns", columns))]
+        self._sides = sides
+        self._puzzle = _core.PathPuzzle(*sides)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the native puzzle, which is made of the sides."""
+        return {**vars(self), "_puzzle": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled puzzle."""
+        vars(self).update(state)
+        self._puzzle = _core.PathPuzzle(*self._sides)
+
+    def __repr__(self) -> str:
+        """Return the size."""
+        rows, columns = self._sides
+        return f"SlidingPuzzle(rows={rows}, columns={columns})"
+
+    def _search(self, question: Question) -> dict[str, Any]:
+        start = _tiles("start", question.start)
+        tiles = [_tiles("goals", goal) for goal in listed(question.goals, is_integers)]
+        heuristic = heuristic_name(question.h, "linear_conflict", self._HEURISTICS)
+        if heuristic == "array":
+            raise ConfigError(
+                f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, "
+                f"found {in_one_line(question.h)}"
+            )
+        found: dict[str, Any] = self._puzzle.search(question.call, start, tiles, heuristic)
+        return found
+
+
+def _tiles(name: str, node: Any) -> list[int]:
+    try:
+        return [min(integer(name, tile, 0), 2**15) for tile in node]
+    except (TypeError, ConfigError):
+        raise ConfigError(f"{name}: expected a tuple of tiles, found {in_one_line(node)}") from None

@@ -1,0 +1,498 @@
+"""Random games that look for a broken promise in the code of a game."""
+
+from __future__ import annotations
+
+import math
+import operator
+import pickle
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from pyengine.base.arguments import found, in_one_line
+from pyengine.base.integers import integer
+from pyengine.errors import ConfigError, IllegalActionError
+from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_recognised, has_own
+
+__all__ = ["GameReport", "check_game"]
+
+_TOLERANCE = 1e-6
+_ILLEGAL_TRIES = 5  # illegal actions tried in each state
+_FAR = 1000  # times the largest return: a max_utility that makes values small
+_MOST_KNOWN = 10_000  # states that are compared with each other
+_SHOWN_MOVES = 200  # a longer game is shown by its first and last actions
+
+
+@dataclass(frozen=True)
+class GameReport:
+    """What :func:`check_game` found. True in a condition when no promise was broken.
+
+    Attributes:
+        game: name of the game.
+        ok: whether no promise was broken.
+        message: ``"no broken promise"``, or the first one that was.
+        moves: the actions that lead to it.
+        games: random games finished.
+        plies: positions looked at.
+        without: what a user's game does without, and what each costs.
+    """
+
+    game: str
+    ok: bool
+    message: str
+    moves: tuple[int, ...]
+    games: int
+    plies: int
+    without: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        head = f"{self.game}: {'ok' if self.ok else 'BROKEN'}: {self.message}"
+        tail = f"{self.games} games, {self.plies} positions"
+        where = "" if self.ok else f"\n  {_shown(self.moves)}"
+        lines = [f"{head}{where}", tail, *(f"without {each}" for each in self.without)]
+        return "\n  ".join(lines)
+
+
+def _shown(moves: tuple[int, ...]) -> str:
+    """The actions that lead to a broken promise, of a long game those at its ends."""
+    if len(moves) <= _SHOWN_MOVES:
+        return f"after the actions {list(moves)}"
+    first, last = (", ".join(map(str, part)) for part in (moves[:10], moves[-10:]))
+    return f"after {len(moves):,} actions (all in `moves`): [{first}, ..., {last}]"
+
+
+def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
+    """Play random games and report the first promise that the game breaks.
+
+    Looked at in every position: that an action changes the state itself, the legal list (in range,
+    unique, not empty; sorted in a game of the engine), that clones and starts are independent and
+    clones play alike, ``history``, ``==`` (states that are equal have the same player and legal
+    actions), ``hash``, ``__str__`` and ``action_to_string`` (another
+    text for each legal action) where there are any, ``observation_tensor``, that a
+    mirrored game has mirrored legal actions and the same result (``num_symmetries``; of a user's
+    game only under the symmetries that its start has, and the message names the others); that there
+    is an end within ``max_game_length`` (10,000 plies where the game has none), that its returns
+    are finite, zero-sum and within ``max_utility``. Of a game of the engine also: illegal actions
+    are refused and change nothing, names of actions, serialisation, pickle.
+
+    Args:
+        game: a :class:`~pyengine.Game`, a ``pyspiel`` game or a Python game.
+        games: how many random games.
+        seed: of the moves; the same seed plays the same games.
+
+    Returns:
+        A :class:`GameReport`: ``report.ok``, ``report.message``, ``report.moves``. A game that the
+        engine refuses (chance, hidden information, ...) and code that raises are reported too,
+        never raised.
+
+    Example:
+        >>> import pyengine
+        >>> print(pyengine.check_game("no game"))
+        str: BROKEN: game: expected a Game, found 'no game' (str); ...
+          0 games, 0 positions
+    """
+    try:
+        wrapped = as_game(game)
+    except Exception as error:  # the user's code may raise anything
+        reason = str(error) if isinstance(error, ConfigError) else _raised("the game", error)
+        return GameReport(type(game).__name__, False, reason, (), 0, 0)
+    games, seed = integer("games", games, 0), integer("seed", seed, 0)
+    checker = _Checker(game, wrapped, random.Random(seed))
+    finished = 0
+    try:
+        for _ in range(games):
+            checker.play()
+            finished += 1
+    except _BrokenError as broken:
+        moves = tuple(checker.moves)
+        return GameReport(wrapped.name, False, str(broken), moves, finished, checker.plies)
+    except Exception as error:  # the user's code may raise anything, anywhere
+        moves, reason = tuple(checker.moves), _raised("the game", error)
+        return GameReport(wrapped.name, False, reason, moves, finished, checker.plies)
+    message = "no broken promise"
+    if checker.unchecked:
+        shown = ", ".join(map(str, sorted(checker.unchecked)))
+        message += f" (not looked at: symmetries {shown}, which change the start)"
+    without = () if isinstance(game, Game) else _without(game, wrapped, checker.largest)
+    return GameReport(wrapped.name, True, message, (), finished, checker.plies, without)
+
+
+def _without(game: Any, wrapped: Game, largest: float) -> tuple[str, ...]:
+    """What a user's game does not have, and what each costs; ``largest`` of its returns."""
+    utility = float(_utility(game))
+    state = game.new_initial_state()
+    planes = math.prod(wrapped.observation_shape) > 0
+    continued = (
+        "continued only after Engine.advance, by what planes and text show"
+        if can_be_recognised(wrapped, state)
+        else "never continued"
+    )
+    costs = (
+        (
+            hasattr(state, "history") or has_own(state, "__eq__"),
+            f"history() and __eq__: a search tree is {continued}",
+        ),
+        (
+            can_be_compared(state),
+            "__eq__ and __hash__: solve() searches a position again for every order of moves that "
+            "leads to it",
+        ),
+        (
+            largest == 0.0 or largest > utility / _FAR,
+            f"a max_utility near its returns ({utility:g}, the largest was {largest:g}): a tree "
+            "search tells returns apart that differ by 2^-24 of max_utility; solve() tells all",
+        ),
+        (planes, "observation_tensor(): no network reads its positions, a StateEvaluator may"),
+        (has_own(state, "__str__"), "__str__: its positions are not shown"),
+        (hasattr(state, "action_to_string"), "action_to_string(): its actions are numbers"),
+        (
+            hasattr(game, "max_game_length"),
+            f"max_game_length: a game of {wrapped.max_game_length():,} plies is an error",
+        ),
+        (hasattr(game, "num_symmetries"), "num_symmetries: its board is not turned or mirrored"),
+    )
+    return tuple(cost for kept, cost in costs if not kept)
+
+
+class _BrokenError(Exception):
+    """A promise was broken; the message says which."""
+
+
+_ANOTHER_START = (
+    "new_initial_state() must make another state each time, found states that share their moves"
+)
+
+
+def _raised(verb: str, error: BaseException) -> str:
+    return f"{verb} raised {type(error).__name__}: {error}"
+
+
+def _expect(kept: bool, promise: str) -> None:
+    if not kept:
+        raise _BrokenError(promise)
+
+
+def _ask(state: Any, verb: str, *arguments: Any) -> Any:
+    shown = ", ".join(map(repr, arguments))
+    return _call(f"{verb}({shown})", lambda: getattr(state, verb)(*arguments))
+
+
+def _call(named: str, function: Callable[[], Any]) -> Any:
+    try:
+        return function()
+    except Exception as error:
+        raise _BrokenError(_raised(named, error)) from error
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(_call("==", lambda: bool(one == other)))
+
+
+def _text(state: Any) -> str:
+    return str(_call("__str__()", lambda: str(state)))
+
+
+def _whole_numbers(verb: str, answer: Any) -> list[int]:
+    """The ints that a method must return."""
+    try:
+        return [operator.index(one) for one in answer]
+    except TypeError:
+        raise _BrokenError(f"{verb}() must be a list of ints, found {found(answer)}") from None
+
+
+def _two_numbers(answer: Any) -> list[float]:
+    """What returns() must return."""
+    try:
+        numbers = [] if isinstance(answer, Mapping) else [float(one) for one in answer]
+    except (TypeError, ValueError):
+        numbers = []
+    _expect(len(numbers) == 2, f"returns() must be two numbers, found {in_one_line(answer)}")
+    return numbers
+
+
+def _numbers(verb: str, answer: Any) -> np.ndarray:
+    """What a method returns, of NumPy, PyTorch or as a list, as the engine reads it."""
+    try:
+        return np.asarray(answer, np.float32)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise _BrokenError(f"{verb}() must be an array of numbers: {error}") from error
+
+
+def _picture(state: Any) -> tuple[Any, ...]:
+    """What must not change while somebody else plays."""
+    terminal = bool(_ask(state, "is_terminal"))
+    player = None if terminal else _ask(state, "current_player")
+    legal = None
+    if not terminal:
+        legal = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
+    text = _text(state) if has_own(state, "__str__") else None
+    past = None
+    if hasattr(state, "history"):
+        past = _whole_numbers("history", _ask(state, "history"))
+    return (terminal, player, legal, text, past)
+
+
+def _mirrored_state(game: Game, state: State, k: int) -> State:
+    """The board of a state under symmetry k, as a start (Othello's start is not its own mirror)."""
+    columns = game.board_shape[1]
+    stones = "".join(state.board_rows())
+    moved = [""] * len(stones)
+    for stone, point in zip(stones, game.symmetry_points(k), strict=True):
+        moved[point] = stone
+    text = "".join(moved)
+    rows = [text[i : i + columns] for i in range(0, len(text), columns)]
+    return game.state_from_board(rows, state.current_player())
+
+
+@dataclass
+class _Checker:
+    """Plays one random game after another; `moves` is the game so far."""
+
+    game: Any
+    wrapped: Game
+    rng: random.Random
+    plies: int = 0
+    moves: list[int] = field(default_factory=list)
+    unchecked: set[int] = field(default_factory=set)  #: symmetries that the start does not have
+    known: dict[Any, Any] = field(default_factory=dict)  #: player and legal actions of states
+    largest: float = 0.0  #: of the returns
+
+    def play(self) -> None:
+        """Play one game to its end."""
+        self.moves = []
+        state, other = (_ask(self.game, "new_initial_state") for _ in range(2))
+        _expect(state is not other, _ANOTHER_START)
+        untouched = _picture(other)
+        mirrored = self._mirrored_starts(state)
+        while not _ask(state, "is_terminal"):
+            self._check_length()
+            self.plies += 1
+            legal = self._check_legal(state)
+            for check in (self._check_value, self._check_observation, self._check_own):
+                check(state)
+            self._check_mirrored(state, legal, mirrored)
+            self._step(state, self.rng.choice(legal), mirrored)
+            if len(self.moves) == 1:
+                _expect(_picture(other) == untouched, _ANOTHER_START)
+        self._check_end(state, mirrored)
+
+    def _mirrored_starts(self, start: Any) -> list[tuple[int, Any]]:
+        """The start under each symmetry of the board but the identity."""
+        symmetries = range(1, self.wrapped.num_symmetries)
+        if isinstance(self.game, Game) and self.game.has_board:
+            return [(k, _mirrored_state(self.game, start, k)) for k in symmetries]
+        starts = []
+        legal = sorted(_whole_numbers("legal_actions", _ask(start, "legal_actions")))
+        for k in symmetries:
+            if sorted(self.wrapped.symmetry_action(k, a) for a in legal) == legal:
+                starts.append((k, _ask(self.game, "new_initial_state")))
+            else:
+                self.unchecked.add(k)
+        return starts
+
+    def _check_length(self) -> None:
+        longest = self.wrapped.max_game_length()
+        if len(self.moves) < longest:
+            return
+        raise _BrokenError(
+            f"the game goes on after max_game_length, {longest} plies"
+            if hasattr(self.game, "max_game_length")
+            else f"a random game has no end after {longest} plies; a game that lasts longer must "
+            "declare max_game_length"
+        )
+
+    def _check_legal(self, state: Any) -> list[int]:
+        player = _ask(state, "current_player")
+        _expect(
+            isinstance(player, SupportsIndex) and player in (0, 1),
+            f"current_player() must be 0 or 1, found {found(player)}",
+        )
+        legal = _whole_numbers("legal_actions", _ask(state, "legal_actions"))
+        _expect(bool(legal), "legal_actions() is empty although is_terminal() is false")
+        highest = self.wrapped.num_distinct_actions() - 1
+        wrong = [a for a in legal if not 0 <= a <= highest]
+        _expect(not wrong, f"legal_actions() must lie in 0..{highest}, found {wrong[:5]}")
+        twice = sorted({a for a in legal if legal.count(a) > 1}) if len(legal) < 1000 else []
+        _expect(len(set(legal)) == len(legal), f"legal_actions() names {twice} twice")
+        if isinstance(self.game, Game):
+            _expect(legal == sorted(legal), f"legal_actions() must be sorted, found {legal}")
+        return legal
+
+    def _step(self, state: Any, action: int, mirrored: list[tuple[int, Any]]) -> None:
+        """Play an action three ways: on a clone, on the state, and mirrored."""
+        before, planes = _picture(state), self._planes(state)
+        kept = _ask(state, "clone")
+        _expect(hasattr(kept, "apply_action"), f"clone() must return a state, found {found(kept)}")
+        ahead = _ask(state, "clone")
+        _expect(_picture(kept) == before, "clone() differs from the state it was made of")
+        _ask(ahead, "apply_action", action)
+        _expect(
+            _picture(state) == before,
+            f"apply_action({action}) on a clone changed the state it was made of",
+        )
+        answer = _ask(state, "apply_action", action)
+        self.moves.append(int(action))
+        _expect(
+            answer is None or answer is state or not hasattr(answer, "apply_action"),
+            f"apply_action({action}) must change the state and return nothing, found that it "
+            f"returned another {type(answer).__name__}",
+        )
+        if planes is not None or before[3:] != (None, None):
+            changed = _picture(state) != before or self._planes(state) != planes
+            _expect(changed, f"apply_action({action}) left the state as it was")
+        if has_own(state, "__eq__"):
+            _expect(
+                not _equal(kept, state),
+                f"the states before and after apply_action({action}) are == to each other",
+            )
+        _expect(_picture(kept) == before, f"apply_action({action}) changed a clone made before")
+        _expect(_picture(ahead) == _picture(state), f"a clone played {action} otherwise")
+        if hasattr(state, "history"):
+            past = _whole_numbers("history", _ask(state, "history"))
+            _expect(past == self.moves, f"history() must be {self.moves}, found {past}")
+        for k, other in mirrored:
+            _ask(other, "apply_action", self.wrapped.symmetry_action(k, action))
+
+    def _check_value(self, state: Any) -> None:
+        """A clone is equal and hashes alike, where states can be compared."""
+        if not has_own(state, "__eq__"):
+            return
+        copy = _ask(state, "clone")
+        _expect(_equal(copy, state), "clone() is not == to the state it was made of")
+        if type(state).__hash__ is not None:
+            hashes = _call("__hash__()", lambda: (hash(copy), hash(state)))
+            _expect(hashes[0] == hashes[1], "clone() is == to the state but hashes otherwise")
+
+    def _check_observation(self, state: Any) -> None:
+        size = math.prod(self.wrapped.observation_shape)
+        if size == 0 or isinstance(self.game, Game):
+            return
+        planes = _numbers("observation_tensor", _ask(state, "observation_tensor"))
+        held = planes.size
+        _expect(held == size, f"observation_tensor() must hold {size} numbers, found {held}")
+        _expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
+
+    def _planes(self, state: Any) -> bytes | None:
+        """What a user's game shows a network, None where it shows nothing."""
+        if isinstance(self.game, Game) or math.prod(self.wrapped.observation_shape) == 0:
+            return None
+        return _numbers("observation_tensor", _ask(state, "observation_tensor")).tobytes()
+
+    def _check_own(self, state: Any) -> None:
+        """What only states of the engine promise."""
+        if not isinstance(self.game, Game):
+            if hasattr(state, "action_to_string"):
+                self._check_names(state)
+            if can_be_compared(state):
+                self._check_recognised(state)
+            return
+        text = state.serialize()
+        again = self.game.deserialize_state(text)
+        _expect(again == state, "deserialize_state(serialize()) is not == to the state")
+        _expect(again.hash() == state.hash(), "deserialize_state(serialize()) hashes otherwise")
+        legal = state.legal_actions()
+        allowed = set(legal)
+        for action in legal:
+            name = state.action_to_string(action)
+            _expect(
+                state.string_to_action(name) == action,
+                f"string_to_action({name!r}) is not {action}",
+            )
+        everything = range(self.wrapped.num_distinct_actions())
+        illegal = [a for a in everything if a not in allowed]
+        tried = self.rng.sample(illegal, min(_ILLEGAL_TRIES, len(illegal)))
+        for action in [*tried, -1, len(everything)]:
+            self._check_refused(state, action)
+
+    def _check_recognised(self, state: Any) -> None:
+        """States that are == have the same future; here its beginning is compared."""
+        actions = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
+        shown = (_ask(state, "current_player"), actions)
+        if len(self.known) < _MOST_KNOWN:
+            shown_before = self.known.setdefault(_ask(state, "clone"), shown)
+        else:
+            shown_before = self.known.get(state, shown)
+        _expect(
+            shown_before == shown,
+            "states that are == must have the same future, found players and legal actions "
+            f"{shown_before} and {shown}",
+        )
+
+    @staticmethod
+    def _check_names(state: Any) -> None:
+        """Each legal action has a text of its own, by which a person plays it."""
+        actions: dict[str, int] = {}
+        for action in _whole_numbers("legal_actions", _ask(state, "legal_actions")):
+            name = _ask(state, "action_to_string", action)
+            _expect(
+                isinstance(name, str),
+                f"action_to_string({action}) must return a str, found {found(name)}",
+            )
+            same = actions.setdefault(name, action)
+            _expect(
+                same == action,
+                f"action_to_string() must tell actions apart, found {name!r} of {same} and "
+                f"of {action}",
+            )
+
+    @staticmethod
+    def _check_refused(state: Any, action: int) -> None:
+        before = _picture(state)
+        try:
+            state.apply_action(action)
+        except IllegalActionError:
+            _expect(_picture(state) == before, f"refusing the action {action} changed the state")
+            return
+        raise _BrokenError(f"apply_action({action}) was not refused although it is not legal")
+
+    def _check_mirrored(
+        self, state: Any, legal: list[int], mirrored: list[tuple[int, Any]]
+    ) -> None:
+        for k, other in mirrored:
+            _expect(not _ask(other, "is_terminal"), f"symmetry {k}: the mirrored game is over")
+            _expect(
+                _ask(other, "current_player") == _ask(state, "current_player"),
+                f"symmetry {k}: another player moves in the mirrored game",
+            )
+            expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
+            others = sorted(_whole_numbers("legal_actions", _ask(other, "legal_actions")))
+            _expect(
+                expected == others,
+                f"symmetry {k}: legal_actions() of the mirrored game: expected {expected}, "
+                f"found {others}",
+            )
+
+    def _check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
+        returns = _two_numbers(_ask(state, "returns"))
+        most = float(_utility(self.game))
+        self.largest = max(self.largest, *map(abs, returns))
+        finite = all(map(math.isfinite, returns))
+        _expect(finite, f"returns() must be finite, found {returns}")
+        _expect(abs(sum(returns)) <= _TOLERANCE * most, f"returns() must be zero-sum: {returns}")
+        _expect(
+            max(map(abs, returns)) <= most * (1 + _TOLERANCE),
+            f"returns() must lie within [-{most}, {most}] (max_utility), found {returns}",
+        )
+        for k, other in mirrored:
+            _expect(bool(_ask(other, "is_terminal")), f"symmetry {k}: the mirrored game goes on")
+            found = _two_numbers(_ask(other, "returns"))
+            _expect(found == returns, f"symmetry {k}: returns() {found}, expected {returns}")
+        if isinstance(self.game, Game):
+            self._check_own_end(state)
+
+    def _check_own_end(self, state: Any) -> None:
+        _expect(state.legal_actions() == [], "legal_actions() must be empty when the game is over")
+        _expect(state.current_player() == -4, "current_player() must be -4 when the game is over")
+        self._check_refused(state, self.moves[-1])
+        _expect(pickle.loads(pickle.dumps(state)) == state, "a pickled state is not == to itself")
+
+
+def _utility(game: Any) -> float:
+    utility: float | Callable[[], float] = getattr(game, "max_utility", 1.0)
+    return utility() if callable(utility) else utility

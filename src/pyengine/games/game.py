@@ -1,0 +1,505 @@
+"""Games: those of the engine by name, and anybody's game through :func:`as_game`."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+import re
+from collections.abc import Mapping, Sequence
+from types import FunctionType
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from pyengine import _core
+from pyengine._core import Game, State
+from pyengine.base.arguments import did_you_mean, found, in_one_line, number
+from pyengine.errors import ConfigError
+from pyengine.games import named_games
+
+__all__ = [
+    "Game",
+    "PythonGame",
+    "PythonState",
+    "State",
+    "as_game",
+    "game_of",
+    "load_game",
+    "refuse_text",
+    "registered_games",
+]
+
+Parameter: TypeAlias = bool | int | float | str
+
+#: Plies assumed of a game that has no ``max_game_length``.
+DEFAULT_MAX_GAME_LENGTH = 10_000
+
+_LARGEST_INT = 2**31 - 1  # that the engine counts with
+
+
+@runtime_checkable
+class PythonState(Protocol):
+    """What the engine needs of a state of a Python game.
+
+    Optional: ``history() -> list[int]`` (the actions since the start) or ``__eq__``, without which
+    a search tree is continued after ``Engine.advance`` alone, by what planes and text show;
+    ``__eq__`` and ``__hash__``, by which :func:`~pyengine.solve` recognises positions (states that
+    are ``==`` must have the same future);
+    ``action_to_string(action)``; ``__str__``; ``observation_tensor()``, numbers of the game's
+    ``observation_tensor_shape``, seen by the player to move.
+    """
+
+    def current_player(self) -> int:
+        """Return 0 or 1; a player may move several times in a row."""
+
+    def legal_actions(self) -> Sequence[int]:
+        """Return at least one action while the game goes on, in any order."""
+
+    def apply_action(self, action: int) -> None:
+        """Play a legal action: change the state itself, return nothing."""
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+
+    def returns(self) -> Sequence[float]:
+        """Return what each of the two players gets, zero-sum; asked at the end alone."""
+
+    def clone(self) -> PythonState:
+        """Return a copy that shares nothing that play changes."""
+
+
+@runtime_checkable
+class PythonGame(Protocol):
+    """What the engine needs of a Python game.
+
+    Optional, each an attribute or a method without arguments: ``name``; ``max_utility`` (default
+    1: returns are divided by it); ``max_game_length`` (plies, default 10,000; a longer game is an
+    error); ``board_shape`` ``(H, W)``;
+    ``num_symmetries`` (1, 2, 4 or 8; needs actions ``row * W + column``, then those that no
+    symmetry moves, or one action a column); ``observation_tensor_shape``; ``num_players`` (must
+    be 2).
+    """
+
+    def num_distinct_actions(self) -> int:
+        """Return A: actions are 0..A-1; at most 65,535."""
+
+    def new_initial_state(self) -> PythonState:
+        """Return a new state at the start of the game."""
+
+
+def registered_games() -> tuple[str, ...]:
+    """Return the names of the games that the engine ships, in alphabetical order."""
+    return _core.registered_games()
+
+
+def load_game(name: str, /, **params: Parameter) -> Game:
+    """Return a game by its name.
+
+    Args:
+        name: ``"go"``, or the text form with parameters, ``"go(board_size=9,komi=7.0)"``; a game of
+            OpenSpiel, ``"pyspiel:hex(board_size=7)"``; or a game in Python,
+            ``"package.module:NAME"`` or ``"FILE.py:NAME"``, where NAME is a game, or a class or a
+            function that makes one. The second time the same name gives the same game.
+        **params: parameters by name; those not given have their defaults.
+
+    Raises:
+        ConfigError: the game or a parameter is unknown, given twice, or out of range; the message
+            names it.
+
+    What a module or a file that is named raises passes unchanged.
+
+    Games:
+        tic_tac_toe: three in a row on a board of 3x3.
+        mnk: m,n,k games: ``k`` or more stones in a row win.
+            rows (int in [1, 19], default 3): of the board.
+            columns (int in [1, 19], default 3): of the board.
+            k (int in [1, 19], default 3): stones in a row that win; longer than the board: every
+                game is a draw.
+        connect_four: four stones or more in a row win; a stone falls to the lowest empty point of
+            its column.
+            rows (int in [1, 63], default 6): of the board; (rows + 1) * columns <= 64.
+            columns (int in [1, 32], default 7): of the board.
+        gomoku: five in a row.
+            board_size (int in [3, 19], default 15): rows and columns of the board.
+            rule ("freestyle", "standard" or "renju", default "freestyle"): ``win_length`` or more
+                stones in a row win; exactly ``win_length`` win; or Renju, in which Black wins with
+                exactly five and has forbidden points, and White wins with five or more.
+            win_length (int in [3, 19], default 5): stones in a row that win; 5 in Renju.
+        othello: the player with more discs wins.
+            board_size (int in [4, 10], default 8): rows and columns of the board; even.
+        go: area scoring (Tromp-Taylor).
+            board_size (int in [2, 19], default 19): rows and columns of the board.
+            rows (int in [1, 19], default board_size): with ``columns``, instead of ``board_size``.
+            columns (int in [1, 19], default board_size): with ``rows``.
+            komi (float in [-1000, 1000], default 7.5): points of the second player; a multiple of
+                0.5.
+            superko ("positional", "situational" or "simple", default "positional"): a play may not
+                restore an earlier board; an earlier board with the same player to move; or, with
+                ``"simple"``, only not retake at once a single stone that took a single stone.
+            suicide (bool, default False): whether a play may take the last liberty of its own
+                group of two stones or more.
+            max_game_length (int in [1, 10**6], default 2 * rows * columns): plies, passes included,
+                after which the game ends and is scored.
+
+    Example:
+        >>> import pyengine
+        >>> game = pyengine.load_game("go", board_size=9, komi=7.0)
+        >>> game == pyengine.load_game("go(board_size=9,komi=7.0)")
+        True
+        >>> game.num_distinct_actions(), game.num_symmetries, game.max_game_length()
+        (82, 8, 162)
+    """
+    if not isinstance(name, str):
+        raise ConfigError(f"name: expected the name of a game, found {in_one_line(name)}")
+    if named_games.names_foreign_game(name):
+        text = named_games.canonical(name, params)
+        if text not in _LOADED:
+            _LOADED[text] = _wrapped(named_games.find_game(name, params), text)
+        return _LOADED[text]
+    try:
+        return _core.load_game(name, **params)
+    except ConfigError as error:
+        raise _with_likely_name(error, name, params) from None
+
+
+def _with_likely_name(
+    error: ConfigError, name: str, params: Mapping[str, Parameter]
+) -> ConfigError:
+    """The error, with the name that was perhaps meant: of the game, or of a parameter."""
+    wrong, known = name.partition("(")[0].strip(), list(registered_games())
+    if wrong in known:
+        known = list(_core.load_game(wrong).params)
+        wrong = next((key for key in params if f'parameter "{key}"' in str(error)), "")
+        if wrong in known:
+            return error
+    meant = did_you_mean(wrong, known)
+    if re.fullmatch(r"\w+(\.\w+)+", wrong):  # a name in a module, as Python writes it
+        meant = f"; did you mean {':'.join(wrong.rsplit('.', 1))}?"
+    return ConfigError(f"{error}{meant}") if meant else error
+
+
+#: Games of other people's code by the text that named them.
+_LOADED: dict[str, Game] = {}
+
+
+def load_recorded_game(text: str) -> Game:
+    """Return the game that data tell.
+
+    Raises:
+        ConfigError: as :func:`load_game`; or it is a game in Python that this program has not
+            loaded. Data run no code.
+
+    """
+    if named_games.runs_code(text) and text not in _LOADED:
+        raise ConfigError(
+            f"expected a game that this program has loaded, found {in_one_line(text)}; "
+            "load it before, by pyengine.load_game('package.module:NAME')"
+        )
+    return load_game(text)
+
+
+def as_game(game: Any) -> Game:
+    """Return anybody's game as a :class:`Game`.
+
+    Args:
+        game: a :class:`Game` (returned as it is), a ``pyspiel`` game, or an object like
+            :class:`PythonGame`.
+
+    Raises:
+        ConfigError: the game lacks something, or has chance, simultaneous moves, hidden
+            information, other than two players or other than zero-sum returns; the message says
+            which.
+
+    What the game's own code raises passes unchanged.
+
+    Example:
+        A game written in Python: whoever takes the last of seven stones wins.
+
+        >>> import copy
+        >>> import pyengine
+        >>> class Stones:
+        ...     left, player = 7, 0
+        ...
+        ...     def current_player(self):
+        ...         return self.player
+        ...
+        ...     def legal_actions(self):
+        ...         return list(range(min(3, self.left)))
+        ...
+        ...     def apply_action(self, action):
+        ...         self.left -= action + 1
+        ...         self.player = 1 - self.player
+        ...
+        ...     def is_terminal(self):
+        ...         return self.left == 0
+        ...
+        ...     def returns(self):
+        ...         return [-1.0, 1.0] if self.player == 0 else [1.0, -1.0]
+        ...
+        ...     def clone(self):
+        ...         return copy.copy(self)
+        >>> class Nim:
+        ...     def num_distinct_actions(self):
+        ...         return 3
+        ...
+        ...     def new_initial_state(self):
+        ...         return Stones()
+        >>> pyengine.check_game(Nim()).ok
+        True
+        >>> result = pyengine.Engine(Nim(), "rollout").search(Stones(), simulations=200)
+        >>> result.action, result.proven  # take three and leave four
+        (2, 1)
+    """
+    return _wrapped(game, None)
+
+
+def _wrapped(game: Any, text: str | None) -> Game:
+    """A game as a :class:`Game`; the text that named it, where one did."""
+    if isinstance(game, Game):
+        return game
+    refuse_text(game)
+    _refuse_class(game)
+    name = _name_of(game)
+    _require_members(name, "it", game, ("num_distinct_actions", "new_initial_state"))
+    _refuse_by_type(name, game)
+    _refuse_by_players(name, game)
+    state = game.new_initial_state()
+    _require_members(name, "its state", state, _STATE_MEMBERS)
+    _refuse_history(name, state)
+    observation_shape = _observation_shape(name, game, state)
+    actions = _integer(name, game, "num_distinct_actions", None)
+    wrapped = _core.wrap_game(
+        game,
+        name=name,
+        text=f"pyspiel:{game}" if _is_pyspiel(game) else text or f"python:{name}",
+        params=_parameters_of(game),
+        num_actions=actions,
+        board_shape=_board_shape(name, game, observation_shape, actions),
+        num_symmetries=_integer(name, game, "num_symmetries", 1),
+        max_game_length=_integer(name, game, "max_game_length", DEFAULT_MAX_GAME_LENGTH),
+        observation_shape=observation_shape,
+        max_utility=number(
+            f'game "{name}": max_utility', _value(game, "max_utility", 1.0), "a number"
+        ),
+    )
+    wrapped.new_initial_state().legal_actions()  # refuses a start that is a chance node, and so on
+    return wrapped
+
+
+_STATE_MEMBERS = (
+    "current_player",
+    "legal_actions",
+    "apply_action",
+    "is_terminal",
+    "returns",
+    "clone",
+)
+
+# Of pyspiel's GameType: field, the value that we play, and what any other value means.
+_GAME_TYPE = (
+    ("dynamics", "SEQUENTIAL", "simultaneous moves"),
+    ("chance_mode", "DETERMINISTIC", "chance"),
+    ("information", "PERFECT_INFORMATION", "hidden information"),
+    ("utility", "ZERO_SUM", "returns that are not zero-sum"),
+)
+
+
+def _value(owner: Any, attribute: str, default: Any) -> Any:
+    """An attribute, or what the method of that name returns."""
+    value = getattr(owner, attribute, default)
+    return value() if callable(value) else value
+
+
+def _is_pyspiel(game: Any) -> bool:
+    return any(base.__module__.split(".")[0] == "pyspiel" for base in type(game).__mro__)
+
+
+def _name_of(game: Any) -> str:
+    if _is_pyspiel(game):
+        return str(game.get_type().short_name)
+    return str(_value(game, "name", type(game).__name__))
+
+
+def _integer(name: str, game: Any, attribute: str, default: int | None) -> int:
+    value = _value(game, attribute, default)
+    try:
+        number = int(value.__index__())
+    except (AttributeError, TypeError):
+        raise ConfigError(
+            f'game "{name}": {attribute} must be an int, found {in_one_line(value)}'
+        ) from None
+    if abs(number) > _LARGEST_INT:
+        raise ConfigError(
+            f'game "{name}": {attribute} must be at most {_LARGEST_INT}, found {number}'
+        )
+    return number
+
+
+def _has(value: Any, member: str) -> bool:
+    """Whether there is such a method; the number of actions may be an attribute."""
+    found = getattr(value, member, None)
+    return callable(found) or (member == "num_distinct_actions" and found is not None)
+
+
+def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) -> None:
+    missing = [member for member in members if not _has(value, member)]
+    if missing:
+        raise ConfigError(
+            f'game "{name}": {owner} ({type(value).__name__}) needs {", ".join(members)}; '
+            f"found no {', '.join(missing)}"
+        )
+
+
+def _refuse_history(name: str, state: Any) -> None:
+    """Refuse a state whose past is no list of actions."""
+    if not hasattr(state, "history"):
+        return
+    if not callable(state.history):
+        raise ConfigError(f'game "{name}": history must be a method, found {found(state.history)}')
+    past = state.history()
+    try:
+        list(map(operator.index, past))
+    except TypeError:
+        raise ConfigError(
+            f'game "{name}": history() must be a list of ints, found {found(past)}'
+        ) from None
+
+
+def refuse_text(game: Any) -> None:
+    """Refuse the name of a game where a game is expected; the message says what makes one."""
+    if isinstance(game, str):
+        raise ConfigError(
+            f"game: expected a Game, found {found(game)}; give load_game({in_one_line(game)})"
+        )
+
+
+def _refuse_class(game: Any) -> None:
+    """Refuse a class whose objects are games; one whose methods need no object is a game."""
+    if not isinstance(game, type):
+        return
+    if isinstance(inspect.getattr_static(game, "new_initial_state", None), FunctionType):
+        name = game.__name__
+        raise ConfigError(f"expected a game, found the class {name}; make one with {name}(...)")
+
+
+def _refuse_by_type(name: str, game: Any) -> None:
+    if not hasattr(game, "get_type"):
+        return
+    kind = game.get_type()
+    for field, wanted, meaning in _GAME_TYPE:
+        found = getattr(getattr(kind, field, None), "name", wanted)
+        if found != wanted:
+            raise ConfigError(
+                f'game "{name}": games with {meaning} are not supported '
+                f"({field}: expected {wanted}, found {found})"
+            )
+
+
+def _refuse_by_players(name: str, game: Any) -> None:
+    players = _value(game, "num_players", 2)
+    if players != 2:
+        raise ConfigError(f'game "{name}": expected two players, found {in_one_line(players)}')
+
+
+def _parameters_of(game: Any) -> dict[str, Parameter]:
+    if not _is_pyspiel(game):
+        return {}
+    parameters = game.get_parameters()
+    return {str(k): v for k, v in parameters.items() if isinstance(v, bool | int | float | str)}
+
+
+def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]:
+    """(C, H, W) of the game's own planes, fewer axes padded; zeros where it has none."""
+    if not hasattr(state, "observation_tensor"):
+        return (0, 0, 0)
+    if hasattr(game, "get_type") and not getattr(
+        game.get_type(), "provides_observation_tensor", True
+    ):
+        return (0, 0, 0)
+    declared = _value(game, "observation_tensor_shape", None)
+    if declared is None:
+        declared = np.shape(state.observation_tensor())
+    shape = _whole_numbers(declared)
+    if not shape or min(shape) < 1:
+        raise ConfigError(
+            f'game "{name}": observation_tensor_shape must be positive, found {declared}'
+        )
+    if len(shape) == 1:
+        return (shape[0], 1, 1)
+    return (math.prod(shape[:-2]), shape[-2], shape[-1])
+
+
+def _whole_numbers(declared: Any) -> list[int]:
+    """The ints of a shape; none where it is no shape."""
+    try:
+        return [operator.index(one) for one in declared]
+    except TypeError:
+        return []
+
+
+def _board_shape(
+    name: str, game: Any, observation_shape: tuple[int, int, int], actions: int
+) -> tuple[int, int]:
+    """The game's own, else that of its planes, else one row of all actions."""
+    declared = _value(game, "board_shape", None)
+    if declared is None:
+        rows, columns = observation_shape[1:]
+        return (rows, columns) if rows > 0 else (1, actions)
+    shape = _whole_numbers(declared)
+    if len(shape) != 2 or min(shape) < 1:
+        raise ConfigError(
+            f'game "{name}": board_shape must be (H, W), found {in_one_line(declared)}'
+        )
+    return (shape[0], shape[1])
+
+
+def _recipe(game: Game) -> tuple[Any, ...]:
+    """Return the function that makes a game again, and its argument."""
+    own = _core.unwrap_game(game)
+    return (load_game, (str(game),)) if own is None else (as_game, (own,))
+
+
+Game.__reduce__ = _recipe  # type: ignore[method-assign,assignment]
+
+
+def has_own(state: Any, method: str) -> bool:
+    """Return whether a state's type has its own method, not the one that every object inherits."""
+    return getattr(type(state), method) not in (None, getattr(object, method))
+
+
+def can_be_compared(state: Any) -> bool:
+    """Return whether a user's state has both ``__eq__`` and ``__hash__``."""
+    return has_own(state, "__eq__") and has_own(state, "__hash__")
+
+
+def can_be_recognised(game: Game, state: Any) -> bool:
+    """Return whether the engine can tell that a state is one that it knows.
+
+    It asks a user's own state for ``history()`` or ``==``; else it looks at planes and text.
+    """
+    if isinstance(state, State) or hasattr(state, "history"):
+        return True
+    own = has_own(state, "__eq__") or has_own(state, "__str__")
+    return own or math.prod(game.observation_shape) > 0
+
+
+def game_of(state: Any, caller: str) -> Any:
+    """Return the game that a state tells: its ``game``, or OpenSpiel's ``get_game()``.
+
+    Raises:
+        ConfigError: it tells none, or is a game itself; the message names ``caller``.
+
+    """
+    if isinstance(state, str) or hasattr(state, "new_initial_state"):
+        raise ConfigError(
+            f"{caller}: expected a state, such as game.new_initial_state(), "
+            f"found {'a text' if isinstance(state, str) else 'a game'}"
+        )
+    known = getattr(state, "game", None) or getattr(state, "get_game", None)
+    owner = known() if callable(known) else known
+    if owner is None:
+        raise ConfigError(
+            f"{caller}: the state does not tell its game; name it, {caller}(state, ..., game=GAME)"
+        )
+    return owner

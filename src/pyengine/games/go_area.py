@@ -1,0 +1,70 @@
+"""Points by area in Go, all stones alive, as the rules of the engine count them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.games.game import State
+
+__all__ = ["area", "owners", "score_text"]
+
+_Point = tuple[int, int]
+
+
+def area(rows: Sequence[str]) -> tuple[int, int]:
+    """Return the points of both players: stones, and empty regions that one of them surrounds.
+
+    Args:
+        rows: as ``State.board_rows()``.
+
+    """
+    owned = owners(rows)
+    return int((owned > 0).sum()), int((owned < 0).sum())
+
+
+def owners(rows: Sequence[str]) -> npt.NDArray[np.int8]:
+    """Return int8[H,W]: 1 where a point is the first player's, -1 the second's, 0 nobody's.
+
+    Args:
+        rows: as ``State.board_rows()``.
+
+    """
+    owner = {"X": 1, "O": -1}
+    found = np.zeros((len(rows), len(rows[0])), np.int8)
+    seen: set[_Point] = set()
+    for i, row in enumerate(rows):
+        for j, stone in enumerate(row):
+            if stone != ".":
+                found[i, j] = owner[stone]
+            elif (i, j) not in seen:
+                region, borders = _region(rows, (i, j))
+                seen |= region
+                if len(borders) == 1:
+                    found[tuple(zip(*region, strict=True))] = owner[borders.pop()]
+    return found
+
+
+def _region(rows: Sequence[str], start: _Point) -> tuple[set[_Point], set[str]]:
+    """The empty points that hang together with one, and whose stones they touch."""
+    region, borders, waiting = {start}, set(), [start]
+    while waiting:
+        i, j = waiting.pop()
+        for p in ((i - 1, j), (i, j - 1), (i, j + 1), (i + 1, j)):
+            if not (0 <= p[0] < len(rows) and 0 <= p[1] < len(rows[0])):
+                continue
+            stone = rows[p[0]][p[1]]
+            if stone != ".":
+                borders.add(stone)
+            elif p not in region:
+                region.add(p)
+                waiting.append(p)
+    return region, borders
+
+
+def score_text(state: State) -> str:
+    """Return the score of a position of Go by area, such as ``"Black 40, White 36 + 7.5"``."""
+    first, second = area(state.board_rows())
+    return f"Black {first}, White {second} + {float(state.game.params['komi']):g}"

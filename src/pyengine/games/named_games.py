@@ -1,0 +1,210 @@
+"""Games of other people's code, found by a text that names them."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pyengine.base.arguments import did_you_mean, in_one_line, shortened
+from pyengine.errors import ConfigError
+
+__all__ = ["canonical", "find_game", "names_foreign_game", "runs_code"]
+
+_PYSPIEL = "pyspiel:"
+_PARAMETERS = re.compile(r"\((.*)\)\s*$", re.DOTALL)
+_PLACE = re.compile(r"\w+(\.\w+)*", re.ASCII)
+
+
+def names_foreign_game(text: str) -> bool:
+    """Return whether the text names a game of other people's code, and not one of the engine."""
+    place, colon, _ = _without_parameters(text).rpartition(":")
+    names_file = Path(_without_parameters(text)).suffix == ".py"
+    return bool(colon and place) or names_file
+
+
+def runs_code(text: str) -> bool:
+    """Return whether to find the game is to run what a module or a file says."""
+    return names_foreign_game(text) and not text.startswith(_PYSPIEL)
+
+
+def find_game(text: str, params: Mapping[str, Any]) -> Any:
+    """Return the object that a text names.
+
+    Args:
+        text: ``package.module:NAME`` or ``FILE.py:NAME``, where NAME is a game, or a class or a
+            function that makes one; or ``pyspiel:hex``. Parameters may follow in parentheses.
+        params: further ones.
+
+    Raises:
+        ConfigError: there is no such module, file, name or game, or it does not take these
+            parameters.
+
+    What the code that it names raises passes unchanged.
+    """
+    if text.startswith(_PYSPIEL):
+        return _of_pyspiel(text.removeprefix(_PYSPIEL), params)
+    given = _merged(text, params)
+    bare = _without_parameters(text)
+    place, _, name = bare.rpartition(":")
+    is_file = Path(place).suffix == ".py"
+    if not is_file and Path(bare).suffix == ".py":
+        raise ConfigError(f"expected FILE.py:NAME, found {in_one_line(bare)} without a NAME")
+    module = _file(place) if is_file else _module(place, bare)
+    found = getattr(module, name, None)
+    if found is None:
+        known = _offered(module)
+        expected = f"one of {', '.join(known)}" if known else "the name of a game"
+        raise ConfigError(
+            f"{place}: expected {expected}, found {in_one_line(name)}{did_you_mean(name, known)}"
+        )
+    return _made(bare, found, given)
+
+
+def _offered(module: ModuleType) -> list[str]:
+    """The names of a module that may be games: no constants, and of what it imports no classes."""
+
+    def may_be_game(value: Any) -> bool:
+        own = f"{getattr(value, '__module__', '')}.".startswith(f"{module.__name__}.")
+        if inspect.isroutine(value):
+            return own
+        return hasattr(value, "new_initial_state") and (own or not isinstance(value, type))
+
+    public = ((name, value) for name, value in vars(module).items() if not name.startswith("_"))
+    return [name for name, value in public if may_be_game(value)]
+
+
+def canonical(text: str, params: Mapping[str, Any]) -> str:
+    """Return the text with all its parameters, and the file's whole path."""
+    if text.startswith(_PYSPIEL) and not params:
+        return text  # whose parameters may be games with parameters
+    given = _merged(text, params)
+    bare = _without_parameters(text)
+    place, _, name = bare.rpartition(":")
+    if Path(place).suffix == ".py":
+        with suppress(OSError, RuntimeError, ValueError):  # reading the file says what is wrong
+            bare = f"{Path(place).resolve()}:{name}"
+    told = ",".join(f"{key}={value!r}" for key, value in sorted(given.items()))
+    return f"{bare}({told})" if told else bare
+
+
+def _without_parameters(text: str) -> str:
+    return _PARAMETERS.sub("", text).strip()
+
+
+def _merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    found = _PARAMETERS.search(text)
+    merged: dict[str, Any] = {}
+    for part in filter(None, (found.group(1) if found else "").split(",")):
+        name, equals, value = (word.strip() for word in part.partition("="))
+        if not equals or not name.isidentifier() or name in merged:
+            raise ConfigError(
+                f"expected NAME=VALUE, each once, in the parentheses, found {in_one_line(text)}"
+            )
+        merged[name] = _value(value)
+    twice = sorted(merged.keys() & params.keys())
+    if twice:
+        raise ConfigError(f"expected each parameter once, found {', '.join(twice)} twice")
+    return merged | dict(params)
+
+
+def _value(text: str) -> bool | int | float | str:
+    words = {"true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+    return value if isinstance(value, bool | int | float | str) else text
+
+
+def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
+    name = text.partition("(")[0].strip()
+    try:
+        pyspiel = importlib.import_module("pyspiel")
+    except ImportError as error:
+        raise ConfigError(
+            f"{_PYSPIEL}{name} needs OpenSpiel: pip install open_spiel ({error})"
+        ) from error
+    if name not in pyspiel.registered_names():
+        meant = did_you_mean(name, pyspiel.registered_names())
+        raise ConfigError(
+            f"expected a game that pyspiel registers, found {in_one_line(name)}{meant}"
+        )
+    try:
+        return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
+    except pyspiel.SpielError as error:
+        given = f" with {dict(params)}" if params else ""
+        raise ConfigError(f"pyspiel does not load {text}{given}: {error}") from error
+
+
+def _module(place: str, text: str) -> ModuleType:
+    if not _PLACE.fullmatch(place):
+        raise ConfigError(f"expected package.module:NAME, found {in_one_line(text)}")
+    with suppress(OSError):  # the folder may be gone
+        here = str(Path.cwd())
+        if here not in sys.path:  # where a command is run; last, so that it hides nothing
+            sys.path.append(here)
+    try:
+        return importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{place}.".startswith(f"{error.name}."):
+            raise  # the module is there, what it imports is not
+        raise ConfigError(
+            f"expected package.module:NAME or FILE.py:NAME, found {in_one_line(text)}: {error}"
+        ) from error
+    except SyntaxError as error:
+        raise ConfigError(f"{place} cannot be imported: {error}") from error
+
+
+def _file(place: str) -> ModuleType:
+    """Run the file, which imports from its own folder as when it is run by Python."""
+    file = Path(place)
+    name = f"own_game_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert isinstance(spec.loader, SourceFileLoader)
+    _check_python(spec.loader, place)
+    sys.path.insert(0, str(file.resolve().parent))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def _check_python(file: SourceFileLoader, place: str) -> None:
+    """Raise ConfigError where there is no file, or one that cannot be read or is no Python."""
+    try:
+        file.get_code(file.name)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ConfigError(
+            f"expected FILE.py:NAME with the file of a game, found no file {in_one_line(place)}"
+        ) from None
+    except OSError as error:
+        raise ConfigError(
+            f"{shortened(place)} cannot be read: {error.strerror or error}"
+        ) from error
+    except (SyntaxError, ValueError) as error:  # or bytes that are no text
+        raise ConfigError(f"{place} is no Python: {error}") from error
+
+
+def _made(text: str, found: Any, params: Mapping[str, Any]) -> Any:
+    if not callable(found):
+        if params:
+            raise ConfigError(f"{text} is made already: expected no --param, found {list(params)}")
+        return found
+    try:
+        inspect.signature(found).bind(**params)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{text} cannot be called with {dict(params)}: {error}") from None
+    return found(**params)

@@ -1,0 +1,94 @@
+"""How a game in the terminal ended, and why a move cannot be played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+from pyengine.games.board_layout import point_of
+from pyengine.games.game import State
+from pyengine.games.go_area import area, score_text
+
+__all__ = ["Loss", "Lost", "outcome_text", "sgf_result", "why_taken"]
+
+
+class Loss(StrEnum):
+    """How a player loses without a last move."""
+
+    resigns = "resigns"
+    on_time = "loses on time"
+
+
+#: The player, 0 or 1, who lost without a last move, and how.
+Lost = tuple[int, Loss]
+
+_SGF_LOSS = {Loss.resigns: "R", Loss.on_time: "T"}
+
+
+def sgf_result(state: State, lost: Lost | None) -> str:
+    """Return the result as SGF has it (``B+7.5``, ``W+R``, ``0``), empty while the game goes on."""
+    if lost is not None:
+        player, how = lost
+        return f"{'WB'[player]}+{_SGF_LOSS[how]}"
+    if not state.is_terminal():
+        return ""
+    winner, margin = _winner(state), _margin(state)
+    if winner is None:
+        return "0"
+    return f"{'BW'[winner]}+{'' if margin is None else format(margin, 'g')}"
+
+
+def outcome_text(state: State, named: Callable[[int], str], lost: Lost | None) -> str:
+    """Return how the game ended, empty while it goes on.
+
+    Args:
+        state: the last position.
+        named: the name of a player, 0 or 1.
+        lost: who lost without a last move, and how.
+
+    """
+    if lost is not None:
+        player, how = lost
+        return f"{named(player)} {how}: {named(1 - player)} wins"
+    if not state.is_terminal():
+        return ""
+    winner = _winner(state)
+    result = "draw" if winner is None else f"{named(winner)} wins"
+    return result + _score(state)
+
+
+def _winner(state: State) -> int | None:
+    """Who won a game that has ended; None for a draw."""
+    first = state.returns()[0]
+    return None if not first else int(first < 0)
+
+
+def _margin(state: State) -> float | None:
+    """Points between the players at the end of a game of Go; None in other games."""
+    if state.game.name != "go" or not state.game.has_board:
+        return None
+    first, second = area(state.board_rows())
+    return float(abs(first - second - float(state.game.params["komi"])))
+
+
+def _score(state: State) -> str:
+    margin = _margin(state)
+    if margin is None:
+        return ""
+    by = f" by {margin:g}" if margin else ""
+    return f"{by} ({score_text(state)})"
+
+
+def why_taken(state: State, typed: str, names: tuple[str, str]) -> str | None:
+    """Say so where a stone stands on the point that was typed, or the column is full."""
+    if not state.game.has_board:
+        return None
+    try:
+        action = state.string_to_action(typed)
+    except ValueError:  # IllegalActionError
+        return None
+    point = point_of(state, action)
+    if point is None:
+        return f"column {typed} is full" if state.game.name == "connect_four" else None
+    stone = state.board_rows()[point[0]][point[1]]
+    return None if stone == "." else f"{typed} is occupied by {names['XO'.index(stone)]}"

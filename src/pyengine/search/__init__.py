@@ -1,0 +1,11 @@
+"""Tree search; the package is also the function :func:`~pyengine.search.engine.search`."""
+
+from pyengine.base.callable_room import make_callable
+from pyengine.search.config import SearchConfig
+from pyengine.search.engine import Engine, search
+from pyengine.search.result import SearchResult
+from pyengine.search.tree import SearchTree
+
+__all__ = ["Engine", "SearchConfig", "SearchResult", "SearchTree", "search"]
+
+make_callable(__name__)

@@ -1,0 +1,270 @@
+"""What a search found: :class:`SearchResult`."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine import _core
+from pyengine.base.arguments import number
+from pyengine.base.integers import integer
+from pyengine.errors import EvaluationError
+from pyengine.eval.final_board import FinalBoard
+from pyengine.games.board_layout import state_text
+from pyengine.games.notebook import state_picture
+from pyengine.search.tree import SearchTree, signed
+from pyengine.show.picture import text_html
+
+__all__ = ["SearchResult", "StopReason", "ending", "unseen_note", "win_rate"]
+
+StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
+
+_TABLE_ROWS = 10
+_COLUMNS = 80  # of a terminal
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SearchResult:
+    """Plain values that outlive the engine.
+
+    Values are in [-1, 1], for the player to move at the root. ``A`` is the number of actions of
+    the game, ``L`` the number of legal ones.
+
+    Attributes:
+        action: the move: most visits, then larger q, larger prior, smaller action. With
+            ``choose="mean"`` q comes first; with ``algorithm="gumbel"`` the winner of sequential
+            halving does. A proven win stands before all others, a proven loss behind them; with
+            ``temperature`` above 0 it is drawn.
+        value: mean of all visits and of the root's own evaluation, or the proven value.
+        network_value: the root's own evaluation; 0 where the search had to end before it began.
+        proven: -1, 0 or 1 where the value is proven, else None.
+        actions: int32[L], the legal actions, ascending.
+        visits: uint32[L], those of the reused tree included; in a new tree of s simulations their
+            sum is s.
+        priors: float32[L], as searched, noise included.
+        q: float32[L], mean value of each move; NaN where unvisited.
+        policy: float32[A], visits normalised.
+        improved_policy: float32[A], the policy target of Gumbel MuZero from completed Q-values.
+        pv: principal variation: ``action``, then the most visited moves.
+        reused: of ``visits``, those that came from the tree before.
+        simulations: of this call.
+        evaluations: rows evaluated in this call, without padding and cache hits.
+        nodes: in the tree. After :meth:`Engine.advance` to a move of 16,384 visits or more, at most
+            its visits until the background has counted the nodes.
+        seconds: of this call.
+        stop_reason: ``"simulations"``, ``"seconds"``, ``"proven"``, ``"stopped"``, or ``"visits"``:
+            the root has as many visits as can be counted, 2^32 - 1.
+        state: a copy of the state searched.
+        tree_nodes: what :meth:`tree` reads.
+        final_board: what :attr:`ownership` and :attr:`score` ask; None where the network says
+            nothing of the last board.
+
+    Example:
+        >>> import pyengine
+        >>> state = pyengine.load_game("connect_four").new_initial_state()
+        >>> result = pyengine.search(state, evaluator="connect4", simulations=200)
+        >>> int(result.visits.sum()), result.policy.shape
+        (200, (7,))
+        >>> [result.action_name(action) for action in result.pv][:1]
+        ['4']
+    """
+
+    action: int
+    value: float
+    network_value: float
+    proven: int | None
+    actions: npt.NDArray[np.int32]
+    visits: npt.NDArray[np.uint32]
+    priors: npt.NDArray[np.float32]
+    q: npt.NDArray[np.float32]
+    policy: npt.NDArray[np.float32]
+    improved_policy: npt.NDArray[np.float32]
+    pv: list[int]
+    reused: int
+    simulations: int
+    evaluations: int
+    nodes: int
+    seconds: float
+    stop_reason: StopReason
+    state: Any = field(default=None)
+    tree_nodes: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
+    final_board: FinalBoard | None = field(default=None)
+
+    @property
+    def ownership(self) -> npt.NDArray[np.float32] | None:
+        """Whose each point will be when the game ends: float32 [H,W] in [-1, 1].
+
+        1 = the player to move at the root, -1 = the opponent; the top row first. It is the
+        network's own word on the root, evaluated when it is read first, and has nothing of the
+        search. None where the network does not say it. Raises EvaluationError where the network
+        cannot be asked, for example because its file has gone.
+        """
+        return None if self.final_board is None else self.final_board.said()[0]
+
+    @property
+    def score(self) -> float | None:
+        """By how many points the player to move will be ahead when the game ends, likewise."""
+        return None if self.final_board is None else self.final_board.said()[1]
+
+    def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
+        """Return ``visits ** (1 / temperature)`` normalised, float32 [A].
+
+        At 0 all the probability is on the most visited actions (shared among equals). Where no
+        action has a visit, the priors stand for the visits. Raises ConfigError for a negative
+        temperature.
+        """
+        temperature = number("temperature", temperature, "a number >= 0", lambda given: given >= 0)
+        policy = np.zeros_like(self.policy)
+        weights = self.visits if self.visits.any() else self.priors
+        policy[self.actions] = _core.at_temperature(weights.tolist(), temperature)
+        return policy
+
+    def tree(self, max_depth: int = 3, min_visits: int = 1) -> SearchTree:
+        """Return the tree as it was when the search ended.
+
+        Args:
+            max_depth: plies below the root.
+            min_visits: nodes with fewer visits are left out, with what is below them.
+
+        A result keeps the most visited nodes: 256 and 4 a simulation of its call, at most 4,096.
+        Raises ConfigError for what is no whole number of at least 0.
+        """
+        depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
+        return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all values as plain Python objects, fit for JSON (NaN becomes None).
+
+        ``ownership`` and ``score`` are there where the network says them, and can still be asked.
+        """
+        fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        del fields["state"], fields["tree_nodes"], fields["final_board"]
+        with suppress(EvaluationError):
+            if self.final_board is not None:
+                fields |= {"ownership": self.ownership, "score": self.score}
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                numbers = value.tolist()
+                fields[name] = (
+                    numbers if value.ndim > 1 else [None if x != x else x for x in numbers]
+                )
+        return fields
+
+    def action_name(self, action: int) -> str:
+        """Return the move as text, such as ``"D4"``."""
+        return _action_name(self.state, action)
+
+    def proven_moves(self) -> dict[int, int]:
+        """Return -1, 0 or 1 for each action whose value is proven, for the player to move.
+
+        A result keeps the most visited nodes (see :meth:`tree`); a move that is not among them is
+        not there.
+        """
+        nodes = self.tree_nodes
+        if nodes.dtype.names is None:
+            return {}
+        known = nodes[(nodes["parent"] == 0) & (nodes["proven"] != _core.NOT_PROVEN)]
+        return {int(node["action"]): int(node["proven"]) for node in known}
+
+    def order(self) -> npt.NDArray[np.intp]:
+        """Return indices into ``actions``, best first: the chosen one, then by visits and prior."""
+        chosen = self.actions == self.action
+        return np.lexsort((self.actions, -self.priors, -self.visits.astype(np.int64), ~chosen))
+
+    def __repr__(self) -> str:
+        """Return the essentials in one line."""
+        return (
+            f"SearchResult(action={self.action}, value={self.value:+.4f}, "
+            f"simulations={self.simulations}, nodes={self.nodes}, stop_reason={self.stop_reason!r})"
+        )
+
+    def __str__(self) -> str:
+        """Return the board with a table of the best moves, in 80 columns."""
+        board = "" if self.state is None else state_text(self.state)
+        return f"{board}\n\n{self._figures()}" if board else self._figures()
+
+    def _figures(self) -> str:
+        """Return a table of the best moves, and what the search as a whole found and took."""
+        lines = [f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7} {'wins':>7}"]
+        proven = self.proven_moves()
+        for i in self.order()[:_TABLE_ROWS]:
+            action = int(self.actions[i])
+            q, wins = f"{signed(float(self.q[i])):>7}", f"{win_rate(float(self.q[i])):6.1%}"
+            if not self.visits[i]:
+                q = wins = f"{'-':>7}"
+            if action in proven:
+                wins = f"proven {_PROVEN[proven[action]]}"
+            lines.append(
+                f"{self.action_name(action):>6} {self.visits[i]:>8} "
+                f"{self.policy[action]:>6.1%} {self.priors[i]:>6.1%} {q} {wins:>7}"
+            )
+        proof = "" if self.proven is None else f" (proven {_PROVEN[self.proven]})"
+        rate = self.simulations / self.seconds if self.seconds > 0 else 0.0
+        lines += [
+            _shortened(
+                f"value {signed(self.value)}, wins {win_rate(self.value):.1%}{proof}, "
+                f"best {self.action_name(self.action)}, line: {' '.join(self._line())}"
+            ),
+            f"{self.simulations} simulations in {self.seconds:.3f} s ({rate:,.0f} simulations/s), "
+            + ending(self.stop_reason),
+            f"{self.evaluations} evaluations, {self.nodes} nodes",
+            *textwrap.wrap(unseen_note(self), _COLUMNS),
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return a picture for a notebook: the board with the share of visits on each point."""
+        picture = state_picture(self.state, self.policy, self.action)
+        return picture + text_html(self._figures() if picture else str(self))
+
+    def _line(self) -> list[str]:
+        """Return the principal variation as text; each move named where it is played."""
+        names: list[str] = []
+        state = None if self.state is None else self.state.clone()
+        for action in self.pv:
+            names.append(_action_name(state, action))
+            if state is not None:
+                state.apply_action(action)
+        return names
+
+
+def ending(reason: StopReason) -> str:
+    """Return in words what ended a search."""
+    return "stopped" if reason == "stopped" else f"ended by {reason}"
+
+
+def _shortened(line: str) -> str:
+    """Return a line without the last words that have no room."""
+    return textwrap.shorten(line, _COLUMNS, placeholder=" ...", break_on_hyphens=False)
+
+
+def unseen_note(result: SearchResult) -> str:
+    """Say so, or nothing, where equal priors and few simulations left moves without a visit."""
+    unseen = int((result.visits == 0).sum())
+    if not unseen or result.priors.min() < result.priors.max() or result.proven is not None:
+        return ""
+    return (
+        f"{unseen:,} of {len(result.visits):,} moves have no visit: with equal priors the search "
+        "needs many more simulations than moves"
+    )
+
+
+def win_rate(value: float) -> float:
+    """Return a value in [-1, 1] as the share of games won, a draw counted as half."""
+    return (value + 1) / 2
+
+
+_PROVEN = {-1: "loss", 0: "draw", 1: "win"}
+
+
+def _action_name(state: Any, action: int) -> str:
+    """Return the name that the state gives an action; a user's state may have none."""
+    if state is None or not hasattr(state, "action_to_string"):
+        return str(action)
+    return str(state.action_to_string(action))

@@ -1,0 +1,11 @@
+"""Self-play: games that a search plays against itself, as training data."""
+
+from pyengine.base.callable_room import make_callable
+from pyengine.selfplay.config import SelfPlayConfig
+from pyengine.selfplay.player import SelfPlayer
+from pyengine.selfplay.report import SelfPlayReport
+from pyengine.selfplay.run import SelfPlayInterrupted, selfplay
+
+__all__ = ["SelfPlayConfig", "SelfPlayInterrupted", "SelfPlayReport", "SelfPlayer", "selfplay"]
+
+make_callable(__name__)

@@ -1,0 +1,141 @@
+"""Self-play into a directory of training data: :func:`selfplay`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pyengine.base.arguments import check_callback, check_type
+from pyengine.base.files import path_of
+from pyengine.base.integers import integer
+from pyengine.base.interrupts import deferred_interrupt
+from pyengine.data import FinishedGame, ShardWriter
+from pyengine.eval.evaluators import as_evaluator
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import as_game, load_game
+from pyengine.selfplay.config import SelfPlayConfig, as_config
+from pyengine.selfplay.player import MOST_GAMES, SelfPlayer
+from pyengine.selfplay.report import SelfPlayReport
+
+__all__ = ["SelfPlayInterrupted", "model_sha256", "selfplay"]
+
+OnProgress = Callable[[SelfPlayReport], object]
+
+_PROGRESS_EVERY = 0.5  # seconds
+
+
+class SelfPlayInterrupted(KeyboardInterrupt):
+    """Ctrl-C during self-play; the directory is closed, ``report`` says what it has."""
+
+    def __init__(self, report: SelfPlayReport) -> None:
+        """Keep the report."""
+        super().__init__(str(report))
+        self.report = report
+
+
+def model_sha256(evaluator: Any) -> str | None:
+    """Return the hash of a network's file; None where there is no file."""
+    path = getattr(evaluator, "path", None)
+    return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def selfplay(
+    game: Any,
+    evaluator: Any,
+    *,
+    games: int,
+    out: str | os.PathLike[str],
+    config: SelfPlayConfig | None = None,
+    spec: ModelSpec | None = None,
+    on_progress: OnProgress | None = None,
+) -> SelfPlayReport:
+    """Play games, many at once, and write them as training data.
+
+    All games share the batches of one evaluator. A game that ends is in the open shard at once; a
+    shard is closed after 4,096 positions or 10 s at most, so that a crash loses no more.
+
+    Args:
+        game: a Game, its name or a Python game.
+        evaluator: whatever an Engine takes.
+        games: how many to play.
+        out: a directory of shards (see :class:`~pyengine.Dataset`). Where it exists the games go
+            on after those that are there, with random numbers of their own.
+        config: the settings.
+        spec: how positions are recorded; None = as the evaluator reads them, or the default spec.
+        on_progress: called about twice a second with the counts so far; returning ``False`` ends
+            self-play with the games that are over.
+
+    Raises:
+        ConfigError: a setting that does not fit, or the directory has data of another game.
+        ModelError: the network does not fit the game.
+        DataError: the directory is damaged or cannot be written.
+        SelfPlayInterrupted: Ctrl-C (a KeyboardInterrupt), with all finished games written.
+
+    Example:
+        >>> import pyengine
+        >>> config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=20))
+        >>> report = pyengine.selfplay("tic_tac_toe", "uniform", games=8, out="data", config=config)
+        >>> report.games, report.shards
+        (8, 1)
+    """
+    games = integer("games", games, 1, MOST_GAMES)
+    if spec is not None:
+        check_type("spec", spec, ModelSpec, "a ModelSpec or None")
+    check_callback("on_progress", on_progress)
+    directory = path_of("out", out)
+    found = load_game(game) if isinstance(game, str) else as_game(game)
+    bound = as_evaluator(evaluator)
+    settings = as_config(config).sized(bound.device_batches)
+    recorded = spec or bound.spec or ModelSpec()
+    SelfPlayer(found, bound, settings, spec=recorded)  # what does not fit leaves no directory
+    with ShardWriter(
+        directory,
+        found,
+        recorded,
+        configuration=settings.to_dict(),
+        model_sha256=model_sha256(bound),
+        surprise=settings.record_surprise,
+    ) as writer:
+        player = SelfPlayer(
+            found,
+            bound,
+            settings,
+            spec=recorded,
+            first_number=writer.next_number,
+            played_on=writer.played_on(),
+        )
+        return _play(player, writer, games, on_progress)
+
+
+def _play(
+    player: SelfPlayer, writer: ShardWriter, games: int, on_progress: OnProgress | None
+) -> SelfPlayReport:
+    """Play, and write what ends."""
+    begun = time.perf_counter()
+    told = begun
+
+    def write(finished: Iterator[FinishedGame]) -> bool:
+        nonlocal told
+        player.write(writer, finished)
+        writer.tick()
+        now = time.perf_counter()
+        if on_progress is None or now - told < _PROGRESS_EVERY:
+            return True
+        told = now
+        report = player.report(seconds=now - begun, shards=len(writer.shards))
+        return on_progress(report) is not False
+
+    with deferred_interrupt(player.stop) as interrupted:
+        try:
+            player.run(games, write)
+        finally:  # what is over counts, also when the evaluator failed
+            player.write(writer)
+            writer.flush()
+    report = player.report(seconds=time.perf_counter() - begun, shards=len(writer.shards))
+    if interrupted.is_set():
+        raise SelfPlayInterrupted(report)
+    return report

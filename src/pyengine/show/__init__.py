@@ -1,0 +1,1 @@
+"""How things look: plain values as pictures and as text."""

@@ -1,0 +1,154 @@
+"""A board as a picture (SVG), for notebooks."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from pyengine.show.board import Board, Point
+from pyengine.show.look import look_of
+
+__all__ = ["board_html", "board_svg", "text_html"]
+
+_CELL = 32  # pixels of a point's square
+_MARGIN = 22  # for the names of the lines
+_ON_LINES = ("go", "gomoku")  # games whose stones stand where lines meet
+_INK = "#222"  # of letters and names
+
+
+def board_html(
+    board: Board,
+    caption: str,
+    shares: Sequence[tuple[Point, float]] = (),
+    best: Point | None = None,
+) -> str:
+    """Return the picture of a board and a line below it, as HTML.
+
+    An image and not SVG within the page, which JupyterLab cuts out of notebooks of others.
+    """
+    data = base64.b64encode(board_svg(board, shares, best).encode()).decode()
+    return f'<img alt="the board" src="data:image/svg+xml;base64,{data}">' + text_html(caption)
+
+
+def text_html(text: str) -> str:
+    """Return lines in a font in which columns stay columns."""
+    import html  # slow to import
+
+    return f'<pre style="font-family: monospace">{html.escape(text)}</pre>'
+
+
+def board_svg(
+    board: Board, shares: Sequence[tuple[Point, float]] = (), best: Point | None = None
+) -> str:
+    """Return the board with stones, the last move, and where visits went.
+
+    Args:
+        board: the position.
+        shares: points with their part of the visits, in [0, 1].
+        best: the point to be framed.
+
+    """
+    width = len(board.column_names) * _CELL + _MARGIN
+    height = len(board.rows) * _CELL + _MARGIN
+    layers = (
+        _grid(board),
+        _names(board),
+        _stones(board),
+        _last(board),
+        _shares(board, shares),
+        _frame(best),
+    )
+    return "".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="sans-serif" text-anchor="middle">',
+            f'<rect width="{width}" height="{height}" fill="{look_of(board.game).board}"/>',
+            *chain.from_iterable(layers),
+            "</svg>",
+        ]
+    )
+
+
+def _center(row: float, column: float) -> tuple[float, float]:
+    """x and y of the middle of a point's square."""
+    return _MARGIN + (column + 0.5) * _CELL, (row + 0.5) * _CELL
+
+
+def _grid(board: Board) -> Iterator[str]:
+    """Lines through the points, or round them."""
+    rows, columns = len(board.rows), len(board.column_names)
+    shift = 0.0 if board.game in _ON_LINES else -0.5
+    more = 0 if shift == 0.0 else 1
+    down, right = rows - 1 + more, columns - 1 + more
+    colour = look_of(board.game).lines
+    for row in range(down + 1):
+        yield _line(_center(row + shift, shift), _center(row + shift, right + shift), colour)
+    for column in range(right + 1):
+        yield _line(_center(shift, column + shift), _center(down + shift, column + shift), colour)
+
+
+def _line(begin: tuple[float, float], end: tuple[float, float], colour: str) -> str:
+    return (
+        f'<line x1="{begin[0]:g}" y1="{begin[1]:g}" x2="{end[0]:g}" y2="{end[1]:g}" '
+        f'stroke="{colour}"/>'
+    )
+
+
+def _names(board: Board) -> Iterator[str]:
+    for row, name in enumerate(board.row_names):
+        yield _text(_MARGIN / 2, _center(row, 0)[1] + 4, name, 12, _INK)
+    y = len(board.rows) * _CELL + _MARGIN * 0.7
+    for column, name in enumerate(board.column_names):
+        yield _text(_center(0, column)[0], y, name, 12, _INK)
+
+
+def _text(x: float, y: float, text: str, size: int, fill: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{fill}">{text}</text>'
+
+
+def _circle(point: Point, radius: float, style: str) -> str:
+    x, y = _center(*point)
+    return f'<circle cx="{x:g}" cy="{y:g}" r="{radius * _CELL:g}" {style}/>'
+
+
+def _stones(board: Board) -> Iterator[str]:
+    fills = look_of(board.game).stones
+    for row, line in enumerate(board.rows):
+        for column, stone in enumerate(line):
+            if stone == ".":
+                continue
+            if fills is None:
+                x, y = _center(row, column)
+                yield _text(x, y + 8, stone, 23, _INK)
+            else:
+                fill = fills["XO".index(stone)]
+                yield _circle((row, column), 0.44, f'fill="{fill}" stroke="#111"')
+
+
+def _last(board: Board) -> Iterator[str]:
+    if board.last is not None:
+        look = look_of(board.game)
+        radius = 0.44 if look.stones is None else 0.2  # round a letter, within a stone
+        yield _circle(board.last, radius, f'fill="none" stroke="{look.mark}" stroke-width="2.5"')
+
+
+def _shares(board: Board, shares: Sequence[tuple[Point, float]]) -> Iterator[str]:
+    background = look_of(board.game).board
+    for point, share in shares:
+        text = f"{share:.0%}"
+        if text == "0%":
+            continue
+        yield _circle(point, 0.42, f'fill="{background}"')  # hides the lines behind the number
+        yield _circle(point, 0.42, f'fill="#06c" fill-opacity="{0.25 + 0.6 * share:.2f}"')
+        x, y = _center(*point)
+        yield _text(x, y + 4, text, 11, "#fff" if share > 0.4 else "#111")
+
+
+def _frame(point: Point | None) -> Iterator[str]:
+    if point is not None:
+        x, y = (part - _CELL / 2 + 1 for part in _center(*point))
+        yield (
+            f'<rect x="{x:g}" y="{y:g}" width="{_CELL - 2}" height="{_CELL - 2}" fill="none" '
+            'stroke="#c00" stroke-width="2"/>'
+        )

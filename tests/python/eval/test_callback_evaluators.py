@@ -1,0 +1,366 @@
+"""Python functions as evaluators: what they get, what they must give, what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import ConfigError, Engine, EvaluationError, ModelError, State, as_game, load_game
+from pyengine.eval.evaluators import CallbackEvaluator, StateEvaluator
+from pyengine.eval.spec import ModelSpec
+from toy_games import Matches, ToyGame
+
+
+def start(moves: tuple[int, ...] = ()) -> State:
+    """Return a state of tic-tac-toe."""
+    return load_game("tic_tac_toe").new_initial_state(moves)
+
+
+def test_a_function_on_planes_gets_float32_of_the_specs_layout() -> None:
+    seen: list[np.ndarray] = []
+
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        seen.append(planes)
+        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+    states = [start(), start((4,))]
+    CallbackEvaluator(evaluate).evaluate(states)
+    CallbackEvaluator(evaluate, ModelSpec(layout="NHWC", planes=("empty", "ones"))).evaluate(states)
+    assert [planes.shape for planes in seen] == [(2, 3, 3, 3), (2, 3, 3, 2)]
+    assert all(planes.dtype == np.float32 for planes in seen)
+    for i, state in enumerate(states):
+        assert np.array_equal(seen[0][i], state.observation_tensor())
+
+
+def test_logits_and_values_are_read_as_the_spec_says() -> None:
+    logits = np.log(np.arange(1, 10))
+
+    def evaluate(planes: np.ndarray) -> tuple[list[Any], list[float]]:
+        return [logits] * len(planes), [0.25] * len(planes)
+
+    policy, value = CallbackEvaluator(evaluate).evaluate([start((0, 8))])
+    expected = np.array([0, 2, 3, 4, 5, 6, 7, 8, 0]) / 35
+    np.testing.assert_allclose(policy[0], expected, atol=1e-6)
+    assert value[0] == 0.25
+    first = ModelSpec(value_for="first_player", policy="probs")
+    policy, value = CallbackEvaluator(evaluate, first).evaluate([start((4,))])
+    assert value[0] == -0.25
+    three = ModelSpec(value=("loss", "draw", "win"), value_kind="probs")
+    evaluated = CallbackEvaluator(
+        lambda p: (np.zeros((len(p), 9)), [[0.5, 0.25, 0.25]] * len(p)), three
+    )
+    assert evaluated.evaluate([start()])[1][0] == -0.25
+
+
+def test_all_states_of_a_batch_come_in_one_call() -> None:
+    calls: list[int] = []
+
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        calls.append(len(planes))
+        return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+    CallbackEvaluator(evaluate).evaluate([start()] * 20)
+    assert calls == [20]
+    CallbackEvaluator(evaluate).evaluate([start()] * 2, symmetry="average")
+    assert calls == [20, 16]
+
+
+WRONG_ANSWERS = {
+    "nothing": lambda n: None,
+    "one array": lambda n: np.zeros((n, 9)),
+    "three parts": lambda n: (np.zeros((n, 9)), np.zeros(n), np.zeros(n)),
+    "a policy for other actions": lambda n: (np.zeros((n, 8)), np.zeros(n)),
+    "too few rows": lambda n: (np.zeros((n - 1, 9)), np.zeros(n)),
+    "a flat policy": lambda n: (np.zeros(9 * n), np.zeros(n)),
+    "two values a state": lambda n: (np.zeros((n, 9)), np.zeros((n, 2))),
+    "words": lambda n: ([["a"] * 9] * n, np.zeros(n)),
+    "complex numbers": lambda n: (np.zeros((n, 9), complex), np.zeros(n)),
+    "ragged rows": lambda n: ([[0.0] * 9] * (n - 1) + [[0.0] * 8], np.zeros(n)),
+    "nan": lambda n: (np.full((n, 9), np.nan), np.zeros(n)),
+    "infinite": lambda n: (np.zeros((n, 9)), np.full(n, np.inf)),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_ANSWERS)
+@pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
+def test_a_wrong_answer_is_an_error_and_the_evaluator_stays_usable(kind: Any, wrong: str) -> None:
+    answers: list[Any] = [WRONG_ANSWERS[wrong], lambda n: (np.zeros((n, 9)), np.zeros(n))]
+    evaluator = kind(lambda batch: answers.pop(0)(len(batch)))
+    with pytest.raises(EvaluationError, match=r"must|raised"):
+        evaluator.evaluate([start()] * 2)
+    assert evaluator.evaluate([start()] * 2)[0].shape == (2, 9)
+
+
+def test_a_module_of_pytorch_is_refused_with_what_to_do() -> None:
+    torch = pytest.importorskip("torch", reason="torch is absent (extra `train`)")
+    for make in (CallbackEvaluator, lambda net: Engine("tic_tac_toe", net)):
+        with pytest.raises(ConfigError, match=r"found the torch.nn.Module Linear: .*export_module"):
+            make(torch.nn.Linear(9, 9))
+
+
+def test_the_message_of_a_wrong_shape_says_what_was_expected_and_found() -> None:
+    evaluator = CallbackEvaluator(lambda planes: (np.zeros((2, 8)), np.zeros(2)))
+    with pytest.raises(EvaluationError, match=r"policy .*\[2,9\], found float64\[2,8\]"):
+        evaluator.evaluate([start()] * 2)
+    evaluator = CallbackEvaluator(lambda planes: (np.zeros((2, 9)), np.zeros((2, 3))))
+    with pytest.raises(EvaluationError, match=r"value .*\[2\], found float64\[2,3\]"):
+        evaluator.evaluate([start()] * 2)
+
+
+@pytest.mark.parametrize(
+    ("prior", "value", "message"),
+    [
+        (0.1, 2.0, r"values in \[-1, 1\] for the player to move, found 2\.0+ in row 1$"),
+        (0.1, np.nan, r"finite values, found nan in row 1$"),
+        (-1.0, 0.0, r"finite priors of at least 0, found -1\.0+ in row 1, action 0$"),
+        (np.inf, 0.0, r"finite priors of at least 0, found inf in row 1, action 0$"),
+    ],
+)
+def test_a_function_on_states_is_told_which_of_its_numbers_is_wrong(
+    prior: float, value: float, message: str
+) -> None:
+    policy = np.ones((2, 9))
+    policy[1, 0] = prior
+    evaluator = StateEvaluator(lambda states: (policy, np.array([0.0, value])))
+    with pytest.raises(EvaluationError, match=r"^the evaluator's function must return " + message):
+        evaluator.evaluate([start()] * 2)
+
+
+@pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
+def test_what_the_function_raises_is_the_cause(kind: Any) -> None:
+    def evaluate(batch: Any) -> Any:
+        raise ZeroDivisionError("nobody knows")
+
+    with pytest.raises(EvaluationError, match="ZeroDivisionError: nobody knows") as error:
+        kind(evaluate).evaluate([start()])
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    assert error.value.__cause__.__traceback__ is not None
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_passes_unchanged(raised: type[BaseException]) -> None:
+    def evaluate(batch: Any) -> Any:
+        raise raised
+
+    with pytest.raises(raised):
+        StateEvaluator(evaluate).evaluate([start()])
+
+
+def test_a_function_on_states_sees_states_with_their_past() -> None:
+    seen: list[State] = []
+
+    def evaluate(states: list[State]) -> tuple[np.ndarray, np.ndarray]:
+        seen.extend(states)
+        return np.ones((len(states), 9)), np.zeros(len(states))
+
+    states = [start((4, 0)), start(), start((8,))]
+    StateEvaluator(evaluate).evaluate(states)
+    assert seen == states
+    assert [state.history() for state in seen] == [[4, 0], [], [8]]
+    seen[0].apply_action(1)  # theirs: ours is not changed
+    assert states[0].history() == [4, 0]
+
+
+def test_priors_of_states_are_masked_and_normalised() -> None:
+    def evaluate(states: list[State]) -> tuple[list[list[float]], list[float]]:
+        return [[1, 1, 2, 0, 0, 0, 0, 0, 4]] * len(states), [1.005] * len(states)
+
+    policy, value = StateEvaluator(evaluate).evaluate([start((8,))])
+    np.testing.assert_allclose(policy[0], [0.25, 0.25, 0.5, 0, 0, 0, 0, 0, 0])
+    assert value[0] == 1  # what rounding adds is cut
+
+
+@pytest.mark.parametrize("kind", [CallbackEvaluator, StateEvaluator])
+def test_a_value_before_tanh_is_an_error_in_a_search_too(kind: Any) -> None:
+    evaluator = kind(lambda batch: (np.ones((len(batch), 9)), np.full(len(batch), 1.3)))
+    engine = Engine("tic_tac_toe", evaluator, simulations=10)
+    with pytest.raises(EvaluationError, match=r"in \[-1, 1\].* found 1\.3"):
+        engine.search(start())
+
+
+def test_logits_of_minus_infinity_are_probability_0() -> None:
+    masked = np.full((1, 9), -np.inf)
+    masked[0, [2, 6]] = 0.5
+    evaluator = CallbackEvaluator(lambda planes: (masked, np.zeros(1)))
+    policy, _ = evaluator.evaluate([start()])
+    np.testing.assert_array_equal(policy[0], [0, 0, 0.5, 0, 0, 0, 0.5, 0, 0])
+    with pytest.raises(EvaluationError, match="leave a legal action, found -inf for all 7"):
+        evaluator.evaluate([start((2, 6))])
+
+
+def test_a_users_game_gives_the_users_own_states() -> None:
+    seen: list[Any] = []
+
+    def evaluate(states: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+        seen.extend(states)
+        return np.ones((len(states), 3)), np.zeros(len(states))
+
+    game = as_game(ToyGame(Matches))
+    evaluator = StateEvaluator(evaluate)
+    policy, _ = evaluator.evaluate([game.new_initial_state(), Matches((0, 2, 2, 2))], game=game)
+    assert [type(state) for state in seen] == [Matches, Matches]
+    assert [state.left for state in seen] == [11, 1]
+    np.testing.assert_allclose(policy, [[1 / 3, 1 / 3, 1 / 3], [1, 0, 0]])
+    with pytest.raises(ConfigError, match="game"):
+        evaluator.evaluate([Matches((2, 2, 1))])
+
+
+def test_a_users_game_without_planes_cannot_be_read_as_planes() -> None:
+    state = as_game(ToyGame(Matches)).new_initial_state()
+    lacking = r"has no observation of its own; give its states observation_tensor\(\)$"
+    with pytest.raises(ModelError, match=lacking):
+        CallbackEvaluator(lambda planes: ([], [])).evaluate([state])
+    built_in = load_game("connect_four").new_initial_state()
+    with pytest.raises(ModelError, match=r"has no observation of its own$"):
+        built_in.observation_tensor(ModelSpec(planes=("observation",)))
+    with pytest.raises(ModelError, match="observation"):
+        state.observation_tensor()
+
+
+def test_the_planes_of_a_users_game_are_its_own() -> None:
+    pyspiel = pytest.importorskip("pyspiel", reason="a game of another library")
+    game = pyspiel.load_game("breakthrough(rows=4,columns=4)")
+    shape = tuple(game.observation_tensor_shape())
+    seen: list[np.ndarray] = []
+
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        seen.append(planes)
+        return np.zeros((len(planes), game.num_distinct_actions())), np.zeros(len(planes))
+
+    state = game.new_initial_state()
+    state.apply_action(state.legal_actions()[0])
+    policy, _ = CallbackEvaluator(evaluate).evaluate([state])
+    assert seen[0].shape == (1, *shape)
+    assert np.array_equal(seen[0][0].ravel(), np.float32(state.observation_tensor()))
+    assert policy.sum() == pytest.approx(1)
+
+
+class SlowCallable:
+    """Counts how many threads are inside a call."""
+
+    def __init__(self) -> None:
+        """Nobody is."""
+        self.inside = 0
+        self.most: list[int] = []
+
+    def __call__(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate nothing, slowly."""
+        self.inside += 1
+        self.most.append(self.inside)
+        time.sleep(0.005)  # lets go of the GIL
+        self.inside -= 1
+        return np.zeros((len(batch), 9)), np.zeros(len(batch))
+
+    def method(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate as a method does, of which Python makes a new object every time."""
+        return self(batch)
+
+
+def make_shared(evaluate: SlowCallable) -> list[Any]:
+    """Return one evaluator four times."""
+    return [CallbackEvaluator(evaluate)] * 4
+
+
+def make_own(evaluate: SlowCallable) -> list[Any]:
+    """Return four evaluators of one function."""
+    return [kind(evaluate) for kind in (CallbackEvaluator, StateEvaluator) * 2]
+
+
+def make_methods(evaluate: SlowCallable) -> list[Any]:
+    """Return four evaluators of one method."""
+    return [kind(evaluate.method) for kind in (CallbackEvaluator, StateEvaluator) * 2]
+
+
+@pytest.mark.parametrize("make", [make_shared, make_own, make_methods])
+def test_a_function_is_never_called_concurrently(make: Any) -> None:
+    evaluate = SlowCallable()
+    threads = [
+        threading.Thread(target=lambda e=e: [e.evaluate([start()]) for _ in range(5)])
+        for e in make(evaluate)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert evaluate.most == [1] * 20
+
+
+def test_a_function_may_ask_an_evaluator_of_itself() -> None:
+    def evaluate(batch: Any) -> tuple[np.ndarray, np.ndarray]:
+        if len(batch) > 1:
+            CallbackEvaluator(evaluate).evaluate([start()])
+        return np.zeros((len(batch), 9)), np.zeros(len(batch))
+
+    assert CallbackEvaluator(evaluate).evaluate([start()] * 2)[1].shape == (2,)
+
+
+ONE_INSIDE = """
+import os, signal, threading, time
+import numpy as np
+from pyengine import CallbackEvaluator, load_game
+
+state = load_game("tic_tac_toe").new_initial_state()
+inside = threading.Event()
+seconds = 3.0
+def evaluate(planes):
+    inside.set()
+    time.sleep(seconds)
+    return np.zeros((len(planes), 9)), np.zeros(len(planes))
+evaluator = CallbackEvaluator(evaluate)
+thread = threading.Thread(target=evaluator.evaluate, args=([state],))
+thread.start()
+inside.wait()
+"""
+
+
+def run_alone(code: str) -> None:
+    """Run code in a process of its own, another thread inside the function for three seconds."""
+    run = subprocess.run(
+        [sys.executable, "-c", ONE_INSIDE + code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_forked_while_the_function_runs_can_ask_it() -> None:
+    run_alone("""
+child = os.fork()
+if child == 0:
+    signal.alarm(20)  # a child that hangs is killed
+    seconds = 0.0
+    CallbackEvaluator(evaluate).evaluate([state])
+    evaluator.evaluate([state])
+    os._exit(0)
+status = os.waitpid(child, 0)[1]
+thread.join()
+evaluator.evaluate([state])
+assert status == 0, status
+""")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers that signal here")
+def test_ctrl_c_works_while_another_thread_is_inside_the_function() -> None:
+    run_alone("""
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+began = time.monotonic()
+try:
+    evaluator.evaluate([state])
+except KeyboardInterrupt:
+    assert time.monotonic() - began < 1.5
+else:
+    raise SystemExit("no KeyboardInterrupt")
+thread.join()
+""")

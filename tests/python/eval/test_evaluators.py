@@ -1,0 +1,186 @@
+"""Evaluators asked directly: probabilities over the legal actions, a value for the mover."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import ConfigError, Engine, ModelError, State, load_game
+from pyengine.eval.evaluators import (
+    CallbackEvaluator,
+    Evaluator,
+    MixedEvaluator,
+    OnnxEvaluator,
+    RolloutEvaluator,
+    StateEvaluator,
+    UniformEvaluator,
+    as_evaluator,
+    bundled_models,
+)
+from pyengine.eval.spec import ModelSpec
+from tiny_models import DEFAULT, TinyModel
+
+GAMES = ("tic_tac_toe", "connect_four", "gomoku(board_size=9)", "othello", "go(board_size=5)")
+
+
+def zeros(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Evaluate nothing: a callable for games of any size is not possible, so for tic-tac-toe."""
+    return np.zeros((len(planes), 9)), np.zeros(len(planes))
+
+
+def some_states(game_name: str, rng: Any) -> list[State]:
+    """Return states of random games, some of them at their end."""
+    states = []
+    for _ in range(10):
+        state = load_game(game_name).new_initial_state()
+        for _ in range(rng.randrange(30)):
+            if state.is_terminal():
+                break
+            state.apply_action(rng.choice(state.legal_actions()))
+        states.append(state)
+    return states
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("symmetry", ["none", "average"])
+@pytest.mark.parametrize(
+    "make", [UniformEvaluator, RolloutEvaluator, lambda: MixedEvaluator("uniform", "rollout")]
+)
+def test_equal_priors_over_the_legal_actions(
+    game: str, symmetry: str, make: Callable[[], Evaluator], rng: Any
+) -> None:
+    states = some_states(game, rng)
+    policy, value = make().evaluate(states, symmetry=symmetry)
+    assert policy.shape == (10, states[0].game.num_distinct_actions())
+    assert value.shape == (10,)
+    assert policy.dtype == value.dtype == np.float32
+    assert np.all(np.abs(value) <= 1)
+    for row, state in zip(policy, states, strict=True):
+        legal = state.legal_actions()
+        assert np.all(row[legal] == np.float32(1) / np.float32(max(1, len(legal))))
+        assert np.delete(row, legal).sum() == 0
+
+
+def test_a_rollout_from_a_finished_game_is_its_result() -> None:
+    won = load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4, 2])
+    _, value = RolloutEvaluator().evaluate([won])
+    assert abs(value[0]) == 1
+
+
+def test_rollouts_know_who_is_winning() -> None:
+    # x has three in a row with both ends open, and is to move
+    state = load_game("connect_four").new_initial_state([2, 2, 3, 3, 4, 6])
+    _, value = RolloutEvaluator(rollouts=400).evaluate([state])
+    assert 0.4 < value[0] <= 1
+
+
+def test_mixed_is_the_weighted_sum() -> None:
+    states = [load_game("tic_tac_toe").new_initial_state([4])]
+    network = CallbackEvaluator(lambda planes: (zeros(planes)[0], np.full(len(planes), 0.5)))
+    rollout = StateEvaluator(lambda states: (np.ones((len(states), 9)), np.full(len(states), -1.0)))
+    _, value = MixedEvaluator(network, rollout, mix=0.25).evaluate(states)
+    assert value[0] == pytest.approx(0.75 * 0.5 - 0.25)
+    assert MixedEvaluator(network, rollout).spec == network.spec
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda: RolloutEvaluator(0), "rollouts"),
+        (lambda: RolloutEvaluator(-5), "rollouts: .* found -5"),
+        (
+            lambda: RolloutEvaluator(10**12),
+            "rollouts must be 1 to 1,000,000, found 1000000000000",
+        ),
+        (lambda: RolloutEvaluator(2.5), "rollouts"),  # type: ignore[arg-type]
+        (lambda: MixedEvaluator("uniform", "rollout", mix=1.5), "mix"),
+        (lambda: MixedEvaluator("uniform", "rollout", mix="half"), "mix"),  # type: ignore[arg-type]
+        (lambda: MixedEvaluator("uniform", "rollout", mix="0.5"), "mix"),  # type: ignore[arg-type]
+        (lambda: MixedEvaluator("uniform", "rollout", mix=True), "mix"),
+        (lambda: CallbackEvaluator(3), "callable"),  # type: ignore[arg-type]
+        (lambda: CallbackEvaluator(zeros, "NCHW"), "spec"),  # type: ignore[arg-type]
+        (lambda: StateEvaluator(None), "callable"),  # type: ignore[arg-type]
+        (lambda: OnnxEvaluator("m.onnx", device_id=-1), "device_id"),
+        (lambda: OnnxEvaluator("m.onnx", providers=[]), "providers"),
+        (lambda: OnnxEvaluator("m.onnx", threads="2"), "threads"),  # type: ignore[arg-type]
+        (lambda: OnnxEvaluator("m.onnx", threads=0), "threads"),
+        (lambda: OnnxEvaluator("m.onnx", max_batch=-2), "max_batch"),
+        (lambda: OnnxEvaluator("m.onnx", max_batch=0), "max_batch"),
+        (lambda: as_evaluator("no such thing"), "no such thing"),
+        (lambda: as_evaluator(3), "int"),  # type: ignore[arg-type]
+    ],
+)
+def test_an_argument_out_of_range_is_named(make: Callable[[], Any], word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        make()
+
+
+def test_states_that_do_not_fit_are_refused() -> None:
+    state = load_game("tic_tac_toe").new_initial_state()
+    other = load_game("connect_four").new_initial_state()
+    uniform = UniformEvaluator()
+    for wrong in (state, 3, [3], [state, other], [state, None]):
+        with pytest.raises(ConfigError):
+            uniform.evaluate(wrong)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="symmetry"):
+        uniform.evaluate([state], symmetry="all")
+    policy, value = uniform.evaluate([state])
+    assert policy.sum() == pytest.approx(1)
+    assert value[0] == 0
+
+
+def test_one_evaluator_serves_games_in_turn_and_no_states() -> None:
+    uniform = UniformEvaluator()
+    for name in ("tic_tac_toe", "connect_four", "tic_tac_toe"):
+        game = load_game(name)
+        policy, _ = uniform.evaluate([game.new_initial_state()])
+        assert policy.shape == (1, game.num_distinct_actions())
+    assert uniform.evaluate([])[1].shape == (0,)
+    policy, value = uniform.evaluate([], game=load_game("tic_tac_toe"))
+    assert (policy.shape, value.shape) == ((0, 9), (0,))
+
+
+def test_spec_is_none_where_no_planes_are_read() -> None:
+    assert UniformEvaluator().spec is None
+    assert RolloutEvaluator().spec is None
+    assert StateEvaluator(lambda states: ([], [])).spec is None
+    assert CallbackEvaluator(zeros).spec == ModelSpec()
+
+
+def test_as_evaluator_takes_names_paths_callables_and_evaluators(tmp_path: Path) -> None:
+    assert isinstance(as_evaluator("uniform"), UniformEvaluator)
+    assert isinstance(as_evaluator("rollout"), RolloutEvaluator)
+    assert isinstance(as_evaluator(zeros), CallbackEvaluator)
+    uniform = UniformEvaluator()
+    assert as_evaluator(uniform) is uniform
+    tiny = TinyModel(planes=(3, 4, 4), actions=16, metadata=DEFAULT)
+    path = tiny.write(tmp_path / "m.onnx")
+    assert isinstance(as_evaluator(path), OnnxEvaluator)
+    assert isinstance(as_evaluator(str(path)), OnnxEvaluator)
+    with pytest.raises(ModelError, match="nothing"):
+        as_evaluator(str(tmp_path / "absent.onnx"))
+
+
+def test_bundled_models_are_files_by_name_and_can_be_asked_for() -> None:
+    for name, path in bundled_models().items():
+        assert path.is_file()
+        assert isinstance(as_evaluator(name), OnnxEvaluator)
+
+
+def test_a_network_behind_a_uniform_first_part_sees_the_legal_moves() -> None:
+    game = load_game("connect_four")
+    sums: list[float] = []
+
+    def evaluate(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sums.extend(planes[:, 2].sum(axis=(1, 2)))
+        return np.zeros((len(planes), 7), np.float32), np.zeros(len(planes), np.float32)
+
+    network = CallbackEvaluator(evaluate, ModelSpec(planes=["own[0]", "opp[0]", "legal"]))
+    mixed = MixedEvaluator("uniform", network, 0.5)
+    Engine(game, mixed, threads=1).search(game.new_initial_state(), simulations=3)
+    assert sums == [7.0] * len(sums)
+    assert sums

@@ -1,0 +1,352 @@
+"""Outputs of the game's last board, which are read apart from searches."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import Engine, EvaluationError, MixedEvaluator, ModelError, ModelSpec, OnnxEvaluator
+
+TIC = pyengine.load_game("tic_tac_toe")
+STATES = [TIC.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
+NAMES = {"ownership_output": "mine", "score_output": "lead"}
+
+
+def spec_of(**given: Any) -> ModelSpec:
+    return ModelSpec(**{"planes": ("own[0]", "opp[0]", "ones"), **NAMES, **given})
+
+
+def write(
+    path: Path,
+    spec: ModelSpec | None,
+    *,
+    dtype: Any = np.float32,
+    int8: bool = False,
+    batch: int | str = "N",
+    wide_score: bool = False,
+    flat_input: bool = False,
+) -> Path:
+    """Write a network that says whose stones are on the board now, and how many more they are."""
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    helper, kinds = onnx.helper, onnx.TensorProto
+    kind = kinds.FLOAT if dtype == np.float32 else kinds.FLOAT16
+    rng = np.random.default_rng(3)
+    weights = {
+        "wp": rng.normal(size=(27, 9)).astype(dtype),
+        "wv": rng.normal(size=(27, 1)).astype(dtype),
+        "signs": np.array([1, -1, 0], dtype).reshape(1, 3, 1, 1),
+        "one": np.array([1], np.int64),
+        "sides": np.array([1, 2], np.int64),
+        "board": np.array([-1, 3, 3, 3], np.int64),
+    }
+    node = helper.make_node
+    nodes = [
+        node("Reshape", ["planes", "board"], ["shaped"]),
+        node("Cast", ["shaped"], ["numbers"], to=kind),
+        node("Flatten", ["numbers"], ["flat"]),
+        node("Conv", ["numbers", "signs"], ["signed"]),
+        node("Squeeze", ["signed", "one"], ["owner"]),
+        node("Identity", ["owner"], ["mine"]),
+        node("MatMul", ["flat", "wp"], ["policy"]),
+        node("ReduceSum", ["mine", "sides"], ["sum"], keepdims=0),
+        node("Unsqueeze", ["sum", "one"], ["lead"])
+        if wide_score
+        else node("Identity", ["sum"], ["lead"]),
+        node("MatMul", ["flat", "wv"], ["before"]),
+        node("Tanh", ["before"], ["value"]),
+    ]
+    value_info = helper.make_tensor_value_info
+    lead, shape = [batch, 1] if wide_score else [batch], [batch, 3, 3, 3]
+    graph = helper.make_graph(
+        nodes,
+        "tiny",
+        [value_info("planes", kinds.INT8 if int8 else kind, [batch, 27] if flat_input else shape)],
+        [
+            value_info("mine", kind, [batch, 3, 3]),
+            value_info("policy", kind, [batch, 9]),
+            value_info("lead", kind, lead),
+            value_info("value", kind, [batch, 1]),
+        ],
+        [onnx.numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    if spec is not None:
+        helper.set_model_props(model, {"pyengine.spec": spec.to_json()})
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def stones(state: Any) -> np.ndarray:
+    """Return 1 for stones of the player to move, -1 for the other's, the top row first."""
+    values = {"X": 1, "O": -1, ".": 0}
+    rows = np.array([[values[stone] for stone in row] for row in state.board_rows()])
+    return rows if state.current_player() == 0 else -rows
+
+
+def check(evaluator: OnnxEvaluator) -> None:
+    owned, score = evaluator.evaluate_final_board(STATES)
+    assert owned is not None
+    assert score is not None
+    assert (owned.dtype, score.dtype) == (np.float32, np.float32)
+    expected = np.stack([stones(state) for state in STATES])
+    np.testing.assert_array_equal(owned, expected)
+    np.testing.assert_array_equal(score, expected.sum(axis=(1, 2)))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {},
+        {"dtype": np.float16},
+        {"int8": True},
+        {"batch": 1},
+        {"batch": 3},
+        {"batch": 16},
+        {"wide_score": True},
+        {"flat_input": True, "batch": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("rows", ["top_down", "bottom_up"])
+def test_the_outputs_are_those_of_the_file(kind: dict[str, Any], rows: str, tmp_path: Path) -> None:
+    check(OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(rows=rows), **kind)))
+
+
+def test_they_equal_those_of_onnxruntime(tmp_path: Path) -> None:
+    ort = pytest.importorskip("onnxruntime")
+    path = write(tmp_path / "m.onnx", spec_of())
+    session = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    planes = np.stack([state.observation_tensor(spec_of()) for state in STATES])
+    for found, expected in zip(
+        OnnxEvaluator(path).evaluate_final_board(STATES),
+        session.run(["mine", "lead"], {"planes": planes}),
+        strict=True,
+    ):
+        assert found is not None
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_weights_in_another_file_are_found(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    model = onnx.load(write(tmp_path / "m.onnx", spec_of()))
+    path = tmp_path / "apart.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="weights", size_threshold=100)
+    evaluator = OnnxEvaluator(path)
+    check(evaluator)
+    plain = OnnxEvaluator(tmp_path / "m.onnx")
+    for found, expected in zip(evaluator.evaluate(STATES), plain.evaluate(STATES), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_more_states_than_one_call_takes(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    owned, _ = evaluator.evaluate_final_board(STATES * 40)
+    assert owned is not None
+    expected = np.stack([stones(state) for state in STATES] * 40)
+    np.testing.assert_array_equal(owned, expected)
+
+
+def test_a_search_tells_them_when_it_is_asked(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    with Engine("tic_tac_toe", evaluator, simulations=20) as engine:
+        result = engine.search(STATES[2])
+        many = engine.search_many(STATES)
+        last = list(engine.analyze(STATES[2], simulations=30))[-1]
+    assert evaluator._final_board._model is None  # nobody has asked
+    for one, state in zip([result, last, *many], [STATES[2], STATES[2], *STATES], strict=True):
+        one.state.apply_action(one.action)  # which is the reader's own
+        np.testing.assert_array_equal(one.ownership, stones(state))
+        assert one.score == stones(state).sum()
+        assert isinstance(one.score, float)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.ownership, result.ownership)
+    table = result.to_dict()
+    assert (table["ownership"], table["score"]) == (stones(STATES[2]).tolist(), result.score)
+
+
+def test_a_result_is_pickled_with_what_nobody_has_asked_yet(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(score_output=None)))
+    result = pyengine.search(STATES[1], evaluator=evaluator, simulations=5)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.ownership, stones(STATES[1]))
+    assert again.score is None
+
+
+def test_several_threads_ask_a_result_once(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    asked = []
+    evaluate = evaluator.evaluate_final_board
+    evaluator.evaluate_final_board = lambda *a, **k: asked.append(1) or evaluate(*a, **k)  # type: ignore[method-assign, assignment]
+    result = pyengine.search(STATES[3], evaluator=evaluator, simulations=5)
+    threads = [threading.Thread(target=lambda: result.ownership) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert result.score == stones(STATES[3]).sum()
+    assert asked == [1]
+
+
+def test_a_mixed_evaluator_asks_its_network(tmp_path: Path) -> None:
+    network = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    mixed = MixedEvaluator(network, "rollout", mix=0.5)
+    result = pyengine.search(STATES[2], evaluator=mixed, simulations=5)
+    np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
+
+
+def test_others_say_nothing(tmp_path: Path) -> None:
+    plain = OnnxEvaluator(
+        write(tmp_path / "m.onnx", spec_of(ownership_output=None, score_output=None))
+    )
+    uniform = pyengine.UniformEvaluator()
+    function = pyengine.CallbackEvaluator(
+        lambda planes: (np.zeros((len(planes), 9)), np.zeros(len(planes))), spec_of()
+    )
+    for evaluator in (plain, uniform, function):
+        assert not evaluator.has_final_board
+        assert evaluator.evaluate_final_board(STATES) == (None, None)
+        result = pyengine.search(STATES[0], evaluator=evaluator, simulations=5)
+        assert (result.ownership, result.score, result.final_board) == (None, None, None)
+        assert result.to_dict().keys().isdisjoint({"ownership", "score", "final_board"})
+
+
+class Own:
+    """Tic-tac-toe of somebody else, whose planes are multiplied."""
+
+    def __init__(self, state: Any, scale: float = 1.0) -> None:
+        self.state, self.scale = state, scale
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.state, name)
+
+    def clone(self) -> Any:
+        return Own(self.state.clone(), self.scale)
+
+    def observation_tensor(self) -> Any:
+        planes = ModelSpec(planes=("own[0]", "opp[0]", "ones"))
+        return self.scale * self.state.observation_tensor(planes)
+
+
+class OwnGame:
+    board_shape = (3, 3)
+    observation_tensor_shape = (3, 3, 3)
+
+    def num_distinct_actions(self) -> int:
+        return 9
+
+    def new_initial_state(self) -> Any:
+        return Own(TIC.new_initial_state())
+
+
+def test_users_states_are_asked_too(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of(planes=("observation",))))
+    result = Engine(OwnGame(), evaluator, simulations=5).search(Own(STATES[2].clone()))
+    np.testing.assert_array_equal(result.ownership, stones(STATES[2]))
+
+
+def test_planes_that_int8_does_not_hold_are_not_cut(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of(planes=("observation",)), int8=True)
+    evaluator, game = OnnxEvaluator(path), pyengine.as_game(OwnGame())
+    evaluator.evaluate_final_board([Own(STATES[2].clone())], game=game)
+    with pytest.raises(ModelError, match=f"^the input of {path} is int8, and the planes hold more"):
+        evaluator.evaluate_final_board([Own(STATES[2].clone(), 0.5)], game=game)
+
+
+def test_self_play_records_the_same_with_the_outputs_and_without(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    plain = spec_of().without_final_board()
+    search = pyengine.SearchConfig(simulations=4, threads=1)
+    config = pyengine.SelfPlayConfig(search=search)
+    for player in ("uniform", evaluator, "uniform"):
+        pyengine.selfplay(TIC, player, games=2, out=tmp_path / "data", config=config, spec=plain)
+    pyengine.selfplay(TIC, evaluator, games=2, out=tmp_path / "data", config=config)
+    dataset = pyengine.Dataset(tmp_path / "data")
+    assert (dataset.games, dataset.spec) == (8, plain)
+
+
+@pytest.mark.parametrize("field", ["ownership_output", "score_output"])
+def test_a_name_that_the_model_lacks_is_told(field: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", None)
+    with pytest.raises(
+        ModelError, match="has no tensor 'territory', which the spec names as an output; found"
+    ):
+        OnnxEvaluator(path, spec=spec_of(**{field: "territory"}))
+    with pytest.raises(pyengine.ConfigError, match=f"{field}: expected the name of a tensor"):
+        spec_of(**{field: 3})
+
+
+def test_an_output_of_another_size_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of(ownership_output="lead", score_output=None))
+    with pytest.raises(EvaluationError, match="numbers of the last board, found"):
+        OnnxEvaluator(path).evaluate_final_board(STATES)
+
+
+def test_an_ownership_beyond_its_range_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of(ownership_output="policy", score_output=None))
+    with pytest.raises(EvaluationError, match=r"expected numbers in \[-1, 1\] of 'policy', found"):
+        OnnxEvaluator(path).evaluate_final_board(STATES)
+
+
+def test_names_that_cannot_be_are_refused() -> None:
+    with pytest.raises(pyengine.ConfigError, match="score_output: expected the name of a tensor"):
+        spec_of(score_output="")
+    with pytest.raises(pyengine.ConfigError, match="another tensor than ownership_output"):
+        spec_of(ownership_output="mine", score_output="mine")
+
+
+@pytest.mark.parametrize("same_time", [False, True])
+def test_a_file_that_was_replaced_is_an_error(same_time: bool, tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of())
+    evaluator = OnnxEvaluator(path)
+    times = path.stat()
+    if same_time:
+        other = write(tmp_path / "other.onnx", spec_of(), batch="M")  # as large
+        other.replace(path)
+        assert path.stat().st_size == times.st_size
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    else:
+        path.touch()
+    with pytest.raises(EvaluationError, match="has changed since it was opened"):
+        evaluator.evaluate_final_board(STATES)
+
+
+def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx", spec_of())
+    evaluator = OnnxEvaluator(path)
+    result = pyengine.search(STATES[0], evaluator=evaluator, simulations=5)
+    path.unlink()
+    with pytest.raises(EvaluationError, match=r"expected a file, found no .*m\.onnx; what a"):
+        evaluator.evaluate_final_board(STATES)
+    assert "ownership" not in result.to_dict()
+    again = pickle.loads(pickle.dumps(result))
+    assert again.visits.tolist() == result.visits.tolist()
+    for one in (result, again):
+        with pytest.raises(EvaluationError, match="expected a file"):
+            _ = one.ownership
+
+
+def test_no_states_and_no_sequence(tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(write(tmp_path / "m.onnx", spec_of()))
+    assert evaluator.evaluate_final_board([]) == (None, None)
+    owned, score = evaluator.evaluate_final_board([], game=TIC)
+    assert owned is not None
+    assert score is not None
+    assert (owned.shape, score.shape) == ((0, 3, 3), (0,))
+    with pytest.raises(pyengine.ConfigError, match="states must be a sequence of states"):
+        evaluator.evaluate_final_board(STATES[0])  # type: ignore[arg-type]
+
+
+def test_the_spec_keeps_the_names(tmp_path: Path) -> None:
+    spec = spec_of()
+    assert ModelSpec.from_json(spec.to_json()) == spec
+    assert OnnxEvaluator(write(tmp_path / "m.onnx", spec)).spec == spec
+    assert spec.without_final_board() == ModelSpec(planes=spec.planes)
+    assert "output" not in ModelSpec().to_json()

@@ -1,0 +1,209 @@
+"""How a network is read that says nothing of itself, and what refutes a spec."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import Engine, ModelError, _core, bundled_models, load_game
+from pyengine.eval import runtime
+from pyengine.eval.evaluators import Evaluator, OnnxEvaluator
+from pyengine.eval.onnx_files import last_operators
+from pyengine.eval.spec import ModelSpec
+from tiny_models import DEFAULT, TinyModel
+
+GAME = load_game("connect_four")
+STATES = [GAME.new_initial_state(moves) for moves in ((), (3,), (3, 3, 2), (0, 6, 1, 5))]
+PROBABILITIES = ("Softmax",)
+
+
+def tiny(**given: Any) -> TinyModel:
+    """Return a network for Connect Four, whose shapes leave one reading."""
+    return TinyModel(planes=(3, 6, 7), actions=7, **given)
+
+
+def opened(path: Path, spec: ModelSpec | None = None) -> OnnxEvaluator:
+    return OnnxEvaluator(path, spec, providers=["cpu"])
+
+
+def assumed(path: Path) -> OnnxEvaluator:
+    """Open a network that says nothing of itself."""
+    with pytest.warns(UserWarning, match="assumed") as caught:
+        evaluator = opened(path)
+    assert len(caught) == 1
+    return evaluator
+
+
+ENDS = {
+    "nothing known": ((), (), "logits", None),
+    "tanh": ((), ("Tanh",), "logits", None),
+    "softmax and sigmoid": (("Softmax",), ("Sigmoid",), "probs", "probs"),
+    "log softmax": (("LogSoftmax",), ("Tanh",), "log_probs", None),
+    "behind reshapes": (("Softmax", "Cast", "Identity"), ("Sigmoid", "Flatten"), "probs", "probs"),
+    "probabilities by their numbers": (("Softmax", "Abs"), ("Tanh", "Neg"), "probs", None),
+    "log-probabilities by their numbers": (("LogSoftmax", "Abs", "Neg"), (), "log_probs", None),
+    "a sigmoid that is scaled": ((), ("Sigmoid", "Neg"), "logits", None),
+}
+
+
+@pytest.mark.parametrize(("policy", "value", "kind", "value_kind"), ENDS.values(), ids=ENDS)
+def test_the_end_of_the_graph_and_a_trial_run_tell_what_the_outputs_hold(
+    policy: Any, value: Any, kind: str, value_kind: str | None, tmp_path: Path
+) -> None:
+    path = tiny(policy_ends=policy, value_ends=value).write(tmp_path / "m.onnx")
+    assert assumed(path).spec == ModelSpec(policy=kind, value_kind=value_kind)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [{"batch": 1}, {"dtype": np.float16}, {"int8_input": True}, {"names": ("x", "p", "v")}],
+    ids=str,
+)
+def test_a_trial_run_needs_no_certain_batch_type_or_name(
+    form: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tiny(policy_ends=("Softmax", "Abs"), **form).write(tmp_path / "m.onnx")
+    found = assumed(path).spec
+    assert found is not None
+    assert found.policy == "probs"
+
+
+def test_where_the_board_may_have_any_size_the_trial_waits_for_the_game(tmp_path: Path) -> None:
+    path = tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx")
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    model = onnx.load(path)
+    for dim in model.graph.input[0].type.tensor_type.shape.dim[2:]:
+        dim.dim_param = "any"
+    onnx.save(model, path)
+    evaluator = assumed(path)
+    assert evaluator.spec == ModelSpec()
+    with pytest.raises(ModelError, match=r'policy: expected "logits", .* got "probs"'):
+        Engine(GAME, evaluator)
+
+
+def test_probabilities_are_not_taken_for_logits(tmp_path: Path) -> None:
+    model = tiny(policy_ends=PROBABILITIES, value_ends=("Sigmoid",))
+    policy, value = assumed(model.write(tmp_path / "m.onnx")).evaluate(STATES)
+    logits, tanh = model.outputs(np.stack([state.observation_tensor() for state in STATES]))
+    priors = np.exp(logits - logits.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(policy, priors / priors.sum(axis=1, keepdims=True), atol=1e-5)
+    np.testing.assert_allclose(value, np.tanh(np.arctanh(tanh) / 2)[:, 0], atol=1e-5)
+
+
+def test_the_warning_shows_a_spec_that_can_be_given_back(tmp_path: Path) -> None:
+    path = tiny(policy_ends=PROBABILITIES, names=("x", "p", "v")).write(tmp_path / "m.onnx")
+    with pytest.warns(UserWarning, match=r"m\.spec\.json.*'pyengine\.spec'") as caught:
+        evaluator = opened(path)
+    shown = re.search(r"assumed (ModelSpec\(.*?\))\. To", str(caught[0].message))
+    assert shown is not None
+    given = eval(shown[1], {"ModelSpec": ModelSpec})
+    found = opened(path, given).evaluate(STATES)
+    for ours, theirs in zip(found, evaluator.evaluate(STATES), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_spec_that_is_given_or_written_is_not_warned_of(tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for file in bundled_models().values():
+            opened(file)
+        silent = tiny().write(tmp_path / "m.onnx")
+        opened(silent, ModelSpec())
+        opened(tiny(metadata=DEFAULT).write(tmp_path / "inside.onnx"))
+        (tmp_path / "m.spec.json").write_text("{}")
+        opened(silent)
+
+
+THREE_WAY = {"value": ("win", "draw", "loss")}
+REFUTED = {
+    "a softmax": (
+        (("Softmax",), ("Tanh",)),
+        {},
+        r"policy: .*\"logits\".*\"probs\".*'policy'.* Soft",
+    ),
+    "no softmax": ((("LogSoftmax",), ()), {"policy": "probs"}, r"policy: .*\"log_probs\".*LogSoft"),
+    "a sum of 1": ((("Softmax", "Abs"), ()), {}, r"policy: .*\"probs\".*gives numbers .* sum to 1"),
+    "a sum of exponentials": (
+        (("LogSoftmax", "Abs", "Neg"), ()),
+        {"policy": "probs"},
+        r"policy: .*\"log_probs\".*gives logarithms",
+    ),
+    "a negative number": (((), ()), {"policy": "probs"}, r"policy: .*\"probs\".* got -\d"),
+    "a positive number": (((), ()), {"policy": "log_probs"}, r"policy: .*\"log_probs\".* got \d"),
+    "a sigmoid": (((), ("Sigmoid",)), {}, r"value_kind: .*\"tanh\".*\"probs\".*'value'.*Sigmoid"),
+    "a tanh": (((), ("Tanh",)), {"value_kind": "logits"}, r"value_kind: .*\"logits\".*\"tanh\""),
+    "a 3-way softmax": (((), ("Softmax",)), THREE_WAY, r"value_kind: .*\"logits\".*Softmax"),
+    "a 3-way logarithm": (
+        ((), ("LogSoftmax",)),
+        {**THREE_WAY, "value_kind": "probs"},
+        r"value_kind: .*\"probs\".*LogSoftmax",
+    ),
+}
+
+
+@pytest.mark.parametrize("source", ["given", "metadata"])
+@pytest.mark.parametrize(("ends", "fields", "message"), REFUTED.values(), ids=REFUTED)
+def test_a_spec_that_the_graph_or_a_trial_run_refutes_is_an_error_that_names_the_field(
+    source: str, ends: Any, fields: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    spec = ModelSpec(**fields)
+    model = tiny(value_size=len(spec.value) if "value" in fields else 1)
+    model.policy_ends, model.value_ends = ends
+    if source == "metadata":
+        model.metadata["pyengine.spec"] = spec.to_json()
+    evaluator = opened(model.write(tmp_path / "m.onnx"), spec if source == "given" else None)
+    with pytest.raises(ModelError, match=message):
+        Engine(GAME, evaluator)
+
+
+@pytest.mark.parametrize(
+    ("ends", "fields"),
+    [
+        ((("LogSoftmax",), ("Tanh",)), {"policy": "logits"}),
+        ((("LogSoftmax",), ("LogSoftmax",)), THREE_WAY),
+        ((("Softmax",), ("Softmax",)), {**THREE_WAY, "policy": "probs", "value_kind": "probs"}),
+        ((("Sigmoid",), ("Identity",)), {"policy": "probs"}),  # weights that sum to something else
+        (((), ()), {}),
+        (((), ()), {"value_kind": "logits"}),
+    ],
+)
+def test_what_may_be_right_is_believed(ends: Any, fields: dict[str, Any], tmp_path: Path) -> None:
+    spec = ModelSpec(**fields)
+    model = tiny(value_size=len(spec.value) if "value" in fields else 1)
+    model.policy_ends, model.value_ends = ends
+    Engine(GAME, opened(model.write(tmp_path / "m.onnx"), spec))
+
+
+@pytest.mark.parametrize("one_session", [False, True])
+def test_a_device_refutes_a_spec_before_the_search(one_session: bool, tmp_path: Path) -> None:
+    model = _core.open_onnx(
+        tiny(policy_ends=("Softmax", "Abs")).write(tmp_path / "m.onnx"),
+        library=runtime.find_library(),
+        providers=[("cpu", {})],
+        device_id=0,
+        max_batch=0,
+        threads=0,
+        as_device=True,
+        one_session=one_session,
+    )
+    evaluator = Evaluator(_core.onnx_evaluator([model], ModelSpec()), ModelSpec())
+    with pytest.raises(ModelError, match=r"policy: .*\"probs\".*sum to 1"):
+        Engine(GAME, evaluator)
+
+
+def test_last_operators_are_seen_through_what_changes_no_number(tmp_path: Path) -> None:
+    ends = ("Softmax", "Identity", "Cast", "Flatten")
+    path = tiny(policy_ends=ends, value_ends=()).write(tmp_path / "m.onnx")
+    assert last_operators(path) == {"policy": "Softmax", "value": "MatMul"}
+
+
+@pytest.mark.parametrize("file", bundled_models().values(), ids=bundled_models())
+def test_bundled_networks_end_as_their_specs_say(file: Path) -> None:
+    spec, value = opened(file).spec, last_operators(file)["value"]
+    assert spec is not None
+    assert value == ("Tanh" if spec.value == "scalar" else "Gemm")

@@ -1,0 +1,138 @@
+"""A mix with Python in it: on which thread it is called, how often, and what is counted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import (
+    CallbackEvaluator,
+    Engine,
+    Evaluator,
+    MixedEvaluator,
+    ModelError,
+    StateEvaluator,
+    load_game,
+)
+from pyengine.benchmarks.modelled import ModelledDevice
+
+ACTIONS = 7
+
+
+@dataclass
+class Calls:
+    """Python functions that note where and when they are called."""
+
+    threads: list[int] = field(default_factory=list)
+    rows: int = 0
+    inside: int = 0
+    most_inside: int = 0
+
+    def answer(self, rows: int) -> tuple[np.ndarray, np.ndarray]:
+        self.inside += 1
+        self.most_inside = max(self.most_inside, self.inside)
+        self.threads.append(threading.get_ident())
+        self.rows += rows
+        result = np.full((rows, ACTIONS), 0.5, np.float32), np.zeros(rows, np.float32)
+        self.inside -= 1
+        return result
+
+    def planes(self) -> Evaluator:
+        return CallbackEvaluator(lambda planes: self.answer(len(planes)))
+
+    def states(self) -> Evaluator:
+        return StateEvaluator(lambda states: self.answer(len(states)))
+
+
+MIXES: dict[str, Callable[[Calls, Any], MixedEvaluator]] = {
+    "a callback beside a network": lambda calls, net: MixedEvaluator(net, calls.planes()),
+    "states beside a network": lambda calls, net: MixedEvaluator(net, calls.states()),
+    "a callback as the network": lambda calls, net: MixedEvaluator(calls.planes(), net),
+    "states as the network": lambda calls, net: MixedEvaluator(calls.states(), net),
+    "Python alone": lambda calls, _: MixedEvaluator(calls.planes(), calls.states()),
+    "a mix in a mix": lambda calls, net: MixedEvaluator(
+        MixedEvaluator(net, calls.states()), calls.planes()
+    ),
+}
+
+
+@pytest.mark.parametrize("network", ["connect4", "device"])
+@pytest.mark.parametrize("cache_entries", [0, 2**16])
+@pytest.mark.parametrize("mix", MIXES)
+def test_python_is_called_on_the_thread_that_searches(
+    mix: str, cache_entries: int, network: str
+) -> None:
+    calls = Calls()
+    net = ModelledDevice(latency=2e-4) if network == "device" else network
+    game = load_game("connect_four")
+    engine = Engine(
+        game,
+        MIXES[mix](calls, net),
+        threads=4,
+        simulations=500,
+        cache_entries=cache_entries,
+        reuse_tree=False,
+        solver=False,
+    )
+    state = game.new_initial_state()
+    for _ in range(2):
+        assert engine.search(state).simulations == 500
+    engine.search_many([state, game.new_initial_state([3])], simulations=200)
+    assert len(calls.threads) > 10
+    assert set(calls.threads) == {threading.get_ident()}
+    assert calls.most_inside == 1
+
+
+def test_states_are_asked_for_every_leaf_though_the_networks_answer_is_cached() -> None:
+    calls = Calls()
+    mixed = MixedEvaluator("connect4", calls.states())
+    engine = Engine("connect_four", mixed, threads=1, solver=False, reuse_tree=False)
+    state = engine.game.new_initial_state()
+    for _ in range(2):
+        before = calls.rows
+        engine.search(state, simulations=300)
+        # a position that is over needs no evaluation; within 300 simulations there are few
+        assert 280 <= calls.rows - before <= 301
+    assert engine.stats()["cache_hits"] > 0
+
+
+@pytest.mark.parametrize("rollout", ["rollout", "uniform", "gomoku"])
+def test_a_weight_of_0_searches_as_the_network_alone(rollout: str) -> None:
+    found = []
+    for evaluator in (MixedEvaluator("gomoku", rollout, mix=0), "gomoku"):
+        engine = Engine("gomoku(board_size=9)", evaluator, threads=2, deterministic=True)
+        result = engine.search(engine.game.new_initial_state(), simulations=200)
+        found.append((result.visits.tolist(), str(result.q.tolist())))
+    assert found[0] == found[1]
+
+
+def test_with_a_weight_of_0_the_other_part_is_not_called_but_has_to_fit() -> None:
+    calls = Calls()
+    found = []
+    for evaluator in (MixedEvaluator("uniform", calls.states(), mix=0), "uniform"):
+        engine = Engine("gomoku(board_size=9)", evaluator, threads=2, deterministic=True)
+        found.append(engine.search(engine.game.new_initial_state(), simulations=150).visits)
+    assert found[0].tolist() == found[1].tolist()
+    assert calls.rows == 0
+    with pytest.raises(ModelError, match="does not fit the game connect_four"):
+        Engine("connect_four", MixedEvaluator("connect4", "go7", mix=0))
+
+
+def test_evaluations_are_the_rows_of_the_network_alone() -> None:
+    calls = Calls()
+    mixed = MixedEvaluator("connect4", calls.states())
+    engine = Engine("connect_four", mixed, threads=2, solver=False, reuse_tree=False)
+    state = engine.game.new_initial_state()
+    counted = 0
+    for _ in range(2):
+        result = engine.search(state, simulations=300)
+        counted += result.evaluations
+    assert result.evaluations < 100  # the rest is in the cache
+    assert counted + engine.stats()["cache_hits"] == calls.rows
+    no_rows = Engine("connect_four", MixedEvaluator("uniform", calls.planes()), threads=2)
+    assert no_rows.search(state, simulations=50).evaluations == 0

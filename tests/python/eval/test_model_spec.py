@@ -1,0 +1,169 @@
+"""ModelSpec: fields are checked by name, survive JSON, and are found where a model keeps them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pyengine import ConfigError, ModelError, load_game
+from pyengine.eval.evaluators import OnnxEvaluator
+from pyengine.eval.spec import ModelSpec
+from tiny_models import TinyModel
+
+EVERYTHING = ModelSpec(
+    planes=("own[0:2]", "legal", "ones"),
+    layout="NHWC",
+    rows="bottom_up",
+    policy_rows="bottom_up",
+    policy="probs",
+    pass_index=0,
+    value=("draw", "win", "loss"),
+    value_kind="probs",
+    value_for="first_player",
+    input="x",
+    policy_output="p",
+    value_output="v",
+)
+
+
+def test_defaults_are_three_planes_logits_and_a_value_for_the_mover() -> None:
+    spec = ModelSpec()
+    assert spec.planes == ("own[0]", "opp[0]", "first_to_move")
+    assert (spec.layout, spec.rows, spec.policy_rows) == ("NCHW", "top_down", "top_down")
+    assert (spec.policy, spec.pass_index) == ("logits", None)
+    assert (spec.value, spec.value_kind, spec.value_for) == ("scalar", None, "mover")
+    assert (spec.input, spec.policy_output, spec.value_output) == (None, None, None)
+
+
+def test_a_spec_is_a_frozen_value() -> None:
+    assert pickle.loads(pickle.dumps(EVERYTHING)) == EVERYTHING
+    assert hash(ModelSpec()) == hash(ModelSpec())
+    with pytest.raises(FrozenInstanceError):
+        ModelSpec().layout = "NHWC"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("spec", [ModelSpec(), EVERYTHING, ModelSpec.gomoku17()])
+def test_a_spec_survives_json(spec: ModelSpec) -> None:
+    assert ModelSpec.from_json(spec.to_json()) == spec
+
+
+def test_ranges_are_written_out() -> None:
+    assert ModelSpec(planes=("own[0:3]",)).planes == ("own[0]", "own[1]", "own[2]")
+
+
+def test_presets_have_the_planes_of_their_papers() -> None:
+    game = load_game("go", board_size=9)
+    zero = ModelSpec.alphago_zero(game)
+    assert zero.planes[:4] == ("own[0]", "opp[0]", "own[1]", "opp[1]")
+    assert zero.planes[-1] == "first_to_move"
+    assert len(zero.planes) == 17
+    leela = ModelSpec.leela_zero(game)
+    assert leela.planes[7:9] == ("own[7]", "opp[0]")
+    assert leela.planes[16:] == ("first_to_move", "second_to_move")
+    first_point = game.new_initial_state([game.new_initial_state().string_to_action("A1")])
+    assert first_point.observation_tensor(leela)[8].ravel()[0] == 1
+    assert (leela.rows, leela.policy_rows) == ("bottom_up", "bottom_up")
+    gomoku = ModelSpec.gomoku17(load_game("gomoku"))
+    assert len(gomoku.planes) == 17
+    assert len(set(gomoku.planes)) == 17
+    assert {(spec.rows, spec.policy_rows) for spec in (zero, gomoku)} == {("top_down", "top_down")}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("planes", ("own[0]", "own[9]")),
+        ("planes", ()),
+        ("planes", 3),
+        ("layout", "CHW"),
+        ("rows", "upside_down"),
+        ("policy_rows", 1),
+        ("policy", "softmax"),
+        ("pass_index", -1),
+        ("pass_index", "last"),
+        ("value", ("win", "loss")),
+        ("value", "three"),
+        ("value_kind", "log_probs"),
+        ("value_for", "white"),
+        ("input", 5),
+    ],
+)
+def test_a_field_out_of_range_is_named(field: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=field) as error:
+        ModelSpec(**{field: value})
+    assert isinstance(error.value, ValueError)
+
+
+def test_json_with_an_unknown_field_or_no_json_is_refused() -> None:
+    with pytest.raises(ConfigError, match="plane_names"):
+        ModelSpec.from_json('{"plane_names": []}')
+    with pytest.raises(ConfigError, match="JSON"):
+        ModelSpec.from_json("planes")
+    with pytest.raises(ConfigError, match="object"):
+        ModelSpec.from_json("[1]")
+
+
+def test_the_users_spec_counts_before_the_files_own(tmp_path: Path) -> None:
+    inside = ModelSpec(planes=("opp[0]", "own[0]", "ones"))
+    path = TinyModel(metadata={"pyengine.spec": inside.to_json()}).write(tmp_path / "m.onnx")
+    given = ModelSpec(planes=("own[0]", "opp[0]", "zeros"))
+    assert OnnxEvaluator(path, given).spec == given
+    assert OnnxEvaluator(path).spec == inside
+
+
+def test_metadata_counts_before_the_file_beside_it_and_that_before_the_shapes(
+    tmp_path: Path,
+) -> None:
+    tiny = TinyModel(planes=(3, 4, 4), actions=16)
+    path = tiny.write(tmp_path / "m.onnx")
+    with pytest.warns(UserWarning, match="assumed"):
+        assert OnnxEvaluator(path).spec == ModelSpec()
+    beside = ModelSpec(planes=("own[0]", "opp[0]", "ones"))
+    (tmp_path / "m.spec.json").write_text(beside.to_json())
+    assert OnnxEvaluator(path).spec == beside
+    inside = ModelSpec(planes=("own[0]", "opp[0]", "zeros"))
+    tiny.metadata["pyengine.spec"] = inside.to_json()
+    tiny.write(path)
+    assert OnnxEvaluator(path).spec == inside
+
+
+def test_a_spec_in_a_file_that_cannot_be_read_is_a_model_error_that_says_where(
+    tmp_path: Path,
+) -> None:
+    path = TinyModel(metadata={"pyengine.spec": "{"}).write(tmp_path / "a.onnx")
+    with pytest.raises(ModelError, match=r"metadata 'pyengine\.spec'.*JSON"):
+        OnnxEvaluator(path)
+    path = TinyModel().write(tmp_path / "b.onnx")
+    (tmp_path / "b.spec.json").write_text(json.dumps({"layout": "HWC"}))
+    with pytest.raises(ModelError, match=r"b\.spec\.json.*layout"):
+        OnnxEvaluator(path)
+
+
+def test_shapes_with_two_readings_are_refused_with_what_was_seen(tmp_path: Path) -> None:
+    path = TinyModel(planes=(3, 3, 3)).write(tmp_path / "m.onnx")  # planes first or last?
+    with pytest.raises(ModelError, match=r"planes float32\[N,3,3,3\].*policy float32\[N,9\]"):
+        OnnxEvaluator(path)
+
+
+def test_observation_tensor_has_the_specs_layout_and_rows() -> None:
+    state = load_game("mnk", rows=2, columns=3, k=3).new_initial_state([0, 4])
+    default = state.observation_tensor()
+    assert default.shape == (3, 2, 3)
+    assert default.dtype == np.float32
+    assert default[0].tolist() == [[1, 0, 0], [0, 0, 0]]
+    assert default[1].tolist() == [[0, 0, 0], [0, 1, 0]]
+    assert default[2].min() == 1
+    turned = state.observation_tensor(ModelSpec(layout="NHWC", rows="bottom_up"))
+    assert np.array_equal(turned, default.transpose(1, 2, 0)[::-1])
+    with pytest.raises(ConfigError, match="spec"):
+        state.observation_tensor("NCHW")
+
+
+def test_a_plane_that_the_game_does_not_have_is_named() -> None:
+    with pytest.raises(ModelError, match="ko"):
+        load_game("gomoku").new_initial_state().observation_tensor(ModelSpec(planes=("ko",)))

@@ -1,0 +1,407 @@
+"""ONNX Runtime: files good and bad, kinds of tensors, privacy, other libraries, fork."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import ConfigError, EvaluationError, ModelError, load_game
+from pyengine.eval import runtime
+from pyengine.eval.evaluators import OnnxEvaluator
+from pyengine.eval.spec import ModelSpec
+from tiny_models import TinyModel
+
+TIC = ModelSpec()  # three planes of 3x3 could be read in two ways: the spec is always given
+
+
+def states() -> list[Any]:
+    """Return some states of tic-tac-toe."""
+    game = load_game("tic_tac_toe")
+    return [game.new_initial_state(moves) for moves in ((), (4,), (0, 4, 8), (2, 1, 0, 8, 5))]
+
+
+def expected(model: TinyModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return policy and value of the states, computed from the model's weights in NumPy."""
+    planes = np.stack([state.observation_tensor() for state in states()])
+    logits, value = model.outputs(planes)
+    weights = np.exp(logits)
+    for row, state in zip(weights, states(), strict=True):
+        row[[a for a in range(9) if a not in state.legal_actions()]] = 0
+    return weights / weights.sum(1, keepdims=True), value[:, 0]
+
+
+def check(model: TinyModel, path: Path, atol: float = 1e-5, **options: Any) -> OnnxEvaluator:
+    """Write the model, evaluate the states and compare."""
+    options.setdefault("spec", TIC)
+    evaluator = OnnxEvaluator(model.write(path), providers=["cpu"], **options)
+    policy, value = evaluator.evaluate(states())
+    wanted_policy, wanted_value = expected(model)
+    np.testing.assert_allclose(policy, wanted_policy, rtol=0, atol=atol)
+    np.testing.assert_allclose(value, wanted_value, rtol=0, atol=atol)
+    return evaluator
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TinyModel(),
+        TinyModel(batch=1),
+        TinyModel(batch=3),
+        TinyModel(batch=16),
+        TinyModel(flat_input=True),
+        TinyModel(extra_output=True),
+        TinyModel(declared_policy=["N", "A"]),
+    ],
+    ids=["free", "batch of 1", "batch of 3", "batch of 16", "flat", "moves left", "undeclared"],
+)
+def test_outputs_are_the_models_whatever_its_batch_and_input(
+    model: TinyModel, tmp_path: Path
+) -> None:
+    check(model, tmp_path / "m.onnx")
+    check(model, tmp_path / "m.onnx", max_batch=2)
+    check(model, tmp_path / "m.onnx", threads=2)
+
+
+def test_half_precision_is_read_and_written(tmp_path: Path) -> None:
+    check(TinyModel(dtype=np.float16), tmp_path / "m.onnx", atol=5e-3)
+
+
+def test_planes_of_small_numbers_are_given_as_int8(tmp_path: Path) -> None:
+    check(TinyModel(int8_input=True), tmp_path / "m.onnx")
+    check(TinyModel(int8_input=True, batch=3), tmp_path / "m.onnx")
+
+
+def test_planes_that_int8_does_not_hold_are_refused(tmp_path: Path) -> None:
+    model = TinyModel(planes=(17, 15, 15), actions=225, int8_input=True).write(tmp_path / "m.onnx")
+    evaluator = OnnxEvaluator(model, ModelSpec.gomoku17())
+    with pytest.raises(ModelError, match=r"'planes' must be .* more than -1, 0 and 1, found"):
+        evaluator.evaluate([load_game("gomoku").new_initial_state()])
+
+
+def test_tensors_are_found_by_name_or_by_the_only_fitting_size(tmp_path: Path) -> None:
+    check(TinyModel(names=("x", "p", "v")), tmp_path / "m.onnx")
+    check(
+        TinyModel(names=("x", "p", "v"), extra_output=True),
+        tmp_path / "m.onnx",
+        spec=ModelSpec(input="x", policy_output="p", value_output="v"),
+    )
+    two_values = TinyModel(names=("x", "p", "v"), extra_output=True).write(tmp_path / "m.onnx")
+    with pytest.raises(ModelError, match=r"one output 'value'.*moves_left"):
+        OnnxEvaluator(two_values, TIC).evaluate(states())
+    with pytest.raises(ModelError, match=r"no tensor 'q'.*p float32\[N,9\]"):
+        OnnxEvaluator(two_values, ModelSpec(policy_output="q")).evaluate(states())
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (TinyModel(planes=(4, 3, 3)), r"expected input planes float32\[N,3,3,3\].*\[N,4,3,3\]"),
+        (TinyModel(planes=(3, 3, 4)), r"expected input .*\[N,3,3,3\].*found .*\[N,3,3,4\]"),
+        (TinyModel(actions=10), r"9 numbers a row of output 'policy', found .*policy.*\[2,10\]"),
+        (TinyModel(value_size=3), r"1 numbers a row of output 'value', found .*value.*\[2,3\]"),
+    ],
+)
+def test_a_model_of_wrong_shapes_is_refused_when_the_game_is_known(
+    model: TinyModel, message: str, tmp_path: Path
+) -> None:
+    evaluator = OnnxEvaluator(model.write(tmp_path / "m.onnx"), TIC)
+    with pytest.raises(ModelError, match=message):
+        evaluator.evaluate(states())
+
+
+def test_a_tensor_of_another_type_is_named_in_words(tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="the package onnx makes the test's models")
+    path = TinyModel(names=("x", "policy", "value")).write(tmp_path / "m.onnx")
+    model = onnx.load(path)
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
+    model.graph.node[0].input[0] = "floats"
+    cast = onnx.helper.make_node("Cast", ["x"], ["floats"], to=onnx.TensorProto.FLOAT)
+    model.graph.node.insert(0, cast)
+    onnx.save(model, path)
+    with pytest.raises(ModelError, match=r"float32, float16 or int8, found x int64\[N,3,3,3\]"):
+        OnnxEvaluator(path, TIC).evaluate(states())
+
+
+def test_files_that_are_no_models_are_refused_with_what_was_found(tmp_path: Path) -> None:
+    whole = TinyModel().write(tmp_path / "m.onnx").read_bytes()
+    bad = {"truncated": whole[: len(whole) // 2], "text": b"I am no model\n" * 9, "empty": b""}
+    for name, content in bad.items():
+        path = tmp_path / f"{name}.onnx"
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match=name):
+            OnnxEvaluator(path, TIC)
+    with pytest.raises(ModelError, match="found a directory"):
+        OnnxEvaluator(tmp_path, TIC)
+    with pytest.raises(ModelError, match="found nothing"):
+        OnnxEvaluator(tmp_path / "absent.onnx", TIC)
+
+
+@pytest.mark.parametrize("output", ["policy", "value"])
+def test_an_output_that_is_not_finite_is_named(output: str, tmp_path: Path) -> None:
+    evaluator = OnnxEvaluator(TinyModel(nan=output).write(tmp_path / "m.onnx"), TIC)
+    with pytest.raises(EvaluationError, match=f"{output} must be finite"):
+        evaluator.evaluate(states())
+
+
+def test_a_provider_that_is_named_and_cannot_be_had_is_an_error(tmp_path: Path) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    problems = runtime.runtime_report().problems
+    for name in ("CUDAExecutionProvider", "TensorrtExecutionProvider"):
+        if name not in problems:
+            continue
+        with pytest.raises(ModelError, match=f"{name} cannot be had: "):
+            OnnxEvaluator(path, TIC, providers=[name])
+        with pytest.raises(ModelError, match=f"{name} cannot be had: "):
+            OnnxEvaluator(path, TIC, providers=[name, "CPUExecutionProvider"])
+    for name in ("Quantum", "OpenVINOExecutionProvider"):
+        with pytest.raises(
+            ModelError, match=f"'{name}' cannot be had: .*knows .*CUDA.*built with .*CPUExecution"
+        ):
+            OnnxEvaluator(path, TIC, providers=["cpu", name])
+
+
+@pytest.mark.parametrize("name", ["CUDAExecutionProvider", "TensorrtExecutionProvider"])
+def test_options_go_to_the_named_provider_and_it_checks_them(name: str, tmp_path: Path) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    tried: list[dict[str, object]] = [{}, {"device_id": 0, "no_such_option": "x"}]
+    for options in tried:
+        if not options and name not in runtime.runtime_report().problems:
+            continue
+        with pytest.raises(ModelError, match=f"{name} cannot be had: .*ONNX"):
+            OnnxEvaluator(path, TIC, providers=[(name, options), "CPUExecutionProvider"])
+
+
+@pytest.mark.skipif(
+    "CUDAExecutionProvider" in runtime.runtime_report().problems, reason="CUDA does not work here"
+)
+def test_cuda_runs_with_options_of_its_own(tmp_path: Path) -> None:
+    options = {"device_id": 0, "cudnn_conv_algo_search": "HEURISTIC"}
+    evaluator = OnnxEvaluator(
+        TinyModel().write(tmp_path / "m.onnx"),
+        TIC,
+        providers=[("CUDAExecutionProvider", options), "CPUExecutionProvider"],
+    )
+    assert evaluator.provider == "CUDAExecutionProvider"
+    np.testing.assert_allclose(evaluator.evaluate(states())[1], expected(TinyModel())[1], atol=1e-3)
+
+
+def test_the_cpu_takes_no_options(tmp_path: Path) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    assert OnnxEvaluator(path, TIC, providers=[("cpu", {})]).provider == "CPUExecutionProvider"
+    with pytest.raises(ConfigError, match="takes no options, found 'use_arena'"):
+        OnnxEvaluator(path, TIC, providers=[("cpu", {"use_arena": 1})])
+
+
+@pytest.mark.parametrize(
+    "providers",
+    [3, [], [None], [b"cpu"], ["cpu", {}], [("cuda",)], [("cuda", [])], [["cuda", {}]],
+     [("cuda", {1: "x"})], [("cuda", {"device_id": None})], {"cuda": {}}],
+)  # fmt: skip
+def test_providers_of_a_wrong_type_are_refused(providers: Any, tmp_path: Path) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    with pytest.raises(ConfigError, match="provider"):
+        OnnxEvaluator(path, TIC, providers=providers)
+
+
+def test_without_a_name_the_best_provider_that_works_is_used_and_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = TinyModel().write(tmp_path / "m.onnx")
+    with caplog.at_level(logging.INFO, logger="pyengine"):
+        evaluator = OnnxEvaluator(path, TIC)
+    report = runtime.runtime_report()
+    assert evaluator.provider == report.provider
+    assert evaluator.provider in caplog.text
+    assert evaluator.provider_reason in caplog.text
+    if runtime.CUDA in report.problems:
+        assert "cannot be had" in evaluator.provider_reason
+
+
+def test_the_doctor_says_what_would_be_used_and_why() -> None:
+    report = runtime.runtime_report()
+    assert report.provider in report.available
+    assert report.reason
+    assert Path(report.library) == runtime.find_library()
+    assert report.version.startswith("1.")
+    assert all(problem for problem in report.problems.values())
+
+
+def test_threads_share_an_evaluator_and_agree(tmp_path: Path) -> None:
+    evaluator = check(TinyModel(), tmp_path / "m.onnx")
+    wanted = evaluator.evaluate(states() * 10)
+    wrong: list[int] = []
+
+    def evaluate() -> None:
+        for _ in range(20):
+            found = evaluator.evaluate(states() * 10)
+            if not all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True)):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=evaluate) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+IN_A_PROCESS_OF_ITS_OWN = """
+import sys
+from pathlib import Path
+import numpy as np
+from pyengine import EvaluationError, load_game
+from pyengine.eval.evaluators import OnnxEvaluator
+from pyengine.eval.spec import ModelSpec
+
+state = load_game("tic_tac_toe").new_initial_state()
+def evaluate():
+    return OnnxEvaluator(sys.argv[1], ModelSpec(), providers=["cpu"]).evaluate([state])
+"""
+
+
+def run_alone(code: str, model: Path, home: Path, **variables: str) -> str:
+    """Run code in a fresh Python with a home of its own; return what it prints."""
+    environment = {**os.environ, "HOME": str(home), "USERPROFILE": str(home), **variables}
+    for name in ("ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME"):
+        if name not in variables:
+            environment.pop(name, None)
+    run = subprocess.run(
+        [sys.executable, "-c", IN_A_PROCESS_OF_ITS_OWN + code, str(model)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_nothing_is_written_to_the_users_home_and_no_socket_is_opened(tmp_path: Path) -> None:
+    model = TinyModel().write(tmp_path / "m.onnx")
+    home = tmp_path / "home"
+    home.mkdir()
+    code = """
+import os, time
+def sockets():
+    found = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found.append(os.readlink("/proc/self/fd/" + name))
+        except OSError:
+            pass
+    return sorted(link for link in found if link.startswith("socket:"))
+before = sockets()
+evaluate()
+time.sleep(1)
+assert sockets() == before, sockets()
+import ctypes
+getenv = ctypes.CDLL(None).getenv  # os.environ does not see what C++ sets
+getenv.restype = ctypes.c_char_p
+assert getenv(b"ORT_DISABLE_TELEMETRY") == b"1"
+"""
+    run_alone(code, model, home)
+    assert list(home.rglob("*")) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the C library")
+def test_the_users_own_word_on_telemetry_is_not_overwritten(tmp_path: Path) -> None:
+    model = TinyModel().write(tmp_path / "m.onnx")
+    code = """
+evaluate()
+import ctypes
+getenv = ctypes.CDLL(None).getenv
+getenv.restype = ctypes.c_char_p
+assert getenv(b"ORT_DISABLE_TELEMETRY") == b"true"
+"""
+    run_alone(code, model, tmp_path, ORT_DISABLE_TELEMETRY="true")
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("library", ["onnxruntime", "torch"])
+def test_it_works_in_one_process_with_other_libraries(
+    library: str, order: str, tmp_path: Path
+) -> None:
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    model = TinyModel().write(tmp_path / "m.onnx")
+    use = {
+        "onnxruntime": """
+import onnxruntime
+session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
+def other():
+    planes = state.observation_tensor()[None]
+    return session.run(["value"], {"planes": planes})[0][0, 0]
+""",
+        "torch": """
+import torch
+def other():
+    return float(torch.tanh(torch.zeros(8, 8) @ torch.ones(8, 8)).sum()) + evaluate()[1][0]
+""",
+    }[library]
+    code = (
+        use + "mine = evaluate()[1][0]\n"
+        if order == "before"
+        else "mine = evaluate()[1][0]\n" + use
+    )
+    code += """
+for _ in range(3):
+    assert abs(other() - mine) < 1e-5
+    assert evaluate()[1][0] == mine
+"""
+    run_alone(code, model, tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("kind", ["1", "2", "graphs"])
+def test_after_a_fork_old_evaluators_say_so_and_new_ones_work(kind: str, tmp_path: Path) -> None:
+    """With threads within a call, and as with CUDA graphs, whose thread the child lacks."""
+    model = TinyModel().write(tmp_path / "m.onnx")
+    threads = int(kind) if kind.isdigit() else 1
+    code = f"""
+import os, time
+from pyengine import Evaluator, _core
+from pyengine.eval import runtime
+if "{kind}" == "graphs":
+    opened = _core.open_onnx(
+        sys.argv[1], library=runtime.find_library(), providers=[("cpu", {{}})], device_id=0,
+        max_batch=0, threads=0, as_device=True, graphs="working",
+    )
+    evaluator = Evaluator(_core.onnx_evaluator([opened], ModelSpec()), ModelSpec())
+    del opened
+else:
+    evaluator = OnnxEvaluator(sys.argv[1], ModelSpec(), providers=["cpu"], threads={threads})
+wanted = evaluator.evaluate([state])
+child = os.fork()
+if child == 0:
+    status = 1
+    try:
+        evaluator.evaluate([state])
+    except EvaluationError as error:
+        assert "fork" in str(error)
+        if np.array_equal(evaluate()[0], wanted[0]):
+            del evaluator
+            status = 0
+    finally:
+        os._exit(status)
+deadline = time.monotonic() + 60
+while True:
+    done, status = os.waitpid(child, os.WNOHANG)
+    if done:
+        break
+    if time.monotonic() > deadline:
+        os.kill(child, 9)
+        raise SystemExit("the child hangs")
+    time.sleep(0.02)
+assert os.waitstatus_to_exitcode(status) == 0
+assert np.array_equal(evaluator.evaluate([state])[0], wanted[0])
+"""
+    run_alone(code, model, tmp_path)

@@ -1,0 +1,435 @@
+"""The rollout policy of Go against a plain reference, its file, and searches that use it."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pyengine import (
+    ConfigError,
+    Engine,
+    MixedEvaluator,
+    ModelError,
+    ModelSpec,
+    PolicyEvaluator,
+    RolloutEvaluator,
+    RolloutPolicy,
+    as_game,
+    load_game,
+)
+from pyengine.eval.evaluators import as_evaluator
+from toy_games import Matches, ToyGame
+
+KO = ModelSpec(planes=("ko",))
+
+Board = dict[tuple[int, int], int]  # stones by point: 1 = of the player to move, 2 = the other's
+
+
+def random_policy(seed: int = 0) -> RolloutPolicy:
+    rng = np.random.default_rng(seed)
+    tables = rng.uniform(-1, 1, (2, 65536))
+    features = dict(zip(RolloutPolicy.FEATURES, rng.uniform(-2, 2, 12), strict=True))
+    return RolloutPolicy(*tables, features)
+
+
+class Reference:
+    """The policy as its documentation has it, for one state: floods and no memory."""
+
+    def __init__(self, policy: RolloutPolicy, state: Any) -> None:
+        self.policy = policy
+        self.rows, self.columns = state.game.board_shape
+        own = "XO"[state.current_player()]
+        self.board: Board = {
+            (i, j): 1 if stone == own else 2
+            for i, row in enumerate(state.board_rows())
+            for j, stone in enumerate(row)
+            if stone != "."
+        }
+        history = state.history()
+        last = history[-1] if history else None
+        self.last = None if last in (None, self.rows * self.columns) else divmod(last, self.columns)
+        ko = np.argwhere(state.observation_tensor(KO)[0] == 1)
+        self.ko = tuple(ko[0]) if len(ko) else None
+
+    def beside(self, point: tuple[int, int]) -> list[tuple[int, int]]:
+        i, j = point
+        around = [(i - 1, j), (i, j - 1), (i, j + 1), (i + 1, j)]
+        return [p for p in around if 0 <= p[0] < self.rows and 0 <= p[1] < self.columns]
+
+    def chain(self, board: Board, point: tuple[int, int]) -> tuple[frozenset, frozenset]:
+        """Stones and liberties."""
+        stones, liberties, waiting = {point}, set(), [point]
+        while waiting:
+            for p in self.beside(waiting.pop()):
+                if p not in board:
+                    liberties.add(p)
+                elif board[p] == board[point] and p not in stones:
+                    stones.add(p)
+                    waiting.append(p)
+        return frozenset(stones), frozenset(liberties)
+
+    def pattern(self, point: tuple[int, int]) -> list[int]:
+        i, j = point
+        found = []
+        for p in ((i + di, j + dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if di or dj):
+            inside = 0 <= p[0] < self.rows and 0 <= p[1] < self.columns
+            found.append(self.board.get(p, 0) if inside else 3)
+        return found
+
+    def weight(self, point: tuple[int, int]) -> float | None:
+        """The sum of the weights of a move; None where there is none."""
+        if point in self.board or point == self.ko:
+            return None
+        around = self.pattern(point)
+        if all(around[i] in (1, 3) for i in (1, 3, 4, 6)):
+            bad = sum(around[i] == 2 for i in (0, 2, 5, 7))
+            if bad == 0 or (bad == 1 and 3 not in (around[i] for i in (1, 3, 4, 6))):
+                return None
+        names = self.names(point)
+        if names is None:
+            return None
+        number = sum(s * 4**i for i, s in enumerate(around))
+        total = float(self.policy.pattern[number])
+        total += sum(self.policy.features[name] for name in names)
+        if {"distance_2", "distance_3"} & names:
+            total += float(self.policy.response[number])
+        return total
+
+    def names(self, point: tuple[int, int]) -> set[str] | None:
+        names: set[str] = set()
+        chains = {self.chain(self.board, p) for p in self.beside(point) if p in self.board}
+        own = [c for c in chains if self.board[min(c[0])] == 1]
+        theirs = [c for c in chains if self.board[min(c[0])] == 2]
+        taken = frozenset().union(*(stones for stones, open_ in theirs if len(open_) == 1))
+        after = {p: s for p, s in self.board.items() if p not in taken} | {point: 1}
+        left = len(self.chain(after, point)[1])
+        if left == 0:
+            return None
+        if taken:
+            names.add("capture_stone" if len(taken) == 1 else "capture_chain")
+        elif left == 1:
+            names.add("self_atari_chain" if own else "self_atari_stone")
+        if any(len(open_) == 2 for _, open_ in theirs):
+            names.add("atari")
+        if any(len(open_) == 1 for _, open_ in own) and (taken or left > 1):
+            names.add("escape")
+        if self.last is not None:
+            names |= self.answers(point)
+        return names
+
+    def answers(self, point: tuple[int, int]) -> set[str]:
+        assert self.last is not None
+        dx, dy = abs(point[0] - self.last[0]), abs(point[1] - self.last[1])
+        distance = dx + dy + max(dx, dy)
+        names = {f"distance_{distance}"} if distance <= 4 else set()
+        threatened = [
+            self.chain(self.board, p)
+            for p in self.beside(self.last)
+            if self.board.get(p) == 1 and len(self.chain(self.board, p)[1]) == 1
+        ]
+        if any(point in open_ for _, open_ in threatened):
+            names.add("extend")
+        touching = {p for stones, _ in threatened for s in stones for p in self.beside(s)}
+        for p in touching:
+            if self.board.get(p) == 2 and self.chain(self.board, p)[1] == {point}:
+                names.add("rescue")
+        if self.last in self.board and self.chain(self.board, self.last)[1] == {point}:
+            names.add("retake")
+        return names
+
+    def probabilities(self) -> np.ndarray:
+        found = np.zeros(self.rows * self.columns + 1)
+        for i in range(self.rows):
+            for j in range(self.columns):
+                weight = self.weight((i, j))
+                found[i * self.columns + j] = 0 if weight is None else np.exp(weight)
+        if not found.any():
+            found[-1] = 1
+        return found / found.sum()
+
+
+@pytest.mark.parametrize(
+    "name", ["go(board_size=5)", "go(board_size=9)", "go(rows=3,columns=7)", "go(board_size=13)"]
+)
+def test_probabilities_are_those_of_a_plain_reference(name: str) -> None:
+    game = load_game(name.removesuffix(")") + ",superko=simple)")
+    policy = random_policy()
+    rng = np.random.default_rng(5)
+    compared = 0
+    for _ in range(6):
+        state = game.new_initial_state()
+        while not state.is_terminal() and compared < 400:
+            found = policy.probabilities([state])[0]
+            expected = Reference(policy, state).probabilities()
+            np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-6)
+            compared += 1
+            # Its own moves are full of tactics; others leave it positions it would not reach.
+            own = found.astype(float) / found.astype(float).sum()
+            chances = own if rng.random() < 0.7 else None
+            legal = len(found) if chances is not None else state.legal_actions()
+            state.apply_action(int(rng.choice(legal, p=chances)))
+    assert compared >= 100
+
+
+def test_a_finished_game_has_no_moves_and_a_filled_board_leaves_the_pass() -> None:
+    game = load_game("go(board_size=5)")
+    policy = random_policy()
+    over = game.new_initial_state([25, 25])
+    assert not policy.probabilities([over]).any()
+    filled = game.state_from_board(["XXXXX", "XXXXX", "X.X.X", "XXXXX", "XXXXX"])
+    assert policy.probabilities([filled])[0].tolist() == [0.0] * 25 + [1.0]
+
+
+def test_a_policy_is_the_same_after_a_file(tmp_path: Path) -> None:
+    policy = random_policy()
+    file = tmp_path / "policy.npz"
+    policy.save(file)
+    again = RolloutPolicy.load(file)
+    assert again.digest == policy.digest != random_policy(1).digest
+    assert again.features == policy.features
+    assert as_evaluator(file).policy.digest == policy.digest
+    assert repr(as_evaluator(str(file))) == f"RolloutEvaluator(rollouts=1, policy={policy!r})"
+
+
+def changed(file: Path, **members: Any) -> Path:
+    """A copy of a file with other members; None leaves one out."""
+    with np.load(file) as archive:
+        content = {name: archive[name] for name in archive} | members
+    other = file.with_name("changed.npz")
+    np.savez(other, **{name: value for name, value in content.items() if value is not None})
+    return other
+
+
+@pytest.mark.parametrize(
+    ("members", "found"),
+    [
+        ({"format": np.array("something else")}, "format 'something else'"),
+        ({"version": np.array(2)}, "version 2 instead of 1"),
+        ({"names": np.array(["capture"])}, "features ['capture'] instead of"),
+        ({"pattern": np.zeros(65535, np.float32)}, "pattern float32[65535], not float32[65536]"),
+        ({"response": np.zeros(65536)}, "response float64[65536]"),
+        ({"features": np.full(12, np.nan, np.float32)}, "features must be finite, found nan at 0"),
+        ({"features": np.full(12, np.nan, np.float32)}, "changed.npz: expected a rollout policy"),
+        ({"pattern": None}, "a file without pattern"),
+        ({"names": np.array([{}])}, "Object arrays cannot be loaded"),
+        ({"more": np.zeros(1 << 22)}, "bytes instead of at most"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_what_was_found(
+    tmp_path: Path, members: dict[str, Any], found: str
+) -> None:
+    file = tmp_path / "policy.npz"
+    random_policy().save(file)
+    with pytest.raises(ModelError) as error:
+        RolloutEvaluator(policy=changed(file, **members))
+    assert found in str(error.value)
+
+
+def npy(header: str) -> bytes:
+    """An array's file with any header, and no data."""
+    text = header.encode().ljust(118) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        b"",
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776,)}"),
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': (" + "9" * 40 + ",)}"),
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': ("),
+    ],
+    ids=["empty", "terabytes", "no_integer", "no_end"],
+)
+def test_a_table_with_a_damaged_header_is_refused(tmp_path: Path, pattern: bytes) -> None:
+    file = tmp_path / "policy.npz"
+    random_policy().save(file)
+    with zipfile.ZipFile(file) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in (content | {"pattern.npy": pattern}).items():
+            archive.writestr(name, data)
+    with pytest.raises(ModelError, match=r"policy\.npz: expected a rollout policy"):
+        RolloutPolicy.load(file)
+
+
+@pytest.mark.parametrize(("at", "byte"), [(8, 1), (10, 97)], ids=["encrypted", "unknown_method"])
+def test_an_archive_that_cannot_be_unpacked_is_refused(tmp_path: Path, at: int, byte: int) -> None:
+    file = tmp_path / "policy.npz"
+    random_policy().save(file)
+    content = bytearray(file.read_bytes())
+    entry = content.find(b"PK\x01\x02")  # of the archive's directory
+    while entry >= 0:
+        content[entry + at] = byte
+        entry = content.find(b"PK\x01\x02", entry + 1)
+    file.write_bytes(content)
+    with pytest.raises(ModelError, match=r"policy\.npz: expected a rollout policy"):
+        RolloutPolicy.load(file)
+
+
+@pytest.mark.parametrize("load", [RolloutPolicy.load, PolicyEvaluator, as_evaluator])
+def test_what_is_no_policy_is_told_and_how_to_make_one(load: Any, tmp_path: Path) -> None:
+    (tmp_path / "folder.npz").mkdir()
+    (tmp_path / "text.npz").write_text("text")
+    (tmp_path / "empty.npz").touch()
+    np.savez(tmp_path / "other.npz", planes=np.zeros(3))
+    wrong = {
+        "absent": "no file of that name",
+        "text.npz/inner": "no file of that name",
+        "folder": "a folder",
+        "text": "a file of another format, or a damaged one",
+        "empty": "a file of another format, or a damaged one",
+        "other": "a file without format, version",
+    }
+    for name, found in wrong.items():
+        file = tmp_path / f"{name}.npz"
+        with pytest.raises(ModelError) as error:
+            load(file)
+        assert f"{name}.npz: expected a rollout policy, found {found}" in str(error.value)
+        assert "train.rollout_policy()" in str(error.value)
+
+
+def test_files_that_are_no_archive_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "policy.npz"
+    with pytest.raises(ModelError, match="expected a rollout policy"):
+        RolloutPolicy.load(file)
+    random_policy().save(file)
+    whole = file.read_bytes()
+    for cut in (b"", whole[: len(whole) // 2], whole[:100] + bytes(60) + whole[160:]):
+        file.write_bytes(cut)
+        with pytest.raises(ModelError, match="expected a rollout policy"):
+            RolloutPolicy.load(file)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("format", "text")
+    with pytest.raises(ModelError, match="expected a rollout policy"):
+        RolloutPolicy.load(file)
+    with pytest.raises(ConfigError):
+        random_policy().save(tmp_path)
+
+
+def test_wrong_weights_and_games_are_refused() -> None:
+    none = np.zeros(65536)
+    with pytest.raises(ModelError, match="expected features of capture_stone"):
+        RolloutPolicy(none, none, {"capture": 1.0})
+    with pytest.raises(ModelError, match="pattern must be finite, found nan at 7"):
+        RolloutPolicy(np.where(np.arange(65536) == 7, np.nan, 0), none, {})
+    with pytest.raises(ModelError, match="response must have 65536 weights"):
+        RolloutPolicy(none, none[:-1], {})
+    with pytest.raises(ModelError, match="expected a game of Go"):
+        random_policy().probabilities([load_game("gomoku").new_initial_state()])
+    with pytest.raises(ModelError, match="expected a game of Go"):
+        Engine("gomoku", RolloutEvaluator(policy=random_policy()))
+    with pytest.raises(ConfigError, match="policy must be a RolloutPolicy"):
+        RolloutEvaluator(policy=3)
+    with pytest.raises(ConfigError, match="policy must be a RolloutPolicy or its file, found None"):
+        PolicyEvaluator(None)
+    with pytest.raises(ModelError, match="expected a game of Go"):
+        Engine("gomoku", PolicyEvaluator(random_policy()))
+    with pytest.raises(ConfigError, match="sequence of states"):
+        random_policy().probabilities(load_game("go").new_initial_state())
+
+
+def test_a_users_game_that_is_called_go_is_refused() -> None:
+    named = type("go", (ToyGame,), {"name": "go"})(Matches)
+    assert as_game(named).name == "go"
+    with pytest.raises(ModelError, match="expected a game of Go"):
+        Engine(named, RolloutEvaluator(policy=random_policy()))
+
+
+def test_a_search_with_several_threads_uses_it() -> None:
+    mixed = MixedEvaluator("uniform", RolloutEvaluator(policy=random_policy()), mix=0.5)
+    game = load_game("go(board_size=7)")
+    found = []
+    for _ in range(2):
+        engine = Engine(game, mixed, threads=2, deterministic=True, seed=3)
+        found.append(engine.search(game.new_initial_state(), simulations=300).visits.tolist())
+    assert found[0] == found[1]
+    assert sum(found[0]) >= 299
+
+
+def test_priors_are_nine_tenths_of_the_policys_probabilities() -> None:
+    policy = random_policy(2)
+    game = load_game("go(board_size=5)")
+    states = [game.new_initial_state(moves) for moves in ([], [12], [3, 8, 20])]
+    priors, value = PolicyEvaluator(policy).evaluate(states)
+    assert value.tolist() == [0.0] * 3
+    for state, found, own in zip(states, priors, policy.probabilities(states), strict=True):
+        expected = np.zeros(26)
+        legal = state.legal_actions()
+        expected[legal] = 0.9 * own[legal] + 0.1 / len(legal)
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_a_move_that_superko_forbids_has_no_probability() -> None:
+    policy = random_policy(2)
+    game = load_game("go(board_size=3,superko=positional)")
+    rng = np.random.default_rng(0)
+    forbidden = 0
+    for _ in range(40):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            found = policy.probabilities([state])[0]
+            illegal = np.setdiff1d(np.arange(10), state.legal_actions())
+            board = "".join(state.board_rows())
+            forbidden += sum(board[point] == "." for point in illegal)
+            assert not found[illegal].any()
+            assert found.sum() == pytest.approx(1.0)
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert forbidden > 10
+
+
+def test_a_search_with_the_policys_priors_is_serial_on_one_thread() -> None:
+    policy = random_policy(4)
+    evaluator = MixedEvaluator(PolicyEvaluator(policy), RolloutEvaluator(policy=policy), mix=1)
+    settings = {"simulations": 200, "seed": 5, "threads": 1}
+    engine = Engine("go(board_size=5)", evaluator, **settings)
+    state = engine.game.new_initial_state()
+    found = engine.search(state)
+    assert (found.evaluations, engine.stats()["collisions"]) == (201, 0)
+    serial = Engine(
+        "go(board_size=5)", evaluator, **settings, deterministic=True, batch_size=1, in_flight=1
+    ).search(state)
+    assert (found.visits == serial.visits).all()
+    assert found.value == serial.value
+
+
+def test_a_part_that_needs_a_batch_keeps_the_mix_from_answering_at_once() -> None:
+    policy = random_policy(4)
+    for parts in ((PolicyEvaluator(policy), "go7"), ("go7", RolloutEvaluator(policy=policy))):
+        engine = Engine("go(board_size=7)", MixedEvaluator(*parts), threads=1, simulations=100)
+        assert engine.search(engine.game.new_initial_state()).visits.sum() == 100
+
+
+def test_one_thread_answers_a_leaf_where_it_is_found_and_searches_serially() -> None:
+    evaluator = RolloutEvaluator(policy=random_policy(4), rollouts=2)
+    settings = {"algorithm": "uct", "simulations": 200, "seed": 5, "threads": 1}
+    engine = Engine("go(board_size=5)", evaluator, **settings)
+    state = engine.game.new_initial_state()
+    found = engine.search(state)
+    assert (found.evaluations, engine.stats()["collisions"]) == (201, 0)
+    serial = Engine(
+        "go(board_size=5)", evaluator, **settings, deterministic=True, batch_size=1, in_flight=1
+    ).search(state)
+    assert (found.visits == serial.visits).all()
+    assert found.value == serial.value
+
+
+def test_a_weight_of_1_is_the_value_of_the_playouts_with_the_networks_priors() -> None:
+    playouts = RolloutEvaluator(3, random_policy())
+    states = [load_game("go(board_size=7)").new_initial_state(m) for m in ([], [24], [3, 8, 20])]
+    mixed = MixedEvaluator("go7", playouts, mix=1)
+    policy, value = mixed.evaluate(states)
+    np.testing.assert_array_equal(value, playouts.evaluate(states)[1])
+    np.testing.assert_array_equal(policy, as_evaluator("go7").evaluate(states)[0])
+
+
+def test_a_network_mixed_with_weight_1_gives_its_value_to_the_others_policy() -> None:
+    states = [load_game("go(board_size=7)").new_initial_state(m) for m in ([], [24], [3, 8, 20])]
+    for first, second in (("go7", "uniform"), ("uniform", "go7")):
+        policy, value = MixedEvaluator(first, second, mix=1).evaluate(states)
+        np.testing.assert_array_equal(policy, as_evaluator(first).evaluate(states)[0])
+        np.testing.assert_array_equal(value, as_evaluator(second).evaluate(states)[1])

@@ -1,0 +1,200 @@
+"""Networks of one file share ONNX Runtime's sessions, for as long as somebody uses them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine import Engine, ModelSpec, OnnxEvaluator, _core
+from pyengine.eval import runtime
+from tiny_models import TinyModel
+
+SPEC = ModelSpec(planes=("own[0]", "opp[0]", "ones"), policy="logits", value="scalar")
+GAME = pyengine.load_game("connect_four")
+START = GAME.new_initial_state()
+
+
+def write(path: Path, seed: int = 1) -> Path:
+    return TinyModel(planes=(3, 6, 7), actions=7, seed=seed).write(path)
+
+
+def opened(path: Path, **changed: Any) -> _core.OnnxModel:
+    """Open a file as OnnxEvaluator does."""
+    arguments: dict[str, Any] = {
+        "library": runtime.find_library(), "providers": [("cpu", {})], "device_id": 0,
+        "max_batch": 0, "threads": 0,
+    }  # fmt: skip
+    return _core.open_onnx(path, **{**arguments, **changed})
+
+
+def on_cpu(path: Path) -> OnnxEvaluator:
+    return OnnxEvaluator(path, SPEC, providers=["cpu"])
+
+
+def as_device(path: Path, **changed: Any) -> _core.OnnxModel:
+    """Open a file as on a GPU, where each size of batches has a session."""
+    times = {rows: 1e-3 * rows for rows in range(1, 257)}
+    return opened(path, as_device=True, call_seconds=times, **changed)
+
+
+def search_on(model: _core.OnnxModel) -> None:
+    network = pyengine.Evaluator(_core.onnx_evaluator([model], SPEC), SPEC)
+    with Engine(GAME, network, batch_size=16, threads=1) as engine:
+        engine.search(START, simulations=20)
+
+
+def test_engines_have_as_many_sessions_as_they_make_calls_at_once(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx")
+    engines = [Engine(GAME, on_cpu(path), threads=2) for _ in range(20)]
+    for engine in engines:
+        engine.search(START, simulations=50)
+    assert opened(path).sessions <= 2
+
+
+@pytest.mark.parametrize("spelled", ["m.onnx", "./m.onnx", "absolute"])
+def test_one_file_is_one_model(
+    spelled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "m.onnx")
+    monkeypatch.chdir(tmp_path)
+    first = as_device(path)
+    search_on(first)
+    assert first.sessions == 2  # of 16 and 8 rows
+    assert as_device(path if spelled == "absolute" else Path(spelled)).sessions == 2
+
+
+@pytest.mark.parametrize("options", [{"threads": 2}, {"max_batch": 4}, {"device_id": 1}])
+def test_other_options_are_another_model(options: dict[str, int], tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx")
+    first = as_device(path)
+    search_on(first)
+    assert as_device(path, **options).sessions == 1 < first.sessions
+
+
+def test_the_sessions_are_closed_when_the_last_user_is_gone(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx")
+    first, second = as_device(path), as_device(path)
+    search_on(first)
+    del first
+    assert as_device(path).sessions == second.sessions == 2
+    del second
+    assert as_device(path).sessions == 1
+
+
+@pytest.mark.parametrize("same_time", [False, True])
+def test_a_file_that_was_written_again_is_opened_again(same_time: bool, tmp_path: Path) -> None:
+    """Also within one tick of the file system's clock; and the old network stays what it was."""
+    path = write(tmp_path / "m.onnx")
+    times = path.stat()
+    old = on_cpu(path)
+    before = old.evaluate([START])
+    write(path, seed=2)
+    if same_time:
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert path.stat().st_size == times.st_size
+    new = on_cpu(path)
+    alone = on_cpu(write(tmp_path / "other.onnx", seed=2)).evaluate([START])
+    for now, then, other in zip(new.evaluate([START]), before, alone, strict=True):
+        assert not np.array_equal(now, then)
+        assert np.array_equal(now, other)
+    assert np.array_equal(old.evaluate([START])[0], before[0])
+
+
+def replaced(path: Path, times: os.stat_result) -> None:
+    """Put another network of that write time in the file's place."""
+    other = write(path.with_name("other.onnx"), seed=2)
+    os.utime(other, ns=(times.st_atime_ns, times.st_mtime_ns))
+    other.replace(path)
+
+
+def rewritten(path: Path, times: os.stat_result) -> None:
+    """Write another network of that write time into the file."""
+    write(path, seed=2)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", [replaced, rewritten])
+def test_calls_at_once_stay_those_of_the_network_that_was_opened(
+    change: Callable[[Path, os.stat_result], None], tmp_path: Path
+) -> None:
+    """Each call at once wants a session; one of the file as it is now is of another network."""
+    path = write(tmp_path / "m.onnx")
+    times = path.stat()
+    network = on_cpu(path)
+    states = [START] * 256
+    before = network.evaluate(states)[0]
+    change(path, times)
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (times.st_size, times.st_mtime_ns)
+    start = threading.Barrier(8)
+
+    def agrees(_: int) -> bool:
+        start.wait()
+        return all(np.array_equal(network.evaluate(states)[0], before) for _ in range(200))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(agrees, range(8)))
+
+
+@pytest.mark.parametrize("change", [replaced, rewritten])
+def test_a_device_opens_no_session_of_another_network_of_the_same_time(
+    change: Callable[[Path, os.stat_result], None], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "m.onnx")
+    times = path.stat()
+    model = as_device(path)
+    change(path, times)
+    with pytest.raises(pyengine.EvaluationError, match="has changed since it was opened"):
+        search_on(model)
+    assert model.sessions == 1
+
+
+def test_engines_that_share_search_at_once_as_they_do_alone(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.onnx")
+
+    def visits(seed: int) -> list[int]:
+        config = pyengine.SearchConfig(deterministic=True, seed=seed, threads=2, batch_size=4)
+        with Engine(GAME, on_cpu(path), config=config) as engine:
+            return [int(n) for n in engine.search(START, simulations=400).visits]
+
+    alone = [visits(seed) for seed in range(4)]
+    together: list[list[int]] = [[] for _ in alone]
+
+    def search(seed: int) -> None:
+        together[seed] = visits(seed)
+
+    threads = [threading.Thread(target=search, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == alone
+
+
+def test_weights_in_other_files_that_were_written_again_are_read_again(tmp_path: Path) -> None:
+    path, weights = write(tmp_path / "m.onnx"), tmp_path / "weights"
+    weights.write_bytes(b"old")
+    old = as_device(path, weights=[weights])
+    search_on(old)
+    assert as_device(path, weights=[weights]).sessions == old.sessions == 2
+    weights.write_bytes(b"new")
+    assert as_device(path, weights=[weights]).sessions == 1
+
+
+def test_on_the_cpu_a_network_goes_on_when_its_file_is_gone(tmp_path: Path) -> None:
+    """It needs no session that it does not have."""
+    path = write(tmp_path / "m.onnx")
+    network = on_cpu(path)
+    before = network.evaluate([START])
+    path.unlink()
+    with Engine(GAME, network, threads=4, batch_size=4) as engine:
+        for result in engine.search_many([START] * 8, simulations=100):
+            assert result.simulations == 100
+    assert np.array_equal(network.evaluate([START])[0], before[0])

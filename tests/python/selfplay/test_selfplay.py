@@ -1,0 +1,439 @@
+"""Self-play through the public API: games into shards that open, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from pyengine.data import CUT_SHORT, FinishedGame, ShardWriter
+from pyengine.selfplay import SelfPlayer, SelfPlayInterrupted
+from toy_games import ToyGame, ToyState
+
+
+def small(**changes: Any) -> pyengine.SelfPlayConfig:
+    """Settings for games that take no time."""
+    search = pyengine.SearchConfig(simulations=20, threads=2, memory_limit=64 << 20)
+    return pyengine.SelfPlayConfig(search=search, concurrent_games=8).replace(**changes)
+
+
+def replay(game: pyengine.Game, moves: np.ndarray[Any, Any]) -> pyengine.State:
+    return game.new_initial_state([int(move) for move in moves])
+
+
+@pytest.mark.parametrize("evaluator", ["uniform", "rollout", "connect4"])
+def test_games_become_a_dataset(tmp_path: Path, evaluator: str) -> None:
+    seen: list[int] = []
+    report = pyengine.selfplay(
+        "connect_four",
+        evaluator,
+        games=12,
+        out=tmp_path,
+        config=small(resign_threshold=None),
+        on_progress=lambda report: seen.append(report.games),
+    )
+    data = pyengine.Dataset(tmp_path)
+    assert report.games == 12
+    assert report.open_games == 0
+    assert len(data) == report.positions > 12 * 6
+    assert report.first_wins + report.draws + report.second_wins == 12
+    row = data[0]
+    assert set(np.unique(row["value"])) <= {-1.0, 0.0, 1.0}
+    assert row["policy"].sum() == pytest.approx(1.0)
+    assert "12 games" in str(report)
+    assert max(map(len, str(report).splitlines())) <= 80
+    json.dumps(report.to_dict())
+
+
+def test_a_second_run_goes_on_with_other_games(tmp_path: Path) -> None:
+    for _ in range(2):
+        pyengine.selfplay("tic_tac_toe", "uniform", games=10, out=tmp_path, config=small())
+    lines = [
+        json.loads(line)
+        for path in sorted(tmp_path.glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+    assert sorted(line["number"] for line in lines) == list(range(20))
+    first = {tuple(line["moves"]) for line in lines if line["number"] < 10}
+    second = {tuple(line["moves"]) for line in lines if line["number"] >= 10}
+    assert first != second
+
+
+def test_every_recorded_position_shows_what_was_on_the_board() -> None:
+    game = pyengine.load_game("othello")
+    player = SelfPlayer(game, "uniform", small(resign_threshold=None))
+    games: list[Any] = []
+    player.run(3, lambda found: games.extend(found))
+    games += player.take()
+    assert len(games) == 3
+    for found in games:
+        state = game.new_initial_state()
+        rows = iter(range(len(found.ply)))
+        for ply, move in enumerate(found.moves):
+            row = next(rows)
+            assert found.ply[row] == ply
+            assert found.action[row] == move
+            bits, fill, _ = pyengine._core.encode_planes([state], player.spec)
+            assert np.array_equal(bits[0], found.bits[row])
+            assert np.array_equal(fill[0], found.fill[row])
+            legal = set(state.legal_actions())
+            assert set(np.flatnonzero(found.visits[row])) <= legal
+            state.apply_action(int(move))
+        assert state.is_terminal()
+        assert tuple(state.returns()) == found.returns
+
+
+def test_the_first_moves_vary_and_the_later_ones_are_the_most_visited() -> None:
+    search = small().search.replace(solver=False)
+    config = small(search=search, noise=False, temperature_moves=2, resign_threshold=None)
+    player = SelfPlayer("connect_four", "rollout", config)
+    games: list[Any] = []
+    player.run(40, lambda found: games.extend(found))
+    games += player.take()
+    assert len({tuple(found.moves[:2]) for found in games}) > 5
+    for found in games:
+        late = found.ply >= 2
+        best = found.visits[late].max(axis=1)
+        chosen = found.visits[late][np.arange(late.sum()), found.action[late]]
+        assert np.array_equal(best, chosen)
+
+
+@pytest.mark.parametrize(
+    ("games", "rows", "expected"),
+    [
+        (None, 8, (768, 128)),  # neither is given
+        (192, 8, (192, 32)),
+        (10, 8, (10, 8)),
+        (10_000, 8, (10_000, 256)),
+        (None, 64, (384, 64)),
+        (32, 64, (32, 64)),
+    ],
+)
+def test_on_a_device_games_and_rows_of_a_batch_follow_from_each_other(
+    games: int | None, rows: int, expected: tuple[int, int]
+) -> None:
+    config = small(concurrent_games=games, search=small().search.replace(batch_size=rows))
+    sized = config.sized(2)
+    assert (sized.concurrent_games, sized.search.batch_size) == expected
+    without = config.sized(0)
+    assert (without.concurrent_games, without.search.batch_size) == (games or 64, rows)
+    assert sized.sized(2) == sized
+
+
+def test_self_play_on_a_device_fills_its_batches_by_default() -> None:
+    modelled = pytest.importorskip("pyengine.benchmarks.modelled")
+    device = modelled.ModelledDevice(latency=5e-3)  # long enough to gather a batch in
+    config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=2))
+    player = SelfPlayer("connect_four", device, config)
+    assert player.config.concurrent_games == 768
+    player.run(768, lambda found: [None for _ in found])
+    assert player.report().batch_fill > 64
+    assert SelfPlayer("connect_four", "uniform", config).config.concurrent_games == 64
+
+
+def test_a_user_game_plays_itself(tmp_path: Path) -> None:
+    pyspiel = pytest.importorskip("pyspiel")
+    game = pyspiel.load_game("tic_tac_toe")
+    spec = pyengine.ModelSpec(planes=("observation",))
+    report = pyengine.selfplay(game, "uniform", games=5, out=tmp_path, config=small(), spec=spec)
+    assert report.games == 5
+    assert len(pyengine.Dataset(tmp_path)) == report.positions
+
+
+def test_a_second_run_begins_with_the_threshold_that_the_first_one_measured(tmp_path: Path) -> None:
+    config = small(resign_threshold=-0.1, resign_off_fraction=1.0, resign_false_positives=0.0)
+    first = pyengine.selfplay("connect_four", "rollout", games=30, out=tmp_path, config=config)
+    assert first.played_on == 30
+    assert first.resign_threshold is not None
+    assert first.resign_threshold < -0.1
+    with ShardWriter(tmp_path, pyengine.load_game("connect_four"), pyengine.ModelSpec()) as writer:
+        known = writer.played_on()
+    player = SelfPlayer("connect_four", "rollout", config, played_on=known)
+    assert player.report().played_on == 30
+    assert player.report().resign_threshold == first.resign_threshold
+    second = pyengine.selfplay("connect_four", "rollout", games=1, out=tmp_path, config=config)
+    assert second.played_on == 31
+    with pytest.raises(pyengine.ConfigError, match="played_on: expected numbers"):
+        SelfPlayer("connect_four", "rollout", config, played_on=[-2.0])
+
+
+class Seen(ToyState):
+    """Moves for ever, whose number is all that there is to see."""
+
+    def observation_tensor(self) -> np.ndarray[Any, Any]:
+        return np.full((1, 1, self.actions), len(self.moves), np.float32)
+
+
+def test_a_game_without_end_is_drawn_and_gives_its_seat_to_the_next(tmp_path: Path) -> None:
+    report = pyengine.selfplay(
+        ToyGame(Seen),
+        "uniform",
+        games=5,
+        out=tmp_path,
+        config=small(max_plies=12, concurrent_games=2),
+        spec=pyengine.ModelSpec(planes=("observation",)),
+    )
+    assert (report.games, report.draws, report.cut_short, report.plies) == (5, 5, 5, 60)
+    assert "5 cut short" in str(report)
+    rows = np.load(tmp_path / "shard-000000.npy")
+    assert set(rows["value"]) == {0.0}
+    assert (rows["flags"] & CUT_SHORT).all()
+    assert not pyengine.Dataset(tmp_path)[0]["decided"]
+
+
+def test_a_game_that_ends_at_its_greatest_length_has_the_result_of_its_rules(
+    tmp_path: Path,
+) -> None:
+    report = pyengine.selfplay(
+        "go(board_size=3,max_game_length=6)",
+        "uniform",
+        games=8,
+        out=tmp_path,
+        config=small(max_plies=6, resign_threshold=None),
+    )
+    assert (report.games, report.cut_short, report.draws) == (8, 0, 0)
+    data = pyengine.Dataset(tmp_path, full_only=False, final_board=True)
+    assert max(len(line.moves) for piece in data.pieces for line in piece.lines()) == 6
+    batch = next(data.batches(100))
+    assert batch["decided"].all()
+    assert batch["ended"].all()
+    assert (batch["value"] != 0).all()
+
+
+@pytest.mark.parametrize("evaluator", ["connect4", "rollout"])
+def test_one_thread_plays_the_same_games_again(evaluator: str, tmp_path: Path) -> None:
+    def moves(name: str, seed: int) -> list[Any]:
+        config = small(seed=seed, concurrent_games=4, resign_threshold=None)
+        config = config.replace(search=config.search.replace(threads=1))
+        out = tmp_path / name
+        pyengine.selfplay("connect_four", evaluator, games=6, out=out, config=config)
+        pieces = pyengine.Dataset(out, full_only=False).pieces
+        return sorted((line.number, line.moves) for piece in pieces for line in piece.lines())
+
+    first = moves("first", 1)
+    assert moves("again", 1) == first
+    assert moves("other", 2) != first
+
+
+def test_false_from_on_progress_ends_it_with_the_games_that_are_over(tmp_path: Path) -> None:
+    report = pyengine.selfplay(
+        "othello",
+        "rollout",
+        games=100_000,
+        out=tmp_path,
+        config=small(),
+        on_progress=lambda report: False,
+    )
+    assert report.games < 100_000
+    assert len(pyengine.Dataset(tmp_path, full_only=False)) == report.positions
+
+
+def test_a_failing_evaluator_raises_and_keeps_the_games(tmp_path: Path) -> None:
+    calls = 0
+
+    def evaluate(planes: np.ndarray[Any, Any]) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 400:
+            raise RuntimeError("out of order")
+        return np.zeros((len(planes), 9), np.float32), np.zeros(len(planes), np.float32)
+
+    with pytest.raises(pyengine.EvaluationError, match="out of order"):
+        pyengine.selfplay("tic_tac_toe", evaluate, games=10_000, out=tmp_path, config=small())
+    assert len(pyengine.Dataset(tmp_path, full_only=False)) > 0
+
+
+_CHILD = """
+import sys, pyengine
+search = pyengine.SearchConfig(simulations=30, threads=2)
+config = pyengine.SelfPlayConfig(search=search, concurrent_games=8)
+print("ready", flush=True)
+try:
+    pyengine.selfplay("connect_four", "rollout", games=10**6, out=sys.argv[1], config=config)
+except KeyboardInterrupt as stop:
+    print(type(stop).__name__, stop.report.games, flush=True)
+"""
+
+
+def test_a_report_of_no_games_shows_no_figures() -> None:
+    report = pyengine.SelfPlayReport(seconds=1.25, provider="cpu")
+    assert str(report) == "no game finished in 1.2 s on cpu"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_ctrl_c_closes_the_shard(tmp_path: Path) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(2.0)
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=60)
+    kind, games = said.split()
+    assert kind == "SelfPlayInterrupted"
+    data = pyengine.Dataset(tmp_path, full_only=False)
+    assert int(games) == sum(1 for p in tmp_path.glob("*.jsonl") for _ in p.open())
+    assert len(data) > 0
+
+
+def test_ctrl_c_while_games_are_handed_over_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+
+    def interrupted(**fields: Any) -> FinishedGame:
+        nonlocal made
+        made += 1
+        if made in (3, 30):  # the second one comes while the last games are written
+            signal.raise_signal(signal.SIGINT)
+        return FinishedGame(**fields)
+
+    monkeypatch.setattr("pyengine.selfplay.player.FinishedGame", interrupted)
+    config = small(concurrent_games=64)
+    with pytest.raises(SelfPlayInterrupted) as stopped:
+        pyengine.selfplay("tic_tac_toe", "uniform", games=10**6, out=tmp_path, config=config)
+    assert made >= 30
+    assert stopped.value.report.games == pyengine.Dataset(tmp_path, full_only=False).games == made
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_the_last_games_are_taken_does_not_stop_the_next_run() -> None:
+    player = SelfPlayer("tic_tac_toe", "uniform", small())
+    taken: list[Any] = []
+
+    def take(found: Any) -> None:
+        taken.extend(found)
+        if len(taken) == 8:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        player.run(8, take, every=3600.0)
+    assert player.run(8, taken.extend)
+    assert len(taken) == 16
+
+
+def test_a_plain_search_plays_different_games_with_noise() -> None:
+    search = pyengine.SearchConfig(simulations=16, symmetry="none", threads=1)
+    config = pyengine.SelfPlayConfig(search=search, resign_threshold=None)
+    assert (config.search.dirichlet_fraction, config.search.temperature) == (0.25, 1.0)
+    player = SelfPlayer("connect_four", "uniform", config)
+    games: list[Any] = []
+    player.run(20, lambda found: games.extend(found))
+    assert len({tuple(found.moves) for found in games}) == 20
+
+
+def test_what_a_search_says_itself_is_kept_and_noise_can_be_left_out() -> None:
+    search = pyengine.SearchConfig(simulations=7, dirichlet_fraction=0.4, temperature=0.5)
+    config = pyengine.SelfPlayConfig(search=search)
+    assert config.search == search
+    assert pyengine.SelfPlayConfig().search.simulations == 800
+    assert config.replace(noise=False).search.dirichlet_fraction == 0.0
+
+
+def test_a_start_that_fails_leaves_the_directory_for_the_next(tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ModelError):
+        pyengine.selfplay("othello", "connect4", games=1, out=tmp_path / "new", config=small())
+    assert not (tmp_path / "new").exists()
+    game, spec = pyengine.load_game("othello"), pyengine.ModelSpec()
+    with ShardWriter(tmp_path, game, spec):
+        pass
+    report = pyengine.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path, config=small())
+    assert len(pyengine.Dataset(tmp_path)) == report.positions
+    with pytest.raises(pyengine.ConfigError, match="another game or spec"):
+        pyengine.selfplay("othello", "uniform", games=1, out=tmp_path, config=small())
+
+
+def test_temporary_files_of_others_stay(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "mine.tmp", tmp_path / "shard-000007.npy.tmp"
+    theirs.touch()
+    ours.touch()
+    pyengine.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path, config=small())
+    assert theirs.exists()
+    assert not ours.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("concurrent_games", 0),
+        ("noise", 1),
+        ("record_surprise", 1),
+        ("clear_before_full", 1),
+        ("full_search_fraction", 0.0),
+        ("resign_threshold", -2.0),
+        ("search", pyengine.SearchConfig(seconds=1.0)),
+        ("search", "fast"),
+        ("fast_simulations", 0),
+        ("opening_random_moves", -1),
+    ],
+)
+def test_a_setting_out_of_range_is_named(field: str, value: Any) -> None:
+    with pytest.raises(pyengine.ConfigError, match=field):
+        small(**{field: value})
+
+
+@pytest.mark.parametrize("games", [0, -1, 1.5, "3", 10**30])
+def test_a_number_of_games_out_of_range_is_refused(games: Any, tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match=r"games: expected an int in 1\.\."):
+        pyengine.selfplay("tic_tac_toe", "uniform", games=games, out=tmp_path, config=small())
+
+
+@pytest.mark.parametrize("config", [pyengine.SearchConfig(), {"simulations": 10}])
+def test_settings_of_another_type_are_refused(config: Any, tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError, match="config: expected a SelfPlayConfig"):
+        pyengine.selfplay("tic_tac_toe", "uniform", games=1, out=tmp_path, config=config)
+
+
+def test_the_defaults_are_those_of_the_engine() -> None:
+    known = pyengine._core.default_selfplay_config()
+    ours = pyengine.SelfPlayConfig().as_core()
+    assert known.keys() == ours.keys()
+    for name in known.keys() - {"search"}:
+        assert known[name] == ours[name], name
+
+
+def test_presets_are_what_the_papers_say() -> None:
+    zero = pyengine.SelfPlayConfig.alphago_zero("go")
+    assert zero.search.simulations == 1600
+    assert zero.search.dirichlet_alpha == 0.03
+    assert zero.search.dirichlet_fraction == 0.25
+    assert (zero.search.fpu, zero.search.fpu_value) == ("value", 0.0)
+    assert zero.search.c_puct_base is None
+    assert (zero.temperature_moves, zero.resign_off_fraction) == (30, 0.1)
+    fast = pyengine.SelfPlayConfig.fast("othello")
+    assert (fast.full_search_fraction, fast.forced_playouts) == (0.25, 2.0)
+    assert pyengine.SelfPlayConfig.from_dict(fast.to_dict()) == fast
+
+
+def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "pyengine.cli", *map(str, words)]
+    return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_command_plays_and_its_data_can_be_converted(tmp_path: Path) -> None:
+    pytest.importorskip("typer", reason="the command needs the extra cli")
+    out = tmp_path / "data"
+    played = command(
+        "selfplay", "connect_four", "--model", "rollout", "-g", "4", "-n", "20", "--out", out
+    )
+    assert played.returncode == 0, played.stderr
+    assert "4 games" in played.stdout
+    data = pyengine.Dataset(out, full_only=False)
+    made = command("convert", out, "--to", "npz", "-o", tmp_path / "npz")
+    assert made.returncode == 0, made.stderr
+    (file,) = (tmp_path / "npz").glob("*.npz")
+    with np.load(file) as columns:
+        assert len(columns["policy"]) == len(data)
+    assert command("selfplay", "connect_four", "--preset", "slow").returncode == 2
+    assert command("convert", out, "--to", "csv").returncode == 2
+    assert command("convert", tmp_path / "none", "--to", "npz").returncode == 2
