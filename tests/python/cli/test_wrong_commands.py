@@ -84,7 +84,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["search", "a\x1b[31m"], r"a\x1b[31m"),
     # what is read
     (["search", "connect_four", "--model", "missing.onnx"], "missing.onnx"),
-    (["search", "connect_four", "--model", "file"], "file is no ONNX file, or a damaged one: exp"),
+    (["search", "connect_four", "--model", "file"], "file is not an ONNX file"),
     (["search", "connect_four", "--model", "folder"], "folder"),
     (["search", "connect_four", "--model", "connect4", "--spec", "file"], "must be JSON"),
     (
