@@ -319,8 +319,11 @@ def commands() -> dict[str, Callable[..., None]]:
     """Return the functions of the command line by the names of their commands."""
     from pyengine.cli.app import app
 
-    found = [command.callback for command in app.registered_commands]
-    return {function.__name__: function for function in found if function is not None}
+    found = {info.callback.__name__: info.callback for info in app.registered_commands}
+    for group in app.registered_groups:
+        for info in group.typer_instance.registered_commands:
+            found[f"{group.name} {info.name}"] = info.callback
+    return found
 
 
 def parameters(name: str) -> list[Parameter]:

@@ -121,7 +121,9 @@ def deep() -> bytes:
     return graph(inner)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x3a\x05", b"this is no ONNX file", b"\x08\x08", deep()])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x3a\x05", b"this is no ONNX file", b"\x08\x08", deep()]
+)
 def test_what_is_not_onnx_is_refused(model: Path, content: bytes) -> None:
     model.write_bytes(content)
     with pytest.raises(ModelError, match=r"m\.onnx is not an ONNX file"):
