@@ -20,9 +20,8 @@ from pyengine import _core
 from pyengine.base.files import sha256_of
 from pyengine.doctor import report
 from pyengine.doctor.checks import Check
-from pyengine.doctor.cuda_graphs import graph_check
 from pyengine.doctor.device import DeviceTest, random_states, rate
-from pyengine.doctor.gpu import gpu_self_test
+from pyengine.doctor.gpu import gpu_self_test, graph_check
 from pyengine.eval import runtime
 from tiny_models import DEFAULT, TinyModel
 
@@ -220,7 +219,7 @@ def test_without_a_gpu_it_says_why_in_the_words_of_onnx_runtime(
     checks = list(gpu_self_test(str(model), game, spec=SPEC, fast=True))
     by_name = {check.name: check for check in checks}
     assert by_name[runtime.CUDA].verdict == "FAIL"
-    assert by_name[runtime.CUDA].detail == problem
+    assert by_name[runtime.CUDA].detail == report._in_words(problem)
     assert by_name["device"].verdict == "FAIL"
     assert checks[-1].verdict == "SKIP"
 
