@@ -14,8 +14,9 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -132,7 +133,7 @@ def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
     return _Network(file, lines).weights(version)
 
 
-def _read(file: Path, stream: BinaryIO) -> tuple[int, list[Floats]]:
+def _read(file: Path, stream: BufferedIOBase) -> tuple[int, list[Floats]]:
     """Return the version and the numbers of each line below it."""
     first = stream.readline(1024)
     if first.strip() not in (b"1", b"2"):

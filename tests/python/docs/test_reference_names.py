@@ -32,7 +32,9 @@ def test_the_commands_are_those_of_the_program() -> None:
     typer = pytest.importorskip("typer")
     from pyengine.cli.app import app
 
-    commands = typer.main.get_command(app).commands
+    commands = dict(typer.main.get_command(app).commands)
+    below = commands.pop("convert").commands
+    commands |= {f"convert {name}": command for name, command in below.items()}
     assert set(commands) == set(tool.commands())
     for name, command in commands.items():
         shown = (option for option in command.params if not getattr(option, "hidden", False))
