@@ -11,7 +11,7 @@ from pyengine import conversion
 from pyengine.base.extras import need
 from pyengine.conversion.float16 import write_half
 from pyengine.conversion.float16_graph import float32_nodes
-from pyengine.conversion.model_file import prepare, without_weights
+from pyengine.conversion.onnx_graph import prepare, without_weights
 from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
 if TYPE_CHECKING or __package__:

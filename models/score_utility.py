@@ -2,7 +2,7 @@
 
     python models/score_utility.py models/go9.onnx      # Ctrl-C, and it goes on
 
-A network of Go plays its copy whose value counts points (``pyengine convert --score-utility``) from
+A network of Go plays its copy whose value counts points (``pyengine convert score-utility``) from
 random openings, each with both colours. Margins are points of area when a game ends, all stones
 alive, as the rules count them.
 """

@@ -1,4 +1,4 @@
-"""What the tests of conversions share: limits, a small network, and changes of a file."""
+"""What the tests of conversions share: limits and changes of a file."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from typing import Any
 
 import pytest
 
-from pyengine.conversion import Limits, leela_to_onnx, random_leela
+from pyengine.conversion import Limits
 
 GAME = "go(board_size=5)"
 NOTHING = Limits(
     policy_mean=0, policy_99=0, value_mean=0, agreement=1.1, regret=-1, turned=0
 )  # that any conversion can keep
 ANYTHING = Limits(policy_mean=1, policy_99=1, value_mean=2, agreement=0, regret=1)
-QUICK: dict[str, Any] = {"positions": 64, "games": 0}
-
-
-def write_network(path: Path) -> Path:
-    """Write a network for Go 5x5 with three blocks."""
-    leela_to_onnx(random_leela(3, 16, seed=4, board_size=5), path)
-    return path
+QUICK: dict[str, Any] = {"positions": 32, "games": 0}
 
 
 def changed(network: Path, path: Path, change: Callable[[Any], object]) -> Path:

@@ -10,7 +10,7 @@ import typer  # noqa: TID253  # this package is the extra's
 
 from pyengine import __version__
 from pyengine.cli.bench import bench
-from pyengine.cli.convert import convert
+from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
 from pyengine.cli.match import match
@@ -46,8 +46,13 @@ def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-for _command in (games, search, play, solve, match, selfplay, train, doctor, bench, convert):
+for _command in (games, search, play, solve, match, selfplay, train, doctor, bench):
     app.command()(_interruptible(_command))
+
+_convert = typer.Typer(help="Convert a network, or training data.", no_args_is_help=True)
+for _name, _command in CONVERT.items():
+    _convert.command(_name)(_interruptible(_command))
+app.add_typer(_convert, name="convert")
 
 
 def _version(wanted: bool) -> None:

@@ -1,32 +1,21 @@
-"""``pyengine convert``: Leela Zero's weights, changed copies of networks, training data and SGF."""
+"""``pyengine convert``: changed copies of networks, Leela Zero's weights, training data and SGF."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.progress import Progress, TaskID  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
+from pyengine import conversion, data
 from pyengine.base.arguments import in_one_line
 from pyengine.cli import common
-from pyengine.cli.convert_data import FORMATS, convert_data
-from pyengine.conversion import (
-    Float16Report,
-    Int8Report,
-    LeelaWeights,
-    Limits,
-    leela_to_onnx,
-    quantise,
-    random_leela,
-    read_leela,
-    to_float16,
-    with_score_utility,
-    write_leela,
-)
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import game_of_model
@@ -34,326 +23,275 @@ from pyengine.eval.evaluators import bundled_models
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
 
-__all__ = ["convert"]
-
 _VERDICTS = {
     "passed": ("PASS", "green"),
     "failed": ("FAIL", "bold red"),
     "undecided": ("OPEN", "yellow"),
 }
-_CHANGES = "--int8, --fp16 or --score-utility"  # at most one
-_STAGES = ("games", "calibration", "comparison", "match")
 
-
-# --- options: of every conversion, of changed copies, of --random
-
-_Model: TypeAlias = Annotated[
-    str | None,
-    typer.Argument(
-        help="Leela Zero weights (.txt, .gz), which become ONNX; with --int8, --fp16 or "
-        "--score-utility an ONNX file or a bundled network; with --to npz, parquet or sgf a "
-        "directory of training data; with --to shards an SGF file or a directory of them."
-    ),
+_Network: TypeAlias = Annotated[
+    str, typer.Argument(metavar="NETWORK", help="An ONNX file or a bundled network.")
 ]
 _Output: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--output", "-o", help="The file to write, with --to the directory. Default: beside MODEL."
-    ),
-]
-_Int8: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--int8", help="Convert a network to int8 and compare both; needs the extra convert."
-    ),
-]
-_Fp16: TypeAlias = Annotated[
-    bool, typer.Option("--fp16", help="Convert to float16, for GPUs, if the network stands it.")
-]
-_ScoreUtility: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--score-utility",
-        metavar="WEIGHT",
-        help="Let the value of a network that says its score count points with this weight, 0 to "
-        "1, say 0.1. For playing.",
-    ),
-]
-_Points: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--points",
-        help=f"With --score-utility: the lead that is worth half of the weight; else {POINTS:g}.",
-    ),
-]
-_To: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--to",
-        metavar="|".join(FORMATS),
-        help="Convert training data: to NumPy's arrays (npz), Parquet or SGF; or SGF to training "
-        "data (shards), with --game and --output.",
-    ),
+    typer.Option("--output", "-o", help="The file to write. Default: beside what is read."),
 ]
 _GameName: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--game", "-g", help="The game of --int8, --fp16 or of SGF files: 'go(board_size=9)'."
-    ),
-]
-_Komi: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--komi",
-        metavar="game|file",
-        help="With --to shards: take games of any komi (game, the default), or only those of the "
-        "komi that most files have, which the shards then have too (file).",
-    ),
+    typer.Option("--game", "-g", help="The game that the network plays: 'go(board_size=9)'."),
 ]
 _Positions: TypeAlias = Annotated[
     int,
-    typer.Option(
-        "--positions",
-        min=32,
-        help="With --int8, --fp16: to calibrate on, and as many others to compare on.",
-    ),
+    typer.Option("--positions", min=32, help="To calibrate on, and as many others to compare on."),
 ]
 _Games: TypeAlias = Annotated[
-    int,
-    typer.Option("--games", min=0, help="With --int8, --fp16: of the match, at most; 0 = none."),
+    int, typer.Option("--games", min=0, help="Most games of the match; 0 = no match.")
+]
+_Simulations: TypeAlias = Annotated[
+    int, typer.Option("--simulations", "-n", min=1, help="For a move of the match.")
+]
+_MatchSeconds: TypeAlias = Annotated[
+    float, typer.Option("--match-seconds", help="The match ends with the games it has by then.")
 ]
 _Margin: TypeAlias = Annotated[
     float,
-    typer.Option(
-        "--margin",
-        help="With --int8, --fp16: the Elo below which the match must show the loss to be "
-        "(95 %, one-sided).",
-    ),
-]
-_Overwrite: TypeAlias = Annotated[
-    bool,
-    typer.Option("--overwrite", help="With --to: write to a directory that has files already."),
+    typer.Option("--margin", help="Elo; the match must show that less is lost (95 %, one-sided)."),
 ]
 _Undecided: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--write-undecided",
-        help="With --int8, --fp16: write it where the match has not decided, too.",
-    ),
+    bool, typer.Option("--write-undecided", help="Write the network also if the match is open.")
 ]
-_Simulations: TypeAlias = Annotated[
-    int,
-    typer.Option("--simulations", "-n", min=1, help="With --int8, --fp16: a move in the match."),
-]
-_MatchSeconds: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--match-seconds", help="With --int8, --fp16: the match ends with the games it has then."
-    ),
-]
-_Random: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--random",
-        metavar="BLOCKSxCHANNELS",
-        help="Make Leela Zero weights of random numbers, for example 6x96; ONNX with -o FILE.onnx.",
-    ),
-]
-_BoardSize: TypeAlias = Annotated[
-    int, typer.Option("--board-size", min=2, max=19, help="Of the network of --random.")
-]
-_Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", min=0, help="Of --random, --int8 and --fp16.")
-]
+_Seed: TypeAlias = Annotated[int, typer.Option("--seed", min=0, help="Of all random numbers.")]
 
 
-def convert(
-    model: _Model = None,
+class _Format(StrEnum):
+    npz = "npz"
+    parquet = "parquet"
+    sgf = "sgf"
+
+
+class _Komi(StrEnum):
+    game = "game"
+    file = "file"
+
+
+# --- networks
+
+
+def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
+    """Return the command of a conversion that is checked: a function of the room conversion."""
+
+    def command(
+        network: _Network,
+        output: _Output = None,
+        game: _GameName = None,
+        param: common.ParamOption = None,
+        spec: common.SpecOption = None,
+        positions: _Positions = 1000,
+        games: _Games = 800,
+        simulations: _Simulations = 32,
+        match_seconds: _MatchSeconds = 600.0,
+        margin: _Margin = conversion.Limits.margin,
+        write_undecided: _Undecided = False,
+        seed: _Seed = 0,
+        as_json: common.JsonOption = False,
+    ) -> None:
+        played = _game(network, game, param)
+        source, target = _source_and_target(network, output, kind)
+        with _wrong_use(), _progress() as on_progress:
+            report = getattr(conversion, convert)(
+                source,
+                target,
+                played,
+                spec=common.read_spec(spec),
+                positions=positions,
+                games=games,
+                simulations=simulations,
+                match_seconds=match_seconds,
+                limits=conversion.Limits(margin=margin),
+                write_undecided=write_undecided,
+                seed=seed,
+                on_progress=on_progress,
+            )
+        _show(report, kind, as_json)
+
+    command.__doc__ = f"{doc}\n\n{_checked_doc}"
+    return command
+
+
+_checked_doc = """The copy must evaluate, choose and play as the network does: it is compared on
+positions of the network's own games, then plays a match. Exit status 1 if it loses too much, or
+if the match is open; then nothing is written."""
+
+int8 = _checked("int8", "quantise", "Convert a network to int8, for CPUs.")
+float16 = _checked("float16", "to_float16", "Convert a network to float16, for GPUs.")
+
+
+def score_utility(
+    network: _Network,
     output: _Output = None,
-    int8: _Int8 = False,
-    fp16: _Fp16 = False,
-    score_utility: _ScoreUtility = None,
-    points: _Points = None,
-    to: _To = None,
-    overwrite: _Overwrite = False,
-    game: _GameName = None,
-    param: common.ParamOption = None,
-    komi: _Komi = None,
+    weight: Annotated[
+        float, typer.Option("--weight", metavar="SHARE", help="Of points in the value, 0 to 1.")
+    ] = 0.1,
+    points: Annotated[
+        float, typer.Option("--points", help="The lead that is worth half of the weight.")
+    ] = POINTS,
     spec: common.SpecOption = None,
-    positions: _Positions = 1000,
-    games: _Games = 800,
-    simulations: _Simulations = 32,
-    match_seconds: _MatchSeconds = 600.0,
-    margin: _Margin = Limits.margin,
-    write_undecided: _Undecided = False,
-    random: _Random = None,
-    board_size: _BoardSize = 19,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Let the value of a network that predicts its score count points, too. For playing."""
+    source, target = _source_and_target(network, output, "points")
+    with _wrong_use(), _busy(target):
+        conversion.with_score_utility(
+            source, target, weight=weight, points=points, spec=common.read_spec(spec)
+        )
+    if as_json:
+        common.print_json({"path": str(target), "weight": weight, "points": points})
+        return
+    text = f"{target}: {weight:g} of the value counts points, half of it a lead of {points:g}"
+    common.console().print(Text(text))
+
+
+def leela(
+    weights: Annotated[Path, typer.Argument(help="Leela Zero's weights: a .txt or .gz file.")],
+    output: _Output = None,
+    as_json: common.JsonOption = False,
+) -> None:
+    """Convert Leela Zero's weights to ONNX."""
+    source = _file(weights)
+    stem = source.name.removesuffix(".gz").removesuffix(".txt")
+    target = common.output_file(output or source.with_name(f"{stem}.onnx"), source)
+    with _busy(target):
+        read = conversion.read_leela(source)
+        conversion.leela_to_onnx(read, target)
+    _written(read, target, as_json)
+
+
+def random(
+    size: Annotated[str, typer.Argument(metavar="BLOCKSxCHANNELS", help="For example 6x96.")],
+    output: _Output = None,
+    board_size: Annotated[
+        int, typer.Option("--board-size", min=2, max=19, help="Of the network.")
+    ] = 19,
     seed: _Seed = 0,
     as_json: common.JsonOption = False,
 ) -> None:
-    """Convert a network, or training data.
-
-    Without --int8, --fp16, --score-utility, --to and --random: Leela Zero's weights to ONNX.
-
-    Exit status 1 when int8 or float16 would lose too much, or when the games of the match do not
-    tell; then nothing is written.
-    """
-    if points is not None and score_utility is None:
-        raise common.usage("--points is for --score-utility")
-    changes = int8 + fp16 + (score_utility is not None)
-    if overwrite and to not in ("npz", "parquet", "sgf"):
-        raise common.usage("--overwrite is for --to npz, parquet and sgf")
-    if komi is not None and (to != "shards" or komi not in ("game", "file")):
-        raise common.usage("--komi is for --to shards, and is game or file")
-    if random is not None:
-        if model is not None or changes:
-            raise common.usage(f"--random makes a network: give neither MODEL nor {_CHANGES}")
-        _random(random, output, seed, board_size, as_json)
-    elif model is None:
-        raise common.usage("name a MODEL, or make one with --random BLOCKSxCHANNELS")
-    elif to is not None:
-        if changes:
-            raise common.usage(f"--to is for training data, {_CHANGES} for networks")
-        played = None if game is None else common.game_from(game, param)
-        convert_data(
-            Path(model), to, output, played, common.read_spec(spec), overwrite, komi or "game"
-        )
-    elif changes > 1:
-        raise common.usage(f"give one of {_CHANGES}")
-    elif score_utility is not None:
-        _score_utility(
-            model,
-            output,
-            score_utility,
-            POINTS if points is None else points,
-            common.read_spec(spec),
-            as_json,
-        )
-    elif int8 or fp16:
-        _checked(
-            "int8" if int8 else "fp16",
-            model,
-            output,
-            _game(model, game, param),
-            as_json,
-            spec=common.read_spec(spec),
-            positions=positions,
-            games=games,
-            simulations=simulations,
-            match_seconds=match_seconds,
-            limits=_limits(margin),
-            write_undecided=write_undecided,
-            seed=seed,
-        )
-    else:
-        _leela(_file(Path(model)), output, as_json)
+    """Make Leela Zero weights of random numbers; ONNX with -o FILE.onnx."""
+    numbers = re.fullmatch(r"(\d+)x(\d+)", size.lower())
+    if numbers is None:
+        raise common.usage(f"expected BLOCKSxCHANNELS such as 6x96, got {in_one_line(size)}")
+    blocks, channels = map(int, numbers.groups())
+    target = common.output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
+    with _wrong_use(), _busy(target):
+        made = conversion.random_leela(blocks, channels, seed=seed, board_size=board_size)
+        if target.suffix == ".onnx":
+            conversion.leela_to_onnx(made, target)
+        else:
+            conversion.write_leela(made, target)
+    _written(made, target, as_json)
 
 
-def _checked(
-    kind: str, model: str, output: Path | None, game: Game, as_json: bool, **options: Any
+# --- training data
+
+
+def shards(
+    directory: Annotated[Path, typer.Argument(help="Training data, as self-play writes it.")],
+    to: Annotated[_Format, typer.Option("--to", help="NumPy's arrays, Parquet, or SGF.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The directory to write. Default: beside DIRECTORY."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Write to a directory that has files already.")
+    ] = False,
 ) -> None:
-    """Convert to "int8" or "fp16", with a table of the checks."""
-    source, target = _source_and_target(model, output, kind)
-    change = quantise if kind == "int8" else to_float16
-    with _progress() as on_progress:
-        report = change(source, target, game, on_progress=on_progress, **options)
-    _show(report, as_json)
-
-
-def _source_and_target(model: str, output: Path | None, kind: str) -> tuple[Path, Path]:
-    """Return the file of a network, and where its copy goes: a bundled one's into this folder."""
-    source = _file(bundled_models().get(model, Path(model)))
-    beside = source if model == str(source) else Path(source.name)
-    return source, common.output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
-
-
-def _score_utility(
-    model: str,
-    output: Path | None,
-    weight: float,
-    points: float,
-    spec: ModelSpec | None,
-    as_json: bool,
-) -> None:
-    source, target = _source_and_target(model, output, "points")
-    with _busy(f"making {target}"):
-        try:
-            with_score_utility(source, target, weight=weight, points=points, spec=spec)
-        except ConfigError as error:
-            raise common.usage(str(error)) from error
-    facts = {"path": str(target), "weight": weight, "points": points}
-    if as_json:
-        common.print_json(facts)
+    """Convert training data to files that other programs read."""
+    if not directory.exists():
+        raise common.usage(f"{directory} does not exist")
+    if to is _Format.sgf:
+        files = data.export_sgf(directory, output, overwrite=overwrite)
     else:
-        text = f"{target}: {weight:g} of the value counts points, half of it a lead of {points:g}"
-        common.console().print(Text(text))
+        files = data.convert(directory, to.value, output, overwrite=overwrite)
+    where = files[0].parent if files else directory
+    common.console().print(Text(f"{len(files)} files in {where}"))
 
 
-def _limits(margin: float) -> Limits:
+def sgf(
+    games: Annotated[Path, typer.Argument(help="An SGF file, or a directory of them.")],
+    game: Annotated[str, typer.Option("--game", "-g", help="Of the files: 'go(board_size=9)'.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The directory to write.")],
+    param: common.ParamOption = None,
+    komi: Annotated[
+        _Komi,
+        typer.Option(
+            "--komi",
+            help="Take games of any komi (game), or only those of the komi that most files have, "
+            "which the training data then has too (file).",
+        ),
+    ] = _Komi.game,
+    spec: common.SpecOption = None,
+) -> None:
+    """Convert SGF files to training data."""
+    if not games.exists():
+        raise common.usage(f"{games} does not exist")
+    played = common.game_from(game, param)
+    reading = common.read_spec(spec) or ModelSpec.alphago_zero(played)
+    report = data.import_sgf(games, output, played, reading, komi=komi.value)
+    report.check_taken(games, played)
+    common.console().print(Text(str(report)))
+
+
+#: The commands below ``pyengine convert``.
+COMMANDS: dict[str, Callable[..., None]] = {
+    "leela": leela,
+    "int8": int8,
+    "float16": float16,
+    "score-utility": score_utility,
+    "random": random,
+    "shards": shards,
+    "sgf": sgf,
+}
+
+
+# --- what they share
+
+
+@contextmanager
+def _wrong_use() -> Iterator[None]:
+    """Let a value out of range be wrong use."""
     try:
-        return Limits(margin=margin)
+        yield
     except ConfigError as error:
-        raise common.usage(f"--{error}") from error
+        raise common.usage(str(error)) from error
 
 
 def _file(path: Path) -> Path:
     if not path.is_file():
-        raise common.usage(f"{path} is no file")
+        raise common.usage(f"{path} is not a file")
     return path
 
 
-def _game(model: str, name: str | None, param: list[str] | None) -> Game:
+def _source_and_target(network: str, output: Path | None, kind: str) -> tuple[Path, Path]:
+    """Return the file of a network, and where its copy goes: a bundled one's into this folder."""
+    source = _file(bundled_models().get(network, Path(network)))
+    beside = source if network == str(source) else Path(source.name)
+    return source, common.output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
+
+
+def _game(network: str, name: str | None, param: list[str] | None) -> Game:
     if name is not None:
         return common.game_from(name, param)
-    found = game_of_model(model)
-    if found is None:
-        raise common.usage("--int8 and --fp16 need the game that the network plays: --game GAME")
-    return found
+    game = game_of_model(network)
+    if game is None:
+        raise common.usage(f"name the game that {network} plays: --game GAME")
+    return game
 
 
-def _size(text: str) -> tuple[int, int]:
-    blocks, cross, channels = text.lower().partition("x")
-    if not (cross and blocks.isdigit() and channels.isdigit()):
-        raise common.usage(
-            f"--random must be BLOCKSxCHANNELS such as 6x96, found {in_one_line(text)}"
-        )
-    return int(blocks), int(channels)
-
-
-def _random(size: str, output: Path | None, seed: int, board_size: int, as_json: bool) -> None:
-    blocks, channels = _size(size)
-    target = common.output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
-    with _busy(f"making {target}"):
-        try:
-            weights = random_leela(blocks, channels, seed=seed, board_size=board_size)
-        except ConfigError as error:
-            raise common.usage(str(error)) from error
-        if target.suffix == ".onnx":
-            leela_to_onnx(weights, target)
-        else:
-            write_leela(weights, target)
-    _written(weights, target, as_json)
-
-
-def _leela(source: Path, output: Path | None, as_json: bool) -> None:
-    if source.suffix == ".onnx":
-        raise common.usage(
-            f"{source} is ONNX already; --int8, --fp16 and --score-utility make copies of it"
-        )
-    stem = source.name.removesuffix(".gz").removesuffix(".txt")
-    target = common.output_file(output or source.with_name(f"{stem}.onnx"), source)
-    with _busy(f"making {target}"):
-        weights = read_leela(source)
-        leela_to_onnx(weights, target)
-    _written(weights, target, as_json)
-
-
-def _busy(what: str) -> AbstractContextManager[object]:
+def _busy(target: Path) -> AbstractContextManager[object]:
     """Show on stderr that something is being made, while it is a terminal."""
-    return common.console(stderr=True).status(Text(f"{what} ..."))
+    return common.console(stderr=True).status(Text(f"making {target} ..."))
 
 
-def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
+def _written(weights: conversion.LeelaWeights, target: Path, as_json: bool) -> None:
     facts = {
         "path": str(target),
         "blocks": len(weights.blocks),
@@ -364,15 +302,12 @@ def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
     if as_json:
         common.print_json(facts)
         return
-    common.console().print(
-        Text(
-            f"{target}: {facts['blocks']} blocks of {weights.channels} channels, "
-            f"{weights.board_size}x{weights.board_size}"
-        )
-    )
+    size = f"{weights.board_size}x{weights.board_size}"
+    text = f"{target}: {facts['blocks']} blocks of {weights.channels} channels, {size}"
+    common.console().print(Text(text))
 
 
-def _show(report: Int8Report | Float16Report, as_json: bool) -> None:
+def _show(report: conversion.ConversionReport, kind: str, as_json: bool) -> None:
     if as_json:
         common.print_json(report.to_dict())
     else:
@@ -381,38 +316,23 @@ def _show(report: Int8Report | Float16Report, as_json: bool) -> None:
             sign = ">=" if check.name in ("first choice", "match, evidence") else "<="
             figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.5g}"
             out.print(Text.assemble(_VERDICTS[check.outcome], f"{figures} {check.detail}"))
-        out.print(Text(f"\n{_made(report)}"))
-        out.print(Text(f"{report.outcome}: {_written_to(report)}"))
+        speed = "for GPUs: a CPU is no faster with it"
+        if report.speedup is not None:
+            speed = f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
+        layers = f"{report.converted} layers in {kind}, {report.kept} in float32"
+        out.print(Text(f"\n{layers}; {speed}"))
+        where = "nothing written" if report.path is None else f"written: {report.path}"
+        out.print(Text(f"{report.outcome}: {where}"))
+        if report.path is None and report.outcome == "undecided":
+            advice = "raise --games, --match-seconds or --margin to decide, or --write-undecided"
+            out.print(Text(advice))
     if report.path is None and not report.passed:
         raise typer.Exit(1)
 
 
-def _made(report: Int8Report | Float16Report) -> str:
-    if isinstance(report, Float16Report):
-        return (
-            f"{report.converted} layers in float16, {report.kept} in float32; "
-            "for GPUs: a CPU is no faster with it"
-        )
-    return (
-        f"{report.quantised} convolutions in int8, {report.kept} in float32; "
-        f"{report.speedup:.2f} times the speed in bare ONNX Runtime, one thread"
-    )
-
-
-def _written_to(report: Int8Report | Float16Report) -> str:
-    if report.path is not None:
-        return f"written: {report.path}"
-    if report.outcome != "undecided":
-        return "nothing written"
-    return (
-        "nothing written; raise --games, --match-seconds or --margin to decide, "
-        "or give --write-undecided"
-    )
-
-
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None] | None]:
-    """Show the stages as bars, on stderr while it is a terminal; they disappear again."""
+    """Show the stages as bars, on stderr while it is a terminal; they disappear at the end."""
     err = common.console(stderr=True)
     if not err.is_terminal:
         yield None
@@ -421,10 +341,9 @@ def _progress() -> Iterator[Callable[[str, float], None] | None]:
         tasks: dict[str, TaskID] = {}
 
         def show(stage: str, done: float) -> None:
-            for earlier in _STAGES[: _STAGES.index(stage)]:
-                if earlier in tasks:
-                    bars.update(tasks[earlier], completed=1.0)
             if stage not in tasks:
+                for earlier in tasks.values():
+                    bars.update(earlier, completed=1.0)
                 tasks[stage] = bars.add_task(stage, total=1.0)
             bars.update(tasks[stage], completed=done)
 

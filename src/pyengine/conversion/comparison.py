@@ -20,11 +20,9 @@ from pyengine.match.openings import Book
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 
-__all__ = ["Comparison", "LimitCheck", "Limits", "Outcome", "compare", "play_match", "turned"]
-
 OnResult = Callable[[MatchResult], object]
 
-#: Undecided: the games do not tell, whatever they look like.
+#: Undecided: too few games to tell.
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 
 _RISK = 0.05  # of passing a network that is weaker by the margin, and of failing an equal one
@@ -50,9 +48,9 @@ class Limits(Settings):
         agreement (float, default 0.90): least share of positions with the same likeliest move.
         regret (float, default 0.01): mean probability, in the original, lost by the other choice.
         ownership_mean (float, default 0.03): absolute difference of the ownerships, mean over
-            points and positions, where both networks tell them.
+            points and positions, if both networks predict them.
         score_mean (float, default 0.5): absolute difference of the scores, in points, mean over the
-            positions, where both networks tell them.
+            positions, if both networks predict them.
         turned (float, default 0.25): share of what turning the board changes that is allowed in any
             case; 0 = the limits above alone.
         margin (float > 0, default 50.0): Elo at equal simulations. The match passes when it shows,
@@ -103,6 +101,13 @@ class LimitCheck:
         """Whether the figure is shown to be within its limit."""
         return self.outcome == "passed"
 
+    @classmethod
+    def of(
+        cls, name: str, measured: float, limit: float, within: bool, detail: str = ""
+    ) -> LimitCheck:
+        """Return a check that passed or failed."""
+        return cls(name, measured, limit, "passed" if within else "failed", detail)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return {**vars(self), "passed": self.passed}
@@ -122,9 +127,9 @@ class Comparison:
         agreement: share of positions with the same likeliest move.
         regret: mean probability, in the first, lost by the other choice.
         ownership_mean: absolute difference of the ownerships, mean over points and positions; None
-            where not both tell them.
+            unless both predict them.
         score_mean: absolute difference of the scores, in points, mean over the positions; None
-            where not both tell them.
+            unless both predict them.
     """
 
     positions: int
@@ -141,57 +146,43 @@ class Comparison:
     def checks(self, limits: Limits, turned: Comparison | None = None) -> list[LimitCheck]:
         """Return each figure with its limit; ``turned``: what turning the board changes."""
 
-        def most(name: str, field: str, least_limit: float, detail: str) -> LimitCheck:
-            measured = float(getattr(self, field))
+        def most(name: str, field: str, detail: str) -> LimitCheck:
             own = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
-            limit = max(least_limit, own)
-            return LimitCheck(name, measured, limit, _outcome(measured <= limit), detail)
+            measured, limit = float(getattr(self, field)), max(getattr(limits, field), own)
+            return LimitCheck.of(name, measured, limit, measured <= limit, detail)
 
         changed = 0.0 if turned is None else limits.turned * (1 - turned.agreement)
         agreement = min(limits.agreement, 1 - changed)
-        return [
-            most("policy, mean", "policy_mean", limits.policy_mean, "total variation"),
-            most("policy, 99 %", "policy_99", limits.policy_99, f"max {self.policy_max:.3f}"),
-            most("value, mean", "value_mean", limits.value_mean, f"max {self.value_max:.3f}"),
-            LimitCheck(
-                "first choice",
-                self.agreement,
-                agreement,
-                _outcome(self.agreement >= agreement),
-                f"the same, of {self.positions:,} positions",
-            ),
-            most("choice, loss", "regret", limits.regret, "probability in the original"),
-            *self._final_board_checks(limits),
+        same = f"the same, of {self.positions:,} positions"
+        alike = self.agreement >= agreement
+        checks = [
+            most("policy, mean", "policy_mean", "total variation"),
+            most("policy, 99 %", "policy_99", f"max {self.policy_max:.3f}"),
+            most("value, mean", "value_mean", f"max {self.value_max:.3f}"),
+            LimitCheck.of("first choice", self.agreement, agreement, alike, same),
+            most("choice, loss", "regret", "probability in the original"),
         ]
-
-    def _final_board_checks(self, limits: Limits) -> list[LimitCheck]:
-        figures = (
+        for name, measured, limit, detail in (
             ("ownership, mean", self.ownership_mean, limits.ownership_mean, "in [-1, 1] a point"),
             ("score, mean", self.score_mean, limits.score_mean, "points"),
-        )
-        return [
-            LimitCheck(name, measured, limit, _outcome(measured <= limit), detail)
-            for name, measured, limit, detail in figures
-            if measured is not None
-        ]
-
-
-def _outcome(within: bool) -> Outcome:
-    return "passed" if within else "failed"
+        ):
+            if measured is not None:
+                checks.append(LimitCheck.of(name, measured, limit, measured <= limit, detail))
+        return checks
 
 
 _Answers = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
 def compare(original: Evaluator, converted: Evaluator, states: Sequence[State]) -> Comparison:
-    """Compare what two networks say of the states, at least one."""
+    """Compare two networks on states, at least one."""
     game = states[0].game
-    found = _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
+    result = _compare(original.evaluate(states, game=game), converted.evaluate(states, game=game))
     if not (original.has_final_board and converted.has_final_board):
-        return found
-    said = (each.evaluate_final_board(states, game=game) for each in (original, converted))
-    ownership, score = (_mean_difference(*both) for both in zip(*said, strict=True))
-    return replace(found, ownership_mean=ownership, score_mean=score)
+        return result
+    boards = (each.evaluate_final_board(states, game=game) for each in (original, converted))
+    ownership, score = (_mean_difference(*both) for both in zip(*boards, strict=True))
+    return replace(result, ownership_mean=ownership, score_mean=score)
 
 
 def _mean_difference(
@@ -203,10 +194,7 @@ def _mean_difference(
 
 
 def turned(network: Evaluator, states: Sequence[State]) -> Comparison | None:
-    """Compare what a network says of a position and the mean over the board's symmetries.
-
-    None where the board has none.
-    """
+    """Compare a network with its mean over the board's symmetries; None if there are none."""
     game = states[0].game
     if game.num_symmetries == 1:
         return None
@@ -250,10 +238,9 @@ def play_match(
 ) -> tuple[MatchResult, LimitCheck]:
     """Let both play at equal simulations from varied openings, each twice with colours swapped.
 
-    ``name`` is what the converted network is called. A sequential test of pairs of
-    games ends the match: it passes or fails the network. Undecided is what it has not decided after
-    ``games``, after ``seconds``, or when the game has no further openings: the players are nearly
-    deterministic, so an opening played again proves nothing.
+    A sequential test of pairs of games ends the match: it passes or fails the network. The match is
+    undecided if that takes more than ``games`` or ``seconds``, or if the game has no further
+    openings: the players are nearly deterministic, so an opening played again proves nothing.
     """
     end = perf_counter() + seconds
 
@@ -278,16 +265,15 @@ def play_match(
 
 
 def _match_check(result: MatchResult, limits: Limits, simulations: int) -> LimitCheck:
-    """Return what a match says of a converted network, from its side."""
     test = limits.test()
     state = result.sprt
     outcome: Outcome = "undecided"
     if state is not None and state.accepted is not None:
         outcome = "passed" if state.accepted == "elo1" else "failed"
-    found = "no game finished"
+    games = "no game finished"
     if result.games:
         low, high = result.score_interval
-        found = (
+        games = (
             f"{result.wins} won, {result.draws} drawn, {result.losses} lost at {simulations} "
             f"simulations: score {result.score:.1%} [{low:.1%}, {high:.1%}]"
         )
@@ -298,7 +284,7 @@ def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Limit
         "undecided": f"too few games to tell {margin} weaker from equal",
     }
     llr = 0.0 if state is None else state.llr
-    return LimitCheck("match, evidence", llr, test.upper, outcome, f"{found}; {says[outcome]}")
+    return LimitCheck("match, evidence", llr, test.upper, outcome, f"{games}; {says[outcome]}")
 
 
 def _openings(
@@ -306,30 +292,29 @@ def _openings(
 ) -> list[tuple[int, ...]]:
     """Return at most ``count`` openings that lead to different positions, at least one.
 
-    They are random moves that leave the game undecided, as far as the network can tell. Where the
-    game has too few of them, others do.
+    They are random moves after which the network sees neither side ahead; if the game has too few
+    of these, any random moves.
     """
     most: list[tuple[int, ...]] = [()]
     end = perf_counter() + seconds
     for plies, max_value in ((4, 0.7), (4, None), (2, None)):
         rules = Openings(plies=plies, max_value=max_value, evaluator=evaluator)
-        found = _distinct(game, Book(game, rules, seed), count, end)
-        most = max(most, found, key=len)
+        most = max(most, _distinct(game, Book(game, rules, seed), count, end), key=len)
         if len(most) == count or perf_counter() >= end:
             break
     return most
 
 
 def _distinct(game: Game, book: Book, count: int, end: float) -> list[tuple[int, ...]]:
-    """Return openings of a book until one leads to a known position, or the time is over."""
-    found: dict[int, tuple[int, ...]] = {}
-    while len(found) < count and (perf_counter() < end or not found):
+    """Return openings of a book until one leads to a known position, or time is up."""
+    openings: dict[int, tuple[int, ...]] = {}
+    while len(openings) < count and (perf_counter() < end or not openings):
         try:
-            opening = book.opening(len(found))
+            opening = book.opening(len(openings))
         except ConfigError:  # none is open, or balanced
             break
         position = game.new_initial_state(opening).hash()
-        if position in found:
+        if position in openings:
             break
-        found[position] = opening
-    return list(found.values())
+        openings[position] = opening
+    return list(openings.values())

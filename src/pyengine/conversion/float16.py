@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pyengine import _core
-from pyengine.conversion.checked_conversion import (
+from pyengine.base import machine
+from pyengine.base.extras import need
+from pyengine.conversion.checked import (
     Baseline,
     ConversionReport,
     OnProgress,
@@ -18,49 +23,27 @@ from pyengine.conversion.checked_conversion import (
     convert,
     open_network,
 )
-from pyengine.conversion.comparison import Comparison, LimitCheck, Limits, Outcome
-from pyengine.conversion.float16_graph import HALF, INT8, float32_nodes, half_tensors, to_half
-from pyengine.conversion.float16_range import (
-    MAX_FLOAT16,
-    largest_results,
-    largest_weights,
-    rounded,
+from pyengine.conversion.comparison import LimitCheck, Limits
+from pyengine.conversion.float16_graph import float32_nodes, half_tensors, rounded, to_half
+from pyengine.conversion.onnx_graph import (
+    CPU,
+    FLOAT,
+    HALF,
+    INT8,
+    LAYERS,
+    batches,
+    keep_metadata,
+    prepare,
+    save_model,
 )
-from pyengine.conversion.leela_onnx import save_model
-from pyengine.conversion.model_file import batches, keep_metadata, prepare
-from pyengine.conversion.onnx_graph import LAYERS, check_no_branches
 from pyengine.errors import ModelError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
-from pyengine.match import MatchResult
 
-__all__ = ["Float16Report", "to_float16"]
-
+_MAX_FLOAT16 = 65504.0  # [IEEE 754, binary16]
 #: What activations may reach on the sampled positions: others may reach further.
-_MAX_ACTIVATION = MAX_FLOAT16 / 2
-
-
-@dataclass(frozen=True)
-class Float16Report(ConversionReport):
-    """What a conversion to float16 gave.
-
-    Attributes:
-        path: the file; None when the checks kept it from being written.
-        checks: each figure and its limit.
-        calibrated: positions on which the activations were measured, under random symmetries of
-            the board.
-        comparison: both networks on positions of other games, under no symmetry; None when the
-            numbers do not fit into float16.
-        match: the games, from the float16 network's side; None when none were asked for.
-        converted: layers (convolutions, matrix products) in float16.
-        kept: layers left in float32.
-    """
-
-    calibrated: int
-    comparison: Comparison | None
-    match: MatchResult | None
-    converted: int
-    kept: int
+_MAX_ACTIVATION = _MAX_FLOAT16 / 2
+_GRAPHS = (5, 10)  # AttributeProto.GRAPH, GRAPHS
 
 
 def to_float16(
@@ -77,44 +60,22 @@ def to_float16(
     limits: Limits | None = None,
     write_undecided: bool = False,
     on_progress: OnProgress | None = None,
-) -> Float16Report:
-    """Convert a network to float16; write it if its checks let it pass, those of :func:`quantise`.
+) -> ConversionReport:
+    """Convert a network to float16; write it if it passes the checks of :func:`quantise`.
 
-    The file is for GPUs; a CPU is no faster with it. The tower is float16. So is the input where
-    the planes hold more than -1, 0 and 1; else it is int8, which the network widens. In float32
-    stay sums over the board, softmax, the matrix products of the heads, the last layer before each
+    Arguments and errors are those of :func:`quantise`; a model with branches or loops, or without
+    a layer before its heads, is a ModelError, too.
+
+    The file is for GPUs; a CPU is no faster with it. The tower is float16. So is the input if the
+    planes hold more than -1, 0 and 1; else it is int8, which the network widens. In float32 stay
+    sums over the board, softmax, the matrix products of the heads, the last layer before each
     output, what follows on these, and the outputs. Two more figures must hold: the largest weight
     is at most 65504, the largest number of float16, and the largest activation at most half of
     that.
 
     The checks run on the CPU. ONNX Runtime computes float16 there in float32 and rounds seldom, so
     what is checked is a float32 network that rounds every result to float16, as a device does that
-    accumulates in float32. Whether a device agrees says ``pyengine doctor --gpu``.
-
-    Args:
-        model: an ONNX file, float32, or the name of a bundled network.
-        out: the file to write; its shapes and metadata are the model's.
-        game: one of the engine's games, or its text form.
-        spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
-        positions: to measure the activations on, and as many others to compare on; at least 32.
-            Fewer where the game has fewer distinct ones.
-        games: of the match, at most; 0 = none, and the figures alone decide.
-        simulations: a move in the match.
-        match_seconds: after which the match ends with the games it has.
-        seed: of all choices.
-        limits: of the checks.
-        write_undecided: write the network too where the match has not decided, since it may be
-            weaker by the margin or more.
-        on_progress: called with a stage and how much of it is done.
-
-    Raises:
-        EngineError: the extra ``convert`` is not installed.
-        ConfigError: an argument is out of range, ``out`` cannot be written or is the model's own
-            file, or the game has too few distinct positions.
-        ModelError: the model cannot be loaded, does not fit the game, is not float32 (it may be
-            float16 already), has branches or loops, or no layer but those that stay in float32.
-        EvaluationError: it says numbers that are none, or an ownership beyond [-1, 1].
-        KeyboardInterrupt: after Ctrl-C; nothing is written.
+    accumulates in float32. ``pyengine doctor --gpu`` compares a device with the CPU.
     """
     options = Options(
         spec=spec,
@@ -130,60 +91,113 @@ def to_float16(
     return convert("float16", _convert, model, out, game, options)
 
 
-def _convert(baseline: Baseline, file: Path, samples: Samples) -> Float16Report:
-    """Convert into a file and measure what came of it; the report has no path yet."""
-    baseline.tell("calibration", 0.0)
+def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionReport:
+    """Convert into a file and measure it; the report has no path yet."""
+    baseline.progress("calibration", 0.0)
     model, _, shape = prepare(baseline.source, file.with_name("prepared.onnx"))
     check_no_branches(model, baseline.source)
     kept = float32_nodes(model)
-    layers = _layers(model, kept, baseline.source)
+    converted, left = _layers(model, kept, baseline.source)
     checks = _range_checks(model, kept, samples, shape)
-    baseline.tell("calibration", 1.0)
-    calibrated = len(samples.planes)
-    if not all(check.passed for check in checks):
-        return Float16Report(None, tuple(checks), calibrated, None, None, *layers)
-    rounding = _write(baseline, model, kept, file)
-    # It must open and answer here too, where it is not what is compared.
-    open_network(file, baseline.reading).evaluate(samples.comparison[:1], game=baseline.game)
-    comparison, more = baseline.compare(rounding, samples)
-    baseline.tell("comparison", 1.0)
-    checks += more
-    result, more = baseline.match(rounding, checks)
-    return Float16Report(None, (*checks, *more), calibrated, comparison, result, *layers)
+    baseline.progress("calibration", 1.0)
+    comparison = result = None
+    if all(check.passed for check in checks):
+        rounding = _write(baseline, model, kept, file)
+        # It must open and answer here too, where it is not what is compared.
+        open_network(file, baseline.reading).evaluate(samples.comparison[:1], game=baseline.game)
+        comparison, more = baseline.compare(rounding, samples)
+        baseline.progress("comparison", 1.0)
+        checks += more
+        result, more = baseline.match(rounding, checks)
+        checks += more
+    return ConversionReport(
+        path=None,
+        checks=tuple(checks),
+        calibrated=len(samples.planes),
+        comparison=comparison,
+        match=result,
+        converted=converted,
+        kept=left,
+    )
+
+
+def check_no_branches(model: Any, path: Path) -> None:
+    """Raise ModelError if a node has graphs of its own (If, Loop, Scan)."""
+    for node in model.graph.node:
+        if any(attribute.type in _GRAPHS for attribute in node.attribute):
+            raise ModelError(
+                f"{path}: expected a network without branches and loops, got {node.op_type}"
+            )
 
 
 def _layers(model: Any, kept: set[str], source: Path) -> tuple[int, int]:
     """Return how many layers become float16, at least one, and how many stay in float32."""
     layers = [node.name for node in model.graph.node if node.op_type in LAYERS]
-    converted = [name for name in layers if name not in kept]
-    if not converted:
+    left = sum(name in kept for name in layers)
+    if left == len(layers):
         raise ModelError(
             f"{source}: expected layers before the heads to convert, "
-            f"found none among {len(layers)} that need not stay in float32"
+            f"got none among {left} that need not stay in float32"
         )
-    return len(converted), len(layers) - len(converted)
+    return len(layers) - left, left
 
 
 def _range_checks(
     model: Any, kept: set[str], samples: Samples, shape: tuple[int | str, ...]
 ) -> list[LimitCheck]:
-    """Return whether weights and activations fit into float16."""
+    """Check that weights and activations fit into float16."""
     weights, tensors = half_tensors(model, kept)
-    activations = largest_results(model, tensors, batches(samples.planes, shape))
+    activations = _largest_results(model, tensors, batches(samples.planes, shape))
     return [
-        _range_check("weight, max", largest_weights(model, weights), MAX_FLOAT16),
-        _range_check("activation, max", activations, _MAX_ACTIVATION),
+        range_check("weight, max", _largest_weights(model, weights), _MAX_FLOAT16),
+        range_check("activation, max", activations, _MAX_ACTIVATION),
     ]
 
 
-def _range_check(name: str, largest: dict[str, float], limit: float) -> LimitCheck:
+def range_check(name: str, largest: dict[str, float], limit: float) -> LimitCheck:
+    """Check the largest numbers of some tensors; NaN fails."""
+
     def size(tensor: str) -> float:
         return math.inf if math.isnan(largest[tensor]) else largest[tensor]
 
     worst = max(largest, key=size, default="")
     measured = largest.get(worst, 0.0)
-    outcome: Outcome = "passed" if measured <= limit else "failed"  # NaN fails
-    return LimitCheck(name, measured, limit, outcome, f"tensor {worst}; float16 ends at 65504")
+    detail = f"tensor {worst}; float16 ends at 65504"
+    return LimitCheck.of(name, measured, limit, measured <= limit, detail)
+
+
+def _largest_weights(model: Any, names: Collection[str]) -> dict[str, float]:
+    """Return the largest absolute value of each of the named weights, infinity left out."""
+    to_array = need("onnx", "convert").numpy_helper.to_array
+    largest = {}
+    for tensor in model.graph.initializer:
+        if tensor.name in names:
+            sizes = np.abs(to_array(tensor))
+            largest[tensor.name] = float(sizes[~np.isinf(sizes)].max(initial=0.0))
+    return largest
+
+
+def _largest_results(
+    model: Any, names: Sequence[str], inputs: Iterable[npt.NDArray[np.float32]]
+) -> dict[str, float]:
+    """Return the largest absolute value of each of the named tensors of a float32 model."""
+    onnx, runtime = need("onnx", "convert"), need("onnxruntime", "convert")
+    watched = onnx.ModelProto()
+    watched.CopyFrom(model)
+    outputs = [f"{name}.largest" for name in names]
+    for name, output in zip(names, outputs, strict=True):
+        make = onnx.helper.make_node
+        sizes = f"{output}.sizes"
+        watched.graph.node.append(make("Abs", [name], [sizes], name=sizes))
+        watched.graph.node.append(make("ReduceMax", [sizes], [output], name=output, keepdims=0))
+        watched.graph.output.append(onnx.helper.make_tensor_value_info(output, FLOAT, []))
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = machine.cores()
+    options.log_severity_level = 3
+    session = runtime.InferenceSession(watched.SerializeToString(), options, providers=[CPU])
+    planes = session.get_inputs()[0].name
+    rows = [session.run(outputs, {planes: batch}) for batch in inputs]
+    return dict(zip(names, np.max(rows, axis=0).astype(float).tolist(), strict=True))
 
 
 def write_half(

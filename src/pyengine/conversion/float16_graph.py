@@ -9,17 +9,13 @@ Source of the types that an operator takes: https://onnx.ai/onnx/operators/, ver
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from pyengine.base.extras import need
-from pyengine.conversion.onnx_graph import LAYERS, heads
-
-__all__ = ["FLOAT", "HALF", "INT8", "cast", "float32_nodes", "half_tensors", "put", "to_half"]
-
-FLOAT, INT8, HALF = 1, 3, 10  # TensorProto.FLOAT, INT8, FLOAT16
+from pyengine.conversion.onnx_graph import FLOAT, HALF, LAYERS, heads, put
 
 #: Operators whose results need no more digits or range than their operands. They move or choose
 #: numbers, or are products and sums that devices accumulate in float32. All others stay in
@@ -181,7 +177,7 @@ class _Change:
                 self._new_weights.append(tensor)
             else:
                 other = self._twins[not half].get(name, name)  # or the input itself
-                self._nodes.append(cast(other, twins[name], HALF if half else FLOAT))
+                self._nodes.append(_cast(other, twins[name], HALF if half else FLOAT))
         return twins[name]
 
     def _new_name(self, name: str, half: bool) -> str:
@@ -199,14 +195,48 @@ def _half_array(onnx: Any, tensor: Any) -> Any:
         return onnx.numpy_helper.to_array(tensor).astype(np.float16)
 
 
-def put(entries: Any, others: Iterable[Any]) -> None:
-    """Give a repeated field of a message other entries."""
-    kept = list(others)
-    del entries[:]
-    entries.extend(kept)
-
-
-def cast(name: str, output: str, kind: int) -> Any:
+def _cast(name: str, output: str, kind: int) -> Any:
     """Return a node that casts a tensor to a type of ONNX."""
     onnx = need("onnx", "convert")
     return onnx.helper.make_node("Cast", [name], [output], name=f"{name}.to.{output}", to=kind)
+
+
+def rounded(model: Any, half: Collection[str]) -> None:
+    """Let a float16 model compute in float32 and round each of its ``half`` tensors, in place.
+
+    So do devices that accumulate in float32 and store float16. Its answers are theirs on a CPU,
+    where ONNX Runtime leaves the rounding out between nodes that it computes in float32. Its input
+    is float32.
+    """
+    onnx = need("onnx", "convert")
+    graph = model.graph
+    weights = []
+    for tensor in graph.initializer:
+        array = onnx.numpy_helper.to_array(tensor)
+        wide = array.astype(np.float32) if tensor.data_type == HALF else array
+        weights.append(onnx.numpy_helper.from_array(wide, tensor.name))
+    put(graph.initializer, weights)
+    nodes = []
+    renamed = {}
+    for entry in graph.input:
+        if entry.name in half:
+            entry.type.tensor_type.elem_type = FLOAT
+            renamed[entry.name] = f"{entry.name}.rounded"
+            nodes += _rounding(entry.name, renamed[entry.name])
+    for node in list(graph.node):
+        put(node.input, [renamed.get(name, name) for name in node.input])
+        if node.op_type == "Cast" and node.output[0] in half:
+            put(node.attribute, [onnx.helper.make_attribute("to", FLOAT)])
+        roundings = []
+        for i, name in enumerate(node.output):
+            if name in half:
+                node.output[i] = f"{name}.wide"
+                roundings += _rounding(node.output[i], name)
+        nodes += [node, *roundings]
+    put(graph.node, nodes)
+
+
+def _rounding(name: str, output: str) -> list[Any]:
+    """Nodes that round a float32 tensor to float16 and give it as float32."""
+    short = f"{output}.short"
+    return [_cast(name, short, HALF), _cast(short, output, FLOAT)]

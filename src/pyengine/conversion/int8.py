@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pyengine.base.extras import need
-from pyengine.conversion.checked_conversion import (
+from pyengine.conversion.checked import (
     Baseline,
     ConversionReport,
     OnProgress,
@@ -19,42 +21,27 @@ from pyengine.conversion.checked_conversion import (
     Samples,
     convert,
 )
-from pyengine.conversion.comparison import Comparison, Limits
-from pyengine.conversion.int8_file import write_int8
-from pyengine.conversion.model_file import CPU, batches, free
+from pyengine.conversion.comparison import Limits
+from pyengine.conversion.onnx_graph import (
+    CPU,
+    batches,
+    first_layers,
+    free,
+    heads,
+    keep_metadata,
+    prepare,
+    quiet,
+    save_model,
+    without_outputs,
+)
+from pyengine.errors import ModelError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
-from pyengine.match import MatchResult
 
-__all__ = ["Int8Report", "quantise"]
+Floats = npt.NDArray[np.float32]
 
 _SPEED_ROUNDS = 9
 _SPEED_CALLS = 8
-
-
-@dataclass(frozen=True)
-class Int8Report(ConversionReport):
-    """What a conversion to int8 gave.
-
-    Attributes:
-        path: the file; None when the checks kept it from being written.
-        checks: each figure and its limit.
-        calibrated: positions that calibration has seen, under random symmetries of the board.
-        comparison: both networks on positions of other games, none of which calibration has seen,
-            under no symmetry.
-        match: the games, from the int8 network's side; None when none were asked for.
-        quantised: convolutions in int8.
-        kept: convolutions left in float32.
-        speedup: positions a second, int8 ÷ float32, in bare ONNX Runtime: batches of 8, one
-            thread, median.
-    """
-
-    calibrated: int
-    comparison: Comparison
-    match: MatchResult | None
-    quantised: int
-    kept: int
-    speedup: float
 
 
 def quantise(
@@ -71,7 +58,7 @@ def quantise(
     limits: Limits | None = None,
     write_undecided: bool = False,
     on_progress: OnProgress | None = None,
-) -> Int8Report:
+) -> ConversionReport:
     """Convert a network to int8; write it if it evaluates, chooses and plays as the original does.
 
     Weights are signed and scaled per channel, activations unsigned, in ONNX's QDQ form.
@@ -83,7 +70,7 @@ def quantise(
         out: the file to write; its interface and metadata are the model's.
         game: one of the engine's games, or its text form.
         spec: how the network reads positions; None = as :class:`pyengine.OnnxEvaluator` finds it.
-        positions: to calibrate on, and as many others to compare on; at least 32. Fewer where the
+        positions: to calibrate on, and as many others to compare on; at least 32. Fewer if the
             game has fewer distinct ones.
         games: of the match, at most; 0 = none, and the figures alone decide. It ends as soon as
             they show that the network is weaker by less than ``limits.margin`` (passed), or that
@@ -93,8 +80,8 @@ def quantise(
         match_seconds: after which the match ends with the games it has.
         seed: of all choices.
         limits: of the checks.
-        write_undecided: write the network too where the match has not decided, since it may be
-            weaker by the margin or more.
+        write_undecided: also write a network whose match has not decided; it may be weaker by the
+            margin or more.
         on_progress: called with a stage and how much of it is done.
 
     Raises:
@@ -103,7 +90,7 @@ def quantise(
             file, or the game has too few distinct positions.
         ModelError: the model cannot be loaded, does not fit the game, has no convolution to
             convert, or is not float32.
-        EvaluationError: it says numbers that are none, or an ownership beyond [-1, 1].
+        EvaluationError: it gives numbers that are not finite, or an ownership beyond [-1, 1].
         KeyboardInterrupt: after Ctrl-C; nothing is written.
     """
     options = Options(
@@ -120,22 +107,28 @@ def quantise(
     return convert("int8", _convert, model, out, game, options)
 
 
-def _convert(baseline: Baseline, file: Path, samples: Samples) -> Int8Report:
-    """Convert into a file and measure what came of it; the report has no path yet."""
-    baseline.tell("calibration", 0.0)
-    quantised, kept = write_int8(baseline.source, file, [samples.planes], baseline.reading)
-    baseline.tell("calibration", 1.0)
+def _convert(baseline: Baseline, file: Path, samples: Samples) -> ConversionReport:
+    """Convert into a file and measure it; the report has no path yet."""
+    baseline.progress("calibration", 0.0)
+    converted, kept = write_int8(baseline.source, file, [samples.planes], baseline.reading)
+    baseline.progress("calibration", 1.0)
     comparison, checks = baseline.compare(file, samples)
     speedup = _speedup(baseline.source, file, samples.planes)
-    baseline.tell("comparison", 1.0)
+    baseline.progress("comparison", 1.0)
     result, more = baseline.match(file, checks)
-    calibrated = len(samples.planes)
-    return Int8Report(
-        None, (*checks, *more), calibrated, comparison, result, quantised, kept, speedup
+    return ConversionReport(
+        path=None,
+        checks=(*checks, *more),
+        calibrated=len(samples.planes),
+        comparison=comparison,
+        match=result,
+        converted=converted,
+        kept=kept,
+        speedup=speedup,
     )
 
 
-def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -> float:
+def _speedup(original: Path, converted: Path, planes: Floats) -> float:
     """Return the median ratio of speeds in bare ONNX Runtime, measured in turn."""
     runtime = need("onnxruntime", "convert")
     options = runtime.SessionOptions()
@@ -155,3 +148,81 @@ def _speedup(original: Path, converted: Path, planes: npt.NDArray[np.float32]) -
             seconds[path].append(time.process_time() - start)
     pairs = zip(seconds[original], seconds[converted], strict=True)
     return float(np.median([slow / fast for slow, fast in pairs if fast > 0] or [np.nan]))
+
+
+def write_int8(
+    source: Path,
+    target: Path,
+    planes: Sequence[Floats],
+    spec: ModelSpec,
+    *,
+    without: Sequence[str] = (),
+) -> tuple[int, int]:
+    """Write the int8 file of a float32 network.
+
+    A simplified copy of the network is left beside the file, as ``prepared.onnx``.
+
+    Args:
+        source: the network's file.
+        target: the file to write.
+        planes: to calibrate on, float32[N,C,H,W] of each board.
+        spec: how the network reads positions; the file will contain it.
+        without: outputs of the network that the file will not have.
+
+    Returns:
+        How many convolutions are in int8, and how many stay in float32.
+
+    Raises:
+        ModelError: the network has no convolution to convert, or is not float32.
+    """
+    onnx = need("onnx", "convert")
+    tools = need("onnxruntime.quantization", "convert")
+    prepared = target.with_name("prepared.onnx")
+    model, name, shape = prepare(source, prepared)
+    excluded = float_nodes(model)
+    convolutions = [node.name for node in model.graph.node if node.op_type == "Conv"]
+    quantised = [conv for conv in convolutions if conv not in excluded]
+    if not quantised:
+        raise ModelError(
+            f"{source}: expected convolutions between the first one and the heads, "
+            f"got none among {len(convolutions)}"
+        )
+    with quiet():
+        tools.quantize_static(
+            str(prepared),
+            str(target),
+            _Reader(name, (batch for each in planes for batch in batches(each, shape))),
+            quant_format=tools.QuantFormat.QDQ,
+            # Relu belongs to its convolution: unsigned activations then lose no bit to a sign.
+            op_types_to_quantize=["Conv", "Relu"],
+            nodes_to_exclude=sorted(excluded),
+            per_channel=True,
+            activation_type=tools.QuantType.QUInt8,
+            weight_type=tools.QuantType.QInt8,
+            calibrate_method=tools.CalibrationMethod.MinMax,
+        )
+    model = without_outputs(onnx.load(target), without)
+    keep_metadata(source, model, spec)
+    save_model(model, target)
+    return len(quantised), len(convolutions) - len(quantised)
+
+
+def float_nodes(model: Any) -> set[str]:
+    """Return the names of the nodes that int8 would harm more than it speeds them up.
+
+    These are the layers that read the planes (few channels), and the heads.
+    """
+    return first_layers(model.graph) | heads(model.graph)
+
+
+@dataclass
+class _Reader:
+    """What the quantiser takes as a CalibrationDataReader: batches by the input's name."""
+
+    name: str
+    batches: Iterator[Floats]
+
+    def get_next(self) -> dict[str, Floats] | None:
+        """Return the next batch, None at the end."""
+        batch = next(self.batches, None)
+        return None if batch is None else {self.name: batch}

@@ -13,11 +13,10 @@ import math
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BufferedReader
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +25,6 @@ from pyengine.base.arguments import check_type
 from pyengine.base.files import path_of, replacing, unread
 from pyengine.errors import ModelError
 
-__all__ = ["EPSILON", "PLANES", "LeelaWeights", "Norm", "read_leela", "write_leela"]
-
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 PLANES = 18
@@ -35,21 +32,14 @@ EPSILON = 1e-5  #: added to a variance before its root, as Leela Zero does
 _HEAD_LINES = 14
 _LEAST_LINES = 1 + 4 + _HEAD_LINES
 _GZIP = b"\x1f\x8b"
-_BLOCK = 1 << 20  # bytes unpacked at once
 
 # What a file may hold. The largest networks that were trained have 40 blocks of 256 channels,
 # 2 + 1 planes in the heads and 256 hidden units, on 19x19.
 MOST_BLOCKS = 100
 MOST_CHANNELS = 1024
-_MOST_POINTS = 19 * 19
-_MOST_PLANES = 16  # of a head
-_MOST_HIDDEN = 1024
-_MOST_LINES = _LEAST_LINES + 8 * MOST_BLOCKS + 100  # some of them empty, at the end
-_WIDTH = 32  # bytes of a number and what parts it from the next; a double has at most 25
-_LEAST_LIMIT = 1024  # bytes of a line that should hold next to nothing
-
-#: Of which a line consists; Python's ``float`` also reads ``1_0``, ``nan`` and ``infinity``.
-_LETTERS = b"0123456789+-.eE \t\r\n"
+_MOST_LINES = _LEAST_LINES + 8 * MOST_BLOCKS
+_MOST_NUMBERS = 9 * MOST_CHANNELS**2  # of a line
+_MOST_BYTES = 32 * _MOST_NUMBERS  # of a line; a double has at most 25
 
 
 @dataclass(frozen=True)
@@ -124,186 +114,114 @@ def _parts(norm: Norm) -> tuple[Floats, ...]:
     return norm.kernel, norm.bias, norm.mean, norm.variance
 
 
-class _Lines:
-    """The numbers of a file, line by line; every complaint names the file and the line.
-
-    No line is read further than what it can hold: a small compressed file may unpack to anything.
-    """
-
-    def __init__(self, path: Path, stream: BinaryIO) -> None:
-        self._path = path
-        self._stream = stream
-        self._next = 0
-
-    def fail(self, expected: str, found: str, line: int | None = None) -> ModelError:
-        where = "" if line is None else f", line {line + 1}"
-        return ModelError(f"{self._path}{where}: expected {expected}, found {found}")
-
-    @property
-    def last(self) -> int:
-        """The line that was read last, from 0."""
-        return self._next - 1
-
-    def raw(self, what: str, most: int) -> bytes:
-        """Return the next line, of at most so many numbers; empty at the end."""
-        limit = _LEAST_LIMIT + most * _WIDTH
-        line = self._stream.readline(limit)
-        if len(line) == limit and not line.endswith(b"\n"):
-            raise self.fail(f"at most {most} numbers ({what})", f"{limit} bytes", self._next)
-        self._next += 1
-        return line
-
-    def numbers(self, what: str, most: int) -> Floats:
-        """Return the numbers of the next line, at least one."""
-        line = self.raw(what, most)
-        words = line.split()
-        if not words:
-            raise self.fail(f"numbers ({what})", "an empty line", self.last)
-        try:
-            if line.translate(None, _LETTERS):
-                raise ValueError
-            wide = np.fromiter(map(float, words), np.float64, len(words))
-        except ValueError:
-            text = next(word for word in words if not _is_number(word))
-            found = repr(text[:24].decode("ascii", "replace"))
-            raise self.fail(f"numbers ({what})", found, self.last) from None
-        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
-            values = wide.astype(np.float32)
-        bad = np.flatnonzero(~np.isfinite(values))
-        if len(bad):
-            text = words[bad[0]][:24]
-            raise self.fail(f"finite float32 numbers ({what})", text.decode("ascii"), self.last)
-        return values
-
-    def shaped(self, values: Floats, what: str, *shape: int, ago: int = 1) -> Floats:
-        """Return the numbers of the line read ``ago`` lines ago as a tensor of this shape."""
-        size = math.prod(shape)
-        if len(values) != size:
-            sizes = " x ".join(str(n) for n in shape)
-            expected = f"{sizes} = {size} numbers ({what})"
-            raise self.fail(expected, str(len(values)), self._next - ago)
-        return values.reshape(shape)
-
-    def take(self, what: str, *shape: int) -> Floats:
-        """Return the next line as a tensor of this shape."""
-        return self.shaped(self.numbers(what, math.prod(shape)), what, *shape)
-
-    def norm(self, what: str, inputs: int, most: int, size: int) -> Norm:
-        """Return a convolution of at most ``most`` outputs."""
-        flat = self.numbers(f"kernel of {what}", most * inputs * size * size)
-        bias = self.numbers(f"bias of {what}", most)
-        outputs = len(bias)
-        if outputs > most:
-            raise self.fail(f"at most {most} numbers (bias of {what})", str(outputs), self.last)
-        kernel = self.shaped(flat, f"kernel of {what}", outputs, inputs, size, size, ago=2)
-        mean = self.take(f"means of {what}", outputs)
-        variance = self.take(f"variances of {what}", outputs)
-        if not (variance >= 0).all():
-            raise self.fail(f"variances of at least 0 ({what})", str(variance.min()), self.last)
-        return Norm(kernel, bias, mean, variance)
-
-
-def _is_number(word: bytes) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return not word.translate(None, _LETTERS)
-
-
 def read_leela(path: str | os.PathLike[str]) -> LeelaWeights:
     """Read a weights file, whatever its name: gzip is known by its first bytes.
 
-    At most 100 blocks of 1024 channels, boards of 19x19, heads of 16 planes and 1024 hidden units.
-    Memory is that of the network and of one line, however large the file.
-
-    Raises:
-        ModelError: it cannot be read or is no such file; says where, what was expected and what
-            was found.
-
+    At most 100 blocks of 1024 channels. Raises ModelError if it cannot be read or is not such a
+    file; names the line.
     """
     file = path_of("path", path)
     try:
-        with _open(file) as stream:
-            version, blocks = _outline(_Lines(file, stream))
-            stream.seek(0)
-            reader = _Lines(file, stream)
-            reader.raw("version", 1)
-            return _network(reader, version, blocks)
+        with file.open("rb") as raw:
+            packed = raw.peek(len(_GZIP)).startswith(_GZIP)
+            with gzip.open(raw) if packed else raw as stream:
+                version, lines = _read(file, stream)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ModelError(f"{file}: expected a whole gzip file, found damage: {error}") from error
+        raise ModelError(f"{file}: the gzip file is damaged: {error}") from error
     except OSError as error:
         raise ModelError(unread(file, error)) from error
+    return _Network(file, lines).weights(version)
 
 
-@contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
-    with path.open("rb") as file:
-        packed = file.peek(len(_GZIP)).startswith(_GZIP)
-        if not packed:
-            yield file
-            return
-        with gzip.GzipFile(fileobj=file) as unpacked, BufferedReader(unpacked, _BLOCK) as stream:
-            yield stream
+def _read(file: Path, stream: BufferedIOBase) -> tuple[int, list[Floats]]:
+    """Return the version and the numbers of each line below it."""
+    first = stream.readline(1024)
+    if first.strip() not in (b"1", b"2"):
+        got = repr(first[:24].decode("ascii", "replace").rstrip("\r\n"))
+        expected = "expected Leela Zero weights: a first line of '1' or '2'"
+        raise ModelError(f"{file}, line 1: {expected}, got {got}")
+    lines: list[Floats] = []
+    while (line := stream.readline(_MOST_BYTES)).strip():
+        number = len(lines) + 2
+        try:
+            if number > _MOST_LINES or line.count(b" ") > _MOST_NUMBERS:
+                raise ValueError(f"more than {MOST_BLOCKS} blocks of {MOST_CHANNELS} channels")
+            wide = np.fromiter(map(float, line.split()), np.float64)
+            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
+                values = wide.astype(np.float32)
+            if not np.isfinite(values).all():
+                raise ValueError("expected finite float32 numbers")
+        except ValueError as error:
+            raise ModelError(f"{file}, line {number}: {error}") from None
+        lines.append(values)
+    blocks, rest = divmod(len(lines) + 1 - _LEAST_LINES, 8)
+    if blocks < 0 or rest or stream.read(1024).strip():
+        expected = f"expected {_LEAST_LINES} lines and 8 for each block"
+        raise ModelError(f"{file}: {expected}, got {len(lines) + 1} lines")
+    return int(first), lines
 
 
-def _outline(lines: _Lines) -> tuple[int, int]:
-    """Read all lines and return the version and the number of blocks, which no line says."""
-    first = lines.raw("version", 1)
-    version = first.strip()
-    if version not in (b"1", b"2"):
-        found = repr(version[:24].decode("ascii", "replace")) if first else "an empty file"
-        raise lines.fail("Leela Zero weights: a first line of '1' or '2'", found)
-    kernel = lines.raw("kernel of the input convolution", MOST_CHANNELS * PLANES * 9)
-    bias = lines.raw("bias of the input convolution", MOST_CHANNELS)
-    channels = len(bias.split())
-    if channels > MOST_CHANNELS:  # short numbers: more of them than the line's bytes are meant for
-        expected = f"at most {MOST_CHANNELS} numbers (bias of the input convolution)"
-        raise lines.fail(expected, str(channels), lines.last)
-    most = max(9 * channels**2, _MOST_HIDDEN * _MOST_PLANES * _MOST_POINTS)
-    filled = [True, bool(kernel.strip()), bool(bias.strip())]
-    while line := lines.raw("a layer", most):
-        filled.append(not line.isspace())
-        if len(filled) > _MOST_LINES:
-            raise lines.fail(f"at most {_MOST_LINES} lines", "more")
-    count = len(filled) - filled[::-1].index(True)
-    blocks, rest = divmod(count - _LEAST_LINES, 8)
-    if blocks < 0 or rest:
-        raise lines.fail(f"{_LEAST_LINES} lines and 8 for each block", f"{count} lines")
-    return int(version), blocks
+class _Network:
+    """The lines of a file, taken in order as the tensors of a network."""
 
+    def __init__(self, file: Path, lines: list[Floats]) -> None:
+        self._file = file
+        self._lines = lines
+        self._next = 0
 
-def _network(reader: _Lines, version: int, blocks: int) -> LeelaWeights:
-    stem = reader.norm("the input convolution", PLANES, MOST_CHANNELS, 3)
-    channels = len(stem.bias)
-    tower = []
-    for number in range(1, blocks + 1):
-        first, second = (
-            reader.norm(f"block {number}, convolution {half}", channels, channels, 3)
-            for half in (1, 2)
+    def weights(self, version: int) -> LeelaWeights:
+        blocks = (len(self._lines) + 1 - _LEAST_LINES) // 8
+        stem = self.norm("the input convolution", PLANES, 3)
+        channels = len(stem.bias)
+        tower = []
+        for number in range(1, blocks + 1):
+            first = self.norm(f"block {number}, convolution 1", channels, 3)
+            second = self.norm(f"block {number}, convolution 2", channels, 3)
+            tower.append((first, second))
+        policy = self.norm("the policy convolution", channels, 1)
+        points = len(self._lines[self._next + 1]) - 1
+        policy_out = self.linear("the policy", len(policy.bias) * points)
+        if points < 1 or math.isqrt(points) ** 2 != points:
+            raise self.error("the policy", "n x n + 1 moves", points + 1)
+        value = self.norm("the value convolution", channels, 1)
+        hidden = self.linear("the value's hidden layer", len(value.bias) * points)
+        out = self.linear("the value", len(hidden[1]))
+        if len(out[1]) != 1:
+            raise self.error("the value", "1 output", len(out[1]))
+        return LeelaWeights(version, stem, tuple(tower), policy, policy_out, value, hidden, out)
+
+    def norm(self, what: str, inputs: int, size: int) -> Norm:
+        """Take a convolution; its bias says how many outputs it has."""
+        outputs = len(self._lines[self._next + 1])
+        kernel = self.tensor(f"the kernel of {what}", outputs, inputs, size, size)
+        bias, mean, variance = (
+            self.tensor(f"the {part} of {what}", outputs) for part in ("bias", "means", "variances")
         )
-        tower.append((first, second))
-    policy = reader.norm("the policy convolution", channels, _MOST_PLANES, 1)
-    planes = len(policy.bias)
-    most = (_MOST_POINTS + 1) * planes * _MOST_POINTS
-    flat, bias = reader.numbers("policy", most), reader.numbers("bias of the policy", _MOST_POINTS)
-    points = len(bias) - 1
-    if points < 1 or math.isqrt(points) ** 2 != points:
-        raise reader.fail("a policy of n x n + 1 moves", str(len(bias)), reader.last)
-    policy_out = reader.shaped(flat, "policy", len(bias), planes * points, ago=2), bias
-    value = reader.norm("the value convolution", channels, _MOST_PLANES, 1)
-    inputs = len(value.bias) * points
-    flat = reader.numbers("value's hidden layer", _MOST_HIDDEN * inputs)
-    bias = reader.numbers("bias of the value's hidden layer", _MOST_HIDDEN)
-    hidden = reader.shaped(flat, "value's hidden layer", len(bias), inputs, ago=2), bias
-    out = reader.take("value", 1, len(bias)), reader.take("bias of the value", 1)
-    return LeelaWeights(version, stem, tuple(tower), policy, policy_out, value, hidden, out)
+        if not (variance >= 0).all():
+            raise self.error(f"the variances of {what}", "numbers of at least 0", variance.min())
+        return Norm(kernel, bias, mean, variance)
+
+    def linear(self, what: str, inputs: int) -> tuple[Floats, Floats]:
+        outputs = len(self._lines[self._next + 1])
+        return self.tensor(what, outputs, inputs), self.tensor(f"the bias of {what}", outputs)
+
+    def tensor(self, what: str, *shape: int) -> Floats:
+        values = self._lines[self._next]
+        self._next += 1
+        if len(values) != math.prod(shape):
+            sizes = " x ".join(map(str, shape))
+            raise self.error(what, f"{sizes} numbers", len(values))
+        return values.reshape(shape)
+
+    def error(self, what: str, expected: str, got: object) -> ModelError:
+        where = f"{self._file}, line {self._next + 1}"  # the line taken last
+        return ModelError(f"{where}: {what}: expected {expected}, got {got}")
 
 
 def write_leela(weights: LeelaWeights, path: str | os.PathLike[str]) -> None:
-    """Write a weights file, compressed when its name ends in ``.gz``; whole or not at all.
+    """Write a weights file, compressed if its name ends in ``.gz``; whole or not at all.
 
-    Numbers have 6 significant digits. The same weights give the same bytes. Raises DataError where
+    Numbers have 6 significant digits. The same weights give the same bytes. Raises DataError if
     the file cannot be written.
     """
     check_type("weights", weights, LeelaWeights, "LeelaWeights")

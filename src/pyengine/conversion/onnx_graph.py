@@ -1,84 +1,189 @@
-"""What a network's graph holds, and what of it stays in float32 when the rest becomes int8."""
+"""ONNX models before and after a conversion: their graphs, metadata and input."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.base.extras import need
+from pyengine.base.files import replacing
 from pyengine.errors import ModelError
+from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
-__all__ = [
-    "LAYERS",
-    "check_float32",
-    "check_input",
-    "check_no_branches",
-    "float_nodes",
-    "heads",
-    "name_nodes",
-]
-
+CPU = "CPUExecutionProvider"
+BATCH = 32  #: rows of a call on the sampled positions
 LAYERS = ("Conv", "Gemm", "MatMul")
-_FLOAT = 1  # TensorProto.FLOAT
-_SHORT = {10: "float16", 16: "bfloat16"}  # of TensorProto
-_GRAPHS = (5, 10)  # AttributeProto.GRAPH, GRAPHS
+FLOAT, INT8, HALF = 1, 3, 10  # TensorProto.FLOAT, INT8, FLOAT16
+_SHORT = {HALF: "float16", 16: "bfloat16"}
 
 
-def name_nodes(model: Any) -> None:
-    """Give every node a name of its own, by which the quantiser can be told to spare it."""
+class GraphBuilder:
+    """Appends nodes and weights to a graph; a tensor is known by its name.
+
+    Names that are not given begin with ``prefix`` and are new to the graph.
+    """
+
+    def __init__(self, graph: Any, prefix: str = "") -> None:
+        self._onnx = need("onnx", "convert")
+        self._graph = graph
+        self._prefix = prefix
+        self._taken = names_of(graph)
+
+    def node(self, kind: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Append a node; return the name of its output."""
+        output = output or self._new_name()
+        make = self._onnx.helper.make_node
+        self._graph.node.append(make(kind, list(inputs), [output], name=output, **attributes))
+        return output
+
+    def weight(self, array: npt.NDArray[Any], name: str | None = None) -> str:
+        """Append a constant tensor; return its name."""
+        name = name or self._new_name()
+        self._graph.initializer.append(self._onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def _new_name(self) -> str:
+        number = 1
+        while (name := f"{self._prefix}.{number}") in self._taken:
+            number += 1
+        self._taken.add(name)
+        return name
+
+
+def names_of(graph: Any) -> set[str]:
+    """Return the names of all tensors and nodes of a graph."""
+    values = (*graph.input, *graph.output, *graph.initializer, *graph.node)
+    return {entry.name for entry in values} | {
+        name for node in graph.node for name in (*node.input, *node.output)
+    }
+
+
+def put(entries: Any, others: Iterable[Any]) -> None:
+    """Replace the entries of a repeated field."""
+    kept = list(others)
+    del entries[:]
+    entries.extend(kept)
+
+
+# --- files
+
+
+def prepare(source: Path, file: Path) -> tuple[Any, str, tuple[int | str, ...]]:
+    """Write a network simplified; return it as an ONNX model, name and shape of its input.
+
+    ONNX Runtime folds normalisations and scales into the convolutions and infers shapes; each node
+    has a name of its own. Raises ModelError if the network is not float32.
+    """
+    onnx = need("onnx", "convert")
+    shapes = need("onnxruntime.quantization.shape_inference", "convert")
+    with quiet():
+        shapes.quant_pre_process(str(source), str(file), skip_symbolic_shape=True)
+    model = onnx.load(file)
     names: set[str] = set()
     for number, node in enumerate(model.graph.node):
         if not node.name or node.name in names:
             node.name = f"{node.op_type}.{number}"
         names.add(node.name)
+    onnx.save(model, file)
+    return model, *check_input(model, source)
+
+
+def without_weights(source: Path) -> Any:
+    """Load a model without the weights that other files hold."""
+    return need("onnx", "convert").load(source, load_external_data=False)
+
+
+def keep_metadata(source: Path, model: Any, spec: ModelSpec) -> None:
+    """Give a model the metadata of a file, and how it reads positions."""
+    metadata = {entry.key: entry.value for entry in without_weights(source).metadata_props}
+    helper = need("onnx", "convert").helper
+    helper.set_model_props(model, {**metadata, METADATA_KEY: spec.to_json()})
+
+
+def without_outputs(model: Any, names: Sequence[str]) -> Any:
+    """Return a model without outputs and what only they need: ONNX Runtime would compute it."""
+    if not names:
+        return model
+    inputs = [entry.name for entry in model.graph.input]
+    kept = [entry.name for entry in model.graph.output if entry.name not in names]
+    return need("onnx.utils", "convert").Extractor(model).extract_model(inputs, kept)
+
+
+def save_model(model: Any, file: Path) -> None:
+    """Write a model; the file appears whole or not at all. Raises DataError."""
+    with replacing(file) as temporary:
+        temporary.write_bytes(model.SerializeToString())
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hide ONNX Runtime's advice while it works."""
+    before = logging.root.manager.disable
+    logging.disable(max(before, logging.WARNING))
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+# --- the input
 
 
 def check_float32(model: Any, path: Path) -> None:
-    """Raise ModelError where a network is in float16 or int8 already."""
+    """Raise ModelError if a network is in float16 or int8 already."""
     graph = model.graph
     types = {entry.name: entry.type.tensor_type.elem_type for entry in graph.input}
     types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
     short = [(_SHORT[kind], name) for name, kind in types.items() if kind in _SHORT]
     int8 = [("int8", node.op_type) for node in graph.node if "QuantizeLinear" in node.op_type]
     for kind, name in (short + int8)[:1]:
-        raise ModelError(f"{path}: expected a float32 network, found {kind} already, in {name!r}")
-
-
-def check_no_branches(model: Any, path: Path) -> None:
-    """Raise ModelError where a node has graphs of its own (If, Loop, Scan)."""
-    for node in model.graph.node:
-        if any(attribute.type in _GRAPHS for attribute in node.attribute):
-            raise ModelError(
-                f"{path}: expected a network without branches and loops, found {node.op_type}"
-            )
+        raise ModelError(f"{path}: expected a float32 network, got {kind} already, in {name!r}")
 
 
 def check_input(model: Any, path: Path) -> tuple[str, tuple[int | str, ...]]:
     """Return name and shape of the model's only input; a free dimension is its name or 0.
 
-    Raises ModelError when there are several, or when it is not float32.
+    Raises ModelError if there are several, or if it is not float32.
     """
     constants = {tensor.name for tensor in model.graph.initializer}
     inputs = [entry for entry in model.graph.input if entry.name not in constants]
     if len(inputs) != 1:
-        raise ModelError(f"{path}: expected one input, found {[entry.name for entry in inputs]}")
+        raise ModelError(f"{path}: expected one input, got {[entry.name for entry in inputs]}")
     tensor = inputs[0].type.tensor_type
-    if tensor.elem_type != _FLOAT:
-        raise ModelError(f"{path}: expected a float32 input, found type {tensor.elem_type} of ONNX")
+    if tensor.elem_type != FLOAT:
+        raise ModelError(f"{path}: expected a float32 input, got type {tensor.elem_type} of ONNX")
     dims = tensor.shape.dim
     return inputs[0].name, tuple(dim.dim_param or dim.dim_value for dim in dims)
 
 
-def float_nodes(model: Any) -> set[str]:
-    """Return the names of the nodes that int8 would harm more than it speeds them up.
+def batches(
+    planes: npt.NDArray[np.float32], shape: Sequence[int | str]
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield whole batches as the input takes them: a fixed size, flat if it has two dimensions."""
+    rows = BATCH if free(shape[0]) else int(shape[0])
+    if len(planes) < rows:
+        planes = np.resize(planes, (rows, *planes.shape[1:]))  # repeats them
+    for start in range(0, len(planes) - rows + 1, rows):
+        batch = planes[start : start + rows]
+        yield batch.reshape(rows, -1) if len(shape) == 2 else batch
 
-    These are the layers that read the planes (few channels), and the heads: whatever leads to
-    fewer outputs than the tower does.
-    """
-    return _readers(model.graph) | heads(model.graph)
+
+def free(size: object) -> bool:
+    """Return whether a dimension of a tensor may have any size."""
+    return not (isinstance(size, int) and size > 0)
 
 
-def _readers(graph: Any) -> set[str]:
-    """The first layers on the ways from the input, which see nothing but planes."""
+# --- what stays in float32
+
+
+def first_layers(graph: Any) -> set[str]:
+    """Return the names of the layers that read nothing but the planes."""
     fresh = {entry.name for entry in graph.input}
     constant = {tensor.name for tensor in graph.initializer} | {""}
     first = set()
@@ -97,9 +202,9 @@ def heads(graph: Any) -> set[str]:
     leads_to: dict[str, set[str]] = {entry.name: {entry.name} for entry in graph.output}
     ends: dict[str, set[str]] = {}
     for node in reversed(graph.node):
-        found = set().union(*(leads_to.get(name, set()) for name in node.output))
-        ends[node.name] = found
+        reached = set().union(*(leads_to.get(name, set()) for name in node.output))
+        ends[node.name] = reached
         for name in node.input:
-            leads_to.setdefault(name, set()).update(found)
-    most = max((len(found) for found in ends.values()), default=0)
-    return {name for name, found in ends.items() if len(found) < most}
+            leads_to.setdefault(name, set()).update(reached)
+    most = max((len(reached) for reached in ends.values()), default=0)
+    return {name for name, reached in ends.items() if len(reached) < most}

@@ -13,8 +13,6 @@ from pyengine.eval.evaluators import Evaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State
 
-__all__ = ["longest_game", "observe", "play_positions"]
-
 Floats: TypeAlias = npt.NDArray[np.float32]
 
 _A_GAME = 64  # positions taken of a game, at most

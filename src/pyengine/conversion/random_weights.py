@@ -14,8 +14,6 @@ from pyengine.conversion.leela import PLANES, LeelaWeights, Norm
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import load_game
 
-__all__ = ["random_leela"]
-
 Floats = npt.NDArray[np.float32]
 
 _POSITIONS = 24  # that the normalisations are measured on

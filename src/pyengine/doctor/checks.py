@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["Check", "Verdict", "failed", "passed", "skipped", "verdict"]
-
 Verdict: TypeAlias = Literal["PASS", "FAIL", "SKIP"]
 
 
@@ -28,21 +26,11 @@ class Check:
         return f"{self.verdict}  {self.name}: {self.detail}"
 
 
-def passed(name: str, detail: str, **data: Any) -> Check:
-    """Return a check that went well."""
-    return Check(name, "PASS", detail, data)
-
-
-def failed(name: str, detail: str, **data: Any) -> Check:
-    """Return a check that did not."""
-    return Check(name, "FAIL", detail, data)
+def verdict(ok: bool, name: str, detail: str, **data: Any) -> Check:
+    """Return a check that passed or failed."""
+    return Check(name, "PASS" if ok else "FAIL", detail, data)
 
 
 def skipped(name: str, detail: str) -> Check:
     """Return a check that could not be made; the detail says why."""
     return Check(name, "SKIP", detail)
-
-
-def verdict(ok: bool, name: str, detail: str, **data: Any) -> Check:
-    """Return a check that passed or failed."""
-    return Check(name, "PASS" if ok else "FAIL", detail, data)

@@ -1,15 +1,14 @@
 """Is a device worth searching with? Its outputs, its speed, and how well a search keeps it busy.
 
-The device is an evaluator like any other: the same lines are drawn up for a GPU, for the CPU posing
-as one, and for evaluators that are wrong or slow on purpose.
+The device is an evaluator like any other, so the CPU can be tested as one.
 """
 
 from __future__ import annotations
 
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,13 +16,11 @@ from typing import Any
 import numpy as np
 
 from pyengine.base import machine
-from pyengine.doctor.checks import Check, failed, skipped, verdict
+from pyengine.doctor.checks import Check, skipped, verdict
 from pyengine.errors import EngineError
 from pyengine.eval.evaluators import Evaluator
 from pyengine.games.game import Game, State
 from pyengine.search.engine import Engine
-
-__all__ = ["DeviceTest", "random_states", "rate"]
 
 _REFERENCE_BATCH = 16  # rows: the CPU gains nothing from more
 _TREES = 64  # searched at once by search_many
@@ -33,16 +30,14 @@ _LEAST_SHARE = 0.25  # of simulations that ask the network; below, the game is t
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceTest:
-    """The checks of one device; :meth:`run` yields them as they are made.
-
-    TensorFloat-32, which NVIDIA's GPUs use for float32 convolutions unless told otherwise
-    (``NVIDIA_TF32_OVERRIDE=0``), keeps 10 bits of a factor: hence the tolerance.
-    """
+    """The checks of one device; :meth:`run` yields them as they are made."""
 
     game: Game
     device: Evaluator
     reference: Evaluator  #: the same network on the CPU
-    tolerance: float = 5e-3  #: of probabilities and values, absolute
+    #: Of probabilities and values, absolute: TensorFloat-32, which NVIDIA's GPUs use for float32
+    #: convolutions unless ``NVIDIA_TF32_OVERRIDE=0``, keeps 10 bits of a factor.
+    tolerance: float = 5e-3
     positions: int = 512  #: compared
     batches: Sequence[int] = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)  #: rows
     seconds: float = 0.4  #: of each measurement of the bare evaluator
@@ -57,7 +52,7 @@ class DeviceTest:
     rates: dict[int, float] = field(default_factory=dict)  #: rows/s by batch, as measured
 
     def run(self) -> Iterator[Check]:
-        """Make the checks one after another. An evaluator that fails is a line, never raised."""
+        """Make the checks one after another; an evaluator that fails is a check that failed."""
         states = random_states(self.game, max(self.positions, *self.batches))
         yield _guarded("outputs", partial(self._outputs, states))
         yield _guarded("padding", partial(self._padding, states))
@@ -110,7 +105,7 @@ class DeviceTest:
         by_callers = {n: rate(self.device, states[:batch], n, self.seconds) for n in self.callers}
         best = max(by_callers.values())
         self.rates[batch] = best
-        spread = ", ".join(f"{found:,.0f} from {n}" for n, found in by_callers.items())
+        spread = ", ".join(f"{each:,.0f} from {n}" for n, each in by_callers.items())
         return verdict(
             best > 0,
             f"batch {batch}",
@@ -140,25 +135,25 @@ class DeviceTest:
         """Compare a search with the bare evaluator, measured just before and just after it."""
         states = random_states(self.game, batch)
         before = self._bare(states)
-        found = _search_rate(self.game, self.device, batch, trees, self.search_seconds)
-        if found["asked"] < _LEAST_SHARE:
+        searched = _search_rate(self.game, self.device, batch, trees, self.search_seconds)
+        if searched["asked"] < _LEAST_SHARE:
             return skipped(
                 name,
-                f"{self.game} is too small: only {found['asked']:.0%} of the simulations "
+                f"{self.game} is too small: only {searched['asked']:.0%} of the simulations "
                 "ask the network",
             )
         bare = (before + self._bare(states)) / 2
-        share = found["positions_per_second"] / bare
+        share = searched["positions_per_second"] / bare
         least = self.least_saturation_of_one_tree if trees == 1 else self.least_saturation
         return verdict(
             share >= least,
             name,
-            f"{found['positions_per_second']:,.0f} positions/s are {share:.0%} of the bare "
+            f"{searched['positions_per_second']:,.0f} positions/s are {share:.0%} of the bare "
             f"evaluator's {bare:,.0f}, expected {least:.0%}; "
-            f"batches hold {found['fill']:.1f} rows, {found['padding']:.1%} padding",
+            f"batches hold {searched['fill']:.1f} rows, {searched['padding']:.1%} padding",
             saturation=share,
             bare_positions_per_second=bare,
-            **found,
+            **searched,
         )
 
     def _bare(self, states: list[State]) -> float:
@@ -170,58 +165,46 @@ def _guarded(name: str, make: Callable[[], Check]) -> Check:
     try:
         return make()
     except EngineError as error:
-        return failed(name, str(error))
+        return verdict(False, name, str(error))
 
 
 def random_states(
     game: Game, count: int, *, seed: int = 0, plies: int | None = None
 ) -> list[State]:
-    """Return states of random games, none of them terminal; the same for the same seed.
+    """Return states of random games, none terminal; the same for the same seed.
 
     ``plies`` is the most moves played; None = to the end of the game.
     """
     most = game.max_game_length() if plies is None else plies + 1
     rng = random.Random(seed)
-    found: list[State] = []
-    while len(found) < count:
+    states: list[State] = []
+    while len(states) < count:
         state = game.new_initial_state()
-        while not state.is_terminal() and len(found) < count and len(state.history()) < most:
-            found.append(state.clone())
+        while not state.is_terminal() and len(states) < count and len(state.history()) < most:
+            states.append(state.clone())
             state.apply_action(rng.choice(state.legal_actions()))
-    rng.shuffle(found)
-    return found
+    rng.shuffle(states)
+    return states
 
 
 def rate(evaluator: Evaluator, states: Sequence[State], callers: int, seconds: float) -> float:
     """Return positions/s of an evaluator that several threads ask at once, one batch a call.
 
-    Each asks at least once, however little time there is. What the first thread's evaluator raises
-    is raised here. The first call is not timed.
+    Each asks at least once. The first call is not timed.
     """
     evaluator.evaluate(states, batch_size=len(states))
-    counts = [0] * callers
-    errors: list[BaseException] = []
     start = time.perf_counter()
-    end = start + seconds
 
-    def ask(caller: int) -> None:
-        try:
-            while not errors:
-                evaluator.evaluate(states, batch_size=len(states))
-                counts[caller] += len(states)
-                if time.perf_counter() >= end:
-                    return
-        except BaseException as error:
-            errors.append(error)
+    def ask(_caller: int) -> int:
+        calls = 0
+        while not calls or time.perf_counter() < start + seconds:
+            evaluator.evaluate(states, batch_size=len(states))
+            calls += 1
+        return calls * len(states)
 
-    threads = [threading.Thread(target=ask, args=(i,), daemon=True) for i in range(callers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return sum(counts) / (time.perf_counter() - start)
+    with ThreadPoolExecutor(callers) as pool:
+        asked = sum(pool.map(ask, range(callers)))
+    return asked / (time.perf_counter() - start)
 
 
 def _search_rate(

@@ -2,46 +2,42 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyengine.doctor.checks import Check, failed, passed, skipped
-from pyengine.doctor.cuda_graphs import graph_check
-from pyengine.doctor.device import DeviceTest
+import numpy as np
+
+from pyengine.doctor.checks import Check, skipped, verdict
+from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.report import runtime_checks
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval import runtime
 from pyengine.eval.bundled import game_of_model
-from pyengine.eval.evaluators import OnnxEvaluator, bundled_models
+from pyengine.eval.evaluators import Evaluator, OnnxEvaluator, bundled_models
 from pyengine.eval.providers import ProviderLike
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
-
-__all__ = ["default_model", "gpu_self_test", "quick"]
+from pyengine.search.engine import Engine
 
 _PREFERRED = ("gomoku", "connect4")  # of the bundled networks: the larger the better
 
+#: A test of seconds instead of half a minute, at the price of noise.
+_FAST: dict[str, Any] = {
+    "positions": 64,
+    "batches": (1, 8, 64),
+    "seconds": 0.1,
+    "search_seconds": 0.4,
+    "search_batches": (8,),
+}
+
 
 def default_model() -> str | None:
-    """Return the bundled network to test with; None where none is bundled."""
+    """Return the bundled network to test with; None if none is bundled."""
     names = bundled_models()
     return next((name for name in (*_PREFERRED, *names) if name in names), None)
-
-
-def quick(test: DeviceTest) -> DeviceTest:
-    """Return a test that takes seconds instead of half a minute, at the price of noise."""
-    return dataclasses.replace(
-        test,
-        positions=64,
-        batches=(1, 8, 64),
-        seconds=0.1,
-        search_seconds=0.4,
-        search_batches=(8,),
-    )
 
 
 def gpu_self_test(
@@ -61,7 +57,7 @@ def gpu_self_test(
         game: that it plays; known for bundled networks.
         provider: ``"cuda"``, ``"tensorrt"``, or ``"cpu"`` to see the same lines without a GPU.
         device_id: which GPU.
-        spec: of the network, where the file does not tell.
+        spec: of the network, if its file has none.
         fast: fewer and shorter measurements.
         **settings: fields of :class:`~pyengine.doctor.device.DeviceTest`.
 
@@ -80,24 +76,17 @@ def gpu_self_test(
         return
     loaded = runtime.preload_cuda()
     if loaded:
-        yield passed("CUDA libraries", f"{len(loaded)} of the nvidia-* wheels are loaded")
-    yield passed("device", f"{path.name} ({game}) runs on {opened.provider} {device_id}")
+        yield verdict(True, "CUDA libraries", f"{len(loaded)} of the nvidia-* wheels are loaded")
+    yield verdict(True, "device", f"{path.name} ({game}) runs on {opened.provider} {device_id}")
     reference = _open(path, spec, ["cpu"], 0)
     if isinstance(reference, Check):
         yield reference
         return
-    test = DeviceTest(game=game, device=opened, reference=reference)
-    yield from dataclasses.replace(quick(test) if fast else test, **settings).run()
+    settings = {**(_FAST if fast else {}), **settings}
+    yield from DeviceTest(game=game, device=opened, reference=reference, **settings).run()
     if opened.provider == runtime.CUDA:  # last, as a failed capture can disturb what comes after
-        yield _graph_check(path, spec, game, opened, device_id)
-
-
-def _graph_check(
-    path: Path, spec: ModelSpec | None, game: Game, plain: OnnxEvaluator, device_id: int
-) -> Check:
-    """Compare the network with itself under CUDA graphs, which go with the evaluator here."""
-    graphs = _open(path, spec, [("cuda", {"enable_cuda_graph": "1"})], device_id)
-    return graphs if isinstance(graphs, Check) else graph_check(game, plain, graphs)
+        graphs = _open(path, spec, [("cuda", {"enable_cuda_graph": "1"})], device_id)
+        yield graphs if isinstance(graphs, Check) else graph_check(game, opened, graphs)
 
 
 def _choose(model: str | None, game: Game | None) -> tuple[Path, Game]:
@@ -121,24 +110,24 @@ def _driver_check() -> Check:
     """Say which GPU the driver sees."""
     problem = runtime.driver_problem()
     if problem is not None:
-        return failed("driver", f"no NVIDIA driver: {problem}")
+        return verdict(False, "driver", f"no NVIDIA driver: {problem}")
     asked = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return passed("driver", f"is there; nvidia-smi does not tell more: {error}")
-    return passed("driver", "; ".join(done.stdout.split("\n")).strip("; "))
+        return verdict(True, "driver", f"is installed; nvidia-smi cannot be asked: {error}")
+    return verdict(True, "driver", "; ".join(done.stdout.split("\n")).strip("; "))
 
 
 def _provider_checks(wanted: str, device_id: int) -> Iterator[Check]:
     """Say what ONNX Runtime offers; the provider wanted must work, the others may be absent."""
     for check in runtime_checks(runtime.runtime_report(device_id)):
         if check.verdict == "SKIP" and _is(wanted, check.name):
-            yield failed(check.name, check.detail)
+            yield verdict(False, check.name, check.detail)
         else:
             yield check
     if os.environ.get("NVIDIA_TF32_OVERRIDE") == "0":
-        yield passed("TensorFloat-32", "is off (NVIDIA_TF32_OVERRIDE=0)")
+        yield verdict(True, "TensorFloat-32", "is off (NVIDIA_TF32_OVERRIDE=0)")
 
 
 def _open(
@@ -150,4 +139,57 @@ def _open(
         advice = ""
         if "Failed to load library" in str(error) and runtime.driver_problem() is None:
             advice = " (pip install 'onnxruntime-gpu[cuda,cudnn]' brings CUDA's libraries)"
-        return failed("device", f"{error}{advice}")
+        return verdict(False, "device", f"{error}{advice}")
+
+
+def graph_check(
+    game: Game,
+    plain: Evaluator,
+    graphs: Evaluator,
+    *,
+    batches: Sequence[int] = (8, 64),
+    callers: Sequence[int] = (1, 2),
+    seconds: float = 0.2,
+    tolerance: float = 5e-3,
+) -> Check:
+    """Compare a network's answers and speed with and without CUDA graphs.
+
+    Args:
+        game, plain, graphs: the network on a device, without CUDA graphs and with them.
+        batches: rows.
+        callers: threads that ask at once; the best counts.
+        seconds: of each measurement.
+        tolerance: of probabilities and values, absolute.
+
+    """
+    name = "CUDA graphs"
+    states = random_states(game, max(batches))
+    gains = []
+    try:
+        for batch in batches:
+            with Engine(game, graphs, batch_size=batch) as engine:
+                provider = engine.stats()["provider"]
+            if "with CUDA graphs" not in provider or "without CUDA graphs" in provider:
+                return skipped(name, f"are not used: the network runs on {provider}")
+            asked = states[:batch]
+            answers = (one.evaluate(asked, batch_size=batch) for one in (plain, graphs))
+            off = max(float(np.abs(a - b).max()) for a, b in zip(*answers, strict=True))
+            if not off <= tolerance:
+                return verdict(
+                    False,
+                    name,
+                    f"change the answers to {batch} positions by up to {off:.1e}, allowed "
+                    f"{tolerance:.1e}",
+                )
+            fast, slow = (
+                max(rate(one, asked, count, seconds) for count in callers)
+                for one in (graphs, plain)
+            )
+            gains.append(f"{fast / slow:.2f} times as many positions/s in batches of {batch}")
+    except EngineError as error:
+        return verdict(False, name, str(error))
+    return verdict(
+        True,
+        name,
+        f"{', '.join(gains)} (providers=[('cuda', {{'enable_cuda_graph': '1'}})])",
+    )

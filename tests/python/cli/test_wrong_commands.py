@@ -34,7 +34,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("old.png").write_text("junk")
     Path("bytes").write_bytes(b"\xff")
     Path("folder").mkdir()
-    assert main(["convert", "--random", "1x4", "--board-size", "5", "-o", "weights.txt"]) == 0
+    assert main(["convert", "random", "1x4", "--board-size", "5", "-o", "weights.txt"]) == 0
     return tmp_path
 
 
@@ -76,15 +76,14 @@ WRONG: list[tuple[list[str], str]] = [
     (["bench", "gpu", "--minutes", "0"], "--minutes must be above 0"),
     (["bench", "gpu", "--quick", "--json", "file"], "expected the reports"),
     (["bench", "--tune", "junk"], "--game"),
-    (["convert", "--random", "junk"], "BLOCKSxCHANNELS"),
-    (["convert", "data", "--to", "junk"], "--to must be one of"),
-    (["convert", "weights.txt", "--overwrite"], "--overwrite is for"),
+    (["convert", "random", "junk"], "BLOCKSxCHANNELS"),
+    (["convert", "shards", "data", "--to", "junk"], "--to"),
     (["bench", "tree", "--quick", "--plot", "picture.json"], "expected a name that ends in .png"),
     (["search", "tic_tac_toe", "--model", "x" * 5000], "found one that is too long"),
     (["search", "a\x1b[31m"], r"a\x1b[31m"),
     # what is read
     (["search", "connect_four", "--model", "missing.onnx"], "missing.onnx"),
-    (["search", "connect_four", "--model", "file"], "file is no ONNX file, or a damaged one: exp"),
+    (["search", "connect_four", "--model", "file"], "file is not an ONNX file"),
     (["search", "connect_four", "--model", "folder"], "folder"),
     (["search", "connect_four", "--model", "connect4", "--spec", "file"], "must be JSON"),
     (
@@ -103,19 +102,22 @@ WRONG: list[tuple[list[str], str]] = [
     ),
     (["search", "connect_four", "--board", "file"], "--board"),
     ([*MATCH, "--record", "file"], "expected the record of a match"),
-    (["convert", "missing", "--to", "npz"], "does not exist"),
-    (["convert", "folder", "--to", "npz"], "manifest.json"),
-    (["convert", "file"], "expected Leela Zero weights"),
-    (["convert", "folder"], "no file"),
+    (["convert", "shards", "missing", "--to", "npz"], "does not exist"),
+    (["convert", "shards", "folder", "--to", "npz"], "manifest.json"),
+    (["convert", "leela", "file"], "expected Leela Zero weights"),
+    (["convert", "leela", "folder"], "not a file"),
     # what is written
     ([*MATCH, "--record", "folder"], "folder"),
     ([*MATCH, "--record", "missing/record"], "no folder"),
     ([*SELF_PLAY, "--out", "file"], "file cannot be written"),
-    (["convert", "data", "--to", "npz", "-o", "file"], "file cannot be written"),
-    (["convert", "data", "--to", "npz", "-o", "folder/../data"], "--overwrite"),
-    (["convert", "weights.txt", "-o", "folder"], "a directory of that name"),
-    (["convert", "weights.txt", "-o", "folder/../weights.txt"], "other than the input weights.txt"),
-    (["convert", "weights.txt", "-o", "missing/x.onnx"], "no folder"),
+    (["convert", "shards", "data", "--to", "npz", "-o", "file"], "file cannot be written"),
+    (["convert", "shards", "data", "--to", "npz", "-o", "folder/../data"], "--overwrite"),
+    (["convert", "leela", "weights.txt", "-o", "folder"], "a directory of that name"),
+    (
+        ["convert", "leela", "weights.txt", "-o", "folder/../weights.txt"],
+        "other than the input weights.txt",
+    ),
+    (["convert", "leela", "weights.txt", "-o", "missing/x.onnx"], "no folder"),
     ([*TUNE, "--json", "folder"], "a directory of that name"),
     ([*TUNE, "--json", "missing/x.json"], "no folder"),
     (["bench", "tree", "--quick", "--json", "folder"], "a directory of that name"),
@@ -126,9 +128,9 @@ WRONG: list[tuple[list[str], str]] = [
 NOWHERE: list[tuple[list[str], str]] = [
     ([*MATCH, "--record", "/proc/x"], "/proc/x cannot be opened"),
     ([*SELF_PLAY, "--out", "/proc/x"], "/proc/x cannot be written"),
-    (["convert", "data", "--to", "npz", "-o", "/proc/x"], "/proc/x cannot be written"),
-    (["convert", "weights.txt", "-o", "/proc/x.onnx"], "/proc/x.onnx cannot be written"),
-    (["convert", "--random", "1x4", "-o", "/proc/x"], "/proc/x cannot be written"),
+    (["convert", "shards", "data", "--to", "npz", "-o", "/proc/x"], "/proc/x cannot be written"),
+    (["convert", "leela", "weights.txt", "-o", "/proc/x.onnx"], "/proc/x.onnx cannot be written"),
+    (["convert", "random", "1x4", "-o", "/proc/x"], "/proc/x cannot be written"),
     ([*TUNE, "--json", "/proc/x"], "/proc/x"),
 ]
 
@@ -190,8 +192,8 @@ def full() -> Callable[..., subprocess.CompletedProcess[str]]:
     ("arguments", "said", "kept"),
     [
         ([*MATCH, "--record", "file"], "expected the record", "file"),
-        (["convert", "data", "--to", "npz", "-o", "out"], "cannot be written", "out"),
-        (["convert", "weights.txt", "-o", "file"], "file cannot be written", "file"),
+        (["convert", "shards", "data", "--to", "npz", "-o", "out"], "cannot be written", "out"),
+        (["convert", "leela", "weights.txt", "-o", "file"], "file cannot be written", "file"),
         ([*TUNE, "--json", "file"], "file cannot be written", "file"),
         ([*BENCH, "--json", "file"], "file cannot be written", "file"),
         ([*BENCH, "--plot", "old.png"], "old.png cannot be written", "old.png"),
@@ -243,7 +245,7 @@ def test_a_full_disk_behind_the_output_is_told_in_a_line(more: list[str]) -> Non
 
 @pytest.mark.usefixtures("place")
 def test_data_is_converted_again_only_where_the_command_is_told_to() -> None:
-    command = ["convert", "data", "--to", "npz", "-o", "out"]
+    command = ["convert", "shards", "data", "--to", "npz", "-o", "out"]
     assert main(command) == 0
     assert main(command) == 1
     assert main([*command, "--overwrite"]) == 0

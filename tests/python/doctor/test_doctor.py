@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,13 @@ import pyengine
 from pyengine import _core
 from pyengine.base.files import sha256_of
 from pyengine.doctor import report
-from pyengine.doctor.checks import Check
-from pyengine.doctor.cuda_graphs import graph_check
 from pyengine.doctor.device import DeviceTest, random_states, rate
-from pyengine.doctor.gpu import gpu_self_test
+from pyengine.doctor.gpu import gpu_self_test, graph_check
 from pyengine.eval import runtime
 from tiny_models import DEFAULT, TinyModel
 
 SPEC = pyengine.ModelSpec()  # three planes
+NO_SEARCH: dict[str, Any] = {"batches": (8,), "seconds": 0.02, "search_batches": ()}
 MODEL = TinyModel(planes=(3, 9, 9), actions=81, metadata=DEFAULT)
 
 
@@ -65,9 +64,10 @@ def fast(game: pyengine.Game, device: pyengine.Evaluator, **settings: Any) -> De
     return dataclasses.replace(test, **settings)
 
 
-def verdicts(checks: Iterator[Check]) -> dict[str, str]:
+def verdicts(test: DeviceTest, *, searches: bool = False) -> dict[str, str]:
     """Return the verdict of each line by its name."""
-    return {check.name: check.verdict for check in checks}
+    test = test if searches else dataclasses.replace(test, search_batches=())
+    return {check.name: check.verdict for check in test.run()}
 
 
 # --- the device ----------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def test_the_cpu_passes_as_a_device(game: pyengine.Game, model: Path) -> None:
 )
 def test_wrong_outputs_fail(game: pyengine.Game, wrong: Callable[..., Any]) -> None:
     device = pyengine.CallbackEvaluator(lambda planes: wrong(*linear(planes)), SPEC)
-    found = verdicts(fast(game, device).run())
+    found = verdicts(fast(game, device))
     assert found["outputs"] == "FAIL"
     assert found["padding"] == "PASS"
 
@@ -115,8 +115,8 @@ def test_outputs_within_the_tolerance_pass(game: pyengine.Game) -> None:
         return policy, np.clip(value + 0.002, -1, 1)
 
     device = pyengine.CallbackEvaluator(nearly, SPEC)
-    assert verdicts(fast(game, device).run())["outputs"] == "PASS"
-    assert verdicts(fast(game, device, tolerance=1e-3).run())["outputs"] == "FAIL"
+    assert verdicts(fast(game, device))["outputs"] == "PASS"
+    assert verdicts(fast(game, device, tolerance=1e-3))["outputs"] == "FAIL"
 
 
 def test_rows_that_depend_on_their_number_fail(game: pyengine.Game) -> None:
@@ -124,63 +124,43 @@ def test_rows_that_depend_on_their_number_fail(game: pyengine.Game) -> None:
         policy, value = linear(planes)
         return policy, value if len(planes) > 8 else value * 0.5
 
-    found = verdicts(fast(game, pyengine.CallbackEvaluator(leaky, SPEC)).run())
-    assert found["padding"] == "FAIL"
+    device = pyengine.CallbackEvaluator(leaky, SPEC)
+    assert verdicts(fast(game, device))["padding"] == "FAIL"
 
 
-def test_a_rate_needs_a_batch_even_where_there_is_no_time(game: pyengine.Game) -> None:
+def test_a_slow_device_and_one_that_searches_leave_idle_fail(game: pyengine.Game) -> None:
     device = pyengine.CallbackEvaluator(linear, SPEC)
-    assert rate(device, [game.new_initial_state()], callers=2, seconds=0.0) > 0
+    least = {"least_saturation": 1000.0, "least_saturation_of_one_tree": 1000.0}
+    found = verdicts(fast(game, device, least_speedup=1e9, **least), searches=True)
+    failed = {name for name, verdict in found.items() if verdict == "FAIL"}
+    assert failed == {"speed-up", "search, batch 8, one tree", "search, batch 8, 64 trees"}
 
 
-def test_a_device_slower_than_asked_fails(game: pyengine.Game) -> None:
-    device = pyengine.CallbackEvaluator(linear, SPEC)
-    found = verdicts(fast(game, device, least_speedup=1e9).run())  # on a loaded machine as well
-    assert found["speed-up"] == "FAIL"
-    assert found["outputs"] == "PASS"
-    assert verdicts(fast(game, device, least_speedup=0.0).run())["speed-up"] == "PASS"
-
-
-def test_a_search_that_leaves_the_device_idle_fails(game: pyengine.Game) -> None:
-    device = pyengine.CallbackEvaluator(linear, SPEC)
-    checks = list(
-        fast(game, device, least_saturation=1000.0, least_saturation_of_one_tree=1000.0).run()
-    )
-    assert [check.verdict for check in checks[-2:]] == ["FAIL", "FAIL"]
-    assert "expected 100000%" in checks[-1].detail
-
-
-def test_a_device_that_breaks_is_a_line_and_no_exception(game: pyengine.Game) -> None:
+def test_a_device_that_breaks_or_gives_nan_fails_without_an_exception(game: pyengine.Game) -> None:
     def broken(_planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         raise RuntimeError("the fan stands still")
 
-    checks = list(fast(game, pyengine.CallbackEvaluator(broken, SPEC)).run())
-    assert all(check.verdict in ("FAIL", "SKIP") for check in checks)
-    assert all("the fan stands still" in c.detail for c in checks if c.verdict == "FAIL")
-
-
-def test_outputs_that_are_no_numbers_fail(game: pyengine.Game) -> None:
     def nan(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         policy, value = linear(planes)
         return policy, value * np.nan
 
-    assert set(verdicts(fast(game, pyengine.CallbackEvaluator(nan, SPEC)).run()).values()) <= {
-        "FAIL",
-        "SKIP",
-    }
+    for outputs, said in ((broken, "the fan stands still"), (nan, "")):
+        checks = list(fast(game, pyengine.CallbackEvaluator(outputs, SPEC)).run())
+        assert {check.verdict for check in checks} == {"FAIL", "SKIP"}
+        assert all(said in check.detail for check in checks if check.verdict == "FAIL")
 
 
 def test_a_game_too_small_to_keep_a_device_busy_is_skipped() -> None:
     game = pyengine.load_game("tic_tac_toe")
     device = pyengine.CallbackEvaluator(lambda p: (np.zeros((len(p), 9)), np.zeros(len(p))), SPEC)
-    test = fast(game, device, search_seconds=0.3, batches=(8,), positions=8)
-    assert "too small" in list(dataclasses.replace(test, reference=device).run())[-2].detail
+    test = fast(game, device, reference=device, search_seconds=0.3, batches=(8,), positions=8)
+    assert "too small" in list(test.run())[-2].detail
 
 
 # --- what is measured ----------------------------------------------------------------------------
 
 
-def test_a_batch_is_one_call_of_the_network(game: pyengine.Game) -> None:
+def test_a_batch_is_one_call_of_the_network_and_there_is_at_least_one(game: pyengine.Game) -> None:
     sizes: list[int] = []
 
     def counted(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -188,8 +168,8 @@ def test_a_batch_is_one_call_of_the_network(game: pyengine.Game) -> None:
         return linear(planes)
 
     states = random_states(game, 300)
-    assert rate(pyengine.CallbackEvaluator(counted, SPEC), states, 2, 0.05) > 0
-    assert set(sizes) == {300}
+    assert rate(pyengine.CallbackEvaluator(counted, SPEC), states, callers=2, seconds=0.0) > 0
+    assert sizes == [300] * 3  # one is not timed
 
 
 def test_a_rate_is_positions_by_time(game: pyengine.Game) -> None:
@@ -197,8 +177,9 @@ def test_a_rate_is_positions_by_time(game: pyengine.Game) -> None:
         time.sleep(0.02)
         return linear(planes)
 
-    found = rate(pyengine.CallbackEvaluator(timed, SPEC), random_states(game, 10), 1, 0.2)
-    assert 50 < found <= 500
+    assert (
+        50 < rate(pyengine.CallbackEvaluator(timed, SPEC), random_states(game, 10), 1, 0.2) <= 500
+    )
 
 
 def test_random_states_are_the_same_for_a_seed_and_never_terminal(game: pyengine.Game) -> None:
@@ -220,7 +201,7 @@ def test_without_a_gpu_it_says_why_in_the_words_of_onnx_runtime(
     checks = list(gpu_self_test(str(model), game, spec=SPEC, fast=True))
     by_name = {check.name: check for check in checks}
     assert by_name[runtime.CUDA].verdict == "FAIL"
-    assert by_name[runtime.CUDA].detail == problem
+    assert by_name[runtime.CUDA].detail == report._in_words(problem)
     assert by_name["device"].verdict == "FAIL"
     assert checks[-1].verdict == "SKIP"
 
@@ -242,7 +223,7 @@ def test_cuda_graphs_are_tried_after_all_else(
     if runtime.runtime_report().problems.get(runtime.CUDA) is None:
         pytest.skip("this machine has a GPU that works")
     monkeypatch.setattr(runtime, "CUDA", runtime.CPU)
-    checks = list(gpu_self_test(str(model), game, provider="cpu", spec=SPEC, fast=True))
+    checks = list(gpu_self_test(str(model), game, provider="cpu", spec=SPEC, **NO_SEARCH))
     names = [check.name for check in checks]
     assert names.count("device") == 2  # the processor's, and CUDA's, which cannot be opened
     assert names[-1] == "device"
@@ -285,12 +266,11 @@ def test_cuda_graphs_of_some_sizes_are_not_measured_as_those_of_all(
     assert "with CUDA graphs for 1 size of batches, without" in found.detail
 
 
-def test_a_model_whose_game_is_unknown_is_refused(model: Path) -> None:
+def test_a_model_whose_game_is_unknown_is_refused_and_a_damaged_one_a_line(
+    game: pyengine.Game, model: Path, tmp_path: Path
+) -> None:
     with pytest.raises(pyengine.ConfigError, match="the game of"):
         list(gpu_self_test(str(model)))
-
-
-def test_a_file_that_is_no_model_is_a_line(game: pyengine.Game, tmp_path: Path) -> None:
     path = tmp_path / "no.onnx"
     path.write_bytes(b"no model")
     checks = list(gpu_self_test(str(path), game, provider="cpu"))
@@ -300,6 +280,12 @@ def test_a_file_that_is_no_model_is_a_line(game: pyengine.Game, tmp_path: Path) 
 
 
 # --- the machine ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the doctor leave out the bundled networks."""
+    monkeypatch.setattr(report, "bundled_models", dict)
 
 
 def test_the_doctor_finds_this_machine_well() -> None:
@@ -313,24 +299,26 @@ def test_the_doctor_finds_this_machine_well() -> None:
         assert word in text
     json.dumps(found.to_dict())
     assert repr(found) == f"DoctorReport(ok=True, provider={found.provider!r}, failed=[])"
-
-
-def test_providers_that_do_not_work_are_listed_with_the_reason() -> None:
-    checks = {check.name: check for check in pyengine.doctor().checks}
+    checks = {check.name: check for check in found.checks}
     assert checks[runtime.CPU].verdict == "PASS"
-    for name, problem in runtime.runtime_report().problems.items():
-        assert checks[name].verdict == "SKIP"
-        assert checks[name].detail == report._in_words(problem)
+    for name, problem in found.problems.items():
+        assert (checks[name].verdict, checks[name].detail) == ("SKIP", report._in_words(problem))
 
 
-def test_a_library_that_is_not_there_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = (
+@pytest.mark.usefixtures("quick")
+def test_what_the_runtime_reports_is_shown_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    reason = (
         "CUDAExecutionProvider cannot be had: [ONNXRuntimeError] : 1 : FAIL : Failed to load "
         "library /a/libonnxruntime_providers_cuda.so with error: libcublasLt.so.13: cannot open "
         "shared object file: No such file or directory"
     )
-    problems = {runtime.CUDA: said, runtime.TENSORRT: "another reason"}
-    found = dataclasses.replace(runtime.runtime_report(), reason=said, problems=problems)
+    found = dataclasses.replace(
+        runtime.runtime_report(),
+        reason=reason,
+        problems={runtime.CUDA: reason, runtime.TENSORRT: "another reason"},
+        warnings=("two packages overwrite each other",),
+        version="1.23.2",
+    )
     monkeypatch.setattr(runtime, "runtime_report", lambda _device: found)
     examined = pyengine.doctor()
     details = {check.name: check.detail for check in examined.checks}
@@ -338,25 +326,13 @@ def test_a_library_that_is_not_there_is_told_in_words(monkeypatch: pytest.Monkey
     assert details[runtime.CUDA] == words
     assert details[runtime.TENSORRT] == "another reason"
     assert examined.facts()["would use"].endswith(words)
-
-
-def test_what_the_runtime_warns_of_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = dataclasses.replace(
-        runtime.runtime_report(), warnings=("two packages overwrite each other",)
-    )
-    monkeypatch.setattr(runtime, "runtime_report", lambda _device: found)
-    examined = pyengine.doctor()
+    failed = {check.name for check in examined.checks if check.verdict == "FAIL"}
+    assert failed == {"ONNX Runtime", "one ONNX Runtime"}
+    assert "expected 1.24.1 or later" in details["ONNX Runtime"]
     assert not examined.ok
-    assert any("overwrite each other" in check.detail for check in examined.checks)
 
 
-def test_an_onnx_runtime_that_reads_any_file_as_weights_fails() -> None:
-    old = dataclasses.replace(runtime.runtime_report(), version="1.23.2")
-    first = next(report.runtime_checks(old))
-    assert (first.name, first.verdict) == ("ONNX Runtime", "FAIL")
-    assert "expected 1.24.1 or later" in first.detail
-
-
+@pytest.mark.usefixtures("quick")
 def test_no_onnx_runtime_fails_and_the_search_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> Path:
         raise pyengine.ModelError("ONNX Runtime is needed to run a network")

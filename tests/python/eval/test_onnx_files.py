@@ -3,36 +3,29 @@
 from __future__ import annotations
 
 import os
-import random
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from pyengine import ModelError, ModelSpec, OnnxEvaluator, bundled_models
-from pyengine.eval import onnx_files
 from pyengine.eval.onnx_files import external_files, model_digest
 from tiny_models import TinyModel
 
 
 def field(number: int, content: bytes | str) -> bytes:
-    """Return a field of bytes."""
+    """Return a field of bytes as protobuf writes it."""
     data = content.encode() if isinstance(content, str) else content
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def varint(value: int) -> bytes:
-    """Return an integer as protobuf has it."""
-    found = b""
-    while value >= 0x80:
-        found, value = found + bytes((value & 0x7F | 0x80,)), value >> 7
-    return found + bytes((value,))
+    return bytes((value,)) if value < 0x80 else bytes((value & 0x7F | 0x80,)) + varint(value >> 7)
 
 
 def tensor(location: str | bytes) -> bytes:
-    """Return a tensor "w" of a file; its name is written last."""
-    where = field(13, field(1, "location") + field(2, location)) + field(13, field(1, "offset"))
-    return b"\x08\x03" + where + b"\x70\x01" + field(8, "w")
+    """Return a tensor "w" of a file."""
+    entry = field(13, field(2, location) + field(1, "location"))  # the value may come first
+    return b"\x08\x03" + entry + field(13, field(1, "offset")) + b"\x70\x01" + field(8, "w")
 
 
 def attribute(number: int, content: bytes) -> bytes:
@@ -46,22 +39,26 @@ def graph(content: bytes) -> bytes:
 
 
 PLACES = {
-    "initializer": lambda t: graph(field(5, t)),
-    "sparse values": lambda t: graph(field(15, field(1, t))),
-    "sparse indices": lambda t: graph(field(15, field(2, t))),
-    "attribute": lambda t: graph(attribute(5, t)),
-    "attribute list": lambda t: graph(attribute(10, t)),
-    "sparse attribute": lambda t: graph(attribute(22, field(1, t))),
-    "sparse attribute list": lambda t: graph(attribute(23, field(2, t))),
-    "subgraph": lambda t: graph(attribute(6, field(5, t))),
-    "subgraph list": lambda t: graph(attribute(11, attribute(6, field(5, t)))),
+    "initializer": lambda t: field(5, t),
+    "sparse values": lambda t: field(15, field(1, t)),
+    "sparse indices": lambda t: field(15, field(2, t)),
+    "attribute": lambda t: attribute(5, t),
+    "attribute list": lambda t: attribute(10, t),
+    "sparse attribute": lambda t: attribute(22, field(1, t)),
+    "sparse attribute list": lambda t: attribute(23, field(2, t)),
+    "subgraph": lambda t: attribute(6, field(5, t)),
+    "subgraph list": lambda t: attribute(11, attribute(6, field(5, t))),
+}
+OTHERS = {
     "function": lambda t: field(25, field(7, field(5, field(5, t)))),
     "function's default": lambda t: field(25, field(11, field(5, t))),
     "training": lambda t: field(20, field(2, field(5, t))),
-    "second graph": lambda t: graph(b"") + field(7, field(5, t)),
+    "second graph": lambda t: field(7, field(5, t)),
 }
+MODELS = {name: graph(make(tensor("weights"))) for name, make in PLACES.items()}
+MODELS |= {name: graph(b"") + make(tensor("weights")) for name, make in OTHERS.items()}
 
-OUTSIDE = ["/etc/passwd", "../secret", "a/../../secret", "link", "up/secret", "", "a\0b"]
+OUTSIDE = ["/etc/passwd", "../secret", "a/../../secret", "link", "up/secret", "", ".", "a\0b"]
 OUTSIDE += ["C:\\secret", "C:secret", "\\\\host\\share\\secret", "//host/share", "..\\secret"]
 OUTSIDE += ["*/_ORT_MEM_ADDR_/*", "circle"]
 
@@ -78,29 +75,26 @@ def model(tmp_path: Path) -> Path:
     return folder / "m.onnx"
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", MODELS)
 def test_tensors_are_found_wherever_onnx_has_them(model: Path, place: str) -> None:
-    model.write_bytes(PLACES[place](tensor("sub/weights")))
-    assert external_files(model) == (model.parent / "sub" / "weights",)
-    model.write_bytes(PLACES[place](tensor("../secret")))
-    with pytest.raises(ModelError, match=r"m\.onnx: the tensor 'w' .*'\.\./secret'"):
-        external_files(model)
+    model.write_bytes(MODELS[place])
+    assert external_files(model) == (model.parent / "weights",)
 
 
 @pytest.mark.parametrize("location", OUTSIDE)
 def test_files_outside_the_folder_are_refused(model: Path, location: str) -> None:
     model.write_bytes(graph(field(5, tensor(location))))
-    with pytest.raises(ModelError, match="the tensor 'w' must have its data in a file of the"):
-        external_files(model)
-    with pytest.raises(ModelError, match="the tensor 'w' must have its data in a file of the"):
-        OnnxEvaluator(model)
+    for read in (external_files, OnnxEvaluator):
+        with pytest.raises(ModelError, match=r"m\.onnx: tensor 'w': expected a file in the model"):
+            read(model)
 
 
 def test_files_are_named_once_and_links_within_the_folder_followed(model: Path) -> None:
     (model.parent / "inner").symlink_to("data")
-    given = [field(5, tensor(name)) for name in ("inner", b"\xff", "inner")]
+    given = [field(5, tensor(name)) for name in ("inner", b"\xff", "sub/w", "inner")]
     model.write_bytes(graph(b"".join(given)))
-    assert external_files(model) == (model.parent / "inner", model.parent / os.fsdecode(b"\xff"))
+    names = ("inner", os.fsdecode(b"\xff"), "sub/w")
+    assert external_files(model) == tuple(model.parent / name for name in names)
 
 
 def test_a_model_behind_a_link_has_its_data_behind_links(model: Path, tmp_path: Path) -> None:
@@ -112,58 +106,40 @@ def test_a_model_behind_a_link_has_its_data_behind_links(model: Path, tmp_path: 
     assert external_files(model) == (model.parent / "weights",)
 
 
-def test_the_value_may_come_before_the_key_and_every_value_counts(model: Path) -> None:
-    entry = field(2, "weights") + field(1, "location") + field(2, "../secret")
+def test_every_value_of_a_location_counts(model: Path) -> None:
+    entry = field(2, "../secret") + field(1, "location") + field(2, "weights")
     model.write_bytes(graph(field(5, field(13, entry))))
     with pytest.raises(ModelError, match="secret"):
         external_files(model)
 
 
-@pytest.mark.parametrize(
-    ("content", "found"),
-    [
-        (b"", "an empty file"),
-        (b"\x3a\x05", "ends beyond its message"),
-        (b"\x3a" + b"\xff" * 10, "an integer at byte 1 without an end"),
-        (b"\xba\x80\x80\x80\x10\x00", "field number"),  # 7 to a reader that keeps 32 bits
-        (b"\x3b\x2a\x00\x3c", "wire type 3"),
-        (b"\x02\x00", "field number 0"),
-        (b"\x09\x00", "a number that ends beyond its message"),
-        (b"this is no ONNX file", "expected ONNX"),
-    ],
-)
-def test_what_is_no_onnx_is_refused(model: Path, content: bytes, found: str) -> None:
-    model.write_bytes(content)
-    with pytest.raises(ModelError, match=f"m.onnx.*{found}"):
-        external_files(model)
-
-
-def test_what_is_no_file_is_refused(model: Path) -> None:
-    for path, found in ((model, "nothing"), (model.parent, "a directory")):
-        with pytest.raises(ModelError, match=f"expected an ONNX file at .*{found}"):
-            external_files(path)
-    os.mkfifo(model)
-    with pytest.raises(ModelError, match="no regular file"):
-        external_files(model)
-
-
-def test_hostile_files_end_at_a_bound(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = field(5, tensor("weights"))
+def deep() -> bytes:
+    """Return a model of graphs within graphs, deeper than protobuf reads."""
+    inner = field(5, tensor("weights"))
     for _ in range(200):
-        deep = attribute(6, deep)
-    model.write_bytes(graph(deep))
-    with pytest.raises(ModelError, match="more than 100 messages within messages"):
-        external_files(model)
-    monkeypatch.setattr(onnx_files, "_MOST_FIELDS", 1000)
-    model.write_bytes(graph(b"\x10\x00" * 1001))
-    with pytest.raises(ModelError, match="more than 1,000 fields"):
+        inner = attribute(6, inner)
+    return graph(inner)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x3a\x05", b"this is no ONNX file", b"\x08\x08", deep()]
+)
+def test_what_is_not_onnx_is_refused(model: Path, content: bytes) -> None:
+    model.write_bytes(content)
+    with pytest.raises(ModelError, match=r"m\.onnx is not an ONNX file"):
         external_files(model)
 
 
-def test_models_without_external_data_have_no_files(tmp_path: Path) -> None:
-    for path in bundled_models().values():
-        assert external_files(path) == ()
-    assert external_files(TinyModel().write(tmp_path / "tiny.onnx")) == ()
+def test_what_is_not_a_file_is_refused(model: Path) -> None:
+    pipe = model.with_name("pipe")
+    os.mkfifo(pipe)
+    for path in (model, model.parent, pipe):
+        with pytest.raises(ModelError, match="expected an ONNX file at"):
+            external_files(path)
+
+
+def test_models_without_external_data_have_no_files() -> None:
+    assert {external_files(path) for path in bundled_models().values()} == {()}
 
 
 def test_onnx_itself_writes_what_is_found(tmp_path: Path) -> None:
@@ -183,16 +159,3 @@ def test_the_digest_covers_all_files(model: Path) -> None:
     other = model_digest(model)
     model.write_bytes(model.read_bytes() + b"\x08\x09")
     assert len({first, other, model_digest(model)}) == 3
-
-
-def test_damaged_models_are_refused_or_read_to_their_end(tmp_path: Path) -> None:
-    rng = random.Random(6)
-    good = bundled_models()["tic_tac_toe"].read_bytes()[:2000]
-    path = tmp_path / "m.onnx"
-    for _ in range(300):
-        bad = bytearray(good)
-        for _ in range(5):
-            bad[rng.randrange(len(bad))] = rng.randrange(256)
-        path.write_bytes(bad)
-        with suppress(ModelError):
-            external_files(path)

@@ -429,11 +429,11 @@ def test_the_command_plays_and_its_data_can_be_converted(tmp_path: Path) -> None
     assert played.returncode == 0, played.stderr
     assert "4 games" in played.stdout
     data = pyengine.Dataset(out, full_only=False)
-    made = command("convert", out, "--to", "npz", "-o", tmp_path / "npz")
+    made = command("convert", "shards", out, "--to", "npz", "-o", tmp_path / "npz")
     assert made.returncode == 0, made.stderr
     (file,) = (tmp_path / "npz").glob("*.npz")
     with np.load(file) as columns:
         assert len(columns["policy"]) == len(data)
     assert command("selfplay", "connect_four", "--preset", "slow").returncode == 2
-    assert command("convert", out, "--to", "csv").returncode == 2
-    assert command("convert", tmp_path / "none", "--to", "npz").returncode == 2
+    assert command("convert", "shards", out, "--to", "csv").returncode == 2
+    assert command("convert", "shards", tmp_path / "none", "--to", "npz").returncode == 2

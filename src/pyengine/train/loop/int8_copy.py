@@ -55,7 +55,7 @@ def write_copy(
         copied = Path(folder, target.name)
         original = _open(source)
         reading = original.spec or ModelSpec()
-        write_int8 = need("pyengine.conversion.int8_file", "train").write_int8
+        write_int8 = need("pyengine.conversion.int8", "train").write_int8
         try:
             write_int8(
                 source,

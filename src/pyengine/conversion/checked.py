@@ -1,4 +1,4 @@
-"""The way of a network through the checks: what conversions to int8 and to float16 share."""
+"""Converting a network under checks: what conversions to int8 and to float16 share."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,13 @@ from pyengine.conversion.comparison import (
     play_match,
     turned,
 )
-from pyengine.conversion.leela_onnx import save_model
-from pyengine.conversion.model_file import BATCH, CPU, without_weights
-from pyengine.conversion.onnx_graph import check_float32
+from pyengine.conversion.onnx_graph import (
+    BATCH,
+    CPU,
+    check_float32,
+    save_model,
+    without_weights,
+)
 from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import OnnxEvaluator, model_file
@@ -38,17 +42,6 @@ from pyengine.eval.onnx_files import external_files
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.match import MatchResult
-
-__all__ = [
-    "Baseline",
-    "ConversionReport",
-    "OnProgress",
-    "Options",
-    "Samples",
-    "convert",
-    "open_network",
-    "source_and_target",
-]
 
 _TURNED_POSITIONS = 200  # times the symmetries
 
@@ -59,43 +52,55 @@ OnProgress = Callable[[str, float], object]
 
 @dataclass(frozen=True)
 class ConversionReport:
-    """What a conversion gave.
+    """The result of a conversion.
 
     Attributes:
-        path: the file; None when the checks kept it from being written.
+        path: the file; None if the checks kept it from being written.
         checks: each figure and its limit.
+        calibrated: positions on which the activations were measured, under random symmetries of
+            the board.
+        comparison: both networks on positions of other games, under no symmetry; None if the
+            numbers do not fit into float16.
+        match: the games, from the converted network's side; None if none were played.
+        converted: layers converted: to int8 convolutions, to float16 also matrix products.
+        kept: such layers left in float32.
+        speedup: positions a second, int8 ÷ float32, in bare ONNX Runtime: batches of 8, one
+            thread, median; None for float16.
     """
 
     path: Path | None
     checks: tuple[LimitCheck, ...]
+    calibrated: int
+    comparison: Comparison | None
+    match: MatchResult | None
+    converted: int
+    kept: int
+    speedup: float | None = None
 
     @property
     def outcome(self) -> Outcome:
         """Passed: every figure is shown to be within its limit; failed: one is not."""
-        found = {check.outcome for check in self.checks}
-        if "failed" in found:
+        outcomes = {check.outcome for check in self.checks}
+        if "failed" in outcomes:
             return "failed"
-        return "undecided" if "undecided" in found else "passed"
+        return "undecided" if "undecided" in outcomes else "passed"
 
     @property
     def passed(self) -> bool:
-        """Whether the outcome is that the network passed."""
+        """Whether the outcome is "passed"."""
         return self.outcome == "passed"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        values = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-        return {"outcome": self.outcome, "passed": self.passed, **values}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(element) for element in value]
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if isinstance(value, Path):
-        return str(value)
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+        return {
+            "outcome": self.outcome,
+            "passed": self.passed,
+            **vars(self),
+            "path": None if self.path is None else str(self.path),
+            "checks": [check.to_dict() for check in self.checks],
+            "comparison": None if self.comparison is None else asdict(self.comparison),
+            "match": None if self.match is None else self.match.to_dict(),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,12 +143,12 @@ class Samples:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a converted network is held against.
+    """What a converted network is compared with.
 
     Attributes:
-        name: of the kind of conversion, as players of the match are called.
+        name: kind of conversion, also the converted player's name in the match.
         source: the network's file, float32.
-        game: that it plays.
+        game: which it plays.
         original: the same, opened.
         options: of the checks.
     """
@@ -164,13 +169,13 @@ class Baseline:
         """How both networks read positions."""
         return self.original.spec or ModelSpec()
 
-    def tell(self, stage: str, done: float) -> None:
-        """Tell of progress."""
+    def progress(self, stage: str, done: float) -> None:
+        """Report progress."""
         if self.options.on_progress is not None:
             self.options.on_progress(stage, done)
 
     def samples(self) -> Samples:
-        """Let the network play; keep the positions asked for of each kind, or all there are."""
+        """Let the network play; keep as many positions of each kind as asked for, or all."""
         longest = longest_game(self.game)
         calibration, others = play_positions(
             self.game,
@@ -178,20 +183,19 @@ class Baseline:
             self.reading,
             self.options.positions,
             self.options.seed,
-            lambda ply: self.tell("games", min(1.0, ply / longest)),
+            lambda ply: self.progress("games", min(1.0, ply / longest)),
         )
         if min(len(calibration), len(others)) < BATCH:
             raise ConfigError(
-                f"{self.game}: expected at least {BATCH} distinct positions to "
-                "calibrate on and as many to compare on, found "
-                f"{len(calibration)} and {len(others)}"
+                f"{self.game}: expected at least {BATCH} distinct positions to calibrate on and as "
+                f"many to compare on, got {len(calibration)} and {len(others)}"
             )
         symmetries = self.game.num_symmetries
         planes = observe(calibration, self.reading, symmetries, self.options.seed)
         return Samples(planes, others)
 
     def compare(self, file: Path, samples: Samples) -> tuple[Comparison, list[LimitCheck]]:
-        """Compare what a converted network says with what the original says."""
+        """Compare a converted network with the original."""
         states = samples.comparison
         comparison = compare(self.original, open_network(file, self.reading), states)
         own = turned(self.original, states[:_TURNED_POSITIONS])
@@ -200,7 +204,7 @@ class Baseline:
     def match(
         self, file: Path, checks: Sequence[LimitCheck]
     ) -> tuple[MatchResult | None, list[LimitCheck]]:
-        """Let a converted network play; no match where a figure failed, or none was asked for."""
+        """Let a converted network play, unless a figure failed or no match was asked for."""
         games = self.options.games
         if games == 0 or not all(check.passed for check in checks):
             return None, []
@@ -216,26 +220,24 @@ class Baseline:
             simulations=self.options.simulations,
             seconds=self.options.match_seconds,
             seed=self.options.seed,
-            on_progress=lambda so_far: self.tell("match", so_far.games / games),
+            on_progress=lambda so_far: self.progress("match", so_far.games / games),
         )
         return result, [check]
 
 
-Report = TypeVar("Report", bound=ConversionReport)
-
-#: Converts into a file and measures what came of it; the report has no path yet.
-Converter = Callable[[Baseline, Path, Samples], Report]
+#: Converts into a file and measures it; the report has no path yet.
+Converter = Callable[[Baseline, Path, Samples], ConversionReport]
 
 
 def convert(
     name: str,
-    converter: Converter[Report],
+    converter: Converter,
     model: str | os.PathLike[str],
     out: str | os.PathLike[str],
     game: Game | str,
     options: Options,
-) -> Report:
-    """Convert a network and write it if the checks let it pass.
+) -> ConversionReport:
+    """Convert a network and write it if it passes the checks.
 
     ``name`` is the kind of conversion; the file keeps what was measured under ``pyengine.NAME``.
     Errors as of :func:`pyengine.conversion.quantise`.
@@ -246,28 +248,25 @@ def convert(
     need("onnxruntime.quantization", "convert")
     original = open_network(source, options.spec)
     check_float32(without_weights(original.path), original.path)
-    _core.BoundEvaluator(original, played)  # raises where it does not fit the game
+    _core.BoundEvaluator(original, played)  # raises if it does not fit the game
     original.evaluate_final_board([played.new_initial_state()], game=played)  # refused before games
     baseline = Baseline(name, original.path, played, original, options)
     samples = baseline.samples()
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, f"{name}.onnx")
         report = converter(baseline, file, samples)
-        undecided = options.write_undecided and report.outcome == "undecided"
-        if not (report.passed or undecided):
+        if not report.passed and not (options.write_undecided and report.outcome == "undecided"):
             return report
-        _write(file, target, f"pyengine.{name}", report, len(samples.comparison))
+        _write(file, target, name, report, len(samples.comparison))
     return replace(report, path=target)
 
 
-def _write(file: Path, out: Path, key: str, report: ConversionReport, positions: int) -> None:
-    """Write a network that passed or may have, with what the checks measured."""
-    onnx = need("onnx", "convert")
-    model = onnx.load(file)
-    entry = model.metadata_props.add()
-    entry.key = key
-    found = {check.name: round(check.measured, 6) for check in report.checks}
-    entry.value = json.dumps({"outcome": report.outcome, "positions": positions, **found})
+def _write(file: Path, out: Path, name: str, report: ConversionReport, positions: int) -> None:
+    """Write a converted network with what the checks measured."""
+    model = need("onnx", "convert").load(file)
+    measured = {check.name: round(check.measured, 6) for check in report.checks}
+    value = json.dumps({"outcome": report.outcome, "positions": positions, **measured})
+    model.metadata_props.add(key=f"pyengine.{name}", value=value)
     save_model(model, out)
 
 

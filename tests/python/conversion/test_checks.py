@@ -1,0 +1,282 @@
+"""What every conversion of a network keeps, checks, refuses and leaves behind."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch
+from pyengine import conversion
+from pyengine.conversion import ConversionReport, quantise, to_float16
+from pyengine.conversion.onnx_graph import check_input
+from pyengine.errors import ConfigError, EngineError, ModelError
+from wrong_values import all_but, cases, check_refused, wrong
+
+onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")
+pytest.importorskip("onnxruntime.quantization", reason="ONNX Runtime has no quantiser")
+
+Convert = Callable[..., ConversionReport]
+both = pytest.mark.parametrize("convert", [quantise, to_float16])
+TINY: dict[str, Any] = {"game": "tic_tac_toe", "positions": 32, "games": 0}
+
+
+def metadata(path: Path | None) -> dict[str, str]:
+    return {entry.key: entry.value for entry in onnx.load(path).metadata_props}
+
+
+# --- what a copy keeps
+
+
+@pytest.mark.parametrize("kind", ["int8", "float16"])
+def test_a_copy_is_used_as_the_original_is(
+    network: Path, kind: str, request: pytest.FixtureRequest
+) -> None:
+    report = request.getfixturevalue(kind)
+    assert report.passed
+    assert json.loads(json.dumps(report.to_dict()))["path"] == str(report.path)
+    spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
+    assert pyengine.OnnxEvaluator(report.path, providers=["cpu"]).spec == spec
+    kept = metadata(report.path)
+    assert kept["author"] == "somebody"
+    assert pyengine.ModelSpec.from_json(kept["pyengine.spec"]) == spec
+    assert json.loads(kept[f"pyengine.{kind}"])["positions"] == 32
+    before, after = onnx.load(network).graph, onnx.load(report.path).graph
+    assert list(before.output) == list(after.output)
+    assert [entry.name for entry in after.input] == ["planes"]
+    engine = pyengine.Engine(GAME, report.path, threads=1)
+    assert engine.search(engine.game.new_initial_state(), simulations=50).visits.sum() == 50
+
+
+@both
+def test_a_fixed_batch_and_a_spec_that_is_given_are_kept(
+    network: Path, tmp_path: Path, convert: Convert
+) -> None:
+    def change(model: Any) -> None:
+        fix_batch(model)
+        model.ClearField("metadata_props")
+
+    source = changed(network, tmp_path / "in.onnx", change)
+    spec = pyengine.OnnxEvaluator(network, providers=["cpu"]).spec
+    assert spec is not None
+    given = replace(spec, value_for="first_player")
+    out = tmp_path / "out.onnx"
+    convert(source, out, GAME, spec=given, limits=ANYTHING, **QUICK)
+    assert pyengine.OnnxEvaluator(out, providers=["cpu"]).spec == given
+    (planes,) = onnx.load(out).graph.input
+    assert planes.type.tensor_type.shape.dim[0].dim_value == 4
+
+
+# --- what the checks let through
+
+
+@both
+def test_a_network_that_fails_is_not_written(
+    network: Path, tmp_path: Path, convert: Convert
+) -> None:
+    out = tmp_path / "out.onnx"
+    out.write_text("an older file")
+    report = convert(network, out, GAME, limits=NOTHING, positions=32, games=2)
+    assert (report.outcome, report.path) == ("failed", None)
+    assert report.match is None  # what evaluates differently need not play
+    assert "policy, mean" in {c.name for c in report.checks if c.outcome == "failed"}
+    assert out.read_text() == "an older file"
+
+
+@both
+def test_a_match_too_short_to_decide_is_undecided(
+    network: Path, tmp_path: Path, convert: Convert
+) -> None:
+    out = tmp_path / "out.onnx"
+    short: dict[str, Any] = {"positions": 32, "games": 4, "simulations": 4, "limits": ANYTHING}
+    report = convert(network, out, GAME, **short)
+    assert report.match is not None
+    assert (report.match.games, report.match.names[1]) == (4, "original")
+    assert (report.outcome, report.passed, report.path) == ("undecided", False, None)
+    assert report.to_dict()["checks"][-1]["outcome"] == "undecided"
+    assert not out.exists()
+    report = convert(network, out, GAME, write_undecided=True, **short)
+    assert (report.outcome, report.path) == ("undecided", out)
+    assert '"outcome": "undecided"' in "".join(metadata(out).values())
+
+
+def test_a_match_that_finishes_no_game_is_undecided(network: Path, tmp_path: Path) -> None:
+    more = {"positions": 32, "match_seconds": 1e-9}
+    report = quantise(network, tmp_path / "out.onnx", GAME, limits=ANYTHING, **more)
+    assert report.outcome == "undecided"
+    assert "no game finished" in report.checks[-1].detail
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize("name", ["int8", "float16"])
+@both
+def test_a_network_that_is_converted_already_is_refused(
+    tmp_path: Path, convert: Convert, name: str, request: pytest.FixtureRequest
+) -> None:
+    source = request.getfixturevalue(name).path
+    with pytest.raises(ModelError, match=f"float32 network, got {name} already"):
+        convert(source, tmp_path / "out.onnx", GAME, **QUICK)
+
+
+@both
+def test_a_network_of_another_game_is_refused(
+    network: Path, tmp_path: Path, convert: Convert
+) -> None:
+    with pytest.raises(ModelError, match="9"):
+        convert(network, tmp_path / "out.onnx", "go(board_size=9)", **QUICK)
+
+
+def test_a_game_of_too_few_positions_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    conversion.leela_to_onnx(conversion.random_leela(1, 4, board_size=2), path)
+    with pytest.raises(ConfigError, match="at least 32 distinct positions to calibrate on"):
+        quantise(path, tmp_path / "out.onnx", "go(board_size=2)", positions=100, games=0)
+
+
+def test_other_types_than_float32_and_further_inputs_are_refused(network: Path) -> None:
+    model = onnx.load(network)
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
+    with pytest.raises(ModelError, match="expected a float32 input"):
+        check_input(model, network)
+    model.graph.input.append(onnx.helper.make_tensor_value_info("more", 1, [1]))
+    with pytest.raises(ModelError, match="expected one input"):
+        check_input(model, network)
+
+
+def test_without_the_extra_the_error_names_it(
+    network: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = conversion.random_leela(0, 1, board_size=5)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    for call in (
+        lambda out: quantise(network, out, GAME, **QUICK),
+        lambda out: conversion.leela_to_onnx(weights, out),
+    ):
+        with pytest.raises(EngineError, match=r"onnx: pip install 'pyengine-search\[convert\]'"):
+            call(tmp_path / "out.onnx")
+
+
+@pytest.mark.parametrize("stage", ["games", "calibration", "comparison", "match"])
+def test_ctrl_c_leaves_nothing_behind(network: Path, tmp_path: Path, stage: str) -> None:
+    def interrupt(reached: str, _done: float) -> None:
+        if reached == stage:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        quantise(
+            network, tmp_path / "out.onnx", GAME, limits=ANYTHING,
+            positions=32, games=2, on_progress=interrupt,
+        )  # fmt: skip
+    assert list(tmp_path.iterdir()) == []
+
+
+def given(name: str) -> Callable[[Any], object]:
+    """Return a conversion with a value for one argument."""
+    return lambda value: quantise(
+        **{"model": "tic_tac_toe", "out": "out.onnx", "game": "tic_tac_toe", name: value}
+    )
+
+
+WEIGHTS = conversion.random_leela(0, 1, board_size=5)
+PATHS = wrong("None", "fraction", "list", "NUL")
+
+
+@cases(
+    [
+        ("out", given("out"), all_but("text", "object", "function"), "out"),
+        ("game", given("game"), all_but("text", "NUL"), "num_distinct_actions"),
+        ("spec", given("spec"), all_but("None"), "spec"),
+        ("positions", given("positions"), all_but("huge"), "positions"),
+        ("games", given("games"), all_but("huge"), "games"),
+        ("simulations", given("simulations"), all_but("huge"), "simulations"),
+        ("match_seconds", given("match_seconds"), all_but("fraction", "huge"), "match_seconds"),
+        ("seed", given("seed"), all_but("huge"), "seed"),
+        ("limits", given("limits"), all_but("None"), "limits"),
+        ("on_progress", given("on_progress"), all_but("None", "function"), "on_progress"),
+        *(
+            (
+                name,
+                lambda v, name=name: conversion.Limits(**{name: v}),
+                all_but("fraction", "huge", "negative"),
+                name,
+            )
+            for name in conversion.Limits.names()
+        ),
+        ("blocks", lambda v: conversion.random_leela(v, 2), all_but(), "blocks"),
+        ("channels", lambda v: conversion.random_leela(1, v), all_but(), "channels"),
+        ("size", lambda v: conversion.random_leela(1, 2, board_size=v), all_but(), "board_size"),
+        ("random seed", lambda v: conversion.random_leela(1, 2, seed=v), all_but(), "seed"),
+        ("leela_spec", conversion.leela_spec, all_but(), "weights"),
+        ("write_leela", lambda v: conversion.write_leela(v, "out.gz"), all_but(), "weights"),
+        ("leela_to_onnx", lambda v: conversion.leela_to_onnx(v, "out.onnx"), all_but(), "weights"),
+        ("path to read", conversion.read_leela, PATHS, "path"),
+        ("path to write", lambda v: conversion.leela_to_onnx(WEIGHTS, v), PATHS, "path"),
+    ]
+)
+def test_a_wrong_argument_is_refused_and_leaves_no_file(
+    call: Any, values: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check_refused(call, values, said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_least_values_are_named() -> None:
+    for name, value in (("positions", 31), ("games", -1), ("simulations", 0), ("match_seconds", 0)):
+        with pytest.raises(ConfigError, match=name):
+            given(name)(value)
+    for margin in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(ConfigError, match="margin: expected"):
+            conversion.Limits(margin=margin)
+
+
+# --- a copy never replaces what it is made of
+
+CHANGES: dict[str, Callable[[Any, Any], object]] = {
+    "int8": lambda model, out: quantise(model, out, **TINY),
+    "float16": lambda model, out: to_float16(model, out, **TINY),
+    "score_utility": conversion.with_score_utility,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("name", ["net.onnx", "linked.onnx", "folder/../net.onnx"])
+def test_a_copy_never_replaces_the_network(
+    change: Callable[[Any, Any], object], name: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "net.onnx"
+    shutil.copyfile(pyengine.bundled_models()["tic_tac_toe"], source)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "linked.onnx").symlink_to(source)
+    before = source.read_bytes()
+    for model, out in ((source, tmp_path / name), (tmp_path / name, source)):
+        with pytest.raises(ConfigError, match=r"other than the input .* the same file"):
+            change(model, out)
+    assert source.read_bytes() == before
+    assert (tmp_path / "linked.onnx").is_symlink()
+
+
+def test_a_copy_never_replaces_a_bundled_network_or_weights(tmp_path: Path) -> None:
+    bundled = pyengine.bundled_models()["tic_tac_toe"]
+    source, weights, link = (tmp_path / name for name in ("net.onnx", "net.weights", "link.onnx"))
+    link.symlink_to(bundled)
+    onnx.save(
+        onnx.load(bundled), source,
+        save_as_external_data=True, location=weights.name, size_threshold=0,
+    )  # fmt: skip
+    for model, out in (("tic_tac_toe", link), (source, weights)):
+        with pytest.raises(ConfigError, match="other than the input"):
+            quantise(model, out, **TINY)
+
+
+def test_a_bundled_network_is_converted_by_its_name(tmp_path: Path) -> None:
+    assert quantise("tic_tac_toe", tmp_path / "out.onnx", **TINY).converted > 0

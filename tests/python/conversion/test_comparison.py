@@ -1,0 +1,163 @@
+"""Comparing a converted network with the original: figures, matches, positions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pyengine
+from converted import GAME
+from pyengine.conversion import Limits, leela_to_onnx, random_leela
+from pyengine.conversion.comparison import Comparison, _match_check, _openings, compare, turned
+from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
+from pyengine.eval.bundled import game_of_model
+from pyengine.eval.evaluators import Evaluator
+from pyengine.games.game import State
+from pyengine.match.result import GameRecord, MatchResult
+from pyengine.match.statistics import score_of_elo
+
+
+def positions(evaluator: Evaluator, count: int, seed: int = 0) -> list[State]:
+    """Return positions of Go 5x5."""
+    assert evaluator.spec is not None
+    return play_positions(pyengine.load_game(GAME), evaluator, evaluator.spec, count, seed)[0]
+
+
+# --- figures
+
+
+def test_a_network_differs_from_itself_in_nothing_and_from_another_in_every_figure(
+    network: Path, tmp_path: Path
+) -> None:
+    leela_to_onnx(random_leela(3, 16, seed=5, board_size=5), tmp_path / "other.onnx")
+    mine, other = (
+        pyengine.OnnxEvaluator(path, providers=["cpu"])
+        for path in (network, tmp_path / "other.onnx")
+    )
+    states = positions(mine, 64)
+    same = compare(mine, mine, states)
+    assert (same.agreement, same.policy_max, same.value_max, same.regret) == (1, 0, 0, 0)
+    assert all(check.passed for check in same.checks(Limits()))
+    checks = compare(mine, other, states).checks(Limits(), turned(mine, states))
+    assert not any(check.passed for check in checks)
+
+
+def test_what_turning_the_board_changes_widens_the_limits() -> None:
+    unsure = Comparison(10, 0.4, 0.9, 0.9, 0.2, 0.3, agreement=0.2, regret=0.1)
+    small = Comparison(10, 0.09, 0.2, 0.2, 0.04, 0.1, agreement=0.85, regret=0.002)
+    assert not all(check.passed for check in small.checks(Limits()))
+    assert all(check.passed for check in small.checks(Limits(turned=0.25), unsure))
+
+
+# --- the match
+
+
+def result_of(*pairs: tuple[int, int], margin: float = 50.0) -> MatchResult:
+    """Return a match of these results of the games of a pair."""
+    records = [
+        GameRecord(pair=number, a_plays=a, opening=(), moves=(), result=pair[a])
+        for number, pair in enumerate(pairs)
+        for a in (0, 1)
+    ]
+    done = MatchResult(names=("int8", "original"), records=tuple(records))
+    return replace(done, sprt=Limits(margin=margin).test().state(done.pairs))
+
+
+def test_the_match_is_a_test_against_the_margin() -> None:
+    def outcome(result: MatchResult, margin: float = 50.0) -> str:
+        return _match_check(result, Limits(margin=margin), 32).outcome
+
+    won, lost, even, open_game = (1, 1), (-1, -1), (1, -1), (0, -1)
+    assert outcome(result_of(*[even, even, won, lost] * 8)) == "undecided"
+    assert outcome(result_of(*[even, even, won, lost] * 60)) == "passed"
+    # 40 games that a network 80 Elo weaker plays: within the interval's upper end
+    assert outcome(result_of(*[even, even, won, lost] * 4, lost, lost, lost)) != "passed"
+    assert outcome(result_of(*[even, even, won, lost] * 10, *[lost] * 20)) == "failed"
+    assert outcome(result_of(open_game)) == "undecided"
+    assert outcome(result_of(*[even, even, won, lost] * 8, margin=150), 150) == "passed"
+
+
+def test_half_of_equal_networks_pass_soon_and_few_weaker_ones_ever() -> None:
+    """The promise of the checks: 800 games, no draws, 60 matches each."""
+
+    def passed(elo: float) -> int:
+        rng = np.random.default_rng(5)
+        test = Limits().test()
+        count = 0
+        for _ in range(60):
+            pairs = rng.binomial(2, score_of_elo(elo), 400) * 2
+            for end in range(20, 401, 20):
+                accepted = test.state(np.bincount(pairs[:end], minlength=5).tolist()).accepted
+                if accepted:
+                    count += accepted == "elo1"
+                    break
+        return count
+
+    assert passed(0) > 48
+    assert passed(-50) < 9
+    assert passed(-100) == 0
+
+
+def test_no_opening_is_played_twice() -> None:
+    game = pyengine.load_game("tic_tac_toe")
+    openings = _openings(game, pyengine.RolloutEvaluator(), 2000, seed=0, seconds=60)
+    assert 20 < len(openings) < 2000  # there are no more
+    assert len({game.new_initial_state(o).hash() for o in openings}) == len(openings)
+    assert _openings(game, pyengine.UniformEvaluator(), 5, seed=0, seconds=1e-9)
+
+
+# --- positions
+
+
+def test_positions_come_from_whole_games_and_repeat_with_the_seed(network: Path) -> None:
+    evaluator = pyengine.OnnxEvaluator(network, providers=["cpu"])
+    states = positions(evaluator, 100, seed=1)
+    assert len(states) == 100
+    assert not any(state.is_terminal() for state in states)
+    plies = [len(state.history()) for state in states]
+    assert min(plies) < 3
+    assert max(plies) > 0.6 * longest_game(pyengine.load_game(GAME))
+    again, other = (positions(evaluator, 100, seed) for seed in (1, 2))
+    histories = [[state.history() for state in each] for each in (states, again, other)]
+    assert histories[0] == histories[1] != histories[2]
+
+
+@pytest.mark.parametrize("model", ["tic_tac_toe", "connect4"])
+def test_calibration_sees_no_position_of_the_comparison(model: str) -> None:
+    evaluator = pyengine.OnnxEvaluator(pyengine.bundled_models()[model], providers=["cpu"])
+    game, spec = game_of_model(model), evaluator.spec
+    assert game is not None
+    assert spec is not None
+    calibration, evaluate = play_positions(game, evaluator, spec, 300, seed=0)
+    if model == "tic_tac_toe":  # has fewer: 765 even without the end of the game in mind
+        assert 32 < min(len(calibration), len(evaluate)) < 300
+    else:
+        assert (len(calibration), len(evaluate)) == (300, 300)
+    read = [
+        {
+            plane.tobytes()
+            for state in states
+            for plane in _turned(state.observation_tensor(spec), spec, game.num_symmetries)
+        }
+        for states in (calibration, evaluate)
+    ]
+    assert not read[0] & read[1]
+    planes = observe(calibration, spec, game.num_symmetries, seed=0)
+    assert len({plane.tobytes() for plane in planes}) == len(calibration)
+    assert not {plane.tobytes() for plane in planes} & read[1]
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+@pytest.mark.parametrize(("name", "kinds"), [(GAME, 8), ("connect_four", 2)])
+def test_planes_are_seen_under_all_symmetries(name: str, kinds: int, layout: str) -> None:
+    game = pyengine.load_game(name)
+    state = game.new_initial_state([0, 1, 2] if kinds == 2 else [1, 7])
+    spec = pyengine.ModelSpec(layout=layout)
+    planes = observe([state] * 100, spec, game.num_symmetries, seed=0)
+    assert planes.dtype == np.float32
+    assert planes.shape[1:] == state.observation_tensor(spec).shape
+    assert len({plane.tobytes() for plane in planes}) == kinds
+    assert any((plane == state.observation_tensor(spec)).all() for plane in planes)
