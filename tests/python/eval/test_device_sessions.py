@@ -64,7 +64,7 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
     return evaluator_of(open_model(path, max_batch=max_batch))
 
 
-@pytest.mark.parametrize("max_batch", [0, 1, 24])
+@pytest.mark.parametrize("max_batch", [0, 24])
 @pytest.mark.parametrize(
     "settings",
     [
@@ -98,8 +98,8 @@ def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
     device = evaluator_of(open_model(path, max_batch=max_batch, **settings))
     cpu = OnnxEvaluator(path, SPEC, providers=["cpu"])
     states = random_states(GAME, 100)
-    for rows in (1, 2, 7, 8, 9, 33, 64, 65, 100):
-        for batch in (8, 64, 100):
+    for rows in (1, 7, 8, 9, 65, 100):
+        for batch in (8, 100):
             got = device.evaluate(states[:rows], batch_size=batch)
             for found, expected in zip(got, cpu.evaluate(states[:rows]), strict=True):
                 np.testing.assert_allclose(found, expected, atol=1e-6)
@@ -166,7 +166,7 @@ def test_sessions_are_few_whatever_the_sizes_of_batches(path: Path) -> None:
     model = open_model(path)
     device = evaluator_of(model)
     states = random_states(GAME, 100)
-    for count in range(1, 100):
+    for count in (*range(1, 66), 99):
         device.evaluate(states[:count])
     assert model.sessions == 7  # 1, 2, 4, 8, 16, 32, 64
     for batch_size in range(1, 100):
@@ -410,8 +410,8 @@ def test_searches_of_several_networks_share_the_device(path: Path, tmp_path: Pat
     def search(file: Path) -> None:
         for batch in (4, 16, 32):
             with Engine(GAME, on_device(file), batch_size=batch) as engine:
-                results = engine.search_many(states, simulations=300)
-                assert all(result.simulations == 300 for result in results)
+                results = engine.search_many(states, simulations=60)
+                assert all(result.simulations == 60 for result in results)
 
     threads = [
         threading.Thread(target=guarded, args=(lambda file=file: search(file),), daemon=True)

@@ -15,7 +15,6 @@ OURS = [
     "tic_tac_toe",
     "connect_four",
     "gomoku(board_size=9,rule=standard)",
-    "gomoku(rule=renju)",
     "othello(board_size=10)",
     "go(board_size=9)",
     "go(rows=3,columns=5,suicide=true,superko=situational)",
@@ -375,7 +374,7 @@ def test_equal_states_with_different_futures_are_a_broken_promise() -> None:
 def test_a_max_utility_far_above_the_returns_is_listed() -> None:
     game: Any = ToyGame(Pairs)
     game.max_utility = 1e9
-    report = pyengine.check_game(game, games=30)
+    report = pyengine.check_game(game, games=3)
     assert any(line.startswith("a max_utility near its returns (1e+09") for line in report.without)
 
 
@@ -396,6 +395,6 @@ def test_symmetries_that_the_start_does_not_have_are_named_not_blamed() -> None:
 
 
 def test_the_same_seed_plays_the_same_games() -> None:
-    game = pyengine.load_game("go(board_size=5)")
-    assert pyengine.check_game(game, seed=3) == pyengine.check_game(game, seed=3)
-    assert pyengine.check_game(game, seed=3) != pyengine.check_game(game, seed=4)
+    game = pyengine.load_game("connect_four")
+    first, again, other = (pyengine.check_game(game, games=3, seed=seed) for seed in (3, 3, 4))
+    assert first == again != other

@@ -165,7 +165,10 @@ def test_states_with_another_past_are_not_equal_though_the_board_is() -> None:
 
 
 def test_the_hash_of_a_position_is_the_same_in_every_process() -> None:
-    assert pyengine.load_game("go", board_size=9).new_initial_state([40, 41]).hash() == 7661719222225245820
+    assert (
+        pyengine.load_game("go", board_size=9).new_initial_state([40, 41]).hash()
+        == 7661719222225245820
+    )
 
 
 # --- strings --------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def check(shared: Callable[..., Path], kind: str, repeats: int, **settings: Any)
 def test_results_are_the_same_at_any_number_of_threads(
     kind: str, shared: Callable[..., Path]
 ) -> None:
-    check(shared, kind, 3)
+    check(shared, kind, 1)
 
 
 @pytest.mark.slow
@@ -104,13 +104,16 @@ def test_results_are_the_same_a_hundred_times(kind: str, shared: Callable[..., P
     check(shared, kind, 100)
 
 
-@pytest.mark.parametrize("symmetry", ["none", "random", "average", "root_average", "fill"])
-@pytest.mark.parametrize("collision", ["virtual_visit", "virtual_loss"])
+@pytest.mark.parametrize(
+    ("symmetry", "collision"),
+    [("none", "virtual_loss"), ("random", "virtual_loss"), ("average", "virtual_visit"),
+     ("root_average", "virtual_loss"), ("fill", "virtual_visit")],
+)  # fmt: skip
 def test_in_all_modes(symmetry: str, collision: str, shared: Callable[..., Path]) -> None:
     check(shared, "callback", 1, symmetry=symmetry, collision=collision, batch_size=16)
 
 
-@pytest.mark.parametrize("name", ["gomoku6x6_4", "tictactoe_skyzero", "go9x9_pyaq"])
+@pytest.mark.parametrize("name", ["gomoku6x6_4", "go9x9_pyaq"])
 def test_with_networks_of_others(name: str, shared: Callable[..., Path]) -> None:
     evaluator = network(shared, name)
     game = NETWORKS[name].game

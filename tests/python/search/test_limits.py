@@ -99,7 +99,7 @@ def test_deterministic_trees_are_the_same_at_the_memory_cap() -> None:
     game = pyengine.load_game("go", board_size=9)
     states = [game.new_initial_state([i]) for i in range(24)]
     found = set()
-    for threads in (1, 2, 4, 4):
+    for threads in (1, 4):
         engine = Engine(game, "uniform", deterministic=True, memory_limit=8 << 20)
         results = engine.search_many(
             states, simulations=8000, threads=threads, dirichlet_fraction=0.25
