@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from pyengine import _core
-from pyengine.base.arguments import check_type, elements, found, number
+from pyengine.base.arguments import check_type, elements, number
 from pyengine.base.integers import integer
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.data import FinishedGame, GameSink
@@ -18,8 +18,6 @@ from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import as_game, load_game
 from pyengine.selfplay.config import SelfPlayConfig, as_config
 from pyengine.selfplay.report import SelfPlayReport
-
-__all__ = ["MOST_GAMES", "SelfPlayer"]
 
 MOST_GAMES = (1 << 32) - 1  #: records count so far
 _ENDLESS = 1 << 62  # a run that another limit ends
@@ -56,7 +54,6 @@ class SelfPlayer:
         first_number: int = 0,
         played_on: Iterable[float] = (),
     ) -> None:
-        """Set the tables up."""
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
         self.evaluator = as_evaluator(evaluator)
         self.config = as_config(config).sized(self.evaluator.device_batches)
@@ -93,8 +90,7 @@ class SelfPlayer:
 
         """
         games = integer("games", games, 0, _ENDLESS)
-        if not callable(on_games):
-            raise ConfigError(f"on_games: expected a function, found {found(on_games)}")
+        check_type("on_games", on_games, Callable, "a function")  # type: ignore[arg-type]
         every = number("every", every, "a number of seconds, at least 0", lambda s: s >= 0)
         begun = time.perf_counter()
         with deferred_interrupt(self.stop) as interrupted:
@@ -117,10 +113,6 @@ class SelfPlayer:
 
         One that an interruption kept out of the writer is not lost.
         """
-        if not callable(getattr(writer, "add", None)):
-            raise ConfigError(f"writer: expected a ShardWriter or GameSink, found {found(writer)}")
-        if games is not None and not isinstance(games, Iterable):
-            raise ConfigError(f"games: expected finished games, found {found(games)}")
         for game in self._ended() if games is None else games:
             before = writer.games
             try:

@@ -120,14 +120,14 @@ def test_several_devices_evaluate_as_one_does(path: Path) -> None:
 
 
 def test_several_devices_are_gpus_and_differ(path: Path) -> None:
-    with pytest.raises(pyengine.ModelError, match=r"expected the GPU 0, found the CPU"):
+    with pytest.raises(pyengine.ModelError, match=r"expected the GPU 0, got the CPU"):
         OnnxEvaluator(path, SPEC, providers=["cpu"], devices=[0, 1])
     for wrong, message in [
-        ([], "at least one GPU, found \\[\\]"),
-        ("01", "at least one GPU, found '01'"),
-        ([1, 1], "must differ"),
+        ([], "devices: expected"),
+        ("01", "devices: expected"),
+        ([1, 1], "different GPUs"),
         ([-1], "at least 0, found -1"),
-        (0, "at least one GPU, found 0"),
+        (0, "devices: expected"),
     ]:
         with pytest.raises(pyengine.ConfigError, match=message):
             OnnxEvaluator(path, SPEC, devices=wrong)  # type: ignore[arg-type]

@@ -94,7 +94,7 @@ def test_mixed_is_the_weighted_sum() -> None:
         (lambda: RolloutEvaluator(-5), "rollouts: .* found -5"),
         (
             lambda: RolloutEvaluator(10**12),
-            "rollouts must be 1 to 1,000,000, found 1000000000000",
+            "rollouts",
         ),
         (lambda: RolloutEvaluator(2.5), "rollouts"),  # type: ignore[arg-type]
         (lambda: MixedEvaluator("uniform", "rollout", mix=1.5), "mix"),

@@ -204,11 +204,11 @@ def changed(file: Path, **members: Any) -> Path:
 @pytest.mark.parametrize(
     ("members", "reason"),
     [
-        ({"format": np.array("something else")}, "format 'something else'"),
+        ({"format": np.array("something else")}, "something else"),
         ({"version": np.array(2)}, "version 2"),
-        ({"names": np.array(["capture"])}, "features ['capture']"),
+        ({"names": np.array(["capture"])}, "changed.npz"),
         ({"pattern": np.zeros(65535, np.float32)}, "pattern"),
-        ({"response": np.zeros(65536)}, "response"),
+        ({"response": np.zeros((2, 65536), np.float32)}, "response"),
         ({"features": np.full(12, np.nan, np.float32)}, "features must be finite"),
         ({"pattern": None}, "pattern"),
         ({"names": np.array([{}])}, "changed.npz"),

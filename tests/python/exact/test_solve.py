@@ -179,7 +179,7 @@ def test_a_table_for_which_there_is_no_memory_is_named(monkeypatch: pytest.Monke
         raise MemoryError
 
     monkeypatch.setattr("pyengine._core.Solver", no_memory)
-    with pytest.raises(ConfigError, match=r"^table_mb: .* there is memory, found 4096"):
+    with pytest.raises(ConfigError, match=r"^table_mb: .* there is memory, "):
         pyengine.Solver("connect_four", table_mb=4096)
 
 
@@ -191,12 +191,12 @@ def test_bad_states_are_named() -> None:
         pyengine.minimax(over)
     with pytest.raises(ConfigError, match="expected a state of connect_four"):
         pyengine.Solver("connect_four").solve(over)
-    with pytest.raises(ConfigError, match=r"expected a state, such as .*, found a game"):
+    with pytest.raises(ConfigError, match=r"expected a state, such as .*, got a game"):
         pyengine.solve(pyengine.load_game("tic_tac_toe"))  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"expected a state, such as .*, found a text"):
+    with pytest.raises(ConfigError, match=r"expected a state, such as .*, got a text"):
         pyengine.solve("tic_tac_toe")  # type: ignore[arg-type]
     with pytest.raises(
-        ConfigError, match=r"does not tell its game; name it, solve\(state, ..., game=GAME\)"
+        ConfigError, match=r"does not name its game: give it, solve\(state, ..., game=GAME\)"
     ):
         pyengine.solve(ToyGame(Pairs).new_initial_state())
 

@@ -79,7 +79,7 @@ def test_a_game_of_wrong_attributes_is_refused_by_their_name(
 
 @pytest.mark.parametrize("use", [pyengine.as_game, lambda game: pyengine.Engine(game, "uniform")])
 def test_a_class_of_games_is_called_so(use: Any) -> None:
-    said = r"expected a game, found the class ToyGame; make one with ToyGame\(\.\.\.\)"
+    said = r"expected a game, got the class ToyGame; make one with ToyGame\(\.\.\.\)"
     with pytest.raises(pyengine.ConfigError, match=said):
         use(ToyGame)
 

@@ -136,7 +136,7 @@ def damaged(path: Path, name: bytes, model: TinyModel | None = None) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["the_input", "the_value", "Flatten", "before_value"])
+@pytest.mark.parametrize("name", ["the_input", "the_value", "Flatten", "before_the_value"])
 def test_a_name_in_a_model_may_be_no_text(name: str, tmp_path: Path) -> None:
     model = TinyModel(names=("the_input", "the_policy", "the_value"))
     file = damaged(tmp_path / "model.onnx", name.encode(), model)
