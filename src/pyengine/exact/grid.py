@@ -82,7 +82,8 @@ class Grid:
         height, width = self._free.shape
         try:
             row, column = node
-            return integer(name, row, 0, height - 1) * width + integer(name, column, 0, width - 1)
+            cell = integer(name, row, 0, height - 1) * width
+            return int(cell + integer(name, column, 0, width - 1))
         except (TypeError, ValueError):  # ConfigError too
             raise ConfigError(
                 f"{name}: expected a cell (row, column) below ({height}, {width}), "

@@ -220,7 +220,7 @@ def _search_own(problem: Any, question: Question) -> dict[str, Any]:
         h = None
     elif not callable(h):
         raise ConfigError(f"h: expected heuristic(node), a function or 0, got {in_one_line(h)}")
-    return _core.search_problem(  # type: ignore[no-any-return]
+    return _core.search_problem(
         question.call, question.start, problem.successors, h, _is_goal(question.goals)
     )
 

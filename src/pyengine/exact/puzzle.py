@@ -50,9 +50,7 @@ class SlidingPuzzle:
                 f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, "
                 f"got {in_one_line(question.h)}"
             )
-        return self._puzzle.search(  # type: ignore[no-any-return]
-            question.call, start, tiles, heuristic
-        )
+        return self._puzzle.search(question.call, start, tiles, heuristic)
 
 
 def _tiles(name: str, node: Any) -> list[int]:

@@ -73,15 +73,15 @@ def test_python_is_called_on_the_thread_that_searches(
         game,
         MIXES[mix](calls, net),
         threads=4,
-        simulations=500,
+        simulations=150,
         cache_entries=cache_entries,
         reuse_tree=False,
         solver=False,
     )
     state = game.new_initial_state()
     for _ in range(2):
-        assert engine.search(state).simulations == 500
-    engine.search_many([state, game.new_initial_state([3])], simulations=200)
+        assert engine.search(state).simulations == 150
+    engine.search_many([state, game.new_initial_state([3])], simulations=60)
     assert len(calls.threads) > 10
     assert set(calls.threads) == {threading.get_ident()}
     assert calls.most_inside == 1

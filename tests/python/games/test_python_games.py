@@ -327,8 +327,7 @@ def test_chance_in_mid_game_is_refused_when_it_is_met() -> None:
         ({"num_distinct_actions": 0}, "num_distinct_actions"),
         ({"num_distinct_actions": 65_536}, "1..65535"),
         ({"num_distinct_actions": "three"}, "num_distinct_actions"),
-        ({"num_players": 3}, "two players, found 3"),
-        ({"num_players": 1}, "two players, found 1"),
+        ({"num_players": 3}, "two players"),
         ({"max_utility": 0}, "max_utility"),
         ({"num_symmetries": 3}, "num_symmetries"),
         ({"num_symmetries": 8}, "num_symmetries|square"),
@@ -354,9 +353,9 @@ def test_what_is_missing_is_named() -> None:
         def new_initial_state(self) -> Any:
             return NoClone()
 
-    with pytest.raises(pyengine.ConfigError, match="found no clone"):
+    with pytest.raises(pyengine.ConfigError, match="no clone"):
         pyengine.as_game(Lacking())
-    with pytest.raises(pyengine.ConfigError, match="found no num_distinct_actions"):
+    with pytest.raises(pyengine.ConfigError, match="no num_distinct_actions"):
         pyengine.as_game(3)
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -183,20 +184,15 @@ def test_a_closed_engine_says_so() -> None:
 
 
 def test_engines_in_several_threads_do_not_disturb_each_other() -> None:
-    found: list[Any] = []
+    def visits(seed: int) -> list[int]:
+        engine = Engine("connect_four", "rollout", deterministic=True, threads=2, seed=seed)
+        result = engine.search(engine.game.new_initial_state(), simulations=200)
+        return [int(count) for count in result.visits]
 
-    def run(seed: int) -> None:
-        engine = Engine("connect_four", "rollout", deterministic=True, threads=2, seed=seed % 2)
-        result = engine.search(engine.game.new_initial_state(), simulations=300)
-        found.append((seed % 2, result.visits.tolist()))
-
-    workers = [threading.Thread(target=run, args=(i,)) for i in range(6)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(timeout=60)
-    assert len(found) == 6
-    assert len({str(one) for one in found}) == 2
+    with ThreadPoolExecutor(4) as pool:
+        first, second, *again = pool.map(visits, [0, 1] * 3)
+    assert first != second
+    assert again == [first, second] * 2
 
 
 def test_a_search_from_another_thread_calls_back_there() -> None:
@@ -261,7 +257,7 @@ def test_a_process_ends_in_the_middle_of_background_work() -> None:
 import pyengine
 engine = pyengine.Engine("othello", "uniform", threads=1)
 state = engine.game.new_initial_state()
-result = engine.search(state, simulations=200_000)
+result = engine.search(state, simulations=100_000)
 engine.advance(result.action)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
@@ -271,14 +267,14 @@ engine.advance(result.action)
 def test_dropping_and_re_rooting_a_large_tree_takes_no_time() -> None:
     engine = Engine("othello", "uniform", threads=1, solver=False)
     state = engine.game.new_initial_state()
-    result = engine.search(state, simulations=1_000_000)
-    assert result.nodes > 900_000
+    result = engine.search(state, simulations=400_000)
+    assert result.nodes > 350_000
 
     def took(call: Callable[[], object]) -> float:
         begun = time.thread_time()
         call()
         return time.thread_time() - begun
 
-    # A millisecond of this thread; a walk through the tree would take many times the limit.
-    assert took(lambda: engine.advance(result.action)) < 0.02
-    assert took(engine.clear) < 0.02
+    # Far less than a millisecond of this thread; a walk through the tree would take longer.
+    assert took(lambda: engine.advance(result.action)) < 0.005
+    assert took(engine.clear) < 0.005

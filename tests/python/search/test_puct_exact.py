@@ -15,12 +15,12 @@ from naive_puct import SERIAL, Node, Settings
 from toy_games import Pairs, ToyGame
 
 GAMES = {
-    "tic_tac_toe": 600,
+    "tic_tac_toe": 400,
     "mnk(rows=4,columns=5,k=4)": 400,
-    "connect_four": 600,
-    "othello(board_size=6)": 400,
-    "gomoku(board_size=9)": 250,
-    "go(board_size=7,komi=7.0)": 250,
+    "connect_four": 400,
+    "othello(board_size=6)": 250,
+    "gomoku(board_size=9)": 100,
+    "go(board_size=7,komi=7.0)": 150,
 }
 SETTINGS = [
     Settings(),
