@@ -93,6 +93,7 @@ class Solver:
 
     @property
     def game(self) -> Any:
+        """The game."""
         return self._game
 
     def solve(
