@@ -1,4 +1,4 @@
-"""What is known of the networks that ship with the package: their games and their check sums."""
+"""The manifest of the networks that ship with the package: games, strengths, check sums."""
 
 from __future__ import annotations
 
@@ -9,16 +9,6 @@ from typing import Any
 
 from pyengine.eval.evaluators import bundled_models
 from pyengine.games.game import Game, load_game
-
-__all__ = [
-    "bundled_runs",
-    "game_of_model",
-    "is_for_search",
-    "manifest",
-    "model_of_game",
-    "strength_of_model",
-    "trained_for",
-]
 
 # Parameters in which a game may differ from those that a network was trained for.
 _FREE = {"go": frozenset(("komi", "superko", "suicide", "max_game_length"))}
@@ -97,8 +87,8 @@ def trained_for(name: str, game: Game) -> str:
         for key, value in game.params.items()
         if all(each.params.get(key) != value for each in played)
     }
-    told = (f"{key} {', '.join(map(str, values))}" for key, values in differing.items())
-    return " and ".join(told).replace("_", " ")
+    each = (f"{key} {', '.join(map(str, values))}" for key, values in differing.items())
+    return " and ".join(each).replace("_", " ")
 
 
 def strength_of_model(name: str, game: Game) -> str:
@@ -116,9 +106,9 @@ def strength_of_model(name: str, game: Game) -> str:
 
 def _is_of_board(target: str, name: str, game: Game) -> bool:
     """Return whether a measurement is of the game's board: the one it names, else the network's."""
-    told = _BOARD.match(target)
-    if told is not None:
-        return game.board_shape == (int(told[1]), int(told[2]))
+    size = _BOARD.match(target)
+    if size is not None:
+        return game.board_shape == (int(size[1]), int(size[2]))
     own = game_of_model(name)
     return own is None or game.board_shape == own.board_shape
 

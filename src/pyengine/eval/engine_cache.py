@@ -10,17 +10,15 @@ from pathlib import Path
 from pyengine.errors import ModelError
 from pyengine.eval.onnx_files import model_digest
 
-__all__ = ["engine_folder", "keep"]
-
 #: Networks whose engines are kept; those used longest ago go first. A training makes hundreds.
 MOST_NETWORKS = 32
 
 
 def engine_folder(model: Path, version: str) -> Path | None:
-    """Return the folder for a network's engines, which may not exist; None where there is none.
+    """Return the folder for a network's engines, which may not exist; None if there can be none.
 
-    ONNX Runtime names an engine by the file's name and the graph's names, not by the weights: so
-    the folder's name is a digest of the file, and of the files of its weights where it has such.
+    ONNX Runtime names an engine by the names of the file and the graph, not by the weights: so the
+    folder's name is a digest of the file and of the files of its weights.
 
     Args:
         model: the ONNX file.

@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_choice, check_type, in_one_line
+from pyengine.base.arguments import check_choice, in_one_line
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import State, as_game
-
-__all__ = ["Evaluator", "Floats", "check_states", "game_of_state"]
 
 _MOST_ROWS = 4096  # of one call of an evaluator, as SearchConfig.batch_size
 
@@ -32,8 +30,6 @@ class Evaluator(_core.Evaluator):
     spec: ModelSpec | None
 
     def __init__(self, native: _core.Evaluator, spec: ModelSpec | None = None) -> None:
-        """Take over an evaluator of the engine; users make one of the subclasses."""
-        check_type("native", native, _core.Evaluator, "an evaluator of the engine")
         super().__init__(native)
         self.spec = spec
         self._bound: _core.BoundEvaluator | None = None
@@ -93,24 +89,23 @@ class Evaluator(_core.Evaluator):
 
     @property
     def has_final_board(self) -> bool:
-        """Whether :meth:`evaluate_final_board` says anything."""
+        """Whether :meth:`evaluate_final_board` predicts anything."""
         return False
 
     def evaluate_final_board(
         self, states: Sequence[Any], *, game: Any = None
     ) -> tuple[Floats | None, Floats | None]:
-        """Say what a network that has learnt it expects of the board when the game ends.
+        """Return what the network predicts of the board at the end of the game.
 
-        It is evaluated on the processor, apart from the batches of a search, as the positions are.
+        It is evaluated on the CPU, apart from the batches of a search.
 
         Args:
-            states: N states of one game, as of :meth:`evaluate`.
-            game: likewise.
+            states, game: as for :meth:`evaluate`.
 
         Returns:
-            ``ownership`` float32[N,H,W] in [-1, 1]: 1 where a point will be the player's to move,
-            -1 where it will be the opponent's, the top row first; and ``score`` float32[N]: by how
-            many points that player will be ahead. None for what the network does not say.
+            ``ownership`` float32[N,H,W] in [-1, 1], the top row first: 1 for a point of the player
+            to move, -1 for one of the opponent; and ``score`` float32[N]: the points by which that
+            player will be ahead. None for what the network does not predict.
 
         Raises as :meth:`evaluate`.
 
@@ -124,14 +119,12 @@ class Evaluator(_core.Evaluator):
         return bound
 
     def __repr__(self) -> str:
-        """Name the kind of evaluator."""
         return f"{type(self).__name__}()"
 
 
 def check_states(states: Any) -> None:
-    """Raise ConfigError for what is no sequence of states."""
     if isinstance(states, State) or not isinstance(states, Sequence):
-        raise ConfigError(f"states must be a sequence of states, found {in_one_line(states)}")
+        raise ConfigError(f"states must be a sequence of states, got {in_one_line(states)}")
 
 
 def game_of_state(state: Any) -> _core.Game:
@@ -140,5 +133,5 @@ def game_of_state(state: Any) -> _core.Game:
     if hasattr(state, "get_game"):
         return as_game(state.get_game())
     raise ConfigError(
-        f"expected a State, or a user's own state with game=..., found {type(state).__name__}"
+        f"expected a State, or a user's own state with game=..., got {type(state).__name__}"
     )

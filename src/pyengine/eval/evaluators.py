@@ -12,12 +12,13 @@ from typing import Any, TypeAlias
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import did_you_mean, in_one_line, number
+from pyengine.base.arguments import check_type, did_you_mean, in_one_line, number
 from pyengine.base.files import path_of
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval import engine_cache, runtime
-from pyengine.eval.evaluator import Evaluator, Floats, check_states, game_of_state
+from pyengine.eval.evaluator import Evaluator as Evaluator
+from pyengine.eval.evaluator import Floats, check_states, game_of_state
 from pyengine.eval.final_board import FinalBoardNetwork
 from pyengine.eval.onnx_files import external_files, last_operators
 from pyengine.eval.providers import (
@@ -32,20 +33,6 @@ from pyengine.eval.providers import (
 from pyengine.eval.rollout_policy import RolloutPolicy
 from pyengine.eval.spec import ModelSpec, spec_of_model
 from pyengine.games.game import as_game
-
-__all__ = [
-    "CallbackEvaluator",
-    "Evaluator",
-    "MixedEvaluator",
-    "OnnxEvaluator",
-    "PolicyEvaluator",
-    "RolloutEvaluator",
-    "StateEvaluator",
-    "UniformEvaluator",
-    "as_evaluator",
-    "bundled_models",
-    "model_file",
-]
 
 _log = logging.getLogger("pyengine")
 
@@ -95,24 +82,17 @@ class RolloutEvaluator(Evaluator):
     def __init__(
         self, rollouts: int = 1, policy: RolloutPolicy | str | os.PathLike[str] | None = None
     ) -> None:
-        """Raises ConfigError when ``rollouts`` is out of range, ModelError for a damaged file."""
-        count = integer("rollouts", rollouts, 1)
-        if count > _MOST_ROLLOUTS:
-            raise ConfigError(
-                f"rollouts must be 1 to {_MOST_ROLLOUTS:,}, found {in_one_line(count)}"
-            )
-        self.rollouts = count
+        self.rollouts = integer("rollouts", rollouts, 1, _MOST_ROLLOUTS)
         self.policy = None if policy is None else _rollout_policy(policy)
         if self.policy is None:
-            super().__init__(_core.rollout_evaluator(count))
+            super().__init__(_core.rollout_evaluator(self.rollouts))
         else:
-            super().__init__(_core.policy_rollout_evaluator(count, self.policy.native))
+            super().__init__(_core.policy_rollout_evaluator(self.rollouts, self.policy.native))
 
     def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
         return RolloutEvaluator, (self.rollouts, self.policy)
 
     def __repr__(self) -> str:
-        """Show the number of playouts, and who plays them."""
         policy = "" if self.policy is None else f", policy={self.policy!r}"
         return f"RolloutEvaluator(rollouts={self.rollouts}{policy})"
 
@@ -138,7 +118,6 @@ class PolicyEvaluator(Evaluator):
     """
 
     def __init__(self, policy: RolloutPolicy | str | os.PathLike[str]) -> None:
-        """Raises ModelError for a damaged file."""
         self.policy = _rollout_policy(policy)
         super().__init__(_core.policy_priors_evaluator(self.policy.native))
 
@@ -146,18 +125,14 @@ class PolicyEvaluator(Evaluator):
         return PolicyEvaluator, (self.policy,)
 
     def __repr__(self) -> str:
-        """Show whose priors they are."""
         return f"PolicyEvaluator({self.policy!r})"
 
 
 def _rollout_policy(policy: Any) -> RolloutPolicy:
     if isinstance(policy, str | os.PathLike):
         return RolloutPolicy.load(policy)
-    if not isinstance(policy, RolloutPolicy):
-        raise ConfigError(
-            f"policy must be a RolloutPolicy or its file, found {in_one_line(policy)}"
-        )
-    return policy
+    check_type("policy", policy, RolloutPolicy, "a RolloutPolicy or its file")
+    return policy  # type: ignore[no-any-return]
 
 
 class MixedEvaluator(Evaluator):
@@ -178,7 +153,6 @@ class MixedEvaluator(Evaluator):
     """
 
     def __init__(self, network: EvaluatorLike, rollout: EvaluatorLike, mix: float = 0.5) -> None:
-        """Raises ConfigError when ``mix`` is out of range."""
         parts = as_evaluator(network), as_evaluator(rollout)
         expected = "a number between 0 and 1"
         weight = number("mix", mix, expected, lambda given: 0 <= given <= 1)
@@ -191,17 +165,16 @@ class MixedEvaluator(Evaluator):
 
     @property
     def has_final_board(self) -> bool:
-        """Whether the network says anything of it."""
+        """Whether the network predicts it."""
         return self.network.has_final_board
 
     def evaluate_final_board(
         self, states: Sequence[Any], *, game: Any = None
     ) -> tuple[Floats | None, Floats | None]:
-        """Say what the network expects of the board when the game ends, without playouts."""
+        """Return the prediction of the network; playouts have none."""
         return self.network.evaluate_final_board(states, game=game)
 
     def __repr__(self) -> str:
-        """Show the parts."""
         return f"MixedEvaluator({self.network!r}, {self.rollout!r}, mix={self.mix})"
 
 
@@ -267,7 +240,6 @@ class OnnxEvaluator(Evaluator):
         threads: int | None = None,
         devices: Sequence[int] | None = None,
     ) -> None:
-        """Open the file; see the class."""
         file = model_file(path_of("path", path))
         wanted = provider_list(providers)
         chosen = device_list(device_id, devices)
@@ -327,15 +299,15 @@ class OnnxEvaluator(Evaluator):
 
     @property
     def has_final_board(self) -> bool:
-        """Whether the spec names an output of it."""
+        """Whether the spec names an output for it."""
         return bool(self._final_board.outputs)
 
     def evaluate_final_board(
         self, states: Sequence[Any], *, game: Any = None
     ) -> tuple[Floats | None, Floats | None]:
-        """Say what the network expects of the board when the game ends; see :class:`Evaluator`.
+        """Return the prediction; see :class:`Evaluator`.
 
-        The file is opened once more for it, on the processor, at the first call.
+        The first call opens the file once more, on the CPU.
         """
         check_states(states)
         if not self.has_final_board or (game is None and not states):
@@ -344,7 +316,6 @@ class OnnxEvaluator(Evaluator):
         return self._final_board.evaluate(states, played)
 
     def __repr__(self) -> str:
-        """Show the file and the provider."""
         return f"OnnxEvaluator({str(self.path)!r}, provider={self.provider!r})"
 
 
@@ -372,12 +343,10 @@ class CallbackEvaluator(Evaluator):
     """
 
     def __init__(self, fn: PlanesFunction, spec: ModelSpec | None = None) -> None:
-        """Raises ConfigError when ``fn`` cannot be called, or not with NumPy's arrays."""
         _refuse_torch_module(fn)
-        if spec is not None and not isinstance(spec, ModelSpec):
-            raise ConfigError(f"spec must be a ModelSpec or None, found {in_one_line(spec)}")
-        given = ModelSpec() if spec is None else spec
-        super().__init__(_core.callback_evaluator(fn, given), given)
+        spec = ModelSpec() if spec is None else spec
+        check_type("spec", spec, ModelSpec, "a ModelSpec or None")
+        super().__init__(_core.callback_evaluator(fn, spec), spec)
         self.fn = fn
 
     def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
@@ -385,7 +354,7 @@ class CallbackEvaluator(Evaluator):
 
 
 def _refuse_torch_module(fn: Any) -> None:
-    """Refuse a module, which takes tensors alone and would fail within the search."""
+    """Refuse a module: it takes tensors alone and would fail within the search."""
     torch = sys.modules.get("torch")
     module = getattr(getattr(torch, "nn", None), "Module", None)
     if module is not None and isinstance(fn, module):
@@ -415,19 +384,11 @@ class StateEvaluator(Evaluator):
     """
 
     def __init__(self, fn: StatesFunction) -> None:
-        """Raises ConfigError when ``fn`` cannot be called."""
         super().__init__(_core.state_evaluator(fn))
         self.fn = fn
 
     def _arguments(self) -> tuple[type[Evaluator], tuple[Any, ...]]:
         return StateEvaluator, (self.fn,)
-
-
-def _model_folders() -> list[Path]:
-    """Where models lie: in the installed package, or in a checkout beside src/."""
-    package = Path(__file__).resolve().parents[1]
-    folders = (package / "models", package.parents[1] / "models")
-    return [folder for folder in folders if folder.is_dir()]
 
 
 def model_file(path: Path) -> Path:
@@ -439,9 +400,11 @@ def model_file(path: Path) -> Path:
 
 def bundled_models() -> dict[str, Path]:
     """Return the networks that ship with the package: name and file."""
-    return {
-        path.stem: path for folder in _model_folders()[:1] for path in sorted(folder.glob("*.onnx"))
-    }
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "models", package.parents[1] / "models"):  # installed; in a checkout
+        if folder.is_dir():
+            return {path.stem: path for path in sorted(folder.glob("*.onnx"))}
+    return {}
 
 
 def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
@@ -472,19 +435,18 @@ def as_evaluator(evaluator: EvaluatorLike) -> Evaluator:
 
 
 def _of_file(path: str) -> Evaluator:
-    """The evaluator of a file, by its name: a rollout policy, else a network."""
     return RolloutEvaluator(policy=path) if path.endswith(".npz") else OnnxEvaluator(path)
 
 
 def _by_name(name: str) -> Evaluator:
+    bundled = bundled_models()
     if name == "uniform":
         return UniformEvaluator()
     if name == "rollout":
         return RolloutEvaluator()
-    bundled = bundled_models()
     if name in bundled:
         return OnnxEvaluator(bundled[name])
-    # pathlib raises where no file can have such a name.
+    # pathlib raises if no file can have such a name.
     if name.endswith((".onnx", ".npz")) or os.sep in name or os.path.exists(name):  # noqa: PTH110
         return _of_file(name)
     known = ["uniform", "rollout", *bundled]

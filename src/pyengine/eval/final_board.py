@@ -1,4 +1,4 @@
-"""What a network expects of the board when the game ends: whose each point is, and the score."""
+"""What a network predicts of the board at the end of the game: ownership and score."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from pyengine.errors import EvaluationError
 from pyengine.eval.onnx_files import external_files
 from pyengine.eval.spec import ModelSpec
 
-__all__ = ["FinalBoard", "FinalBoardNetwork", "in_shape"]
-
 _MOST_ROWS = 64  # of one call
 _ROUNDING = 1e-3  # by which an ownership may be beyond 1
 
@@ -25,19 +23,15 @@ Floats = npt.NDArray[np.float32]
 
 
 class FinalBoardNetwork:
-    """The outputs of a network that are of the last board. Any threads may use it.
+    """The outputs of a network that predict the last board. Any threads may use it.
 
-    Its file is opened once more at the first call, on the processor: a search's session may be on a
-    device and busy.
+    The first call opens its file once more, on the CPU: a search's session may be on a busy device.
     """
 
     def __init__(
         self, path: Path, spec: ModelSpec, library: Path, threads: int, searched: _core.OnnxModel
     ) -> None:
-        """Remember the file, as it was opened for searches; nothing is opened yet.
-
-        Raises ModelError where the spec names an output that the model lacks.
-        """
+        """Raise ModelError if the spec names an output that the model lacks; open nothing yet."""
         self.outputs = spec.final_board_outputs
         self._path, self._spec, self._library, self._threads = path, spec, library, threads
         self._searched = searched
@@ -50,13 +44,13 @@ class FinalBoardNetwork:
     def evaluate(
         self, states: Sequence[Any], game: _core.Game
     ) -> tuple[Floats | None, Floats | None]:
-        """Return ownership [N,H,W] and score [N]; None for what the network does not say.
-
-        Raises ModelError where the spec names what the model lacks, and EvaluationError.
-        """
+        """Return ownership [N,H,W] and score [N]; None for what the network does not predict."""
         spec, found = self._spec, []
         if not states:
-            return self._of_nothing(game)
+            return (
+                np.zeros((0, *game.board_shape), np.float32) if spec.ownership_output else None,
+                np.zeros(0, np.float32) if spec.score_output else None,
+            )
         for start in range(0, len(states), _MOST_ROWS):
             planes = _core.planes_of(states[start : start + _MOST_ROWS], spec, game)
             found.append(self._opened().run(planes, spec.input or "", list(self.outputs)))
@@ -70,11 +64,6 @@ class FinalBoardNetwork:
             _require_ownership(spec.ownership_output, owned)
             owned = owned[:, ::-1].copy() if spec.rows == "bottom_up" else owned
         return owned, None if score is None else self._checked(score, len(states), ())
-
-    def _of_nothing(self, game: _core.Game) -> tuple[Floats | None, Floats | None]:
-        owned, score = np.zeros((0, *game.board_shape), np.float32), np.zeros(0, np.float32)
-        said = (self._spec.ownership_output, self._spec.score_output)
-        return owned if said[0] else None, score if said[1] else None
 
     def _opened(self) -> _core.OnnxModel:
         with self._lock:
@@ -100,28 +89,27 @@ class FinalBoardNetwork:
             self._path.stat()
         except OSError as error:
             raise EvaluationError(
-                f"{unread(self._path, error)}; what a network expects of the last board is read "
-                "from its file when it is asked first"
+                f"{unread(self._path, error)}; the first prediction of the last board reads the "
+                "network's file again"
             ) from error
         raise EvaluationError(
             f"the model {self._path} has changed since it was opened; open it again"
         )
 
     def _checked(self, array: Floats, rows: int, shape: tuple[int, ...]) -> Floats:
-        """Return an output [N,...] in its shape. Raises EvaluationError for another size."""
         numbers = in_shape(array, (rows, *shape))
         if numbers is None:
             raise EvaluationError(
                 f"the model {self._path}: expected {[rows, *shape]} numbers of the last board, "
-                f"found {list(array.shape)}"
+                f"got {list(array.shape)}"
             )
         return numbers
 
 
 def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
-    """Return an output [N,...] in its shape; None where it has another.
+    """Return an output [N,...] in its shape, None if it has another.
 
-    A flat row is the board's rows one after the other, and axes of size 1 say nothing.
+    A row may be flat, the board's rows one after the other; axes of size 1 do not count.
     """
     row = tuple(size for size in array.shape[1:] if size > 1)
     expected = tuple(size for size in shape[1:] if size > 1)
@@ -133,21 +121,20 @@ def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
 def _require_finite(arrays: dict[str, Floats]) -> None:
     for name, array in arrays.items():
         if not np.isfinite(array).all():
-            raise EvaluationError(f"expected finite numbers of {name!r}, found others")
+            raise EvaluationError(f"expected finite numbers of {name!r}, got others")
 
 
 def _require_ownership(name: str | None, owned: Floats) -> None:
-    """Raise EvaluationError for numbers that are no ownership, such as those before tanh."""
+    """Refuse numbers that are no ownership, such as those before tanh."""
     beyond = owned[np.abs(owned) > 1 + _ROUNDING]
     if beyond.size:
-        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, found {beyond[0]:g}")
+        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, got {beyond[0]:g}")
 
 
 class FinalBoard:
-    """What an evaluator says of a searched state, asked when it is read first; it pickles."""
+    """An evaluator's prediction for a searched state, made when it is first read; it pickles."""
 
     def __init__(self, evaluator: Any, state: Any, game: _core.Game) -> None:
-        """Remember whom to ask."""
         self._asked: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
         self._said: tuple[Floats | None, float | None] = (None, None)
         self._failed: str | None = None  # why nobody could be asked when it was pickled
@@ -169,7 +156,7 @@ class FinalBoard:
             return self._said
 
     def __reduce__(self) -> Any:
-        """Pickle the answer, not the network; or why there is none."""
+        """Pickle the prediction, not the network; or why there is none."""
         try:
             return _answered, (*self.said(), None)
         except EvaluationError as error:

@@ -1,4 +1,4 @@
-"""What a network's evaluator is told of providers, devices and counts, checked."""
+"""The providers, devices and counts that a network's evaluator is given, checked."""
 
 from __future__ import annotations
 
@@ -13,16 +13,6 @@ from pyengine.base.arguments import in_one_line
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError, ModelError
 from pyengine.eval import engine_cache
-
-__all__ = [
-    "ProviderLike",
-    "check_on_gpus",
-    "device_list",
-    "engine_folder_of",
-    "natural",
-    "provider_list",
-    "tell_of_graphs",
-]
 
 _log = logging.getLogger("pyengine")
 
@@ -42,26 +32,21 @@ def device_list(device_id: Any, devices: Any) -> list[int]:
     if devices is None:
         return [natural("device_id", device_id, 0)]
     if isinstance(devices, str) or not isinstance(devices, Sequence) or not devices:
-        raise ConfigError(
-            f"devices must be None or name at least one GPU, found {in_one_line(devices)}"
-        )
+        raise ConfigError(f"devices: expected None or some GPUs, got {in_one_line(devices)}")
     chosen = [natural("devices", one, 0) for one in devices]
     if len(set(chosen)) != len(chosen):
-        raise ConfigError(f"devices must differ, found {in_one_line(devices)}")
+        raise ConfigError(f"devices: expected different GPUs, got {in_one_line(devices)}")
     if device_id != 0:
-        raise ConfigError(
-            f"expected device_id or devices, found {in_one_line(device_id)} and "
-            f"{in_one_line(devices)}"
-        )
+        raise ConfigError("expected device_id or devices, got both")
     return chosen
 
 
 def check_on_gpus(devices: list[int], models: list[_core.OnnxModel]) -> None:
-    """Raise ModelError where a model that was to be on one of the GPUs is on the CPU."""
+    """Raise ModelError if a model is on the CPU."""
     for device, model in zip(devices, models, strict=True):
         if model.provider == "CPUExecutionProvider":
             raise ModelError(
-                f"devices: expected the GPU {device}, found the CPU ({model.provider_reason})"
+                f"devices: expected the GPU {device}, got the CPU ({model.provider_reason})"
             )
 
 
@@ -77,19 +62,17 @@ def _log_once(provider: str) -> None:
 
 
 def natural(name: str, value: Any, least: int) -> int:
-    """Return an int of at least ``least``, cut to what C++ takes. Raises ConfigError."""
+    """Return an int of at least ``least``, cut to what C++ takes."""
     return min(integer(name, value, least), 2**31 - 1)
 
 
 def provider_list(providers: Any) -> list[tuple[str, dict[str, str]]]:
-    """Return providers with their options as strings; none stands for None."""
+    """Return providers with their options as strings; none for None."""
     if providers is None:
         return []
     given = [providers] if isinstance(providers, str) else providers
     if not isinstance(given, Sequence) or not given:
-        raise ConfigError(
-            f"providers must be None or name at least one, found {in_one_line(providers)}"
-        )
+        raise ConfigError(f"providers: expected None or some names, got {in_one_line(providers)}")
     return [_provider(one) for one in given]
 
 
@@ -103,6 +86,6 @@ def _provider(given: Any) -> tuple[str, dict[str, str]]:
         ):
             return name, {key: str(value) for key, value in options.items()}
     raise ConfigError(
-        "a provider must be a name, or a tuple of a name and its options (names and strings or "
-        f"numbers), found {in_one_line(given)}"
+        "providers: expected a name, or a tuple of a name and its options (names and strings or "
+        f"numbers), got {in_one_line(given)}"
     )

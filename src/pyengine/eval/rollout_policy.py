@@ -13,20 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_type, in_one_line
-from pyengine.base.files import check_output, path_of, read_limited, unwritten, why, write_durably
-from pyengine.errors import ConfigError, DataError, ModelError
+from pyengine.base.arguments import check_type
+from pyengine.base.files import (
+    check_output,
+    path_of,
+    read_limited,
+    unread,
+    unwritten,
+    write_durably,
+)
+from pyengine.errors import DataError, ModelError
+from pyengine.eval.evaluator import check_states
 from pyengine.games.game import State, as_game
-
-__all__ = ["PATTERNS", "RolloutPolicy"]
 
 #: 3x3 patterns: eight points with four states each.
 PATTERNS = 1 << 16
 
 _FORMAT, _VERSION = "pyengine.rollout_policy", 1
-_TABLES = ("pattern", "response", "features")
-_MEMBERS = ("format", "version", "names", *_TABLES)
-_MOST_BYTES = 1 << 24  # of a file's content; two tables of patterns have 2^19
 
 Floats = npt.NDArray[np.float32]
 
@@ -82,12 +85,11 @@ class RolloutPolicy:
     def __init__(
         self, pattern: npt.ArrayLike, response: npt.ArrayLike, features: Mapping[str, float]
     ) -> None:
-        """Check and copy the weights."""
         check_type("features", features, Mapping, "a dict of weights by name")
         unknown = sorted(set(map(str, features)) - set(self.FEATURES))
         if unknown:
             raise ModelError(
-                f"rollout policy: expected features of {', '.join(self.FEATURES)}, found {unknown}"
+                f"rollout policy: expected features of {', '.join(self.FEATURES)}, got {unknown}"
             )
         self.pattern = _table("pattern", pattern, PATTERNS)
         self.response = _table("response", response, PATTERNS)
@@ -104,33 +106,24 @@ class RolloutPolicy:
     def load(cls, path: str | os.PathLike[str]) -> RolloutPolicy:
         """Read a file of :meth:`save`.
 
-        Raises ModelError for one that is missing, damaged or of another version; says what was
-        expected and what was found.
+        Raises ModelError for one that is missing, damaged or of another version.
         """
         file = path_of("path", path)
         try:
-            return cls._of(_members(file))
-        except Exception as error:  # of damaged files zipfile and NumPy raise nearly anything
+            return cls._of(_arrays(file))
+        except Exception as error:  # zipfile and NumPy raise nearly anything for a damaged file
+            reason = unread(file, error) if isinstance(error, OSError) else f"{error!s:.400}"
             raise ModelError(
-                f"{file}: expected a rollout policy, found {_what_is_wrong(error)}; "
+                f"{file}: expected a rollout policy, found {reason}; "
                 "pyengine.train.rollout_policy() and pyengine train --rollout-policy make one"
             ) from error
 
     @classmethod
     def _of(cls, members: Mapping[str, npt.NDArray[Any]]) -> RolloutPolicy:
-        kind, version = str(members["format"]), members["version"]
-        if kind != _FORMAT:
-            raise _DamagedError(f"format {kind!r} instead of {_FORMAT!r}")
-        if version.shape != () or version != _VERSION:
-            raise _DamagedError(f"version {version.tolist()!r} instead of {_VERSION}")
-        names = members["names"].ravel().tolist()
-        if sorted(map(str, names)) != sorted(cls.FEATURES):
-            raise _DamagedError(f"features {names} instead of {list(cls.FEATURES)}")
-        for name, size in (*((n, PATTERNS) for n in _TABLES[:2]), ("features", len(names))):
-            table = members[name]
-            if table.dtype != np.float32 or table.shape != (size,):
-                raise _DamagedError(f"{name} {table.dtype}{list(table.shape)}, not float32[{size}]")
-        features = dict(zip(names, members["features"].tolist(), strict=True))
+        kind, version = str(members["format"]), members["version"].tolist()
+        if (kind, version) != (_FORMAT, _VERSION):
+            raise ModelError(f"format {kind!r}, version {version!r}")
+        features = dict(zip(members["names"].tolist(), members["features"].tolist(), strict=True))
         return cls(members["pattern"], members["response"], features)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -139,7 +132,7 @@ class RolloutPolicy:
         It holds ``format``, ``version``, ``names`` (of the features) and the three tables in
         float32: ``pattern`` and ``response`` [65536], ``features`` [len(names)].
 
-        Raises ConfigError where there can be no such file, DataError where it cannot be written.
+        Raises ConfigError if there can be no such file, DataError if it cannot be written.
         """
         file = path_of("path", path)
         check_output(file)
@@ -159,7 +152,7 @@ class RolloutPolicy:
             raise DataError(unwritten(file, error)) from error
 
     def probabilities(self, states: Sequence[Any]) -> Floats:
-        """Return what it would play.
+        """Return the probability of each action.
 
         Args:
             states: N states of one game of Go.
@@ -172,12 +165,10 @@ class RolloutPolicy:
             ModelError: the game is not Go.
 
         """
-        if isinstance(states, State) or not isinstance(states, Sequence):
-            raise ConfigError(f"states must be a sequence of states, found {in_one_line(states)}")
+        check_states(states)
         if not states:
             return np.zeros((0, 0), np.float32)
-        if not isinstance(states[0], State):
-            raise ConfigError(f"expected a State, found {type(states[0]).__name__}")
+        check_type("states", states[0], State, "states of a game of Go")
         return self._native.probabilities(as_game(states[0].game), states)
 
     @property
@@ -190,37 +181,14 @@ class RolloutPolicy:
 
     @property
     def native(self) -> _core.RolloutPolicy:
-        """What the engine knows it by."""
+        """The weights as the core holds them."""
         return self._native
 
     def _feature_weights(self) -> Floats:
         return np.array([self.features[name] for name in self.FEATURES], np.float32)
 
     def __repr__(self) -> str:
-        """Show the digest, so that a match's record tells one policy from another."""
         return f"RolloutPolicy({self.digest})"
-
-
-class _DamagedError(ValueError):
-    """What was found in a file; not for users."""
-
-
-def _what_is_wrong(error: Exception) -> str:
-    """What was found in the place of a file of a policy."""
-    import zipfile
-
-    match error:
-        case FileNotFoundError() | NotADirectoryError():
-            return "no file of that name"
-        case IsADirectoryError():
-            return "a folder"
-        case OSError():
-            return f"one that cannot be read ({why(error)})"
-        case zipfile.BadZipFile():
-            return f"a file of another format, or a damaged one ({error})"
-        case _DamagedError() | ModelError():
-            return f"{error!s:.400}"
-    return f"a damaged file ({error!r:.400})"
 
 
 def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
@@ -232,27 +200,23 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
         raise ModelError(f"rollout policy: {name} must be {size} numbers: {error}") from error
     if table.shape != (size,):
         raise ModelError(
-            f"rollout policy: {name} must have {size} weights, found the shape {table.shape}"
+            f"rollout policy: {name} must have {size} weights, got the shape {table.shape}"
         )
     wrong = np.flatnonzero(~np.isfinite(table))
     if len(wrong):
         at = int(wrong[0])
-        raise ModelError(f"rollout policy: {name} must be finite, found {table[at]} at {at}")
+        raise ModelError(f"rollout policy: {name} must be finite, got {table[at]} at {at}")
     table.flags.writeable = False
     return table
 
 
-def _members(file: Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a file, of which none is large."""
+def _arrays(file: Path) -> dict[str, npt.NDArray[Any]]:
     import zipfile
 
-    content = read_limited(file)
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    content = io.BytesIO(read_limited(file))
+    with zipfile.ZipFile(content) as archive:
         size = sum(info.file_size for info in archive.infolist())
-        if size > _MOST_BYTES:
-            raise _DamagedError(f"a content of {size} bytes instead of at most {_MOST_BYTES}")
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        missing = [name for name in _MEMBERS if name not in archive]
-        if missing:
-            raise _DamagedError(f"a file without {', '.join(missing)}")
-        return {name: archive[name] for name in _MEMBERS}
+        if size > 1 << 24:  # the two tables of patterns have 2^19 bytes
+            raise ModelError(f"it unpacks to {size} bytes")
+    with np.load(content, allow_pickle=False) as archive:
+        return dict(archive)

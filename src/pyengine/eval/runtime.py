@@ -22,16 +22,6 @@ from pathlib import Path
 from pyengine import _core
 from pyengine.errors import ModelError
 
-__all__ = [
-    "OLDEST",
-    "RuntimeReport",
-    "driver_problem",
-    "find_library",
-    "is_too_old",
-    "preload_cuda",
-    "runtime_report",
-]
-
 #: The first ONNX Runtime that keeps a network's external data inside the network's folder.
 OLDEST = "1.24.1"
 
@@ -58,12 +48,11 @@ _CUDA_FOLDERS = (
 def find_library() -> Path:
     """Return the path of ONNX Runtime's shared library.
 
-    Packages of ONNX Runtime share one folder, so that several libraries may lie there. The choice
-    is that of ``onnxruntime-gpu``, which has the CPU's provider as well, else the newest: a process
-    loads one alone, and whatever provider is asked for later has to be in it.
+    Packages of ONNX Runtime share one folder, which may hold several libraries. A process loads
+    one: that of ``onnxruntime-gpu``, which has the CPU's provider as well, else the newest.
 
     Raises:
-        ModelError: no ONNX Runtime is installed; says where it was looked for.
+        ModelError: no ONNX Runtime is installed.
 
     """
     named = os.environ.get(LIBRARY_VARIABLE)
@@ -114,11 +103,11 @@ def _packages() -> list[str]:
 
 
 def _advice(packages: list[str]) -> str:
-    """Return the commands that leave one whole ONNX Runtime; none where there is no package."""
+    """Return the commands that leave one whole ONNX Runtime; "" without a package."""
     if not packages:
         return ""
     one = "onnxruntime-gpu" if driver_problem() is None else "onnxruntime"
-    return f"Mend it with `pip uninstall -y {' '.join(packages)}` and then `pip install {one}`"
+    return f"Fix it with `pip uninstall -y {' '.join(packages)}` and then `pip install {one}`"
 
 
 def driver_problem() -> str | None:
@@ -183,7 +172,7 @@ class RuntimeReport:
         build: of ONNX Runtime.
         available: providers that the library was built with, most wanted first.
         problems: why each of the GPU's providers cannot be had; without those that can.
-        warnings: what a user should mend.
+        warnings: what a user should fix.
     """
 
     provider: str
@@ -197,7 +186,7 @@ class RuntimeReport:
 
 
 def runtime_report(device_id: int = 0) -> RuntimeReport:
-    """Find out what would be used to run a network, and why; never raises for what it finds."""
+    """Return what would be used to run a network, and why; never raises."""
     warnings = _package_warnings()
     try:
         library = find_library()
@@ -225,7 +214,6 @@ def runtime_report(device_id: int = 0) -> RuntimeReport:
 
 
 def _package_warnings() -> tuple[str, ...]:
-    """Say that packages of ONNX Runtime lie in one folder, where there are several."""
     packages = _packages()
     if len(packages) < 2:
         return ()

@@ -2,9 +2,7 @@
 
 from pyengine.exact.graph import Graph
 from pyengine.exact.grid import Grid
-from pyengine.exact.path_problem import PathProblem
-from pyengine.exact.path_result import AStarResult
-from pyengine.exact.path_search import astar
+from pyengine.exact.path_search import AStarResult, PathProblem, astar
 from pyengine.exact.puzzle import SlidingPuzzle
 from pyengine.exact.solver import Solver, SolveResult, minimax, solve
 

@@ -14,10 +14,6 @@ from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, estimates, is_integer, is_zero, listed
 
-__all__ = ["Graph"]
-
-_ARRAYS = 3  # of CSR: where a node's edges begin, where they lead, what they cost
-
 
 class Graph:
     """A directed graph with costs in compressed sparse rows; nodes are 0, 1, ....
@@ -27,31 +23,16 @@ class Graph:
     """
 
     def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
-        """Take checked arrays; see :meth:`from_csr`."""
-        is_checked = isinstance(arrays, tuple) and len(arrays) == _ARRAYS
-        if not (is_checked and all(isinstance(one, np.ndarray) for one in arrays)):
-            raise ConfigError(
-                "arrays: expected those of Graph.from_csr() or Graph.from_scipy(), "
-                f"found {in_one_line(arrays)}"
-            )
         self._arrays = arrays
-        self._nodes = len(arrays[0]) - 1
         self._h = h
-        self._edges = len(arrays[1])
+        self._nodes, self._edges = len(arrays[0]) - 1, len(arrays[1])
         self._graph = _core.PathGraph(*arrays)
 
     def __repr__(self) -> str:
-        """Return how many nodes and edges there are."""
         return f"Graph({self._nodes:,} nodes, {self._edges:,} edges)"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the native graph, which is made of the arrays."""
-        return {**vars(self), "_graph": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled graph."""
-        vars(self).update(state)
-        self._graph = _core.PathGraph(*self._arrays)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Graph, (self._arrays, self._h)
 
     @classmethod
     def from_csr(
@@ -86,7 +67,7 @@ class Graph:
         if costs.dtype not in (np.float32, np.float64):
             costs = costs.astype(np.float64)
         if len(rows) == 0:
-            raise ConfigError("indptr: expected one entry more than nodes, found none")
+            raise ConfigError("indptr: expected one entry more than nodes, got none")
         return cls((rows, columns, costs), None if h is None else estimates(h, (len(rows) - 1,)))
 
     @classmethod
@@ -114,13 +95,14 @@ class Graph:
         return cls.from_csr(matrix.indptr, matrix.indices, matrix.data, h)
 
     def _search(self, question: Question) -> dict[str, Any]:
-        start = _node("start", question.start, self._nodes)
-        goals = [_node("goals", goal, self._nodes) for goal in listed(question.goals, is_integer)]
+        start = integer("start", question.start, 0, self._nodes - 1)
+        goals = listed(question.goals, is_integer)
+        goals = [integer("goals", goal, 0, self._nodes - 1) for goal in goals]
         h = self._h
         if question.h is not None:
             h = None if is_zero(question.h) else estimates(question.h, (self._nodes,))
-        found = self._graph.search(question.call, start, np.array(goals, np.int64), h)
-        return {**found, "path": found["path"].tolist()}
+        answer = self._graph.search(question.call, start, np.array(goals, np.int64), h)
+        return {**answer, "path": answer["path"].tolist()}
 
 
 def _typed(values: Any, dtype: DTypeLike) -> Any:
@@ -140,10 +122,3 @@ def _vector(name: str, values: Any, kinds: str, expected: str) -> NDArray[Any]:
     if not array.flags.c_contiguous or not array.flags.aligned:
         raise ConfigError(f"{name}: expected a contiguous array, got strides {array.strides}")
     return array
-
-
-def _node(name: str, node: Any, nodes: int) -> int:
-    index = integer(name, node, 0)
-    if index >= nodes:
-        raise ConfigError(f"{name}: expected a node below {nodes}, found {in_one_line(index)}")
-    return index

@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pyengine import _core
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import check_flag, in_one_line
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, estimates, heuristic_name, is_integers, listed
-
-__all__ = ["Grid"]
 
 
 class Grid:
@@ -42,35 +40,24 @@ class Grid:
     def __init__(
         self, free: ArrayLike, connectivity: int = 4, corner_cutting: bool = False
     ) -> None:
-        """Copy the cells; see the class."""
         cells = np.asarray(free)
         if cells.dtype != np.bool_ or cells.ndim != 2 or cells.size == 0:
             raise ConfigError(
                 "free: expected a bool array of rows and columns, "
-                f"found {cells.dtype} of shape {cells.shape}"
+                f"got {cells.dtype} of shape {cells.shape}"
             )
-        if not isinstance(connectivity, int) or connectivity not in (4, 8):
-            raise ConfigError(f"connectivity: expected 4 or 8, found {in_one_line(connectivity)}")
+        if connectivity not in (4, 8):
+            raise ConfigError(f"connectivity: expected 4 or 8, got {in_one_line(connectivity)}")
+        check_flag("corner_cutting", corner_cutting)
         self._free = np.array(cells, order="C")
         self._own = "manhattan" if connectivity == 4 else "octile"
-        if not isinstance(corner_cutting, bool):
-            raise ConfigError(
-                f"corner_cutting: expected a bool, found {in_one_line(corner_cutting)}"
-            )
         self._moves = int(connectivity), bool(corner_cutting)
         self._grid = _core.PathGrid(self._free, *self._moves)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the native grid, which is made of the cells."""
-        return {**vars(self), "_grid": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled grid."""
-        vars(self).update(state)
-        self._grid = _core.PathGrid(self._free, *self._moves)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Grid, (self._free, *self._moves)
 
     def __repr__(self) -> str:
-        """Return the size and how many cells are passable."""
         rows, columns = self._free.shape
         return f"Grid({rows} x {columns}, {np.count_nonzero(self._free):,} passable)"
 
@@ -78,26 +65,27 @@ class Grid:
         start = self._cell("start", question.start)
         if not self._free.flat[start]:
             raise ConfigError(
-                f"start: expected a free cell, found {in_one_line(question.start)}, blocked"
+                f"start: expected a free cell, got {in_one_line(question.start)}, blocked"
             )
         goals = [self._cell("goals", goal) for goal in listed(question.goals, is_integers)]
         heuristic, h = heuristic_name(question.h, self._own, self._HEURISTICS), None
         if heuristic == "array":
             h = estimates(question.h, self._free.shape)
-        found = self._grid.search(question.call, start, np.array(goals, np.int64), heuristic, h)
-        rows, columns = np.divmod(found["path"], self._free.shape[1])
-        found["path"] = list(zip(rows.tolist(), columns.tolist(), strict=True))
-        if found["status"].size:
-            found["status"] = found["status"].reshape(self._free.shape)
-        return found
+        answer = self._grid.search(question.call, start, np.array(goals, np.int64), heuristic, h)
+        rows, columns = np.divmod(answer["path"], self._free.shape[1])
+        answer["path"] = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        if answer["status"].size:
+            answer["status"] = answer["status"].reshape(self._free.shape)
+        return answer
 
     def _cell(self, name: str, node: Any) -> int:
         height, width = self._free.shape
-        expected = f"{name}: expected a cell (row, column) below ({height}, {width})"
         try:
-            row, column = (integer(name, index, 0) for index in node)
-        except (TypeError, ValueError):
-            raise ConfigError(f"{expected}, found {in_one_line(node)}") from None
-        if row >= height or column >= width:
-            raise ConfigError(f"{expected}, found {in_one_line(node)}")
-        return int(row * width + column)
+            row, column = node
+            cell = integer(name, row, 0, height - 1) * width
+            return int(cell + integer(name, column, 0, width - 1))
+        except (TypeError, ValueError):  # ConfigError too
+            raise ConfigError(
+                f"{name}: expected a cell (row, column) below ({height}, {width}), "
+                f"got {in_one_line(node)}"
+            ) from None

@@ -1,26 +1,92 @@
-"""The call: :func:`astar`."""
+"""Shortest paths: :func:`astar`, its result, and problems of a user's own."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pyengine import _core
-from pyengine.base.arguments import check_choice, check_flag, in_one_line, number
+from pyengine.base.arguments import check_callback, check_choice, check_flag, in_one_line, number
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.graph import Graph
 from pyengine.exact.grid import Grid
-from pyengine.exact.path_problem import PathProblem, search_own
-from pyengine.exact.path_result import AStarResult
 from pyengine.exact.puzzle import SlidingPuzzle
-from pyengine.exact.question import Question
+from pyengine.exact.question import Question, is_zero
 
-__all__ = ["astar"]
 
-_METHODS = ("astar", "ida")
+class PathProblem(Protocol):
+    """What a user's own problem has; nodes are hashable objects.
+
+    Example:
+        >>> import pyengine
+        >>> class Doubling:  # from 1 to a number by +1 and *2
+        ...     def successors(self, node):
+        ...         return [(node + 1, 1), (node * 2, 1)]
+        ...     def heuristic(self, node):
+        ...         return 0
+        >>> pyengine.astar(Doubling(), 1, 10).path
+        [1, 2, 4, 5, 10]
+    """
+
+    def successors(self, node: Any) -> Iterable[tuple[Any, float]]:
+        """Return pairs of a node and the cost of the edge to it, finite and at least 0."""
+
+    def heuristic(self, node: Any) -> float:
+        """Return an estimate of the cost to a goal, at least 0; infinity = it cannot be reached."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AStarResult:
+    """What a path search found: plain values.
+
+    Attributes:
+        path: nodes from the start to a goal, both included; None where none was found.
+        cost: sum of the costs of its edges; infinity where none was found.
+        expanded: nodes whose successors were made; a reopened node counts again.
+        generated: successors that were made, known ones included.
+        reopened: how often a cheaper path led to a node that was closed already, which a consistent
+            heuristic rules out.
+        optimal: whether no path is cheaper. Known for graphs, grids and sliding puzzles; for a
+            user's problem it holds if the heuristic never exceeds the cost to a goal, and is False
+            where the path itself shows that it does.
+        bound: the cost is at most so many times the least one, if the heuristic never exceeds the
+            cost to a goal: ``weight_h / weight_g``, at least 1 (the square root of 2 times that for
+            ``"manhattan"`` with 8 neighbours); infinity where nothing is known.
+        stop_reason: ``"found"``; ``"exhausted"``: no goal can be reached; ``"seconds"``,
+            ``"memory"``: a limit; ``"stopped"``: by ``on_progress``. ``"running"`` in what
+            ``on_progress`` is given.
+        seconds: of the call.
+        bytes: memory that the search held at its end.
+        status: with ``keep_status=True``, of graphs ``uint8[nodes]``, of grids ``uint8[H, W]``:
+            0 unseen, 1 open, 2 closed. None with ``method="ida"``, which keeps none, and where the
+            memory cap left no room for it.
+    """
+
+    path: list[Any] | None
+    cost: float
+    expanded: int
+    generated: int
+    reopened: int
+    optimal: bool
+    bound: float
+    stop_reason: str
+    seconds: float
+    bytes: int
+    status: NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        path = None if self.path is None else f"{len(self.path):,} nodes"
+        return (
+            f"AStarResult(path={path}, cost={self.cost:g}, expanded={self.expanded}, "
+            f"optimal={self.optimal}, stop_reason={self.stop_reason!r})"
+        )
 
 
 def astar(
@@ -85,41 +151,42 @@ def astar(
         (50.0, (50, 0), True)
     """
     begun = time.perf_counter()
-    weight_g, weight_h = _weights(weight_g, weight_h)
-    check_choice("method", method, _METHODS)
+    check_choice("method", method, ("astar", "ida"))
     check_flag("keep_status", keep_status)
+    check_callback("on_progress", on_progress)
+    weight_g, weight_h = _weight("weight_g", weight_g), _weight("weight_h", weight_h)
+    if weight_g == weight_h == 0:
+        raise ConfigError("weight_g, weight_h: expected one of them above 0, got 0 and 0")
     if method == "ida" and weight_g == 0:
-        raise ConfigError("weight_g: expected a number above 0 with method='ida', found 0")
+        raise ConfigError("weight_g: expected a number above 0 with method='ida', got 0")
+    if seconds is not None and seconds != math.inf:
+        seconds = number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)
     call = _core.PathCall(
         method,
         weight_g,
         weight_h,
-        _seconds(seconds),
+        seconds,
         min(integer("memory_limit", memory_limit, 1), 2**63),
         bool(keep_status),
-        _progress(on_progress),
+        None if on_progress is None else _progress(on_progress),
     )
     question = Question(call, start, goals, 0 if weight_h == 0 else h)
     if isinstance(problem, (Graph, Grid, SlidingPuzzle)):
-        found = problem._search(question)
+        answer = problem._search(question)
     else:
-        found = search_own(problem, question)
-    found["path"] = found["path"] if found["stop_reason"] == "found" else None
-    status = found.pop("status", None)
+        answer = _search_own(problem, question)
+    if answer["stop_reason"] != "found":
+        answer["path"] = None
+    status = answer.pop("status", None)
     return AStarResult(
-        **found,
+        **answer,
         status=None if status is None or status.size == 0 else status,
         seconds=time.perf_counter() - begun,
     )
 
 
-def _progress(on_progress: Callable[[AStarResult], bool | None] | None) -> Any:
-    if on_progress is None:
-        return None
-    if not callable(on_progress):
-        raise ConfigError(f"on_progress: expected a function, found {in_one_line(on_progress)}")
-
-    def tell(expanded: int, generated: int, reopened: int, seconds: float) -> bool | None:
+def _progress(on_progress: Callable[[AStarResult], bool | None]) -> Callable[..., bool | None]:
+    def report(expanded: int, generated: int, reopened: int, seconds: float) -> bool | None:
         return on_progress(
             AStarResult(
                 path=None,
@@ -135,22 +202,37 @@ def _progress(on_progress: Callable[[AStarResult], bool | None] | None) -> Any:
             )
         )
 
-    return tell
+    return report
 
 
-def _weights(weight_g: Any, weight_h: Any) -> tuple[float, float]:
-    weights = []
-    for name, weight in (("weight_g", weight_g), ("weight_h", weight_h)):
-        expected = "a finite number of at least 0"
-        weights.append(number(name, weight, expected, lambda given: given >= 0))
-    if weights == [0.0, 0.0]:
-        raise ConfigError("weight_g, weight_h: expected one of them above 0, found 0 and 0")
-    return weights[0], weights[1]
+def _weight(name: str, weight: Any) -> float:
+    return number(name, weight, "a finite number of at least 0", lambda given: given >= 0)
 
 
-def _seconds(seconds: Any) -> float | None:
-    if seconds is None:
-        return None
-    if isinstance(seconds, float) and seconds == math.inf:
-        return math.inf
-    return number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)
+def _search_own(problem: Any, question: Question) -> dict[str, Any]:
+    if not callable(getattr(problem, "successors", None)):
+        raise ConfigError(
+            "problem: expected a Graph, a Grid, a SlidingPuzzle or an object with successors(node) "
+            f"and heuristic(node), got {in_one_line(problem)}"
+        )
+    h = getattr(problem, "heuristic", None) if question.h is None else question.h
+    if is_zero(h):
+        h = None
+    elif not callable(h):
+        raise ConfigError(f"h: expected heuristic(node), a function or 0, got {in_one_line(h)}")
+    return _core.search_problem(
+        question.call, question.start, problem.successors, h, _is_goal(question.goals)
+    )
+
+
+def _is_goal(goals: Any) -> Callable[[Any], bool]:
+    if callable(goals):
+        return goals  # type: ignore[no-any-return]
+    several = isinstance(goals, (list, set, frozenset, Iterator))
+    try:
+        nodes = frozenset(goals if several else [goals])
+    except TypeError:
+        raise ConfigError(f"goals: expected hashable nodes, got {in_one_line(goals)}") from None
+    if not nodes:
+        raise ConfigError("goals: expected at least one, got none")
+    return nodes.__contains__

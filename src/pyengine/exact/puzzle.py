@@ -10,8 +10,6 @@ from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, heuristic_name, is_integers, listed
 
-__all__ = ["SlidingPuzzle"]
-
 
 class SlidingPuzzle:
     """The sliding puzzle of ``rows`` by ``columns`` cells, 2 to 16 of them; a move costs 1.
@@ -32,22 +30,14 @@ class SlidingPuzzle:
     _HEURISTICS = ("misplaced", "manhattan", "linear_conflict")
 
     def __init__(self, rows: int, columns: int) -> None:
-        """Make the puzzle; see the class."""
         sides = [min(integer(*side, 1), 2**15) for side in (("rows", rows), ("columns", columns))]
         self._sides = sides
         self._puzzle = _core.PathPuzzle(*sides)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the native puzzle, which is made of the sides."""
-        return {**vars(self), "_puzzle": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled puzzle."""
-        vars(self).update(state)
-        self._puzzle = _core.PathPuzzle(*self._sides)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SlidingPuzzle, tuple(self._sides)
 
     def __repr__(self) -> str:
-        """Return the size."""
         rows, columns = self._sides
         return f"SlidingPuzzle(rows={rows}, columns={columns})"
 
@@ -58,14 +48,13 @@ class SlidingPuzzle:
         if heuristic == "array":
             raise ConfigError(
                 f"h: expected 0 or one of {', '.join(self._HEURISTICS)}, "
-                f"found {in_one_line(question.h)}"
+                f"got {in_one_line(question.h)}"
             )
-        found: dict[str, Any] = self._puzzle.search(question.call, start, tiles, heuristic)
-        return found
+        return self._puzzle.search(question.call, start, tiles, heuristic)
 
 
 def _tiles(name: str, node: Any) -> list[int]:
     try:
         return [min(integer(name, tile, 0), 2**15) for tile in node]
     except (TypeError, ConfigError):
-        raise ConfigError(f"{name}: expected a tuple of tiles, found {in_one_line(node)}") from None
+        raise ConfigError(f"{name}: expected a tuple of tiles, got {in_one_line(node)}") from None

@@ -12,20 +12,10 @@ from numpy.typing import NDArray
 from pyengine.base.arguments import in_one_line
 from pyengine.errors import ConfigError
 
-__all__ = [
-    "Question",
-    "estimates",
-    "heuristic_name",
-    "is_integer",
-    "is_integers",
-    "is_zero",
-    "listed",
-]
-
 
 @dataclass(frozen=True)
 class Question:
-    """A call of :func:`astar`: what problems need of it."""
+    """What a problem needs of a call of :func:`astar`."""
 
     call: Any
     start: Any
@@ -34,22 +24,20 @@ class Question:
 
 
 def listed(goals: Any, is_node: Callable[[Any], bool]) -> list[Any]:
-    """Return the goals, of which a caller gives one or an iterable of several."""
+    """Return the goals: a caller gives one or an iterable of several."""
     if is_node(goals) or not isinstance(goals, Iterable):
         return [goals]
     several = list(goals)
     if not several:
-        raise ConfigError("goals: expected at least one, found none")
+        raise ConfigError("goals: expected at least one, got none")
     return several
 
 
 def is_integer(node: Any) -> bool:
-    """Return whether a node is a number."""
     return isinstance(node, (int, np.integer)) or (isinstance(node, np.ndarray) and node.ndim == 0)
 
 
 def is_integers(node: Any) -> bool:
-    """Return whether a node is a sequence of numbers."""
     sequence = isinstance(node, (tuple, list, np.ndarray))
     return sequence and len(node) > 0 and all(is_integer(item) for item in node)
 
@@ -58,7 +46,7 @@ def estimates(h: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     array = np.asarray(h)
     if array.dtype.kind not in "fiu" or array.shape != shape:
         raise ConfigError(
-            f"h: expected numbers of shape {shape}, found {array.dtype} of shape {array.shape}"
+            f"h: expected numbers of shape {shape}, got {array.dtype} of shape {array.shape}"
         )
     return np.ascontiguousarray(array, dtype=np.float64)
 
@@ -70,7 +58,7 @@ def heuristic_name(h: Any, own: str, names: tuple[str, ...]) -> str:
         return "none"
     if isinstance(h, str):
         if h not in names:
-            raise ConfigError(f"h: expected one of {', '.join(names)}, found {in_one_line(h)}")
+            raise ConfigError(f"h: expected one of {', '.join(names)}, got {in_one_line(h)}")
         return h
     return "array"
 

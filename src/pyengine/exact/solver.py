@@ -16,8 +16,6 @@ from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.games.game import as_game, can_be_compared, game_of, load_game
 
-__all__ = ["SolveResult", "Solver", "minimax", "solve"]
-
 _MOST_PARTS = 10_000  # of a state, looked at for its size
 
 
@@ -82,16 +80,15 @@ class Solver:
     """
 
     def __init__(self, game: Any, *, table_mb: float = 256, threads: int = 0) -> None:
-        """Make a solver; see the class."""
         self._game = load_game(game) if isinstance(game, str) else as_game(game)
         self._threads = min(integer("threads", threads, 0), 2**31 - 1) or machine.cores()
+        expected = "MiB from 64 bytes (6.2e-5) to 2**24"
+        size = number("table_mb", table_mb, expected, lambda given: 64 / 2**20 <= given <= 2**24)
         try:
-            self._solver = _core.Solver(
-                self._game, _table_bytes(table_mb), _state_bytes(self._game)
-            )
+            self._solver = _core.Solver(self._game, int(size * 2**20), _state_bytes(self._game))
         except MemoryError:
             raise ConfigError(
-                f"table_mb: expected MiB for which there is memory, found {table_mb!r}"
+                f"table_mb: expected MiB for which there is memory, got {table_mb!r}"
             ) from None
 
     @property
@@ -131,8 +128,11 @@ class Solver:
         code that is running returns.
         """
         check_flag("score", score)
-        limits = None if depth is None else min(integer("depth", depth, 1), 2**31 - 1)
-        solved = self._solver.solve(state, limits, _seconds(seconds), self._threads, bool(score))
+        if depth is not None:
+            depth = integer("depth", depth, 1, 254)
+        if seconds is not None:
+            seconds = number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)
+        solved = self._solver.solve(state, depth, seconds, self._threads, bool(score))
         return SolveResult(**solved, state=state.clone())
 
     def stop(self) -> None:
@@ -207,42 +207,30 @@ def minimax(state: Any) -> tuple[float, int]:
     if not hasattr(state, "is_terminal"):
         raise ConfigError(f"minimax: expected a state, found {in_one_line(state)}")
     if state.is_terminal():
-        raise ConfigError(
-            "minimax: expected a state in which the game goes on, found a terminal one"
-        )
+        raise ConfigError("minimax: expected a state in which the game goes on, got a terminal one")
     try:
         return _minimax(state)
     except RecursionError as error:
         raise ConfigError(
-            f"minimax: expected an end within about {sys.getrecursionlimit() // 2} plies, found "
+            f"minimax: expected an end within about {sys.getrecursionlimit() // 2} plies, got "
             "none; apply_action() must change the state itself"
         ) from error
 
 
 def _minimax(state: Any) -> tuple[float, int]:
     player = state.current_player()
-    best = -math.inf
-    chosen = -1
+    best, chosen = -math.inf, -1
     for action in sorted(state.legal_actions()):
         child = state.clone()
         child.apply_action(action)
-        value = _value_for(child, player)
+        if child.is_terminal():
+            value = float(child.returns()[player])
+        else:
+            value, _ = _minimax(child)
+            value = value if child.current_player() == player else -value
         if value > best:
             best, chosen = value, action
     return best, chosen
-
-
-def _value_for(state: Any, player: int) -> float:
-    if state.is_terminal():
-        return float(state.returns()[player])
-    value, _ = _minimax(state)
-    return value if state.current_player() == player else -value
-
-
-def _table_bytes(table_mb: float) -> int:
-    expected = "MiB from 64 bytes (6.2e-5) to 2**24"
-    size = number("table_mb", table_mb, expected, lambda given: 64 / 2**20 <= given <= 2**24)
-    return int(size * 2**20)
 
 
 def _state_bytes(game: Any) -> int:
@@ -260,7 +248,7 @@ def _state_bytes(game: Any) -> int:
 
 
 def _reachable(state: Any) -> dict[int, Any]:
-    """Return the objects that a state is made of by their ids, at most some thousands."""
+    """Return the objects that a state is made of by their ids."""
     parts: dict[int, Any] = {}
     waiting = [state]
     while waiting and len(parts) < _MOST_PARTS:
@@ -270,9 +258,3 @@ def _reachable(state: Any) -> dict[int, Any]:
         parts[id(part)] = part
         waiting.extend(gc.get_referents(part))
     return parts
-
-
-def _seconds(seconds: Any) -> float | None:
-    if seconds is None:
-        return None
-    return number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)

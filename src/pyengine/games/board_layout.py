@@ -9,8 +9,6 @@ from pyengine.games.game import Game, State
 from pyengine.show.board import Board, Point
 from pyengine.show.look import Look, look_of
 
-__all__ = ["board_of", "game_look", "labels", "last_point", "point_of", "state_text"]
-
 _ADDRESS = re.compile(r"<.* object at 0x[0-9A-Fa-f]+>")  # what Python says of a class without words
 
 

@@ -17,8 +17,6 @@ from pyengine.base.integers import integer
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State, as_game, can_be_compared, can_be_recognised, has_own
 
-__all__ = ["GameReport", "check_game"]
-
 _TOLERANCE = 1e-6
 _ILLEGAL_TRIES = 5  # illegal actions tried in each state
 _FAR = 1000  # times the largest return: a max_utility that makes values small
@@ -60,7 +58,6 @@ class GameReport:
 
 
 def _shown(moves: tuple[int, ...]) -> str:
-    """The actions that lead to a broken promise, of a long game those at its ends."""
     if len(moves) <= _SHOWN_MOVES:
         return f"after the actions {list(moves)}"
     first, last = (", ".join(map(str, part)) for part in (moves[:10], moves[-10:]))
@@ -97,23 +94,21 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
         str: BROKEN: game: expected a Game, found 'no game' (str); ...
           0 games, 0 positions
     """
+    games, seed = integer("games", games, 0), integer("seed", seed, 0)
     try:
         wrapped = as_game(game)
     except Exception as error:  # the user's code may raise anything
         reason = str(error) if isinstance(error, ConfigError) else _raised("the game", error)
         return GameReport(type(game).__name__, False, reason, (), 0, 0)
-    games, seed = integer("games", games, 0), integer("seed", seed, 0)
     checker = _Checker(game, wrapped, random.Random(seed))
     finished = 0
     try:
         for _ in range(games):
             checker.play()
             finished += 1
-    except _BrokenError as broken:
-        moves = tuple(checker.moves)
-        return GameReport(wrapped.name, False, str(broken), moves, finished, checker.plies)
     except Exception as error:  # the user's code may raise anything, anywhere
-        moves, reason = tuple(checker.moves), _raised("the game", error)
+        reason = str(error) if isinstance(error, _BrokenError) else _raised("the game", error)
+        moves = tuple(checker.moves)
         return GameReport(wrapped.name, False, reason, moves, finished, checker.plies)
     message = "no broken promise"
     if checker.unchecked:
@@ -124,40 +119,35 @@ def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
 
 
 def _without(game: Any, wrapped: Game, largest: float) -> tuple[str, ...]:
-    """What a user's game does not have, and what each costs; ``largest`` of its returns."""
-    utility = float(_utility(game))
+    """What a user's game lacks, and what each costs; ``largest`` of its returns."""
+    utility = _utility(game)
     state = game.new_initial_state()
-    planes = math.prod(wrapped.observation_shape) > 0
     continued = (
         "continued only after Engine.advance, by what planes and text show"
         if can_be_recognised(wrapped, state)
         else "never continued"
     )
-    costs = (
-        (
-            hasattr(state, "history") or has_own(state, "__eq__"),
-            f"history() and __eq__: a search tree is {continued}",
+    costs = {
+        f"history() and __eq__: a search tree is {continued}": (
+            hasattr(state, "history") or has_own(state, "__eq__")
         ),
-        (
-            can_be_compared(state),
-            "__eq__ and __hash__: solve() searches a position again for every order of moves that "
-            "leads to it",
+        "__eq__ and __hash__: solve() searches a position again for every order of moves that "
+        "leads to it": can_be_compared(state),
+        f"a max_utility near its returns ({utility:g}, the largest was {largest:g}): a tree "
+        "search tells returns apart that differ by 2^-24 of max_utility; solve() tells all": (
+            largest == 0.0 or largest > utility / _FAR
         ),
-        (
-            largest == 0.0 or largest > utility / _FAR,
-            f"a max_utility near its returns ({utility:g}, the largest was {largest:g}): a tree "
-            "search tells returns apart that differ by 2^-24 of max_utility; solve() tells all",
+        "observation_tensor(): no network reads its positions, a StateEvaluator may": (
+            math.prod(wrapped.observation_shape) > 0
         ),
-        (planes, "observation_tensor(): no network reads its positions, a StateEvaluator may"),
-        (has_own(state, "__str__"), "__str__: its positions are not shown"),
-        (hasattr(state, "action_to_string"), "action_to_string(): its actions are numbers"),
-        (
-            hasattr(game, "max_game_length"),
-            f"max_game_length: a game of {wrapped.max_game_length():,} plies is an error",
+        "__str__: its positions are not shown": has_own(state, "__str__"),
+        "action_to_string(): its actions are numbers": hasattr(state, "action_to_string"),
+        f"max_game_length: a game of {wrapped.max_game_length():,} plies is an error": (
+            hasattr(game, "max_game_length")
         ),
-        (hasattr(game, "num_symmetries"), "num_symmetries: its board is not turned or mirrored"),
-    )
-    return tuple(cost for kept, cost in costs if not kept)
+        "num_symmetries: its board is not turned or mirrored": hasattr(game, "num_symmetries"),
+    }
+    return tuple(cost for cost, has_it in costs.items() if not has_it)
 
 
 class _BrokenError(Exception):
@@ -179,8 +169,18 @@ def _expect(kept: bool, promise: str) -> None:
 
 
 def _ask(state: Any, verb: str, *arguments: Any) -> Any:
-    shown = ", ".join(map(repr, arguments))
-    return _call(f"{verb}({shown})", lambda: getattr(state, verb)(*arguments))
+    return _call(
+        f"{verb}({', '.join(map(repr, arguments))})", lambda: getattr(state, verb)(*arguments)
+    )
+
+
+def _ints(state: Any, verb: str) -> list[int]:
+    """What a method that returns ints answers."""
+    answer = _ask(state, verb)
+    try:
+        return [operator.index(one) for one in answer]
+    except TypeError:
+        raise _BrokenError(f"{verb}() must be a list of ints, found {found(answer)}") from None
 
 
 def _call(named: str, function: Callable[[], Any]) -> Any:
@@ -190,24 +190,7 @@ def _call(named: str, function: Callable[[], Any]) -> Any:
         raise _BrokenError(_raised(named, error)) from error
 
 
-def _equal(one: Any, other: Any) -> bool:
-    return bool(_call("==", lambda: bool(one == other)))
-
-
-def _text(state: Any) -> str:
-    return str(_call("__str__()", lambda: str(state)))
-
-
-def _whole_numbers(verb: str, answer: Any) -> list[int]:
-    """The ints that a method must return."""
-    try:
-        return [operator.index(one) for one in answer]
-    except TypeError:
-        raise _BrokenError(f"{verb}() must be a list of ints, found {found(answer)}") from None
-
-
 def _two_numbers(answer: Any) -> list[float]:
-    """What returns() must return."""
     try:
         numbers = [] if isinstance(answer, Mapping) else [float(one) for one in answer]
     except (TypeError, ValueError):
@@ -216,30 +199,28 @@ def _two_numbers(answer: Any) -> list[float]:
     return numbers
 
 
-def _numbers(verb: str, answer: Any) -> np.ndarray:
-    """What a method returns, of NumPy, PyTorch or as a list, as the engine reads it."""
+def _planes_of(state: Any) -> np.ndarray:
+    """The planes of NumPy, PyTorch or a list, as the engine reads them."""
     try:
-        return np.asarray(answer, np.float32)
+        return np.asarray(_ask(state, "observation_tensor"), np.float32)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise _BrokenError(f"{verb}() must be an array of numbers: {error}") from error
+        raise _BrokenError(f"observation_tensor() must be an array of numbers: {error}") from error
 
 
 def _picture(state: Any) -> tuple[Any, ...]:
-    """What must not change while somebody else plays."""
+    """What must not change while another state plays."""
     terminal = bool(_ask(state, "is_terminal"))
-    player = None if terminal else _ask(state, "current_player")
-    legal = None
-    if not terminal:
-        legal = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
-    text = _text(state) if has_own(state, "__str__") else None
-    past = None
-    if hasattr(state, "history"):
-        past = _whole_numbers("history", _ask(state, "history"))
-    return (terminal, player, legal, text, past)
+    return (
+        terminal,
+        None if terminal else _ask(state, "current_player"),
+        None if terminal else sorted(_ints(state, "legal_actions")),
+        _call("__str__()", lambda: str(state)) if has_own(state, "__str__") else None,
+        _ints(state, "history") if hasattr(state, "history") else None,
+    )
 
 
 def _mirrored_state(game: Game, state: State, k: int) -> State:
-    """The board of a state under symmetry k, as a start (Othello's start is not its own mirror)."""
+    """The board of a state under symmetry k, as a start (Othello's is not its own mirror)."""
     columns = game.board_shape[1]
     stones = "".join(state.board_rows())
     moved = [""] * len(stones)
@@ -288,7 +269,7 @@ class _Checker:
         if isinstance(self.game, Game) and self.game.has_board:
             return [(k, _mirrored_state(self.game, start, k)) for k in symmetries]
         starts = []
-        legal = sorted(_whole_numbers("legal_actions", _ask(start, "legal_actions")))
+        legal = sorted(_ints(start, "legal_actions"))
         for k in symmetries:
             if sorted(self.wrapped.symmetry_action(k, a) for a in legal) == legal:
                 starts.append((k, _ask(self.game, "new_initial_state")))
@@ -313,7 +294,7 @@ class _Checker:
             isinstance(player, SupportsIndex) and player in (0, 1),
             f"current_player() must be 0 or 1, found {found(player)}",
         )
-        legal = _whole_numbers("legal_actions", _ask(state, "legal_actions"))
+        legal = _ints(state, "legal_actions")
         _expect(bool(legal), "legal_actions() is empty although is_terminal() is false")
         highest = self.wrapped.num_distinct_actions() - 1
         wrong = [a for a in legal if not 0 <= a <= highest]
@@ -348,13 +329,13 @@ class _Checker:
             _expect(changed, f"apply_action({action}) left the state as it was")
         if has_own(state, "__eq__"):
             _expect(
-                not _equal(kept, state),
+                not _call("==", lambda: bool(kept == state)),
                 f"the states before and after apply_action({action}) are == to each other",
             )
         _expect(_picture(kept) == before, f"apply_action({action}) changed a clone made before")
         _expect(_picture(ahead) == _picture(state), f"a clone played {action} otherwise")
         if hasattr(state, "history"):
-            past = _whole_numbers("history", _ask(state, "history"))
+            past = _ints(state, "history")
             _expect(past == self.moves, f"history() must be {self.moves}, found {past}")
         for k, other in mirrored:
             _ask(other, "apply_action", self.wrapped.symmetry_action(k, action))
@@ -364,7 +345,10 @@ class _Checker:
         if not has_own(state, "__eq__"):
             return
         copy = _ask(state, "clone")
-        _expect(_equal(copy, state), "clone() is not == to the state it was made of")
+        _expect(
+            _call("==", lambda: bool(copy == state)),
+            "clone() is not == to the state it was made of",
+        )
         if type(state).__hash__ is not None:
             hashes = _call("__hash__()", lambda: (hash(copy), hash(state)))
             _expect(hashes[0] == hashes[1], "clone() is == to the state but hashes otherwise")
@@ -373,7 +357,7 @@ class _Checker:
         size = math.prod(self.wrapped.observation_shape)
         if size == 0 or isinstance(self.game, Game):
             return
-        planes = _numbers("observation_tensor", _ask(state, "observation_tensor"))
+        planes = _planes_of(state)
         held = planes.size
         _expect(held == size, f"observation_tensor() must hold {size} numbers, found {held}")
         _expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
@@ -382,7 +366,7 @@ class _Checker:
         """What a user's game shows a network, None where it shows nothing."""
         if isinstance(self.game, Game) or math.prod(self.wrapped.observation_shape) == 0:
             return None
-        return _numbers("observation_tensor", _ask(state, "observation_tensor")).tobytes()
+        return _planes_of(state).tobytes()
 
     def _check_own(self, state: Any) -> None:
         """What only states of the engine promise."""
@@ -412,7 +396,7 @@ class _Checker:
 
     def _check_recognised(self, state: Any) -> None:
         """States that are == have the same future; here its beginning is compared."""
-        actions = sorted(_whole_numbers("legal_actions", _ask(state, "legal_actions")))
+        actions = sorted(_ints(state, "legal_actions"))
         shown = (_ask(state, "current_player"), actions)
         if len(self.known) < _MOST_KNOWN:
             shown_before = self.known.setdefault(_ask(state, "clone"), shown)
@@ -428,7 +412,7 @@ class _Checker:
     def _check_names(state: Any) -> None:
         """Each legal action has a text of its own, by which a person plays it."""
         actions: dict[str, int] = {}
-        for action in _whole_numbers("legal_actions", _ask(state, "legal_actions")):
+        for action in _ints(state, "legal_actions"):
             name = _ask(state, "action_to_string", action)
             _expect(
                 isinstance(name, str),
@@ -461,7 +445,7 @@ class _Checker:
                 f"symmetry {k}: another player moves in the mirrored game",
             )
             expected = sorted(self.wrapped.symmetry_action(k, action) for action in legal)
-            others = sorted(_whole_numbers("legal_actions", _ask(other, "legal_actions")))
+            others = sorted(_ints(other, "legal_actions"))
             _expect(
                 expected == others,
                 f"symmetry {k}: legal_actions() of the mirrored game: expected {expected}, "
@@ -470,7 +454,7 @@ class _Checker:
 
     def _check_end(self, state: Any, mirrored: list[tuple[int, Any]]) -> None:
         returns = _two_numbers(_ask(state, "returns"))
-        most = float(_utility(self.game))
+        most = _utility(self.game)
         self.largest = max(self.largest, *map(abs, returns))
         finite = all(map(math.isfinite, returns))
         _expect(finite, f"returns() must be finite, found {returns}")
@@ -494,5 +478,5 @@ class _Checker:
 
 
 def _utility(game: Any) -> float:
-    utility: float | Callable[[], float] = getattr(game, "max_utility", 1.0)
-    return utility() if callable(utility) else utility
+    utility = getattr(game, "max_utility", 1.0)
+    return float(utility() if callable(utility) else utility)

@@ -13,29 +13,17 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from pyengine import _core
-from pyengine._core import Game, State
-from pyengine.base.arguments import did_you_mean, found, in_one_line, number
+from pyengine._core import Game as Game
+from pyengine._core import State as State
+from pyengine.base.arguments import check_type, did_you_mean, found, in_one_line, number
+from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.games import named_games
-
-__all__ = [
-    "Game",
-    "PythonGame",
-    "PythonState",
-    "State",
-    "as_game",
-    "game_of",
-    "load_game",
-    "refuse_text",
-    "registered_games",
-]
 
 Parameter: TypeAlias = bool | int | float | str
 
 #: Plies assumed of a game that has no ``max_game_length``.
 DEFAULT_MAX_GAME_LENGTH = 10_000
-
-_LARGEST_INT = 2**31 - 1  # that the engine counts with
 
 
 @runtime_checkable
@@ -150,8 +138,7 @@ def load_game(name: str, /, **params: Parameter) -> Game:
         >>> game.num_distinct_actions(), game.num_symmetries, game.max_game_length()
         (82, 8, 162)
     """
-    if not isinstance(name, str):
-        raise ConfigError(f"name: expected the name of a game, found {in_one_line(name)}")
+    check_type("name", name, str, "the name of a game")
     if named_games.names_foreign_game(name):
         text = named_games.canonical(name, params)
         if text not in _LOADED:
@@ -184,16 +171,16 @@ _LOADED: dict[str, Game] = {}
 
 
 def load_recorded_game(text: str) -> Game:
-    """Return the game that data tell.
+    """Return the game that data name. Data run no code.
 
     Raises:
         ConfigError: as :func:`load_game`; or it is a game in Python that this program has not
-            loaded. Data run no code.
+            loaded.
 
     """
     if named_games.runs_code(text) and text not in _LOADED:
         raise ConfigError(
-            f"expected a game that this program has loaded, found {in_one_line(text)}; "
+            f"expected a game that this program has loaded, got {in_one_line(text)}; "
             "load it before, by pyengine.load_game('package.module:NAME')"
         )
     return load_game(text)
@@ -255,7 +242,7 @@ def as_game(game: Any) -> Game:
 
 
 def _wrapped(game: Any, text: str | None) -> Game:
-    """A game as a :class:`Game`; the text that named it, where one did."""
+    """A game as a :class:`Game`; the text that named it, if one did."""
     if isinstance(game, Game):
         return game
     refuse_text(game)
@@ -263,12 +250,21 @@ def _wrapped(game: Any, text: str | None) -> Game:
     name = _name_of(game)
     _require_members(name, "it", game, ("num_distinct_actions", "new_initial_state"))
     _refuse_by_type(name, game)
-    _refuse_by_players(name, game)
+    players = _value(game, "num_players", 2)
+    if players != 2:
+        raise ConfigError(f'game "{name}": expected two players, found {in_one_line(players)}')
     state = game.new_initial_state()
     _require_members(name, "its state", state, _STATE_MEMBERS)
-    _refuse_history(name, state)
+    if hasattr(state, "history"):
+        _check_history(name, state)
+
+    def count(attribute: str, default: int | None) -> int:
+        value = _value(game, attribute, default)
+        return integer(f'game "{name}": {attribute}', value, 1, 2**31 - 1)
+
     observation_shape = _observation_shape(name, game, state)
-    actions = _integer(name, game, "num_distinct_actions", None)
+    actions = count("num_distinct_actions", None)
+    utility = _value(game, "max_utility", 1.0)
     wrapped = _core.wrap_game(
         game,
         name=name,
@@ -276,15 +272,39 @@ def _wrapped(game: Any, text: str | None) -> Game:
         params=_parameters_of(game),
         num_actions=actions,
         board_shape=_board_shape(name, game, observation_shape, actions),
-        num_symmetries=_integer(name, game, "num_symmetries", 1),
-        max_game_length=_integer(name, game, "max_game_length", DEFAULT_MAX_GAME_LENGTH),
+        num_symmetries=count("num_symmetries", 1),
+        max_game_length=count("max_game_length", DEFAULT_MAX_GAME_LENGTH),
         observation_shape=observation_shape,
-        max_utility=number(
-            f'game "{name}": max_utility', _value(game, "max_utility", 1.0), "a number"
-        ),
+        max_utility=number(f'game "{name}": max_utility', utility, "a number"),
     )
     wrapped.new_initial_state().legal_actions()  # refuses a start that is a chance node, and so on
     return wrapped
+
+
+def refuse_text(game: Any) -> None:
+    """Refuse the name of a game where a game is expected; the message says what makes one."""
+    if isinstance(game, str):
+        raise ConfigError(
+            f"game: expected a Game, found {found(game)}; give load_game({in_one_line(game)})"
+        )
+
+
+def _refuse_class(game: Any) -> None:
+    """Refuse a class whose objects are games; one whose methods need no object is a game."""
+    needs_object = inspect.getattr_static(game, "new_initial_state", None)
+    if isinstance(game, type) and isinstance(needs_object, FunctionType):
+        name = game.__name__
+        raise ConfigError(f"expected a game, got the class {name}; make one with {name}(...)")
+
+
+def _check_history(name: str, state: Any) -> None:
+    past = state.history() if callable(state.history) else state.history
+    try:
+        list(map(operator.index, past))
+    except TypeError:
+        raise ConfigError(
+            f'game "{name}": history() must be a list of ints, got {found(past)}'
+        ) from None
 
 
 _STATE_MEMBERS = (
@@ -321,21 +341,6 @@ def _name_of(game: Any) -> str:
     return str(_value(game, "name", type(game).__name__))
 
 
-def _integer(name: str, game: Any, attribute: str, default: int | None) -> int:
-    value = _value(game, attribute, default)
-    try:
-        number = int(value.__index__())
-    except (AttributeError, TypeError):
-        raise ConfigError(
-            f'game "{name}": {attribute} must be an int, found {in_one_line(value)}'
-        ) from None
-    if abs(number) > _LARGEST_INT:
-        raise ConfigError(
-            f'game "{name}": {attribute} must be at most {_LARGEST_INT}, found {number}'
-        )
-    return number
-
-
 def _has(value: Any, member: str) -> bool:
     """Whether there is such a method; the number of actions may be an attribute."""
     found = getattr(value, member, None)
@@ -351,55 +356,15 @@ def _require_members(name: str, owner: str, value: Any, members: Sequence[str]) 
         )
 
 
-def _refuse_history(name: str, state: Any) -> None:
-    """Refuse a state whose past is no list of actions."""
-    if not hasattr(state, "history"):
-        return
-    if not callable(state.history):
-        raise ConfigError(f'game "{name}": history must be a method, found {found(state.history)}')
-    past = state.history()
-    try:
-        list(map(operator.index, past))
-    except TypeError:
-        raise ConfigError(
-            f'game "{name}": history() must be a list of ints, found {found(past)}'
-        ) from None
-
-
-def refuse_text(game: Any) -> None:
-    """Refuse the name of a game where a game is expected; the message says what makes one."""
-    if isinstance(game, str):
-        raise ConfigError(
-            f"game: expected a Game, found {found(game)}; give load_game({in_one_line(game)})"
-        )
-
-
-def _refuse_class(game: Any) -> None:
-    """Refuse a class whose objects are games; one whose methods need no object is a game."""
-    if not isinstance(game, type):
-        return
-    if isinstance(inspect.getattr_static(game, "new_initial_state", None), FunctionType):
-        name = game.__name__
-        raise ConfigError(f"expected a game, found the class {name}; make one with {name}(...)")
-
-
 def _refuse_by_type(name: str, game: Any) -> None:
-    if not hasattr(game, "get_type"):
-        return
-    kind = game.get_type()
-    for field, wanted, meaning in _GAME_TYPE:
-        found = getattr(getattr(kind, field, None), "name", wanted)
-        if found != wanted:
+    kind = _value(game, "get_type", None)
+    for field, played, meaning in _GAME_TYPE:
+        value = getattr(getattr(kind, field, None), "name", played)
+        if value != played:
             raise ConfigError(
                 f'game "{name}": games with {meaning} are not supported '
-                f"({field}: expected {wanted}, found {found})"
+                f"({field}: expected {played}, got {value})"
             )
-
-
-def _refuse_by_players(name: str, game: Any) -> None:
-    players = _value(game, "num_players", 2)
-    if players != 2:
-        raise ConfigError(f'game "{name}": expected two players, found {in_one_line(players)}')
 
 
 def _parameters_of(game: Any) -> dict[str, Parameter]:
@@ -410,12 +375,9 @@ def _parameters_of(game: Any) -> dict[str, Parameter]:
 
 
 def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]:
-    """(C, H, W) of the game's own planes, fewer axes padded; zeros where it has none."""
-    if not hasattr(state, "observation_tensor"):
-        return (0, 0, 0)
-    if hasattr(game, "get_type") and not getattr(
-        game.get_type(), "provides_observation_tensor", True
-    ):
+    """(C, H, W) of the game's own planes, fewer axes padded; zeros if it has none."""
+    provided = getattr(_value(game, "get_type", None), "provides_observation_tensor", True)
+    if not provided or not hasattr(state, "observation_tensor"):
         return (0, 0, 0)
     declared = _value(game, "observation_tensor_shape", None)
     if declared is None:
@@ -423,19 +385,11 @@ def _observation_shape(name: str, game: Any, state: Any) -> tuple[int, int, int]
     shape = _whole_numbers(declared)
     if not shape or min(shape) < 1:
         raise ConfigError(
-            f'game "{name}": observation_tensor_shape must be positive, found {declared}'
+            f'game "{name}": observation_tensor_shape must be positive, got {in_one_line(declared)}'
         )
     if len(shape) == 1:
         return (shape[0], 1, 1)
     return (math.prod(shape[:-2]), shape[-2], shape[-1])
-
-
-def _whole_numbers(declared: Any) -> list[int]:
-    """The ints of a shape; none where it is no shape."""
-    try:
-        return [operator.index(one) for one in declared]
-    except TypeError:
-        return []
 
 
 def _board_shape(
@@ -448,10 +402,16 @@ def _board_shape(
         return (rows, columns) if rows > 0 else (1, actions)
     shape = _whole_numbers(declared)
     if len(shape) != 2 or min(shape) < 1:
-        raise ConfigError(
-            f'game "{name}": board_shape must be (H, W), found {in_one_line(declared)}'
-        )
+        raise ConfigError(f'game "{name}": board_shape must be (H, W), got {in_one_line(declared)}')
     return (shape[0], shape[1])
+
+
+def _whole_numbers(shape: Any) -> list[int]:
+    """The ints of a shape; none if it is no shape."""
+    try:
+        return [operator.index(one) for one in shape]
+    except TypeError:
+        return []
 
 
 def _recipe(game: Game) -> tuple[Any, ...]:
@@ -464,7 +424,7 @@ Game.__reduce__ = _recipe  # type: ignore[method-assign,assignment]
 
 
 def has_own(state: Any, method: str) -> bool:
-    """Return whether a state's type has its own method, not the one that every object inherits."""
+    """Return whether a state's type defines a method that every object inherits."""
     return getattr(type(state), method) not in (None, getattr(object, method))
 
 
@@ -485,21 +445,21 @@ def can_be_recognised(game: Game, state: Any) -> bool:
 
 
 def game_of(state: Any, caller: str) -> Any:
-    """Return the game that a state tells: its ``game``, or OpenSpiel's ``get_game()``.
+    """Return the game that a state names: its ``game``, or OpenSpiel's ``get_game()``.
 
     Raises:
-        ConfigError: it tells none, or is a game itself; the message names ``caller``.
+        ConfigError: it names none, or is a game itself; the message names ``caller``.
 
     """
     if isinstance(state, str) or hasattr(state, "new_initial_state"):
         raise ConfigError(
             f"{caller}: expected a state, such as game.new_initial_state(), "
-            f"found {'a text' if isinstance(state, str) else 'a game'}"
+            f"got {'a text' if isinstance(state, str) else 'a game'}"
         )
     known = getattr(state, "game", None) or getattr(state, "get_game", None)
     owner = known() if callable(known) else known
     if owner is None:
         raise ConfigError(
-            f"{caller}: the state does not tell its game; name it, {caller}(state, ..., game=GAME)"
+            f"{caller}: the state does not name its game: give it, {caller}(state, ..., game=GAME)"
         )
     return owner

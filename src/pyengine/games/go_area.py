@@ -9,46 +9,37 @@ import numpy.typing as npt
 
 from pyengine.games.game import State
 
-__all__ = ["area", "owners", "score_text"]
-
 _Point = tuple[int, int]
 
 
 def area(rows: Sequence[str]) -> tuple[int, int]:
-    """Return the points of both players: stones, and empty regions that one of them surrounds.
-
-    Args:
-        rows: as ``State.board_rows()``.
-
-    """
+    """Return the points of both players for the rows of ``State.board_rows()``."""
     owned = owners(rows)
     return int((owned > 0).sum()), int((owned < 0).sum())
 
 
 def owners(rows: Sequence[str]) -> npt.NDArray[np.int8]:
-    """Return int8[H,W]: 1 where a point is the first player's, -1 the second's, 0 nobody's.
+    """Return int8[H,W]: 1 for a point of the first player, -1 for one of the second, else 0.
 
-    Args:
-        rows: as ``State.board_rows()``.
-
+    A player owns the stones and the empty regions that touch no other stones.
     """
     owner = {"X": 1, "O": -1}
-    found = np.zeros((len(rows), len(rows[0])), np.int8)
+    owned = np.zeros((len(rows), len(rows[0])), np.int8)
     seen: set[_Point] = set()
     for i, row in enumerate(rows):
         for j, stone in enumerate(row):
             if stone != ".":
-                found[i, j] = owner[stone]
+                owned[i, j] = owner[stone]
             elif (i, j) not in seen:
                 region, borders = _region(rows, (i, j))
                 seen |= region
                 if len(borders) == 1:
-                    found[tuple(zip(*region, strict=True))] = owner[borders.pop()]
-    return found
+                    owned[tuple(zip(*region, strict=True))] = owner[borders.pop()]
+    return owned
 
 
 def _region(rows: Sequence[str], start: _Point) -> tuple[set[_Point], set[str]]:
-    """The empty points that hang together with one, and whose stones they touch."""
+    """The empty points connected to one, and the stones that they touch."""
     region, borders, waiting = {start}, set(), [start]
     while waiting:
         i, j = waiting.pop()

@@ -15,10 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyengine.base.arguments import did_you_mean, in_one_line, shortened
+from pyengine.base.arguments import did_you_mean, in_one_line
+from pyengine.base.files import unread
 from pyengine.errors import ConfigError
-
-__all__ = ["canonical", "find_game", "names_foreign_game", "runs_code"]
 
 _PYSPIEL = "pyspiel:"
 _PARAMETERS = re.compile(r"\((.*)\)\s*$", re.DOTALL)
@@ -26,14 +25,14 @@ _PLACE = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 
 def names_foreign_game(text: str) -> bool:
-    """Return whether the text names a game of other people's code, and not one of the engine."""
-    place, colon, _ = _without_parameters(text).rpartition(":")
-    names_file = Path(_without_parameters(text)).suffix == ".py"
-    return bool(colon and place) or names_file
+    """Return whether the text names a game of other people's code, not one of the engine."""
+    bare = _without_parameters(text)
+    place, colon, _ = bare.rpartition(":")
+    return bool(colon and place) or Path(bare).suffix == ".py"
 
 
 def runs_code(text: str) -> bool:
-    """Return whether to find the game is to run what a module or a file says."""
+    """Return whether finding the game runs a module or a file."""
     return names_foreign_game(text) and not text.startswith(_PYSPIEL)
 
 
@@ -47,9 +46,7 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
 
     Raises:
         ConfigError: there is no such module, file, name or game, or it does not take these
-            parameters.
-
-    What the code that it names raises passes unchanged.
+            parameters. What the named code raises passes unchanged.
     """
     if text.startswith(_PYSPIEL):
         return _of_pyspiel(text.removeprefix(_PYSPIEL), params)
@@ -60,14 +57,14 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
     if not is_file and Path(bare).suffix == ".py":
         raise ConfigError(f"expected FILE.py:NAME, found {in_one_line(bare)} without a NAME")
     module = _file(place) if is_file else _module(place, bare)
-    found = getattr(module, name, None)
-    if found is None:
+    made_by = getattr(module, name, None)
+    if made_by is None:
         known = _offered(module)
         expected = f"one of {', '.join(known)}" if known else "the name of a game"
         raise ConfigError(
-            f"{place}: expected {expected}, found {in_one_line(name)}{did_you_mean(name, known)}"
+            f"{place}: expected {expected}, got {in_one_line(name)}{did_you_mean(name, known)}"
         )
-    return _made(bare, found, given)
+    return _made(bare, made_by, given)
 
 
 def _offered(module: ModuleType) -> list[str]:
@@ -93,8 +90,8 @@ def canonical(text: str, params: Mapping[str, Any]) -> str:
     if Path(place).suffix == ".py":
         with suppress(OSError, RuntimeError, ValueError):  # reading the file says what is wrong
             bare = f"{Path(place).resolve()}:{name}"
-    told = ",".join(f"{key}={value!r}" for key, value in sorted(given.items()))
-    return f"{bare}({told})" if told else bare
+    parameters = ",".join(f"{key}={value!r}" for key, value in sorted(given.items()))
+    return f"{bare}({parameters})" if parameters else bare
 
 
 def _without_parameters(text: str) -> str:
@@ -102,18 +99,17 @@ def _without_parameters(text: str) -> str:
 
 
 def _merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    found = _PARAMETERS.search(text)
+    parameters = _PARAMETERS.search(text)
     merged: dict[str, Any] = {}
-    for part in filter(None, (found.group(1) if found else "").split(",")):
+    for part in filter(None, (parameters.group(1) if parameters else "").split(",")):
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name.isidentifier() or name in merged:
             raise ConfigError(
-                f"expected NAME=VALUE, each once, in the parentheses, found {in_one_line(text)}"
+                f"expected NAME=VALUE, each once, in the parentheses, got {in_one_line(text)}"
             )
         merged[name] = _value(value)
-    twice = sorted(merged.keys() & params.keys())
-    if twice:
-        raise ConfigError(f"expected each parameter once, found {', '.join(twice)} twice")
+    if twice := sorted(merged.keys() & params.keys()):
+        raise ConfigError(f"expected each parameter once, got {', '.join(twice)} twice")
     return merged | dict(params)
 
 
@@ -138,9 +134,7 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
         ) from error
     if name not in pyspiel.registered_names():
         meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(
-            f"expected a game that pyspiel registers, found {in_one_line(name)}{meant}"
-        )
+        raise ConfigError(f"expected a game that pyspiel registers, got {in_one_line(name)}{meant}")
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
@@ -150,7 +144,7 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
 
 def _module(place: str, text: str) -> ModuleType:
     if not _PLACE.fullmatch(place):
-        raise ConfigError(f"expected package.module:NAME, found {in_one_line(text)}")
+        raise ConfigError(f"expected package.module:NAME, got {in_one_line(text)}")
     with suppress(OSError):  # the folder may be gone
         here = str(Path.cwd())
         if here not in sys.path:  # where a command is run; last, so that it hides nothing
@@ -161,20 +155,29 @@ def _module(place: str, text: str) -> ModuleType:
         if error.name is None or not f"{place}.".startswith(f"{error.name}."):
             raise  # the module is there, what it imports is not
         raise ConfigError(
-            f"expected package.module:NAME or FILE.py:NAME, found {in_one_line(text)}: {error}"
+            f"expected package.module:NAME or FILE.py:NAME, got {in_one_line(text)}: {error}"
         ) from error
     except SyntaxError as error:
         raise ConfigError(f"{place} cannot be imported: {error}") from error
 
 
 def _file(place: str) -> ModuleType:
-    """Run the file, which imports from its own folder as when it is run by Python."""
+    """Run the file, which imports from its own folder as when Python runs it."""
     file = Path(place)
     name = f"own_game_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert isinstance(spec.loader, SourceFileLoader)
-    _check_python(spec.loader, place)
+    try:
+        spec.loader.get_code(name)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ConfigError(
+            f"expected FILE.py:NAME with the file of a game, found no file {in_one_line(place)}"
+        ) from None
+    except OSError as error:
+        raise ConfigError(unread(file, error)) from error
+    except (SyntaxError, ValueError) as error:  # or bytes that are no text
+        raise ConfigError(f"{place} is no Python: {error}") from error
     sys.path.insert(0, str(file.resolve().parent))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look their module up
@@ -182,29 +185,13 @@ def _file(place: str) -> ModuleType:
     return module
 
 
-def _check_python(file: SourceFileLoader, place: str) -> None:
-    """Raise ConfigError where there is no file, or one that cannot be read or is no Python."""
-    try:
-        file.get_code(file.name)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ConfigError(
-            f"expected FILE.py:NAME with the file of a game, found no file {in_one_line(place)}"
-        ) from None
-    except OSError as error:
-        raise ConfigError(
-            f"{shortened(place)} cannot be read: {error.strerror or error}"
-        ) from error
-    except (SyntaxError, ValueError) as error:  # or bytes that are no text
-        raise ConfigError(f"{place} is no Python: {error}") from error
-
-
-def _made(text: str, found: Any, params: Mapping[str, Any]) -> Any:
-    if not callable(found):
+def _made(text: str, made_by: Any, params: Mapping[str, Any]) -> Any:
+    if not callable(made_by):
         if params:
-            raise ConfigError(f"{text} is made already: expected no --param, found {list(params)}")
-        return found
+            raise ConfigError(f"{text} is a game: it takes no parameters, got {list(params)}")
+        return made_by
     try:
-        inspect.signature(found).bind(**params)
+        inspect.signature(made_by).bind(**params)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{text} cannot be called with {dict(params)}: {error}") from None
-    return found(**params)
+    return made_by(**params)

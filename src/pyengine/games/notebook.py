@@ -12,8 +12,6 @@ from pyengine.games.game import State
 from pyengine.games.outcomes import outcome_text
 from pyengine.show.picture import board_html, board_svg, text_html
 
-__all__ = ["state_html", "state_picture", "state_svg"]
-
 
 def state_svg(
     state: State, policy: npt.NDArray[np.float32] | None = None, best: int | None = None

@@ -9,8 +9,6 @@ from pyengine.games.board_layout import point_of
 from pyengine.games.game import State
 from pyengine.games.go_area import area, score_text
 
-__all__ = ["Loss", "Lost", "outcome_text", "sgf_result", "why_taken"]
-
 
 class Loss(StrEnum):
     """How a player loses without a last move."""

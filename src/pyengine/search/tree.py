@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from pyengine import _core
 
-__all__ = ["SearchTree", "signed"]
-
 # What str() shows.
 _SHOWN_DEPTH = 3
 _SHOWN_CHILDREN = 3
@@ -80,26 +78,24 @@ class SearchTree:
         return built[0][0]
 
     def __repr__(self) -> str:
-        """Return the node in a line; what is below it is counted."""
         proof = "" if self.proven is None else f", proven={self.proven}"
         return (
-            f"SearchTree({self._told()}, visits={self.visits}, q={signed(self.q)}{proof}, "
+            f"SearchTree({self._label()}, visits={self.visits}, q={signed(self.q)}{proof}, "
             f"children={len(self.children)})"
         )
 
     def __str__(self) -> str:
-        """Return the top of the tree, a line a node: the most visited moves, the others counted."""
+        """Return the top of the tree, a line for each node."""
         return "\n".join(self._lines(0))
 
-    def _told(self) -> str:
-        """Return the name of the node; of a move without one its number."""
+    def _label(self) -> str:
         return "root" if self.action is None else self.name or str(self.action)
 
     def _lines(self, depth: int) -> list[str]:
         value = "" if self.q != self.q else f"  q {signed(self.q)}"
         proof = "" if self.proven is None else f"  {_PROVEN[self.proven]}"
         figures = "" if self.action is None else f"{value}{proof}"
-        lines = [f"{'  ' * depth}{self._told()}  visits {self.visits}{figures}"]
+        lines = [f"{'  ' * depth}{self._label()}  visits {self.visits}{figures}"]
         if depth == _SHOWN_DEPTH:
             return lines
         most_visited = sorted(self.children, key=lambda child: -child.visits)
@@ -109,10 +105,10 @@ class SearchTree:
             lines.append(f"{'  ' * (depth + 1)}and {more} more")
         return lines
 
-    # A tree may be deeper than Python's recursion limit: what follows walks it in a loop.
+    # A tree may be deeper than Python's recursion limit: the methods below walk it in a loop.
 
     def _nodes(self) -> Iterator[tuple[int, SearchTree]]:
-        """Yield each node after its parent, with the parent's number in this order; -1: none."""
+        """Yield each node after its parent, with the parent's number in this order, or -1."""
         pending = [(-1, self)]
         number = 0
         while pending:
@@ -122,7 +118,6 @@ class SearchTree:
             number += 1
 
     def _values(self) -> dict[str, Any]:
-        """Return all of a node but its children."""
         return {name: value for name, value in vars(self).items() if name != "children"}
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,13 +134,11 @@ class SearchTree:
         return built[0]
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both trees hold the same values in the same places."""
         if not isinstance(other, SearchTree):
             return NotImplemented
         return _rows_to_compare(self) == _rows_to_compare(other)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how pickle and copy make the tree: from its nodes in a row."""
         return type(self)._from_rows, ([(at, node._values()) for at, node in self._nodes()],)
 
     @classmethod
@@ -161,7 +154,7 @@ class SearchTree:
         """Return the tree in the DOT language of Graphviz."""
         lines = ["digraph search {", "  node [shape=box, fontname=monospace];"]
         for number, (parent, node) in enumerate(self._nodes()):
-            label = f"{node._told()}\\nN {node.visits}  Q {signed(node.q)}"
+            label = f"{node._label()}\\nN {node.visits}  Q {signed(node.q)}"
             proof = "" if node.proven is None else f"\\nproven {node.proven:+d}"
             lines.append(f'  n{number} [label="{label}{proof}"];')
             if parent >= 0:
@@ -170,7 +163,6 @@ class SearchTree:
 
 
 def _rows_to_compare(tree: SearchTree) -> list[tuple[Any, ...]]:
-    """Return the values of the nodes, which with their parents' numbers make up the tree."""
     return [
         (parent, *(None if value != value else value for value in node._values().values()))
         for parent, node in tree._nodes()
@@ -184,7 +176,6 @@ def _name(state: Any, action: int) -> str:
 
 
 def _after(state: Any, action: int) -> Any:
-    """Return the state after an action: a copy."""
     if state is None:
         return None
     after = state.clone()

@@ -19,8 +19,6 @@ from pyengine.games.game import as_game, load_game
 from pyengine.selfplay.config import SelfPlayConfig, as_config
 from pyengine.selfplay.report import SelfPlayReport
 
-__all__ = ["MOST_GAMES", "SelfPlayer"]
-
 MOST_GAMES = (1 << 32) - 1  #: records count so far
 _ENDLESS = 1 << 62  # a run that another limit ends
 _VALUES = "numbers in [-1, 1]"
@@ -56,7 +54,6 @@ class SelfPlayer:
         first_number: int = 0,
         played_on: Iterable[float] = (),
     ) -> None:
-        """Set the tables up."""
         self.game = load_game(game) if isinstance(game, str) else as_game(game)
         self.evaluator = as_evaluator(evaluator)
         self.config = as_config(config).sized(self.evaluator.device_batches)
@@ -94,7 +91,7 @@ class SelfPlayer:
         """
         games = integer("games", games, 0, _ENDLESS)
         if not callable(on_games):
-            raise ConfigError(f"on_games: expected a function, found {found(on_games)}")
+            raise ConfigError(f"on_games: expected a function, got {found(on_games)}")
         every = number("every", every, "a number of seconds, at least 0", lambda s: s >= 0)
         begun = time.perf_counter()
         with deferred_interrupt(self.stop) as interrupted:
@@ -118,9 +115,7 @@ class SelfPlayer:
         One that an interruption kept out of the writer is not lost.
         """
         if not callable(getattr(writer, "add", None)):
-            raise ConfigError(f"writer: expected a ShardWriter or GameSink, found {found(writer)}")
-        if games is not None and not isinstance(games, Iterable):
-            raise ConfigError(f"games: expected finished games, found {found(games)}")
+            raise ConfigError(f"writer: expected a ShardWriter or GameSink, got {found(writer)}")
         for game in self._ended() if games is None else games:
             before = writer.games
             try:

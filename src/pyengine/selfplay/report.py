@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-__all__ = ["SelfPlayReport"]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SelfPlayReport:
@@ -91,18 +89,13 @@ class SelfPlayReport:
             "evaluations_per_second": self.per_second("evaluations"),
         }
 
-    @property
-    def _memory_said(self) -> str:
-        """A warning, or nothing."""
-        refused = self.memory_refusals
-        return f"; the memory limit was met {refused} times" if refused else ""
-
     def __str__(self) -> str:
-        """Return four lines for people, one where no game was finished."""
         if not self.games:
             return f"no game finished in {self.seconds:.1f} s on {self.provider}"
         false = f", {self.in_vain} of {self.played_on} played on" if self.played_on else ""
         cut = f"; {self.cut_short} cut short" if self.cut_short else ""
+        refused = self.memory_refusals
+        memory = f"; the memory limit was met {refused} times" if refused else ""
         threshold = "off" if self.resign_threshold is None else f"{self.resign_threshold:.2f}"
         return (
             f"{self.games} games ({self.per_second('games'):.2f}/s), {self.positions} positions"
@@ -111,5 +104,5 @@ class SelfPlayReport:
             f"first player {self.first_wins}, drawn {self.draws}, second {self.second_wins};"
             f" {self.mean_length:.1f} plies a game; resigned {self.resigned}"
             f" (below {threshold}{false}){cut}\n"
-            f"{self.shards} shards, {self.seconds:.1f} s on {self.provider}{self._memory_said}"
+            f"{self.shards} shards, {self.seconds:.1f} s on {self.provider}{memory}"
         )

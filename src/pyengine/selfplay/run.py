@@ -21,8 +21,6 @@ from pyengine.selfplay.config import SelfPlayConfig, as_config
 from pyengine.selfplay.player import MOST_GAMES, SelfPlayer
 from pyengine.selfplay.report import SelfPlayReport
 
-__all__ = ["SelfPlayInterrupted", "model_sha256", "selfplay"]
-
 OnProgress = Callable[[SelfPlayReport], object]
 
 _PROGRESS_EVERY = 0.5  # seconds
@@ -32,13 +30,12 @@ class SelfPlayInterrupted(KeyboardInterrupt):
     """Ctrl-C during self-play; the directory is closed, ``report`` says what it has."""
 
     def __init__(self, report: SelfPlayReport) -> None:
-        """Keep the report."""
         super().__init__(str(report))
         self.report = report
 
 
 def model_sha256(evaluator: Any) -> str | None:
-    """Return the hash of a network's file; None where there is no file."""
+    """Return the hash of a network's file, None if there is no file."""
     path = getattr(evaluator, "path", None)
     return None if path is None else hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
@@ -62,8 +59,8 @@ def selfplay(
         game: a Game, its name or a Python game.
         evaluator: whatever an Engine takes.
         games: how many to play.
-        out: a directory of shards (see :class:`~pyengine.Dataset`). Where it exists the games go
-            on after those that are there, with random numbers of their own.
+        out: a directory of shards (see :class:`~pyengine.Dataset`). New games are added to those
+            that it has, with random numbers of their own.
         config: the settings.
         spec: how positions are recorded; None = as the evaluator reads them, or the default spec.
         on_progress: called about twice a second with the counts so far; returning ``False`` ends
@@ -114,18 +111,17 @@ def selfplay(
 def _play(
     player: SelfPlayer, writer: ShardWriter, games: int, on_progress: OnProgress | None
 ) -> SelfPlayReport:
-    """Play, and write what ends."""
     begun = time.perf_counter()
-    told = begun
+    reported = begun
 
     def write(finished: Iterator[FinishedGame]) -> bool:
-        nonlocal told
+        nonlocal reported
         player.write(writer, finished)
         writer.tick()
         now = time.perf_counter()
-        if on_progress is None or now - told < _PROGRESS_EVERY:
+        if on_progress is None or now - reported < _PROGRESS_EVERY:
             return True
-        told = now
+        reported = now
         report = player.report(seconds=now - begun, shards=len(writer.shards))
         return on_progress(report) is not False
 

@@ -64,7 +64,7 @@ def on_device(path: Path, max_batch: int = 0) -> Evaluator:
     return evaluator_of(open_model(path, max_batch=max_batch))
 
 
-@pytest.mark.parametrize("max_batch", [0, 1, 24])
+@pytest.mark.parametrize("max_batch", [0, 24])
 @pytest.mark.parametrize(
     "settings",
     [
@@ -98,8 +98,8 @@ def test_a_device_evaluates_as_the_cpu_does_at_any_number_of_rows(
     device = evaluator_of(open_model(path, max_batch=max_batch, **settings))
     cpu = OnnxEvaluator(path, SPEC, providers=["cpu"])
     states = random_states(GAME, 100)
-    for rows in (1, 2, 7, 8, 9, 33, 64, 65, 100):
-        for batch in (8, 64, 100):
+    for rows in (1, 7, 8, 9, 65, 100):
+        for batch in (8, 100):
             got = device.evaluate(states[:rows], batch_size=batch)
             for found, expected in zip(got, cpu.evaluate(states[:rows]), strict=True):
                 np.testing.assert_allclose(found, expected, atol=1e-6)
@@ -120,14 +120,14 @@ def test_several_devices_evaluate_as_one_does(path: Path) -> None:
 
 
 def test_several_devices_are_gpus_and_differ(path: Path) -> None:
-    with pytest.raises(pyengine.ModelError, match=r"expected the GPU 0, found the CPU"):
+    with pytest.raises(pyengine.ModelError, match=r"expected the GPU 0, got the CPU"):
         OnnxEvaluator(path, SPEC, providers=["cpu"], devices=[0, 1])
     for wrong, message in [
-        ([], "at least one GPU, found \\[\\]"),
-        ("01", "at least one GPU, found '01'"),
-        ([1, 1], "must differ"),
+        ([], "devices: expected"),
+        ("01", "devices: expected"),
+        ([1, 1], "different GPUs"),
         ([-1], "at least 0, found -1"),
-        (0, "at least one GPU, found 0"),
+        (0, "devices: expected"),
     ]:
         with pytest.raises(pyengine.ConfigError, match=message):
             OnnxEvaluator(path, SPEC, devices=wrong)  # type: ignore[arg-type]
@@ -146,12 +146,15 @@ def test_batches_are_padded_to_few_sizes(path: Path) -> None:
         assert engine.stats()["padding"] == 0
 
 
-def test_a_fixed_batch_is_the_only_size(tmp_path: Path) -> None:
+@pytest.mark.parametrize("one_session", [False, True])
+def test_a_fixed_batch_is_the_only_size(one_session: bool, tmp_path: Path) -> None:
     fixed = TinyModel(planes=PLANES, actions=7, batch=4).write(tmp_path / "m.onnx")
     states = random_states(GAME, 11)
     expected = OnnxEvaluator(fixed, SPEC, providers=["cpu"]).evaluate(states)
-    for found, right in zip(on_device(fixed).evaluate(states), expected, strict=True):
+    model = open_model(fixed, one_session=one_session)
+    for found, right in zip(evaluator_of(model).evaluate(states), expected, strict=True):
         np.testing.assert_allclose(found, right, atol=1e-6)
+    assert model.sessions == 1
 
 
 def test_a_batch_that_is_no_power_of_two_is_not_padded(path: Path) -> None:
@@ -166,7 +169,7 @@ def test_sessions_are_few_whatever_the_sizes_of_batches(path: Path) -> None:
     model = open_model(path)
     device = evaluator_of(model)
     states = random_states(GAME, 100)
-    for count in range(1, 100):
+    for count in (*range(1, 66), 99):
         device.evaluate(states[:count])
     assert model.sessions == 7  # 1, 2, 4, 8, 16, 32, 64
     for batch_size in range(1, 100):
@@ -225,23 +228,16 @@ def test_engines_that_open_at_once_agree_on_the_sizes(path: Path) -> None:
         assert model.sessions == {64: 1, 32: 2, 16: 3, 8: 4}[size]
 
 
-def test_a_deterministic_search_does_not_depend_on_what_was_measured(path: Path) -> None:
+@pytest.mark.parametrize("call_seconds", [BUSY, WAITING])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_deterministic_search_does_not_depend_on_what_was_measured(
+    path: Path, call_seconds: dict[int, float], mixed: bool
+) -> None:
     """Its batches have one size: the last bits of an output may depend on the number of rows."""
-    for call_seconds in (BUSY, WAITING):
-        with Engine(
-            GAME,
-            evaluator_of(open_model(path, call_seconds=call_seconds)),
-            batch_size=64,
-            deterministic=True,
-        ) as engine:
-            engine.search(GAME.new_initial_state(), simulations=100)
-            stats = engine.stats()
-            assert stats["evaluations"] + stats["padding"] == 64 * stats["batches"]
-
-
-def test_the_network_of_a_deterministic_mix_is_padded_likewise(path: Path) -> None:
-    mixed = pyengine.MixedEvaluator(on_device(path), pyengine.RolloutEvaluator())
-    with Engine(GAME, mixed, batch_size=64, deterministic=True) as engine:
+    evaluator = evaluator_of(open_model(path, call_seconds=call_seconds))
+    if mixed:
+        evaluator = pyengine.MixedEvaluator(evaluator, pyengine.RolloutEvaluator())
+    with Engine(GAME, evaluator, batch_size=64, deterministic=True) as engine:
         engine.search(GAME.new_initial_state(), simulations=100)
         stats = engine.stats()
     assert stats["evaluations"] + stats["padding"] == 64 * stats["batches"]
@@ -313,7 +309,7 @@ def test_a_device_whose_capture_failed_sees_no_other(path: Path, tmp_path: Path)
     assert provider_of(open_model(path, graphs="working", device_id=3)).endswith("with CUDA graphs")
 
 
-def test_a_model_whose_later_sizes_have_no_graphs_says_which_do(path: Path) -> None:
+def test_a_provider_names_the_sizes_and_devices_that_have_graphs(path: Path) -> None:
     model = open_model(path, graphs="working", device_id=4)
     with Engine(GAME, evaluator_of(model), batch_size=16):
         assert model.provider_text == "CPUExecutionProvider with CUDA graphs"
@@ -325,9 +321,6 @@ def test_a_model_whose_later_sizes_have_no_graphs_says_which_do(path: Path) -> N
             "CPUExecutionProvider with CUDA graphs for 2 sizes of batches, without CUDA graphs (a "
             "capture failed on this device before: the capture failed) for others"
         )
-
-
-def test_several_devices_tell_of_each_where_they_differ(path: Path) -> None:
     models = [open_model(path, graphs=graphs) for graphs in ("working", "refused", "working")]
     with Engine(GAME, evaluator_of(*models), batch_size=8) as engine:
         assert engine.stats()["provider"] == (
@@ -365,16 +358,6 @@ def test_one_session_serves_batches_of_all_sizes(path: Path) -> None:
         assert model.sessions == 3
 
 
-def test_one_session_of_a_fixed_shape_is_the_first(tmp_path: Path) -> None:
-    fixed = TinyModel(planes=PLANES, actions=7, batch=4).write(tmp_path / "m.onnx")
-    model = open_model(fixed, one_session=True)
-    states = random_states(GAME, 11)
-    expected = OnnxEvaluator(fixed, SPEC, providers=["cpu"]).evaluate(states)
-    for found, right in zip(evaluator_of(model).evaluate(states), expected, strict=True):
-        np.testing.assert_allclose(found, right, atol=1e-6)
-    assert model.sessions == 1
-
-
 def test_one_session_whose_rows_cannot_be_told_beforehand_sees_one_size(tmp_path: Path) -> None:
     named = TinyModel(planes=PLANES, actions=7, names=("planes:0", "policy", "value"))
     model = open_model(named.write(tmp_path / "m.onnx"), one_session=True)
@@ -410,8 +393,8 @@ def test_searches_of_several_networks_share_the_device(path: Path, tmp_path: Pat
     def search(file: Path) -> None:
         for batch in (4, 16, 32):
             with Engine(GAME, on_device(file), batch_size=batch) as engine:
-                results = engine.search_many(states, simulations=300)
-                assert all(result.simulations == 300 for result in results)
+                results = engine.search_many(states, simulations=60)
+                assert all(result.simulations == 60 for result in results)
 
     threads = [
         threading.Thread(target=guarded, args=(lambda file=file: search(file),), daemon=True)
@@ -463,4 +446,4 @@ def test_a_search_that_needs_no_network_does_not_keep_others_from_it(
     assert full.legal_actions() == [6]
     with Engine(GAME, on_device(path), batch_size=16, threads=threads, solver=False) as engine:
         both = engine.search_many([full, GAME.new_initial_state()], seconds=0.5)
-    assert both[1].simulations > 200  # some ten where nobody closed its batches
+    assert both[1].simulations > 40  # about ten if nobody closed its batches

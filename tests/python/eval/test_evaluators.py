@@ -88,35 +88,30 @@ def test_mixed_is_the_weighted_sum() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "word"),
+    ("kind", "arguments", "name"),
     [
-        (lambda: RolloutEvaluator(0), "rollouts"),
-        (lambda: RolloutEvaluator(-5), "rollouts: .* found -5"),
-        (
-            lambda: RolloutEvaluator(10**12),
-            "rollouts must be 1 to 1,000,000, found 1000000000000",
+        *((RolloutEvaluator, {"rollouts": wrong}, "rollouts") for wrong in (0, -5, 10**12, 2.5)),
+        *(
+            (MixedEvaluator, {"network": "uniform", "rollout": "rollout", "mix": wrong}, "mix")
+            for wrong in (1.5, "0.5", True)
         ),
-        (lambda: RolloutEvaluator(2.5), "rollouts"),  # type: ignore[arg-type]
-        (lambda: MixedEvaluator("uniform", "rollout", mix=1.5), "mix"),
-        (lambda: MixedEvaluator("uniform", "rollout", mix="half"), "mix"),  # type: ignore[arg-type]
-        (lambda: MixedEvaluator("uniform", "rollout", mix="0.5"), "mix"),  # type: ignore[arg-type]
-        (lambda: MixedEvaluator("uniform", "rollout", mix=True), "mix"),
-        (lambda: CallbackEvaluator(3), "callable"),  # type: ignore[arg-type]
-        (lambda: CallbackEvaluator(zeros, "NCHW"), "spec"),  # type: ignore[arg-type]
-        (lambda: StateEvaluator(None), "callable"),  # type: ignore[arg-type]
-        (lambda: OnnxEvaluator("m.onnx", device_id=-1), "device_id"),
-        (lambda: OnnxEvaluator("m.onnx", providers=[]), "providers"),
-        (lambda: OnnxEvaluator("m.onnx", threads="2"), "threads"),  # type: ignore[arg-type]
-        (lambda: OnnxEvaluator("m.onnx", threads=0), "threads"),
-        (lambda: OnnxEvaluator("m.onnx", max_batch=-2), "max_batch"),
-        (lambda: OnnxEvaluator("m.onnx", max_batch=0), "max_batch"),
-        (lambda: as_evaluator("no such thing"), "no such thing"),
-        (lambda: as_evaluator(3), "int"),  # type: ignore[arg-type]
+        (CallbackEvaluator, {"fn": 3}, "callable"),
+        (CallbackEvaluator, {"fn": zeros, "spec": "NCHW"}, "spec"),
+        (StateEvaluator, {"fn": None}, "callable"),
+        (OnnxEvaluator, {"path": "m.onnx", "device_id": -1}, "device_id"),
+        (OnnxEvaluator, {"path": "m.onnx", "providers": []}, "providers"),
+        (OnnxEvaluator, {"path": "m.onnx", "threads": "2"}, "threads"),
+        (OnnxEvaluator, {"path": "m.onnx", "threads": 0}, "threads"),
+        (OnnxEvaluator, {"path": "m.onnx", "max_batch": 0}, "max_batch"),
+        (as_evaluator, {"evaluator": "no such thing"}, "no such thing"),
+        (as_evaluator, {"evaluator": 3}, "int"),
     ],
 )
-def test_an_argument_out_of_range_is_named(make: Callable[[], Any], word: str) -> None:
-    with pytest.raises(ConfigError, match=word):
-        make()
+def test_an_argument_out_of_range_is_named(
+    kind: Callable[..., Any], arguments: dict[str, Any], name: str
+) -> None:
+    with pytest.raises(ConfigError, match=name):
+        kind(**arguments)
 
 
 def test_states_that_do_not_fit_are_refused() -> None:

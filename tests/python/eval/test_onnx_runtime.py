@@ -6,7 +6,7 @@ import logging
 import os
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -50,33 +50,20 @@ def check(model: TinyModel, path: Path, atol: float = 1e-5, **options: Any) -> O
 
 
 @pytest.mark.parametrize(
-    "model",
-    [
-        TinyModel(),
-        TinyModel(batch=1),
-        TinyModel(batch=3),
-        TinyModel(batch=16),
-        TinyModel(flat_input=True),
-        TinyModel(extra_output=True),
-        TinyModel(declared_policy=["N", "A"]),
-    ],
-    ids=["free", "batch of 1", "batch of 3", "batch of 16", "flat", "moves left", "undeclared"],
-)
+    "form",
+    [{}, {"batch": 1}, {"batch": 3}, {"batch": 16}, {"flat_input": True}, {"extra_output": True},
+     {"declared_policy": ["N", "A"]}, {"int8_input": True}, {"int8_input": True, "batch": 3}],
+    ids=str,
+)  # fmt: skip
 def test_outputs_are_the_models_whatever_its_batch_and_input(
-    model: TinyModel, tmp_path: Path
+    form: dict[str, Any], tmp_path: Path
 ) -> None:
-    check(model, tmp_path / "m.onnx")
-    check(model, tmp_path / "m.onnx", max_batch=2)
-    check(model, tmp_path / "m.onnx", threads=2)
+    for options in ({}, {"max_batch": 2}, {"threads": 2}):
+        check(TinyModel(**form), tmp_path / "m.onnx", **options)
 
 
 def test_half_precision_is_read_and_written(tmp_path: Path) -> None:
     check(TinyModel(dtype=np.float16), tmp_path / "m.onnx", atol=5e-3)
-
-
-def test_planes_of_small_numbers_are_given_as_int8(tmp_path: Path) -> None:
-    check(TinyModel(int8_input=True), tmp_path / "m.onnx")
-    check(TinyModel(int8_input=True, batch=3), tmp_path / "m.onnx")
 
 
 def test_planes_that_int8_does_not_hold_are_refused(tmp_path: Path) -> None:
@@ -236,21 +223,10 @@ def test_the_doctor_says_what_would_be_used_and_why() -> None:
 
 def test_threads_share_an_evaluator_and_agree(tmp_path: Path) -> None:
     evaluator = check(TinyModel(), tmp_path / "m.onnx")
-    wanted = evaluator.evaluate(states() * 10)
-    wrong: list[int] = []
-
-    def evaluate() -> None:
-        for _ in range(20):
-            found = evaluator.evaluate(states() * 10)
-            if not all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True)):
-                wrong.append(1)
-
-    threads = [threading.Thread(target=evaluate) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    expected = evaluator.evaluate(states() * 10)
+    with ThreadPoolExecutor(4) as pool:
+        for answer in pool.map(lambda _: evaluator.evaluate(states() * 10), range(32)):
+            assert all(map(np.array_equal, answer, expected))
 
 
 IN_A_PROCESS_OF_ITS_OWN = """
@@ -302,7 +278,7 @@ def sockets():
     return sorted(link for link in found if link.startswith("socket:"))
 before = sockets()
 evaluate()
-time.sleep(1)
+time.sleep(0.3)
 assert sockets() == before, sockets()
 import ctypes
 getenv = ctypes.CDLL(None).getenv  # os.environ does not see what C++ sets
@@ -313,55 +289,35 @@ assert getenv(b"ORT_DISABLE_TELEMETRY") == b"1"
     assert list(home.rglob("*")) == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="asks the C library")
-def test_the_users_own_word_on_telemetry_is_not_overwritten(tmp_path: Path) -> None:
-    model = TinyModel().write(tmp_path / "m.onnx")
-    code = """
-evaluate()
-import ctypes
-getenv = ctypes.CDLL(None).getenv
-getenv.restype = ctypes.c_char_p
-assert getenv(b"ORT_DISABLE_TELEMETRY") == b"true"
-"""
-    run_alone(code, model, tmp_path, ORT_DISABLE_TELEMETRY="true")
-
-
 @pytest.mark.parametrize("order", ["before", "after"])
-@pytest.mark.parametrize("library", ["onnxruntime", "torch"])
-def test_it_works_in_one_process_with_other_libraries(
-    library: str, order: str, tmp_path: Path
-) -> None:
-    pytest.importorskip(library, reason=f"{library} is not installed")
+def test_it_works_in_one_process_with_other_libraries(order: str, tmp_path: Path) -> None:
+    for library in ("onnxruntime", "torch"):
+        pytest.importorskip(library, reason=f"{library} is not installed")
     model = TinyModel().write(tmp_path / "m.onnx")
-    use = {
-        "onnxruntime": """
-import onnxruntime
+    ours = "mine = evaluate()[1][0]\n"
+    theirs = """
+import onnxruntime, torch
 session = onnxruntime.InferenceSession(sys.argv[1], providers=["CPUExecutionProvider"])
 def other():
-    planes = state.observation_tensor()[None]
-    return session.run(["value"], {"planes": planes})[0][0, 0]
-""",
-        "torch": """
-import torch
-def other():
-    return float(torch.tanh(torch.zeros(8, 8) @ torch.ones(8, 8)).sum()) + evaluate()[1][0]
-""",
-    }[library]
-    code = (
-        use + "mine = evaluate()[1][0]\n"
-        if order == "before"
-        else "mine = evaluate()[1][0]\n" + use
-    )
+    assert torch.equal(torch.zeros(8, 8) @ torch.ones(8, 8), torch.zeros(8, 8))
+    return session.run(["value"], {"planes": state.observation_tensor()[None]})[0][0, 0]
+"""
+    code = theirs + ours if order == "before" else ours + theirs
     code += """
 for _ in range(3):
     assert abs(other() - mine) < 1e-5
     assert evaluate()[1][0] == mine
+import ctypes
+getenv = ctypes.CDLL(None).getenv
+getenv.restype = ctypes.c_char_p
+if sys.platform == "linux":  # the user's own choice is not overwritten
+    assert getenv(b"ORT_DISABLE_TELEMETRY") == b"true"
 """
-    run_alone(code, model, tmp_path)
+    run_alone(code, model, tmp_path, ORT_DISABLE_TELEMETRY="true")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.parametrize("kind", ["1", "2", "graphs"])
+@pytest.mark.parametrize("kind", ["2", "graphs"])
 def test_after_a_fork_old_evaluators_say_so_and_new_ones_work(kind: str, tmp_path: Path) -> None:
     """With threads within a call, and as with CUDA graphs, whose thread the child lacks."""
     model = TinyModel().write(tmp_path / "m.onnx")

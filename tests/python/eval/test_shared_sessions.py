@@ -28,11 +28,8 @@ def write(path: Path, seed: int = 1) -> Path:
 
 def opened(path: Path, **changed: Any) -> _core.OnnxModel:
     """Open a file as OnnxEvaluator does."""
-    arguments: dict[str, Any] = {
-        "library": runtime.find_library(), "providers": [("cpu", {})], "device_id": 0,
-        "max_batch": 0, "threads": 0,
-    }  # fmt: skip
-    return _core.open_onnx(path, **{**arguments, **changed})
+    arguments = {"providers": [("cpu", {})], "device_id": 0, "max_batch": 0, "threads": 0}
+    return _core.open_onnx(path, library=runtime.find_library(), **{**arguments, **changed})
 
 
 def on_cpu(path: Path) -> OnnxEvaluator:
@@ -53,7 +50,7 @@ def search_on(model: _core.OnnxModel) -> None:
 
 def test_engines_have_as_many_sessions_as_they_make_calls_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "m.onnx")
-    engines = [Engine(GAME, on_cpu(path), threads=2) for _ in range(20)]
+    engines = [Engine(GAME, on_cpu(path), threads=2) for _ in range(8)]
     for engine in engines:
         engine.search(START, simulations=50)
     assert opened(path).sessions <= 2
@@ -137,7 +134,7 @@ def test_calls_at_once_stay_those_of_the_network_that_was_opened(
 
     def agrees(_: int) -> bool:
         start.wait()
-        return all(np.array_equal(network.evaluate(states)[0], before) for _ in range(200))
+        return all(np.array_equal(network.evaluate(states)[0], before) for _ in range(20))
 
     with ThreadPoolExecutor(8) as threads:
         assert all(threads.map(agrees, range(8)))
@@ -162,20 +159,10 @@ def test_engines_that_share_search_at_once_as_they_do_alone(tmp_path: Path) -> N
     def visits(seed: int) -> list[int]:
         config = pyengine.SearchConfig(deterministic=True, seed=seed, threads=2, batch_size=4)
         with Engine(GAME, on_cpu(path), config=config) as engine:
-            return [int(n) for n in engine.search(START, simulations=400).visits]
+            return [int(n) for n in engine.search(START, simulations=200).visits]
 
-    alone = [visits(seed) for seed in range(4)]
-    together: list[list[int]] = [[] for _ in alone]
-
-    def search(seed: int) -> None:
-        together[seed] = visits(seed)
-
-    threads = [threading.Thread(target=search, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert together == alone
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(visits, range(4))) == [visits(seed) for seed in range(4)]
 
 
 def test_weights_in_other_files_that_were_written_again_are_read_again(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import pyengine
 from interrupted import output_of
 from pyengine import AStarResult, ConfigError, Graph, Grid, SlidingPuzzle, astar
 
@@ -61,8 +60,8 @@ class Own:
 INCONSISTENT = Dict({"s": {"a": 1, "b": 3}, "a": {"b": 1}, "b": {"g": 3}}, {"a": 4, "b": 0})
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_costs_are_those_of_networkx_on_a_thousand_graphs(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(3))
+def test_costs_are_those_of_networkx_on_hundreds_of_graphs(seed: int) -> None:
     networkx = pytest.importorskip("networkx")
     for number in range(100):
         rng = random.Random(seed * 100 + number)
@@ -89,6 +88,22 @@ def test_costs_are_those_of_networkx_on_a_thousand_graphs(seed: int) -> None:
                 assert sum(graph[u][v]["weight"] for u, v in steps) == found.cost
 
 
+@pytest.mark.parametrize(
+    ("form", "dtype"),
+    [("coo", "bool"), ("csc", "int8"), ("csr", "float32"), ("csr", "float64"), ("lil", "int64")],
+)
+def test_scipy_matrices_of_any_form_and_dtype_are_graphs(form: str, dtype: str) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    dense = np.array([[0, 1, 5], [0, 0, 2], [0, 0, 0]], dtype)
+    graph = Graph.from_scipy(sparse.coo_array(dense).asformat(form))
+    expected = ([0, 2], 1) if dtype == "bool" else ([0, 1, 2], 3)
+    result = astar(graph, 0, 2)
+    assert (result.path, result.cost) == expected
+    weight = np.array([100, 100, 100], dtype)  # of one edge: their sum may exceed the dtype
+    twice = sparse.coo_array((weight, ([0, 0, 0], [1, 1, 1])), shape=(2, 2))
+    assert astar(Graph.from_scipy(twice), 0, 1).cost == 3 * float(weight[0])
+
+
 def test_csr_matrices_are_used_without_a_copy() -> None:
     sparse = pytest.importorskip("scipy.sparse")
     dense = np.array([[0, 1.0, 5.0], [0, 0, 2.0], [0, 0, 0]])
@@ -99,32 +114,13 @@ def test_csr_matrices_are_used_without_a_copy() -> None:
         assert astar(graph, 0, 2).path == [0, 2]
     with pytest.raises(ConfigError, match="as many rows as columns"):
         Graph.from_scipy(sparse.csr_array(dense[:2]))
-    with pytest.raises(ConfigError, match="expected a SciPy sparse matrix"):
-        Graph.from_scipy(dense)
 
 
-@pytest.mark.parametrize("form", ["coo", "csc", "csr", "lil"])
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64"])
-def test_scipy_matrices_of_any_form_and_dtype_are_graphs(form: str, dtype: str) -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    dense = np.array([[0, 1, 5], [0, 0, 2], [0, 0, 0]], dtype)
-    graph = Graph.from_scipy(sparse.coo_array(dense).asformat(form))
-    expected = ([0, 2], 1) if dtype == "bool" else ([0, 1, 2], 3)
-    found = astar(graph, 0, 2)
-    assert (found.path, found.cost) == expected
-
-
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "float32"])
-def test_duplicate_entries_of_a_matrix_are_added_up_as_numbers(dtype: str) -> None:
-    sparse = pytest.importorskip("scipy.sparse")
-    weight = np.array([100, 100, 100], dtype)
-    matrix = sparse.coo_array((weight, ([0, 0, 0], [1, 1, 1])), shape=(2, 2))
-    assert astar(Graph.from_scipy(matrix), 0, 1).cost == 3 * float(weight[0])
-
-
-@pytest.mark.parametrize("rows", ["uint8", "int32", "int64", ">i4"])
-@pytest.mark.parametrize("columns", ["int16", "int32", "uint64"])
-@pytest.mark.parametrize("weights", ["uint8", "int32", "float16", "float32", ">f8"])
+@pytest.mark.parametrize(
+    ("rows", "columns", "weights"),
+    [("uint8", "int16", "uint8"), ("int32", "int32", "float32"), ("int64", "uint64", "float16"),
+     (">i4", "int32", ">f8")],
+)  # fmt: skip
 def test_arrays_of_any_whole_numbers_are_a_graph(rows: str, columns: str, weights: str) -> None:
     graph = small_graph(
         indptr=SMALL["indptr"].astype(rows),
@@ -132,6 +128,8 @@ def test_arrays_of_any_whole_numbers_are_a_graph(rows: str, columns: str, weight
         weights=SMALL["weights"].astype(weights),
     )
     assert (astar(graph, 0, 2).path, astar(graph, 0, 2).cost) == ([0, 1, 2], 3)
+    empty = Graph.from_csr([0, 0, 0], [], [])
+    assert (astar(empty, 1, 1).path, astar(empty, 0, 1).path) == ([1], None)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +186,7 @@ def test_a_heuristic_that_exceeds_the_cost_is_found_out() -> None:
     assert (found.cost, found.optimal) == (2, False)
 
 
-@pytest.mark.parametrize("step", [0.1, 1 / 3, 1.1, 1.7])
+@pytest.mark.parametrize("step", [0.1, 1.7])
 def test_the_rounding_of_long_sums_is_no_contradiction(step: float) -> None:
     n = 20_000
 
@@ -220,7 +218,7 @@ def test_weights_bound_the_cost() -> None:
 @pytest.mark.parametrize("connectivity", [4, 8])
 def test_a_grid_equals_its_graph_whatever_the_estimate(connectivity: int) -> None:
     rng = np.random.default_rng(connectivity)
-    for number in range(20):
+    for number in range(6):
         free = rng.random((9, 13)) > 0.25
         free[4, 6] = True
         goals = [(0, 0), (8, 12)]
@@ -446,116 +444,90 @@ def test_ctrl_c_ends_a_search(search: str) -> None:
     assert output_of(code) == "stopped True\n"
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"indptr": np.array([0.0, 1.0])}, "indptr: expected integers of one dimension"),
-        ({"indptr": np.zeros(0, int)}, "indptr: expected one entry more than nodes, found none"),
-        ({"indices": np.array([1, 2, 9])}, r"indices\[2\]: expected a node below 4, found 9"),
-        ({"weights": np.array([1, 2, 3j])}, "weights: expected numbers of one dimension"),
-        ({"weights": np.array([1.0, np.nan, 3])}, r"weights\[1\]: .* at least 0, found nan"),
-        ({"weights": np.array([1.0, -2, 3])}, r"weights\[1\]: .* at least 0, found -2"),
-        ({"weights": np.ones(6)[::2]}, "weights: expected a contiguous array"),
-        ({"weights": np.ones(2)}, "weights: expected as many as indices, 3, found 2"),
-        ({"h": [0.0]}, r"h: expected numbers of shape \(4,\), found float64 of shape \(1,\)"),
-    ],
-)
-def test_arrays_that_are_no_graph(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        small_graph(**changes)
+GRID = Grid(np.array([[False, True, True], [True] * 3, [True] * 3]))
+PUZZLE = SlidingPuzzle(3, 3)
+
+
+def ask(**arguments: Any) -> Any:
+    """Return a call of astar with other arguments than of the small graph."""
+    return lambda: astar(**{"problem": small_graph(), "start": 0, "goals": 2, **arguments})
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("call", "name"),
     [
-        ({"start": 4}, "start: expected a node below 4, found 4"),
-        ({"start": "a"}, "start: expected an int of at least 0, found 'a'"),
-        ({"goals": -1}, "goals: expected an int of at least 0, found -1"),
-        ({"goals": []}, "goals: expected at least one, found none"),
-        ({"h": [0, 1, math.nan, 0]}, r"h\[2\]: expected an estimate of at least 0, found nan"),
-        ({"h": "manhattan"}, "h: expected numbers of shape"),
-        ({"method": "dfs"}, 'method: expected one of "astar", "ida", found \'dfs\''),
-        ({"weight_g": -1}, "weight_g: expected a finite number of at least 0, found -1"),
-        ({"weight_h": math.nan}, "weight_h: expected a finite number of at least 0, found nan"),
-        ({"weight_g": 0, "weight_h": 0}, "expected one of them above 0"),
-        ({"weight_g": 0, "method": "ida"}, "weight_g: expected a number above 0 with method='ida'"),
-        ({"weight_h": 10**400}, "weight_h: expected a finite number of at least 0, found 1000"),
-        ({"seconds": 0}, "seconds: expected a number > 0 or None, found 0"),
-        ({"seconds": 10**400}, "seconds: expected a number > 0 or None, found 1000"),
-        ({"keep_status": "no"}, "keep_status: expected a bool, found 'no'"),
-        ({"memory_limit": 0}, "memory_limit: expected an int of at least 1, found 0"),
-        ({"on_progress": 1}, "on_progress: expected a function, found 1"),
-        ({"problem": 7}, "problem: expected a Graph, a Grid"),
+        (lambda: small_graph(indptr=np.array([0.0, 1.0])), "indptr"),
+        (lambda: small_graph(indptr=np.zeros(0, int)), "indptr"),
+        (lambda: small_graph(indices=np.array([1, 2, 9])), r"indices\[2\]"),
+        (lambda: small_graph(weights=np.array([1, 2, 3j])), "weights"),
+        (lambda: small_graph(weights=np.array([1.0, np.nan, 3])), r"weights\[1\]"),
+        (lambda: small_graph(weights=np.array([1.0, -2, 3])), r"weights\[1\]"),
+        (lambda: small_graph(weights=np.ones(6)[::2]), "weights: expected a contiguous"),
+        (lambda: small_graph(weights=np.ones(2)), "weights: expected as many as indices"),
+        (lambda: small_graph(h=[0.0]), "h: expected numbers of shape"),
+        (lambda: Graph.from_scipy(np.ones((2, 2))), "matrix: expected a SciPy sparse"),
+        (lambda: Grid(np.ones((3, 3))), "free"),
+        (lambda: Grid(np.ones(3, dtype=bool)), "free"),
+        (lambda: Grid(np.ones((3, 3), dtype=bool), 6), "connectivity"),
+        (lambda: SlidingPuzzle(5, 5), "2 to 16 cells"),
+        (ask(start=4), "start"),
+        (ask(start="a"), "start"),
+        (ask(goals=-1), "goals"),
+        (ask(goals=[]), "goals"),
+        (ask(h=[0, 1, math.nan, 0]), r"h\[2\]"),
+        (ask(h="manhattan"), "h: expected numbers of shape"),
+        (ask(method="dfs"), 'method: expected one of "astar", "ida"'),
+        (ask(weight_g=-1), "weight_g"),
+        (ask(weight_h=math.nan), "weight_h"),
+        (ask(weight_g=0, weight_h=0), "expected one of them above 0"),
+        (ask(weight_g=0, method="ida"), "weight_g"),
+        (ask(weight_h=10**400), "weight_h"),
+        (ask(seconds=0), "seconds"),
+        (ask(keep_status="no"), "keep_status"),
+        (ask(memory_limit=0), "memory_limit"),
+        (ask(on_progress=1), "on_progress"),
+        (ask(problem=7), "problem: expected a Graph, a Grid"),
+        (ask(problem=GRID, start=(0, 0), goals=(2, 2)), "start: expected a free cell"),
+        (ask(problem=GRID, start=(3, 0), goals=(2, 2)), "start: expected a cell"),
+        (ask(problem=GRID, start=(0.5, 1), goals=(2, 2)), "start: expected a cell"),
+        (ask(problem=GRID, start=5, goals=(2, 2)), "start: expected a cell"),
+        (ask(problem=GRID, start=(2, 2), goals=(1, 1), h="misplaced"), "h: expected one of"),
+        (ask(problem=PUZZLE, start=(0, 1, 2), goals=GOAL_8), "start: expected the tiles 0 to 8"),
+        (ask(problem=PUZZLE, start=GOAL_8, goals="x"), "goals: expected a tuple of tiles"),
+        (ask(problem=PUZZLE, start=GOAL_8, goals=GOAL_8, h=[1, 2]), "h: expected 0 or one of"),
     ],
 )
-def test_questions_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        astar(**{"problem": small_graph(), "start": 0, "goals": 2, **arguments})
-
-
-def test_grids_and_puzzles_refuse_what_is_not_theirs() -> None:
-    with pytest.raises(ConfigError, match="free: expected a bool array"):
-        Grid(np.ones((3, 3)))
-    with pytest.raises(ConfigError, match=r"found bool of shape \(3,\)"):
-        Grid(np.ones(3, dtype=bool))
-    with pytest.raises(ConfigError, match="connectivity: expected 4 or 8, found 6"):
-        Grid(np.ones((3, 3), dtype=bool), 6)
-    free = np.ones((3, 3), dtype=bool)
-    free[0, 0] = False
-    grid = Grid(free)
-    with pytest.raises(ConfigError, match="start: expected a free cell"):
-        astar(grid, (0, 0), (2, 2))
-    assert astar(grid, (2, 2), (0, 0)).stop_reason == "exhausted"
-    for node in ((3, 0), (0, -1), (1,), 5, "ab", (0.5, 1)):
-        with pytest.raises(ConfigError, match=r"start: expected a cell \(row, column\) below"):
-            astar(grid, node, (2, 2))
-    with pytest.raises(ConfigError, match="h: expected one of manhattan, octile, euclidean"):
-        astar(grid, (2, 2), (1, 1), h="misplaced")
-    with pytest.raises(ConfigError, match="expected 2 to 16 cells, found 5 x 5"):
-        SlidingPuzzle(5, 5)
-    with pytest.raises(ConfigError, match="start: expected the tiles 0 to 8, each once"):
-        astar(SlidingPuzzle(3, 3), (0, 1, 2), GOAL_8)
-    with pytest.raises(ConfigError, match="goals: expected a tuple of tiles, found 'x'"):
-        astar(SlidingPuzzle(3, 3), GOAL_8, "x")
-    with pytest.raises(ConfigError, match="h: expected 0 or one of misplaced"):
-        astar(SlidingPuzzle(3, 3), GOAL_8, GOAL_8, h=[1, 2])
+def test_what_makes_no_sense_is_refused_by_name(call: Any, name: str) -> None:
+    with pytest.raises(ConfigError, match=name):
+        call()
 
 
 @pytest.mark.parametrize("method", ["astar", "ida"])
 @pytest.mark.parametrize(
-    ("edges", "h", "message"),
+    ("answer", "h", "message"),
     [
-        ({"s": {"a": -1}}, {}, "finite cost of at least 0 for node 's', found -1"),
-        ({"s": {"a": math.nan}}, {}, "finite cost of at least 0 for node 's', found nan"),
-        ({"s": {"a": "x"}}, {}, "finite cost of at least 0 for node 's', found 'x'"),
-        ({"s": {"a": 1}}, {"a": -2}, "heuristic: .* at least 0 for node 'a', found -2"),
-        ({"s": {"a": 1}}, {"a": None}, "heuristic: .* at least 0 for node 'a', found None"),
+        ([("a", -1)], 0, "cost of at least 0 for node 's'"),
+        ([("a", math.nan)], 0, "cost of at least 0 for node 's'"),
+        ([("a", "x")], 0, "cost of at least 0 for node 's'"),
+        ([("a", 1)], -2, "heuristic: .* at least 0 for node 'a'"),
+        ([("a", 1)], None, "heuristic: .* at least 0 for node 'a'"),
+        (None, 0, "successors: expected pairs of node and cost for node 's'"),
+        ([1], 0, "successors: expected pairs of node and cost for node 's'"),
+        ([("a", 1, 2)], 0, "successors: expected pairs"),
+        ([([1], 1)], 0, "node: expected a hashable object"),
     ],
 )
-def test_users_answers_that_make_no_sense(
-    edges: dict[str, Any], h: dict[str, Any], message: str, method: str
+def test_a_users_answer_that_makes_no_sense_is_refused(
+    answer: Any, h: Any, message: str, method: str
 ) -> None:
     with pytest.raises(ConfigError, match=message):
-        astar(Dict(edges, h), "s", "g", method=method)
-
-
-@pytest.mark.parametrize("method", ["astar", "ida"])
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (None, "successors: expected pairs of node and cost for node 's', found None"),
-        ([1], "successors: expected pairs of node and cost for node 's', found 1"),
-        ([("a", 1, 2)], "successors: expected pairs"),
-        ([([1], 1)], r"node: expected a hashable object, such as a tuple, found \[1\]"),
-    ],
-)
-def test_successors_that_are_no_pairs(answer: Any, message: str, method: str) -> None:
-    class Odd(Dict):
-        def successors(self, node: Any) -> Any:
-            return answer
-
-    with pytest.raises(ConfigError, match=message):
-        astar(Odd({}), "s", "g", method=method)
+        astar(
+            Own(lambda node: answer),
+            "s",
+            "g",
+            h=lambda node: h if node == "a" else 0,
+            method=method,
+        )
 
 
 def test_users_problems_need_a_heuristic_or_zero() -> None:
@@ -570,10 +542,18 @@ def test_users_problems_need_a_heuristic_or_zero() -> None:
         astar(Bare(), 0, [[5]], h=0)  # type: ignore[arg-type]
 
 
-def test_a_graph_without_edges_may_be_given_by_empty_lists() -> None:
-    graph = Graph.from_csr([0, 0, 0], [], [])
-    assert astar(graph, 1, 1).path == [1]
-    assert astar(graph, 0, 1).path is None
+def test_results_and_problems_are_a_line() -> None:
+    result = astar(Grid(np.ones((200, 200), bool)), (0, 0), (199, 199))
+    assert repr(result) == (
+        f"AStarResult(path=399 nodes, cost=398, expanded={result.expanded}, "
+        "optimal=True, stop_reason='found')"
+    )
+    walled = astar(Grid(np.eye(2, dtype=bool)), (0, 0), (1, 1))
+    assert "path=None, cost=inf" in repr(walled)
+    assert walled == walled.__class__(**vars(walled))
+    assert repr(small_graph()) == "Graph(4 nodes, 3 edges)"
+    assert repr(GRID) == "Grid(3 x 3, 8 passable)"
+    assert repr(SlidingPuzzle(3, 4)) == "SlidingPuzzle(rows=3, columns=4)"
 
 
 def test_goals_are_a_node_or_several() -> None:
@@ -610,26 +590,3 @@ def test_a_limit_of_time_holds_where_a_users_function_is_slow(method: str, slow:
     found = astar(Slow(), 0, -1, seconds=0.1, method=method)
     assert found.stop_reason == "seconds"
     assert sum(at > start + 0.1 for at in begun) <= 1
-
-
-def test_results_are_plain_values() -> None:
-    found = astar(small_graph(), 0, 2)
-    assert found == astar(small_graph(), 0, 2).__class__(**vars(found))
-    assert "path=3 nodes" in str(found)
-    assert pyengine.astar is astar
-
-
-def test_a_result_is_a_line_however_long_its_path() -> None:
-    result = pyengine.astar(pyengine.Grid(np.ones((200, 200), bool)), (0, 0), (199, 199))
-    assert repr(result) == (
-        f"AStarResult(path=399 nodes, cost=398, expanded={result.expanded}, "
-        "optimal=True, stop_reason='found')"
-    )
-    walled = pyengine.astar(pyengine.Grid(np.eye(2, dtype=bool)), (0, 0), (1, 1))
-    assert "path=None, cost=inf" in repr(walled)
-
-
-def test_problems_say_their_sizes_in_a_line() -> None:
-    assert repr(small_graph()) == "Graph(4 nodes, 3 edges)"
-    assert repr(Grid(np.array([[True, False], [True, True]]))) == "Grid(2 x 2, 3 passable)"
-    assert repr(SlidingPuzzle(3, 4)) == "SlidingPuzzle(rows=3, columns=4)"

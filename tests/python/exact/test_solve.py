@@ -33,11 +33,11 @@ def random_state(game: pyengine.Game, plies: int, rng: random.Random) -> pyengin
 @pytest.mark.parametrize(
     ("text", "plies", "count"),
     [
-        ("tic_tac_toe", 3, 150),
-        ("connect_four", 36, 100),
-        ("mnk(rows=3,columns=4,k=3)", 6, 80),
-        ("othello(board_size=4)", 6, 100),
-        ("gomoku(board_size=5,win_length=4)", 18, 60),
+        ("tic_tac_toe", 3, 60),
+        ("connect_four", 36, 50),
+        ("mnk(rows=3,columns=4,k=3)", 6, 30),
+        ("othello(board_size=4)", 6, 40),
+        ("gomoku(board_size=5,win_length=4)", 18, 30),
         ("go(board_size=2,max_game_length=6)", 1, 10),
     ],
 )
@@ -109,7 +109,7 @@ def test_endgames_of_the_ffo_suite_have_their_published_scores(number: int) -> N
 def test_a_users_game_in_which_players_move_twice() -> None:
     game = ToyGame(Pairs)
     rng = random.Random(3)
-    for _ in range(10):
+    for _ in range(5):
         state = game.new_initial_state()
         while len(state.moves) < 14 and not state.is_terminal():
             state.apply_action(rng.choice(state.legal_actions()))
@@ -156,35 +156,22 @@ def test_limits_give_the_best_so_far() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("name", "values"),
     [
-        ({"depth": 0}, "^depth: expected .*found 0"),
-        ({"depth": 255}, "^depth: expected .*found 255"),
-        ({"depth": 2.5}, "^depth: expected .*found 2.5"),
-        ({"seconds": 0}, "^seconds: expected .*found 0"),
-        ({"seconds": float("nan")}, "^seconds: expected .*found nan"),
-        ({"seconds": "1"}, "^seconds: expected .*found '1'"),
-        ({"seconds": 10**400}, "^seconds: expected .*found 1000.*"),
-        ({"table_mb": 0}, "^table_mb: expected .*found 0"),
-        ({"table_mb": 5e-5}, "^table_mb: expected .*found 5e-05"),
-        ({"table_mb": float("nan")}, "^table_mb: expected .*found nan"),
-        ({"table_mb": 10**400}, "^table_mb: expected .*found 1000.*"),
-        ({"score": "no"}, "^score: expected a bool, found 'no'"),
-        ({"threads": -1}, "^threads: expected .*found -1"),
-        ({"threads": 5000}, "^threads: expected .*found 5000"),
+        ("depth", [0, 255, 2.5]),
+        ("seconds", [0, float("nan"), "1", 10**400]),
+        ("table_mb", [0, 5e-5, float("nan"), 10**400]),
+        ("score", ["no"]),
+        ("threads", [-1, 5000]),
     ],
 )
-def test_bad_arguments_are_named(arguments: dict[str, Any], words: str) -> None:
-    state = pyengine.load_game("tic_tac_toe").new_initial_state()
-    with pytest.raises(ConfigError, match=words):
-        pyengine.solve(state, **arguments)
-
-
-def test_numbers_of_numpy_are_numbers() -> None:
+def test_bad_arguments_are_named(name: str, values: list[Any]) -> None:
     state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4, 8])
-    numbers = {"depth": np.int64(6), "seconds": np.float32(60), "table_mb": np.int64(1)}
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{name}: expected "):
+            pyengine.solve(state, **{name: value})
+    numbers = {"depth": np.int64(6), "seconds": np.float32(60), "table_mb": np.float32(0.5)}
     assert pyengine.solve(state, score=np.bool_(False), **numbers).exact  # type: ignore[arg-type]
-    assert pyengine.solve(state, table_mb=np.float32(0.5)).exact  # type: ignore[arg-type]
 
 
 def test_a_table_for_which_there_is_no_memory_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +179,7 @@ def test_a_table_for_which_there_is_no_memory_is_named(monkeypatch: pytest.Monke
         raise MemoryError
 
     monkeypatch.setattr("pyengine._core.Solver", no_memory)
-    with pytest.raises(ConfigError, match=r"^table_mb: .* there is memory, found 4096"):
+    with pytest.raises(ConfigError, match=r"^table_mb: .* there is memory, "):
         pyengine.Solver("connect_four", table_mb=4096)
 
 
@@ -204,12 +191,12 @@ def test_bad_states_are_named() -> None:
         pyengine.minimax(over)
     with pytest.raises(ConfigError, match="expected a state of connect_four"):
         pyengine.Solver("connect_four").solve(over)
-    with pytest.raises(ConfigError, match=r"expected a state, such as .*, found a game"):
+    with pytest.raises(ConfigError, match=r"expected a state, such as .*, got a game"):
         pyengine.solve(pyengine.load_game("tic_tac_toe"))  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match=r"expected a state, such as .*, found a text"):
+    with pytest.raises(ConfigError, match=r"expected a state, such as .*, got a text"):
         pyengine.solve("tic_tac_toe")  # type: ignore[arg-type]
     with pytest.raises(
-        ConfigError, match=r"does not tell its game; name it, solve\(state, ..., game=GAME\)"
+        ConfigError, match=r"does not name its game: give it, solve\(state, ..., game=GAME\)"
     ):
         pyengine.solve(ToyGame(Pairs).new_initial_state())
 
@@ -251,8 +238,7 @@ def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
 
     assert main(["solve", "connect_four", "--moves", "4 1 4 1 4 1", "--score"]) == 0
     out = capfd.readouterr().out
-    for word in ("+18, a win", "exact", "yes", "best", "nodes"):
-        assert word in out
+    assert all(word in out for word in ("+18, a win", "exact", "yes", "best", "nodes"))
     assert main(["solve", "tic_tac_toe", "--json"]) == 0
     record = json.loads(capfd.readouterr().out)
     assert (record["value"], record["exact"], len(record["line"])) == (0.0, True, 9)
@@ -260,7 +246,7 @@ def test_the_command_line(capfd: pytest.CaptureFixture[str]) -> None:
     out = capfd.readouterr().out
     assert "no, 1 plies" in out
     assert "not known" in out
-    assert "a draw" not in out  # nobody has shown it
+    assert "a draw" not in out  # it is not proven
 
 
 class Still:

@@ -29,6 +29,7 @@ PAIRS = {
     "othello": ("othello", "othello"),
     "go 9x9": ("go(board_size=9,superko=simple)", "go(board_size=9)"),
     "go 5x5": ("go(board_size=5,superko=simple)", "go(board_size=5)"),
+    "go 19x19": ("go(board_size=19,superko=simple)", "go(board_size=19)"),
 }
 
 
@@ -78,7 +79,7 @@ def compare(pair: tuple[str, str], games: int, rng: random.Random) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_random_games_agree_with_open_spiel_move_by_move(name: str, rng: random.Random) -> None:
-    compare(PAIRS[name], 300, rng)
+    compare(PAIRS[name], 3 if "19x19" in name else 50, rng)
 
 
 @pytest.mark.slow
@@ -87,27 +88,12 @@ def test_ten_thousand_random_games_agree_with_open_spiel(name: str, rng: random.
     compare(PAIRS[name], 10_000, rng)
 
 
-def test_games_of_19x19_go_agree_with_open_spiel(rng: random.Random) -> None:
-    compare(("go(board_size=19,superko=simple)", "go(board_size=19)"), 10, rng)
-
-
 # --- OpenSpiel's through our Game -----------------------------------------------------------------
 
 PERFECT = [
-    "amazons",
-    "breakthrough",
-    "chess",
-    "clobber",
-    "dots_and_boxes",
-    "hex",
-    "mancala",
-    "nine_mens_morris",
-    "oware",
-    "pentago",
-    "quoridor",
-    "ultimate_tic_tac_toe",
-    "y",
-]
+    "amazons", "breakthrough", "chess", "clobber", "dots_and_boxes", "hex", "mancala",
+    "nine_mens_morris", "oware", "pentago", "quoridor", "ultimate_tic_tac_toe", "y",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PERFECT)
@@ -133,9 +119,9 @@ def test_an_open_spiel_game_plays_as_one_of_ours(name: str, rng: random.Random) 
     assert state.history() == truth.history()
 
 
-@pytest.mark.parametrize("name", PERFECT)
+@pytest.mark.parametrize("name", ["breakthrough", "dots_and_boxes", "hex", "mancala", "oware"])
 def test_check_game_finds_nothing_wrong_with_open_spiel(name: str) -> None:
-    report = pyengine.check_game(pyspiel.load_game(name), games=2)
+    report = pyengine.check_game(pyspiel.load_game(name), games=1)
     assert report.ok, report
 
 
@@ -157,7 +143,7 @@ def test_a_player_moves_twice_running_in_dots_and_boxes() -> None:
         ("matching_pennies_3p", "simultaneous"),
         ("dark_hex", "hidden information"),
         ("phantom_ttt", "hidden information"),
-        ("chinese_checkers(players=3)", "two players, found 3"),
+        ("chinese_checkers(players=3)", "two players"),
         ("solitaire", "chance"),
     ],
 )
@@ -192,8 +178,9 @@ def test_an_open_spiel_game_and_its_states_pickle() -> None:
 def test_a_python_game_of_open_spiel_is_playable() -> None:
     pytest.importorskip("open_spiel.python.games.tic_tac_toe")
     game = pyspiel.load_game("python_tic_tac_toe")
-    report = pyengine.check_game(game, games=3)
+    report = pyengine.check_game(game, games=1)
     assert report.ok, report
+    assert sum(visits_of(game, game.new_initial_state(), threads=1)) == 300
 
 
 # --- playouts by OpenSpiel's own code -------------------------------------------------------------
@@ -208,8 +195,10 @@ def random_return(state: Any, rng: random.Random) -> float:
     return float(line.returns()[mover])
 
 
-@pytest.mark.parametrize("moves", [[], [4], [4, 0]])
-@pytest.mark.parametrize("name", ["hex(board_size=3)", "tic_tac_toe"])
+@pytest.mark.parametrize(
+    ("name", "moves"),
+    [("hex(board_size=3)", []), ("hex(board_size=3)", [4]), ("tic_tac_toe", [4, 0])],
+)
 def test_playouts_have_the_mean_of_random_games(
     name: str, moves: list[int], rng: random.Random
 ) -> None:
@@ -217,12 +206,12 @@ def test_playouts_have_the_mean_of_random_games(
     state = game.new_initial_state()
     for move in moves:
         state.apply_action(move)
-    count = 4_000
+    count = 2_000
     with pyengine.Engine(game, pyengine.RolloutEvaluator(count)) as engine:
-        found = engine.search(state, simulations=1).network_value
+        value = engine.search(state, simulations=1).network_value
     expected = sum(random_return(state, rng) for _ in range(count)) / count
-    # The difference of two means of numbers in [-1, 1]: a deviation of sqrt(2 / 4000) at most.
-    assert found == pytest.approx(expected, abs=5 * (2 / count) ** 0.5)
+    # The difference of two means of numbers in [-1, 1]: a deviation of sqrt(2 / count) at most.
+    assert value == pytest.approx(expected, abs=5 * (2 / count) ** 0.5)
 
 
 def visits_of(game: Any, state: Any, **settings: Any) -> list[int]:
@@ -241,14 +230,6 @@ def test_a_search_by_playouts_is_repeated_to_the_visit(settings: dict[str, Any])
     assert visits_of(game, state, seed=2, **settings) != first
 
 
-def test_a_search_by_playouts_finds_the_proven_win_of_hex() -> None:
-    game = pyspiel.load_game("hex(board_size=3)")  # the first player wins [Nash]
-    with pyengine.Engine(game, "rollout", threads=1) as engine:
-        result = engine.search(game.new_initial_state(), simulations=20_000)
-    assert result.proven == 1
-    assert pyengine.solve(pyengine.as_game(game).new_initial_state()).value == 1
-
-
 def test_other_threads_run_while_a_game_is_solved() -> None:
     game = pyspiel.load_game(
         "breakthrough(rows=6,columns=6)"
@@ -263,14 +244,8 @@ def test_other_threads_run_while_a_game_is_solved() -> None:
     thread = threading.Thread(target=count)
     thread.start()
     begun = time.monotonic()
-    pyengine.solve(pyengine.as_game(game).new_initial_state(), seconds=0.5)
+    pyengine.solve(pyengine.as_game(game).new_initial_state(), seconds=0.3)
     ended = time.monotonic()
     over.set()
     thread.join()
     assert sum(begun < turn < ended for turn in turns) > 2  # one may be at the beginning
-
-
-def test_a_game_of_open_spiel_in_python_is_played_out_move_by_move() -> None:
-    pytest.importorskip("open_spiel.python.games.tic_tac_toe")
-    game = pyspiel.load_game("python_tic_tac_toe")
-    assert sum(visits_of(game, game.new_initial_state(), threads=1)) == 300

@@ -13,7 +13,7 @@ import pytest
 import pyengine
 from third_party_networks import NETWORKS
 
-THREADS = (1, 2, 4, 16)
+THREADS = (2, 16)
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
@@ -53,7 +53,7 @@ def sequence(game: str, evaluator: Any, threads: int, **settings: Any) -> list[A
     for ply in range(3):
         result = engine.search(
             state,
-            simulations=70,
+            simulations=40,
             dirichlet_fraction=0.25 * (ply % 2),
             dirichlet_shaped=True,
             root_policy_temperature=1.0 + 0.1 * ply,
@@ -62,7 +62,7 @@ def sequence(game: str, evaluator: Any, threads: int, **settings: Any) -> list[A
         state.apply_action(result.action)
         engine.advance(result.action)
     states = [engine.game.new_initial_state([a]) for a in range(5)]
-    found += [facts(result) for result in engine.search_many(states, simulations=30)]
+    found += [facts(result) for result in engine.search_many(states, simulations=20)]
     return found
 
 
@@ -95,7 +95,7 @@ def check(shared: Callable[..., Path], kind: str, repeats: int, **settings: Any)
 def test_results_are_the_same_at_any_number_of_threads(
     kind: str, shared: Callable[..., Path]
 ) -> None:
-    check(shared, kind, 3)
+    check(shared, kind, 1)
 
 
 @pytest.mark.slow
@@ -104,13 +104,16 @@ def test_results_are_the_same_a_hundred_times(kind: str, shared: Callable[..., P
     check(shared, kind, 100)
 
 
-@pytest.mark.parametrize("symmetry", ["none", "random", "average", "root_average", "fill"])
-@pytest.mark.parametrize("collision", ["virtual_visit", "virtual_loss"])
+@pytest.mark.parametrize(
+    ("symmetry", "collision"),
+    [("none", "virtual_loss"), ("random", "virtual_loss"), ("average", "virtual_visit"),
+     ("root_average", "virtual_loss"), ("fill", "virtual_visit")],
+)  # fmt: skip
 def test_in_all_modes(symmetry: str, collision: str, shared: Callable[..., Path]) -> None:
     check(shared, "callback", 1, symmetry=symmetry, collision=collision, batch_size=16)
 
 
-@pytest.mark.parametrize("name", ["gomoku6x6_4", "tictactoe_skyzero", "go9x9_pyaq"])
+@pytest.mark.parametrize("name", ["gomoku6x6_4", "tictactoe_skyzero"])
 def test_with_networks_of_others(name: str, shared: Callable[..., Path]) -> None:
     evaluator = network(shared, name)
     game = NETWORKS[name].game
@@ -126,7 +129,7 @@ def test_what_the_cache_knows_changes_nothing(shared: Callable[..., Path]) -> No
         engine = pyengine.Engine("connect_four", evaluator, deterministic=True)
         state = engine.game.new_initial_state()
         if warm:
-            engine.search(state, simulations=200, deterministic=False)
+            engine.search(state, simulations=100, deterministic=False)
         result = engine.search(state, simulations=100, reuse_tree=False)
         found.append(facts(result))
     assert found[0] == found[1]
@@ -147,7 +150,7 @@ def test_each_search_has_random_numbers_of_its_own() -> None:
 
 def test_proofs_are_found_alike() -> None:
     expected = None
-    for threads in THREADS:
+    for threads in (1, *THREADS):
         engine = pyengine.Engine("tic_tac_toe", "rollout", deterministic=True, threads=threads)
         state = engine.game.new_initial_state([0, 4])
         result = facts(engine.search(state, simulations=20_000))

@@ -33,7 +33,7 @@ def test_near_the_end_the_first_leaves_prove_the_root(
 ) -> None:
     game = pyengine.load_game(text)
     rng = random.Random(text)
-    for _ in range(20):
+    for _ in range(8):
         state = ending(game, plies, rng)
         result = pyengine.search(
             state,

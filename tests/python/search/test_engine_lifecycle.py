@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
-import weakref
 from collections.abc import Callable
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -21,123 +18,64 @@ import pytest
 
 import pyengine
 from pyengine import Engine, EngineError
+from toy_games import Matches, ToyGame
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
-CHILD = """
-import sys, time
-import numpy as np
-import pyengine
 
-class Slow:
-    def num_distinct_actions(self): return 9
-    def new_initial_state(self): return SlowState(())
-
-class SlowState:
-    def __init__(self, moves): self.moves = moves
-    def clone(self): return SlowState(self.moves)
-    def current_player(self): return len(self.moves) % 2
-    def legal_actions(self): return [a for a in range(9) if a not in self.moves]
-    def apply_action(self, action):
+class Slow(Matches):
+    def apply_action(self, action: int) -> None:
         time.sleep(0.002)
-        self.moves = (*self.moves, action)
-    def is_terminal(self): return len(self.moves) == 9
-    def returns(self): return [0.0, 0.0]
+        super().apply_action(action)
 
-def for_ever(planes):
-    if len(planes) and planes.shape[0] >= 1:
-        time.sleep(1000)
 
-def answer(states):
+def of_states(states: list[Any]) -> Arrays:
     return np.ones((len(states), 7)), np.zeros(len(states))
 
-{make}
-state = engine.game.new_initial_state() if game is None else game.new_initial_state()
-print("searching", flush=True)
-try:
-    {call}
-except KeyboardInterrupt:
-    print("interrupted", time.time(), flush=True)
-else:
-    print("finished", flush=True)
-# The engine is usable afterwards.
-if {again}:
-    print("again", engine.search(state, simulations=5, seconds=None).simulations, flush=True)
-"""
 
-SEARCHES = {
-    "uniform": ("engine = pyengine.Engine('go', 'uniform')", "", True),
-    "one_thread": ("engine = pyengine.Engine('othello', 'uniform', threads=1)", "", True),
-    "rollout": ("engine = pyengine.Engine('connect_four', 'rollout', solver=False)", "", True),
-    "states": (
-        "engine = pyengine.Engine('connect_four', pyengine.StateEvaluator(answer))",
-        "",
-        True,
-    ),
-    "for_ever": ("engine = pyengine.Engine('connect_four', for_ever)", "", False),
-    "python_game": ("game = Slow(); engine = pyengine.Engine(game, 'uniform')", "", True),
-    "python_rollouts": ("game = Slow(); engine = pyengine.Engine(game, 'rollout')", "", True),
-    "many": (
-        "engine = pyengine.Engine('go(board_size=9)', 'rollout')",
-        "engine.search_many([state] * 16, seconds=1000)",
-        True,
-    ),
-    "analyze": (
-        "engine = pyengine.Engine('connect_four', 'rollout', solver=False)",
-        "list(engine.analyze(state))",
-        True,
-    ),
-    "onnx": ("engine = pyengine.Engine('connect_four', 'connect4', solver=False)", "", True),
-    # Of the endings below none is solved in time, nor in the search that would follow.
-    "ending": (
-        "engine = pyengine.Engine('othello', 'uniform', endgame_solver_empties=64)",
-        "",
-        False,
-    ),
-    "ending_of_one_thread": (
-        "engine = pyengine.Engine('othello', 'rollout', endgame_solver_empties=64, threads=1)",
-        "",
-        False,
-    ),
-    "endings_of_many": (
-        "engine = pyengine.Engine('othello', 'rollout', endgame_solver_empties=64)",
-        "engine.search_many([state] * 4, seconds=1000)",
-        False,
-    ),
+def ending(evaluator: str, threads: int) -> Engine:
+    """Return an engine that solves for hours."""
+    return Engine("othello", evaluator, endgame_solver_empties=64, threads=threads)
+
+
+#: An engine that does not end of itself, and whether a further search of it would.
+ENDLESS: dict[str, tuple[Callable[[], Engine], bool]] = {
+    "uniform": (lambda: Engine("go", "uniform"), True),
+    "one thread": (lambda: Engine("othello", "uniform", threads=1), True),
+    "rollout": (lambda: Engine("connect_four", "rollout", solver=False), True),
+    "states": (lambda: Engine("connect_four", pyengine.StateEvaluator(of_states)), True),
+    "asleep": (lambda: Engine("connect_four", lambda planes: time.sleep(1000)), False),
+    "Python's game": (lambda: Engine(ToyGame(Slow), "uniform", solver=False), True),
+    "its rollouts": (lambda: Engine(ToyGame(Slow), "rollout", solver=False), True),
+    "network": (lambda: Engine("connect_four", "connect4", solver=False), True),
+    "ending": (lambda: ending("uniform", 0), False),
+    "ending of one thread": (lambda: ending("rollout", 1), False),
+}
+CALLS: dict[str, Callable[[Engine, Any], object]] = {
+    "search": lambda engine, state: engine.search(state, seconds=1000),
+    "search_many": lambda engine, state: engine.search_many([state] * 4, seconds=1000),
+    "analyze": lambda engine, state: list(engine.analyze(state)),
 }
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent as on Unix")
-@pytest.mark.parametrize("kind", SEARCHES)
-def test_ctrl_c_ends_a_search_at_once(kind: str) -> None:
-    make, call, again = SEARCHES[kind]
-    if "'connect4'" in make and "connect4" not in pyengine.bundled_models():
-        pytest.skip("the bundled network is not there yet")
-    code = CHILD.replace("{make}", "game = None; " + make)
-    code = code.replace("{call}", call or "engine.search(state, seconds=1000)")
-    code = code.replace("{again}", str(again))
-    child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert child.stdout is not None
-        assert child.stdout.readline().strip() == "searching", child.communicate()[1]
-        time.sleep(0.4)
-        sent = time.time()
-        child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=30)
-    finally:
-        child.kill()
-    lines = out.split("\n")
-    assert lines[0].startswith("interrupted"), err
-    # 0.1 s plus a batch; the rest is for a busy machine.
-    assert float(lines[0].split()[1]) - sent < 1.0
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [*((kind, "search") for kind in ENDLESS), ("rollout", "search_many"), ("rollout", "analyze"),
+     ("ending", "search_many")],
+)  # fmt: skip
+def test_ctrl_c_ends_a_search_at_once(kind: str, call: str) -> None:
+    make, again = ENDLESS[kind]
+    engine = make()
+    state = engine.game.new_initial_state()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    begun = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        CALLS[call](engine, state)
+    assert time.monotonic() - begun < 1.2  # 0.1 s plus a batch; the rest is for a busy machine
     if again:
-        assert lines[1].startswith("again"), err
-    assert child.returncode == 0, err
+        assert engine.search(state, simulations=5).simulations == 5
 
 
 def endless(engine: Engine) -> tuple[threading.Thread, list[Any]]:
@@ -198,7 +136,7 @@ def test_closing_an_engine_ends_its_search() -> None:
 
 
 def test_a_stop_that_comes_before_the_first_simulation_counts() -> None:
-    for _ in range(20):
+    for _ in range(8):
         engine = Engine("go(board_size=9)", "uniform", threads=2)
         thread, found = endless(engine)  # the tree is there, and hardly more
         engine.stop()
@@ -245,51 +183,16 @@ def test_a_closed_engine_says_so() -> None:
     assert result.visits.sum() == 10
 
 
-def test_an_engine_that_is_dropped_lets_go_of_its_game_and_evaluator() -> None:
-    class Evaluate:
-        def __call__(self, planes: npt.NDArray[Any]) -> Arrays:
-            return np.zeros((len(planes), 7)), np.zeros(len(planes))
-
-    evaluate = Evaluate()
-    gone = weakref.ref(evaluate)
-    engine = Engine("connect_four", evaluate, simulations=20, threads=4)
-    engine.search(engine.game.new_initial_state())
-    del evaluate, engine
-    gc.collect()
-    assert gone() is None
-
-
-def test_many_engines_one_after_the_other_use_no_more_threads_and_memory() -> None:
-    def threads() -> int:
-        return len(list(Path("/proc/self/task").iterdir()))
-
-    if not Path("/proc/self/task").exists():
-        pytest.skip("no /proc here")
-    counts = []
-    for _ in range(30):
-        with Engine("connect_four", "rollout", threads=4, simulations=50) as engine:
-            engine.search(engine.game.new_initial_state())
-        del engine
-        gc.collect()
-        counts.append(threads())
-    assert counts[-1] <= counts[2] + 1
-
-
 def test_engines_in_several_threads_do_not_disturb_each_other() -> None:
-    found: list[Any] = []
+    def visits(seed: int) -> list[int]:
+        engine = Engine("connect_four", "rollout", deterministic=True, threads=2, seed=seed)
+        result = engine.search(engine.game.new_initial_state(), simulations=200)
+        return [int(count) for count in result.visits]
 
-    def run(seed: int) -> None:
-        engine = Engine("connect_four", "rollout", deterministic=True, threads=2, seed=seed % 2)
-        result = engine.search(engine.game.new_initial_state(), simulations=300)
-        found.append((seed % 2, result.visits.tolist()))
-
-    workers = [threading.Thread(target=run, args=(i,)) for i in range(6)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(timeout=60)
-    assert len(found) == 6
-    assert len({str(one) for one in found}) == 2
+    with ThreadPoolExecutor(4) as pool:
+        first, second, *again = pool.map(visits, [0, 1] * 3)
+    assert first != second
+    assert again == [first, second] * 2
 
 
 def test_a_search_from_another_thread_calls_back_there() -> None:
@@ -354,7 +257,7 @@ def test_a_process_ends_in_the_middle_of_background_work() -> None:
 import pyengine
 engine = pyengine.Engine("othello", "uniform", threads=1)
 state = engine.game.new_initial_state()
-result = engine.search(state, simulations=200_000)
+result = engine.search(state, simulations=100_000)
 engine.advance(result.action)
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
@@ -364,14 +267,14 @@ engine.advance(result.action)
 def test_dropping_and_re_rooting_a_large_tree_takes_no_time() -> None:
     engine = Engine("othello", "uniform", threads=1, solver=False)
     state = engine.game.new_initial_state()
-    result = engine.search(state, simulations=1_000_000)
-    assert result.nodes > 900_000
+    result = engine.search(state, simulations=400_000)
+    assert result.nodes > 350_000
 
     def took(call: Callable[[], object]) -> float:
         begun = time.thread_time()
         call()
         return time.thread_time() - begun
 
-    # A millisecond of this thread; a walk through the tree would take many times the limit.
-    assert took(lambda: engine.advance(result.action)) < 0.02
-    assert took(engine.clear) < 0.02
+    # Far less than a millisecond of this thread; a walk through the tree would take longer.
+    assert took(lambda: engine.advance(result.action)) < 0.005
+    assert took(engine.clear) < 0.005

@@ -54,7 +54,7 @@ def test_a_game_of_more_actions_is_refused_by_name(actions: int) -> None:
 
 @pytest.mark.parametrize("actions", [2**31, 10**30, -(2**31)])
 def test_numbers_that_no_int_holds_are_refused_by_name(actions: int) -> None:
-    with pytest.raises(ConfigError, match=f"num_distinct_actions must be .*, found {actions}"):
+    with pytest.raises(ConfigError, match=f"num_distinct_actions.*, found {actions}"):
         Engine(one_ply(actions), "uniform")
 
 
@@ -99,7 +99,7 @@ def test_deterministic_trees_are_the_same_at_the_memory_cap() -> None:
     game = pyengine.load_game("go", board_size=9)
     states = [game.new_initial_state([i]) for i in range(24)]
     found = set()
-    for threads in (1, 2, 4, 4):
+    for threads in (1, 4):
         engine = Engine(game, "uniform", deterministic=True, memory_limit=8 << 20)
         results = engine.search_many(
             states, simulations=8000, threads=threads, dirichlet_fraction=0.25

@@ -34,7 +34,7 @@ def connect_four(evaluator: Any = "rollout", **settings: Any) -> tuple[Engine, A
     return engine, engine.game.new_initial_state()
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("evaluator", ["uniform", "rollout", "planes", "states"])
 def test_a_fresh_search_visits_the_root_children_once_a_simulation(
     evaluator: str, threads: int
@@ -116,16 +116,6 @@ def test_values_of_the_root_are_for_the_opponent_where_a_player_moves_twice() ->
             assert (result.proven, root.proven) == (1, -1)
 
 
-def test_visits_of_a_game_played_with_one_engine_are_sound_to_its_end() -> None:
-    engine, state = connect_four(simulations=200)
-    while not state.is_terminal():
-        result = engine.search(state)
-        assert result.action in state.legal_actions()
-        assert abs(result.value) <= 1
-        state.apply_action(result.action)
-        engine.advance(result.action)
-
-
 def test_evaluations_are_the_rows_evaluated_in_this_call() -> None:
     rows: list[int] = []
 
@@ -154,8 +144,10 @@ def test_the_cache_saves_evaluations_and_not_simulations() -> None:
     assert engine.stats()["cache_hits"] > 100
 
 
-@pytest.mark.parametrize("symmetry", ["none", "random", "average", "root_average", "fill"])
-@pytest.mark.parametrize("batch_size", [1, 3, 8, 32])
+@pytest.mark.parametrize(
+    ("symmetry", "batch_size"),
+    [("none", 1), ("random", 3), ("average", 8), ("root_average", 32), ("fill", 8), ("average", 3)],
+)
 def test_symmetries_and_batch_sizes_keep_the_budget(symmetry: str, batch_size: int) -> None:
     largest = 0
 
@@ -229,11 +221,11 @@ def test_temperature_samples_by_the_visits() -> None:
     engine, state = connect_four("rollout", simulations=400, threads=1, solver=False)
     result = engine.search(state)
     assert result.visits[result.actions.tolist().index(result.action)] == result.visits.max()
-    drawn = [engine.search(state, temperature=1.0, simulations=1) for _ in range(400)]
-    counts = np.bincount([r.action for r in drawn], minlength=7) / 400
+    drawn = [engine.search(state, temperature=1.0, simulations=1) for _ in range(200)]
+    counts = np.bincount([r.action for r in drawn], minlength=7) / 200
     # Each search adds a visit, so the policy that was drawn from changes on the way.
     policy = np.mean([r.policy for r in drawn], axis=0)
-    np.testing.assert_allclose(counts, policy, atol=0.1)
+    np.testing.assert_allclose(counts, policy, atol=0.12)
     cold = [engine.search(state, temperature=0.01, simulations=1) for _ in range(5)]
     assert {r.action for r in cold} == {int(np.argmax(cold[0].visits))}
 
@@ -289,8 +281,8 @@ def test_time_that_is_over_at_once_still_gives_a_legal_move() -> None:
 def test_progress_is_told_ten_times_a_second_and_false_stops() -> None:
     engine, state = connect_four(slow_planes(0.001), threads=2)
     seen: list[SearchResult] = []
-    engine.search(state, seconds=0.75, on_progress=seen.append)
-    assert 2 <= len(seen) <= 8
+    engine.search(state, seconds=0.45, on_progress=seen.append)
+    assert 2 <= len(seen) <= 5
     counts = [result.visits.sum() for result in seen]
     assert counts == sorted(counts)
     assert all(len(result.visits) == 7 and abs(result.value) <= 1 for result in seen)
@@ -319,8 +311,8 @@ def test_what_on_progress_raises_is_raised_and_the_engine_goes_on() -> None:
 
 def test_analyze_streams_results_and_ends_with_the_final_one() -> None:
     engine, state = connect_four(slow_planes(0.001))
-    results = list(engine.analyze(state, every=0.05, seconds=0.5))
-    assert 2 <= len(results) <= 14
+    results = list(engine.analyze(state, every=0.05, seconds=0.3))
+    assert 2 <= len(results) <= 10
     assert results[-1].stop_reason == "seconds"
     counts = [result.visits.sum() for result in results]
     assert counts == sorted(counts)
@@ -377,20 +369,3 @@ def test_one_call_without_an_engine() -> None:
     state = pyengine.load_game("connect_four").new_initial_state()
     result = pyengine.search(state, evaluator="rollout", simulations=64)
     assert result.visits.sum() == 64
-
-
-@pytest.mark.parametrize("name", sorted(NETWORKS))
-def test_every_network_is_searched_by_several_threads(
-    name: str, shared: Callable[..., Path]
-) -> None:
-    network = NETWORKS[name]
-    evaluator = pyengine.OnnxEvaluator(
-        shared("nets", f"{name}.onnx"), network.spec, providers=["cpu"]
-    )
-    engine = Engine(network.game, evaluator, threads=2, solver=False)
-    state = engine.game.new_initial_state()
-    for _ in range(3):
-        result = engine.search(state, simulations=64)
-        assert result.simulations == 64
-        state.apply_action(result.action)
-        engine.advance(result.action)

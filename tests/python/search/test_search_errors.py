@@ -49,13 +49,6 @@ def test_a_state_of_another_game_is_refused_with_both_names(engine: Engine) -> N
     check_unharmed(engine)
 
 
-@pytest.mark.parametrize("wrong", [None, 7, "state", object(), []])
-def test_what_is_no_state_is_refused(engine: Engine, wrong: Any) -> None:
-    with pytest.raises((ConfigError, TypeError)):
-        engine.search(wrong)
-    check_unharmed(engine)
-
-
 def test_a_user_s_state_needs_an_engine_for_its_game(engine: Engine) -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="open-spiel is absent (extra `test`)")
     with pytest.raises(ConfigError, match="expected one of its own states"):
@@ -89,8 +82,7 @@ def failing(error: BaseException, after: int) -> Callable[[npt.NDArray[Any]], Ar
     return evaluate
 
 
-@pytest.mark.parametrize("threads", [1, 4])
-@pytest.mark.parametrize("after", [1, 2, 9])
+@pytest.mark.parametrize(("after", "threads"), [(1, 1), (1, 4), (2, 4), (9, 4)])
 def test_a_callable_that_raises_stops_the_search_and_no_more(after: int, threads: int) -> None:
     error = RuntimeError("the network is on strike")
     settings = {"cache_entries": 0, "solver": False, "threads": threads, "simulations": 200}
@@ -116,34 +108,24 @@ def test_a_callable_that_raises_in_search_many() -> None:
 
 WRONG_ANSWERS: dict[str, Callable[[int], Any]] = {
     "None": lambda n: None,
-    "only a policy": lambda n: np.zeros((n, 7)),
     "a policy too narrow": lambda n: (np.zeros((n, 6)), np.zeros(n)),
     "a row too many": lambda n: (np.zeros((n + 1, 7)), np.zeros(n + 1)),
-    "values in two columns": lambda n: (np.zeros((n, 7)), np.zeros((n, 2))),
-    "text": lambda n: ("policy", "value"),
-    "no numbers": lambda n: (np.full((n, 7), "a"), np.zeros(n)),
-}
-NOT_FINITE: dict[str, Callable[[int], Any]] = {
     "NaN in the policy": lambda n: (np.full((n, 7), np.nan), np.zeros(n)),
-    "NaN in the value": lambda n: (np.zeros((n, 7)), np.full(n, np.nan)),
     "an infinite value": lambda n: (np.zeros((n, 7)), np.full(n, np.inf)),
-    "an infinite logit": lambda n: (np.full((n, 7), np.inf), np.zeros(n)),
 }
 
 
-@pytest.mark.parametrize("answer", [*WRONG_ANSWERS, *NOT_FINITE])
+@pytest.mark.parametrize("answer", WRONG_ANSWERS)
 @pytest.mark.parametrize("kind", ["planes", "states"])
 def test_wrong_answers_of_a_callable_are_evaluation_errors(kind: str, answer: str) -> None:
-    wrong = {**WRONG_ANSWERS, **NOT_FINITE}[answer]
     right = True
 
     def evaluate(rows: Any) -> Any:
         n = len(rows)
-        return (np.ones((n, 7)), np.zeros(n)) if right else wrong(n)
+        return (np.ones((n, 7)), np.zeros(n)) if right else WRONG_ANSWERS[answer](n)
 
     evaluator = pyengine.StateEvaluator(evaluate) if kind == "states" else evaluate
-    settings = {"solver": False, "cache_entries": 0}
-    engine = Engine("connect_four", evaluator, simulations=50, **settings)
+    engine = Engine("connect_four", evaluator, simulations=50, solver=False, cache_entries=0)
     state = engine.game.new_initial_state()
     engine.search(state)
     right = False
@@ -151,15 +133,6 @@ def test_wrong_answers_of_a_callable_are_evaluation_errors(kind: str, answer: st
         engine.search(state)
     right = True
     assert engine.search(state).visits.sum() >= 100
-
-
-def test_a_network_that_answers_nan_is_an_evaluation_error(tmp_path: Path) -> None:
-    for output in ("policy", "value"):
-        path = TinyModel(nan=output).write(tmp_path / f"{output}.onnx")
-        evaluator = pyengine.OnnxEvaluator(path, pyengine.ModelSpec(), providers=["cpu"])
-        engine = Engine("tic_tac_toe", evaluator)
-        with pytest.raises(EvaluationError, match=r"finite|NaN|nan"):
-            engine.search(engine.game.new_initial_state())
 
 
 def test_a_network_that_does_not_fit_is_refused_when_the_engine_is_made(tmp_path: Path) -> None:
@@ -172,33 +145,6 @@ def test_a_network_that_does_not_fit_is_refused_when_the_engine_is_made(tmp_path
         Engine("connect_four", pyengine.OnnxEvaluator(small, spec, providers=["cpu"]))
     with pytest.raises(ModelError, match="ModelSpec"):
         Engine("tic_tac_toe", small)  # which does not say what it reads
-
-
-def test_files_that_are_no_network_are_refused(tmp_path: Path) -> None:
-    good = TinyModel().write(tmp_path / "good.onnx").read_bytes()
-    for name, content in {
-        "truncated": good[: len(good) // 2],
-        "text": b"this is no network",
-        "empty": b"",
-    }.items():
-        path = tmp_path / f"{name}.onnx"
-        path.write_bytes(content)
-        with pytest.raises(ModelError, match=name):
-            Engine("tic_tac_toe", path)
-    with pytest.raises(ModelError, match="absent"):
-        Engine("tic_tac_toe", str(tmp_path / "absent.onnx"))
-
-
-@pytest.mark.parametrize("wrong", [None, 3, object()])
-def test_what_is_no_evaluator_is_refused(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match="evaluator"):
-        Engine("tic_tac_toe", wrong)
-
-
-@pytest.mark.parametrize("wrong", ["tictactoe", "go(size=9)", "go(board_size=1)", ""])
-def test_what_is_no_game_is_refused(wrong: str) -> None:
-    with pytest.raises(ConfigError):
-        Engine(wrong, "uniform")
 
 
 class Broken:
@@ -250,23 +196,22 @@ class BrokenState:
 
 
 @pytest.mark.parametrize(
-    ("promise", "error", "message"),
+    ("promise", "evaluator", "error", "message"),
     [
-        ("clone", OSError, "clone fails"),
-        ("raise", OSError, "legal_actions fails"),
-        ("apply", OSError, "apply_action fails"),
-        ("chance", ConfigError, "chance"),
-        ("empty", ConfigError, "empty"),
-        ("range", ConfigError, "7"),
-        ("returns", ConfigError, "zero-sum"),
+        ("clone", "rollout", OSError, "clone fails"),  # a uniform search copies the root alone
+        ("raise", "uniform", OSError, "legal_actions fails"),
+        ("raise", "rollout", OSError, "legal_actions fails"),
+        ("apply", "uniform", OSError, "apply_action fails"),
+        ("apply", "rollout", OSError, "apply_action fails"),
+        ("chance", "uniform", ConfigError, "chance"),
+        ("empty", "rollout", ConfigError, "empty"),
+        ("range", "uniform", ConfigError, "7"),
+        ("returns", "rollout", ConfigError, "zero-sum"),
     ],
 )
-@pytest.mark.parametrize("evaluator", ["uniform", "rollout"])
 def test_a_game_that_breaks_a_promise_stops_the_search_by_name(
-    promise: str, error: type[Exception], message: str, evaluator: str
+    promise: str, evaluator: str, error: type[Exception], message: str
 ) -> None:
-    if promise == "clone" and evaluator == "uniform":
-        pytest.skip("such a search copies the root's state alone")
     game = Broken(promise)
     engine = Engine(game, evaluator, simulations=500, threads=2)
     for _ in range(2):

@@ -97,7 +97,7 @@ def test_the_first_moves_vary_and_the_later_ones_are_the_most_visited() -> None:
     config = small(search=search, noise=False, temperature_moves=2, resign_threshold=None)
     player = SelfPlayer("connect_four", "rollout", config)
     games: list[Any] = []
-    player.run(40, lambda found: games.extend(found))
+    player.run(20, lambda found: games.extend(found))
     games += player.take()
     assert len({tuple(found.moves[:2]) for found in games}) > 5
     for found in games:
@@ -264,11 +264,6 @@ except KeyboardInterrupt as stop:
 """
 
 
-def test_a_report_of_no_games_shows_no_figures() -> None:
-    report = pyengine.SelfPlayReport(seconds=1.25, provider="cpu")
-    assert str(report) == "no game finished in 1.2 s on cpu"
-
-
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_ctrl_c_closes_the_shard(tmp_path: Path) -> None:
     child = subprocess.Popen(
@@ -276,7 +271,7 @@ def test_ctrl_c_closes_the_shard(tmp_path: Path) -> None:
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
-    time.sleep(2.0)
+    time.sleep(1.0)
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate(timeout=60)
     kind, games = said.split()
@@ -367,13 +362,10 @@ def test_temporary_files_of_others_stay(tmp_path: Path) -> None:
     [
         ("concurrent_games", 0),
         ("noise", 1),
-        ("record_surprise", 1),
-        ("clear_before_full", 1),
         ("full_search_fraction", 0.0),
         ("resign_threshold", -2.0),
         ("search", pyengine.SearchConfig(seconds=1.0)),
         ("search", "fast"),
-        ("fast_simulations", 0),
         ("opening_random_moves", -1),
     ],
 )
@@ -382,16 +374,15 @@ def test_a_setting_out_of_range_is_named(field: str, value: Any) -> None:
         small(**{field: value})
 
 
-@pytest.mark.parametrize("games", [0, -1, 1.5, "3", 10**30])
-def test_a_number_of_games_out_of_range_is_refused(games: Any, tmp_path: Path) -> None:
-    with pytest.raises(pyengine.ConfigError, match=r"games: expected an int in 1\.\."):
-        pyengine.selfplay("tic_tac_toe", "uniform", games=games, out=tmp_path, config=small())
-
-
-@pytest.mark.parametrize("config", [pyengine.SearchConfig(), {"simulations": 10}])
-def test_settings_of_another_type_are_refused(config: Any, tmp_path: Path) -> None:
-    with pytest.raises(pyengine.ConfigError, match="config: expected a SelfPlayConfig"):
-        pyengine.selfplay("tic_tac_toe", "uniform", games=1, out=tmp_path, config=config)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [*(("games", value) for value in (0, 1.5, "3", 10**30)),
+     ("config", pyengine.SearchConfig()), ("config", {"simulations": 10})],
+)  # fmt: skip
+def test_an_argument_that_does_not_fit_is_named(name: str, value: Any, tmp_path: Path) -> None:
+    arguments = {"games": 1, "out": tmp_path, "config": small(), name: value}
+    with pytest.raises(pyengine.ConfigError, match=f"{name}: expected "):
+        pyengine.selfplay("tic_tac_toe", "uniform", **arguments)
 
 
 def test_the_defaults_are_those_of_the_engine() -> None:
@@ -415,25 +406,11 @@ def test_presets_are_what_the_papers_say() -> None:
     assert pyengine.SelfPlayConfig.from_dict(fast.to_dict()) == fast
 
 
-def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "pyengine.cli", *map(str, words)]
-    return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_the_command_plays_and_its_data_can_be_converted(tmp_path: Path) -> None:
+def test_the_command_plays(tmp_path: Path) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
-    out = tmp_path / "data"
-    played = command(
-        "selfplay", "connect_four", "--model", "rollout", "-g", "4", "-n", "20", "--out", out
-    )
-    assert played.returncode == 0, played.stderr
-    assert "4 games" in played.stdout
-    data = pyengine.Dataset(out, full_only=False)
-    made = command("convert", "shards", out, "--to", "npz", "-o", tmp_path / "npz")
-    assert made.returncode == 0, made.stderr
-    (file,) = (tmp_path / "npz").glob("*.npz")
-    with np.load(file) as columns:
-        assert len(columns["policy"]) == len(data)
-    assert command("selfplay", "connect_four", "--preset", "slow").returncode == 2
-    assert command("convert", "shards", out, "--to", "csv").returncode == 2
-    assert command("convert", "shards", tmp_path / "none", "--to", "npz").returncode == 2
+    from pyengine.cli import main
+
+    line = f"selfplay connect_four --model rollout -g 4 -n 20 --out {tmp_path}"
+    assert main(line.split()) == 0
+    assert pyengine.Dataset(tmp_path).games == 4
+    assert main(["selfplay", "connect_four", "--preset", "slow"]) == 2

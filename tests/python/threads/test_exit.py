@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -292,30 +291,49 @@ def start(program: str) -> subprocess.Popen[str]:
     )
 
 
-def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for a program; return its exit code, what it said, and its errors."""
-    try:
-        out, errors = process.communicate(timeout=_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return -9, "", f"did not end within {_SECONDS:.0f} s"
-    return process.returncode, out, errors
+def run(*programs: str) -> list[tuple[int, str, str]]:
+    """Run programs side by side; return exit code, output and errors of each."""
+    processes = [start(program) for program in programs]
+    ended = []
+    for process in processes:
+        try:
+            out, errors = process.communicate(timeout=_SECONDS)
+            ended.append((process.returncode, out, errors))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            ended.append((-9, "", f"did not end within {_SECONDS:.0f} s"))
+    return ended
 
 
-def run(program: str) -> tuple[int, str, str]:
-    """Run a program to its end."""
-    return end(start(program))
+#: Each work with code of the user's in the search, and each evaluator in a long search.
+_PAIRS = [
+    *((work, "python game and callable") for work in _WORK),
+    *(("a long search", evaluator) for evaluator in _EVALUATORS),
+]
+_OTHER_PAIRS = [
+    (work, evaluator)
+    for work in _WORK
+    for evaluator in _EVALUATORS
+    if (work, evaluator) not in _PAIRS
+]
 
 
-@pytest.mark.parametrize("work", _WORK)
-def test_a_program_ends_quietly_during(work: str) -> None:
-    programs = {
-        name: _BEGIN + evaluator + _ENGINE + _WORK[work] for name, evaluator in _EVALUATORS.items()
-    }
+def check_quiet(pairs: list[tuple[str, str]]) -> None:
+    for first in range(0, len(pairs), 6):
+        several = pairs[first : first + 6]
+        programs = [_BEGIN + _EVALUATORS[kind] + _ENGINE + _WORK[work] for work, kind in several]
+        ended = dict(zip(several, run(*programs), strict=True))
+        assert ended == dict.fromkeys(several, (0, "", ""))
+
+
+def test_a_program_ends_quietly_whatever_searches() -> None:
+    check_quiet(_PAIRS)
+
+
+@pytest.mark.slow
+def test_a_program_ends_quietly_with_each_evaluator() -> None:
     for _ in range(_REPEATS):
-        running = {name: start(program) for name, program in programs.items()}
-        ended = {name: end(process) for name, process in running.items()}
-        assert ended == dict.fromkeys(programs, (0, "", ""))
+        check_quiet(_OTHER_PAIRS)
 
 
 @pytest.mark.parametrize("caller", _CALLERS)
@@ -329,26 +347,20 @@ def test_a_program_does_not_wait_for_ever_for(caller: str) -> None:
         )
         return _BEGIN + _SLOW_END + body + _CALLERS[caller] + _ENGINE + work
 
-    for _ in range(_REPEATS):
-        begun = time.monotonic()
-        running = {name: start(program(code)) for name, code in _STUCK.items()}
-        ended = {name: end(process) for name, process in running.items()}
-        assert ended == dict.fromkeys(_STUCK, (0, "", ""))
-        assert time.monotonic() - begun < _SECONDS
+    codes = _STUCK.values() if caller == "callable" else [_STUCK["computes"]]
+    assert run(*map(program, codes)) == [(0, "", "")] * len(codes)
 
 
-@pytest.mark.parametrize("name", _PROGRAMS)
-def test_a_program_ends_as_it_says(name: str) -> None:
-    before, work, code = _PROGRAMS[name]
-    for _ in range(_REPEATS):
-        found, _, errors = run(before + "\n" + _BEGIN + _EVALUATORS["network"] + _ENGINE + work)
-        assert (found, errors) == (code, "")
+def test_a_program_ends_as_it_says() -> None:
+    for name, (before, work, code) in _PROGRAMS.items():
+        ((ended, _, errors),) = run(
+            before + "\n" + _BEGIN + _EVALUATORS["network"] + _ENGINE + work
+        )
+        assert (ended, errors) == (code, ""), name
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-@pytest.mark.parametrize("evaluator", ["uniform", "callable"])
-def test_a_forked_child_waits_for_its_own_searches_alone(evaluator: str) -> None:
+def test_a_forked_child_waits_for_its_own_searches_alone() -> None:
     quiet = "import atexit, warnings\nwarnings.simplefilter('ignore')\n"
-    program = quiet + _BEGIN + _EVALUATORS[evaluator] + _ENGINE + _WORK["a long search"] + _FORKED
-    for _ in range(_REPEATS):
-        assert run(program) == (0, "True\n", "")
+    program = quiet + _BEGIN + _EVALUATORS["callable"] + _ENGINE + _WORK["a long search"] + _FORKED
+    assert run(program) == [(0, "True\n", "")]

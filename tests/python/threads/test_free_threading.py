@@ -19,7 +19,7 @@ import pyengine
 from toy_games import Matches, ToyGame
 
 THREADS = 6
-ROUNDS = 60
+ROUNDS = 30
 
 Job = Callable[[], object]
 

@@ -66,17 +66,6 @@ def test_a_surrogate_is_refused_as_a_character_that_is_unknown(
     assert REPLACEMENT in str(refused.value)
 
 
-def test_an_options_word_may_be_no_text() -> None:
-    with pytest.raises(ConfigError, match="fpu: expected one of"):
-        SearchConfig(fpu=LONE)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("rows", [[1, 2], [b"X"], [None]])
-def test_a_board_of_anything_but_strings_is_refused(rows: list[Any]) -> None:
-    with pytest.raises(ConfigError, match="rows: expected strings"):
-        GO.state_from_board(rows)
-
-
 @pytest.mark.parametrize("letter", ["ж", "€", "😀"])
 def test_a_text_that_is_too_long_is_cut_between_two_characters(letter: str) -> None:
     for shift in range(4):
@@ -147,25 +136,16 @@ def damaged(path: Path, name: bytes, model: TinyModel | None = None) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["the_input", "the_policy", "the_value"])
-def test_a_tensors_name_may_be_no_text(name: str, tmp_path: Path) -> None:
-    names = ("the_input", "the_policy", "the_value")
-    file = damaged(tmp_path / "model.onnx", name.encode(), TinyModel(names=names))
+@pytest.mark.parametrize("name", ["the_input", "the_value", "Flatten", "before_the_value"])
+def test_a_name_in_a_model_may_be_no_text(name: str, tmp_path: Path) -> None:
+    model = TinyModel(names=("the_input", "the_policy", "the_value"))
+    file = damaged(tmp_path / "model.onnx", name.encode(), model)
     game = load_game("tic_tac_toe")
     try:
         evaluator = OnnxEvaluator(file)
         evaluator.evaluate([game.new_initial_state()])
         pyengine.Engine(game, evaluator)
         repr(evaluator)
-    except EngineError as error:
-        str(error).encode()
-
-
-@pytest.mark.parametrize("name", ["Flatten", "MatMul", "before_value", "flat"])
-def test_an_operators_name_may_be_no_text(name: str, tmp_path: Path) -> None:
-    file = damaged(tmp_path / "model.onnx", name.encode())
-    try:
-        OnnxEvaluator(file).evaluate([load_game("tic_tac_toe").new_initial_state()])
     except EngineError as error:
         str(error).encode()
 
@@ -188,7 +168,7 @@ def test_a_model_may_have_any_single_byte_of_its_file_made_0xff(tmp_path: Path) 
     state = load_game("tic_tac_toe").new_initial_state()
     rng = np.random.default_rng(1)
     letters = [i for i, byte in enumerate(content) if chr(byte).isalpha()]
-    for place in rng.choice(letters, 100, replace=False):
+    for place in rng.choice(letters, 30, replace=False):
         (tmp_path / "bad.onnx").write_bytes(content[:place] + b"\xff" + content[place + 1 :])
         try:
             OnnxEvaluator(tmp_path / "bad.onnx").evaluate([state])

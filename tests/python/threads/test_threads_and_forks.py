@@ -29,7 +29,7 @@ def ask():
 
 asking = threading.Thread(target=ask, daemon=True)
 asking.start()
-for _ in range(100):
+for _ in range(30):
     state = game.new_initial_state()
     while not state.is_terminal():
         action = engine.search(state, simulations=20).action
@@ -39,25 +39,6 @@ for _ in range(100):
 done.set()
 asking.join()
 print("ended")
-"""
-
-FORKED = """
-import os, pyengine
-
-game = pyengine.load_game("connect_four")
-engine = pyengine.Engine(game, "rollout", threads=2)
-engine.search(game.new_initial_state(), simulations=200)
-child = os.fork()
-if child == 0:
-    try:
-        engine.search(game.new_initial_state(), simulations=10)
-    except pyengine.EngineError:
-        pass
-    engine = pyengine.Engine(game, "rollout", threads=2)
-    assert engine.search(game.new_initial_state(), simulations=200).visits.sum() == 200
-    raise SystemExit(7)
-_, status = os.waitpid(child, 0)
-print("ended", os.waitstatus_to_exitcode(status))
 """
 
 
@@ -81,7 +62,7 @@ def search_on():
 busy = [threading.Thread(target=search_on) for _ in range(3)]
 for thread in busy:
     thread.start()
-for _ in range(5):
+for _ in range(3):
     child = os.fork()
     if child == 0:
         search("rollout")
@@ -117,9 +98,9 @@ def add_engine():
 add_engine()
 threads, kilobytes = count("Threads"), count("VmRSS")
 assert threads >= 8
-for _ in range(50):
+for _ in range(20):
     add_engine()
-print(count("Threads") - threads, (count("VmRSS") - kilobytes) // 50)
+print(count("Threads") - threads, (count("VmRSS") - kilobytes) // 20)
 """
 
 
@@ -140,11 +121,6 @@ def run(program: str) -> str:
 
 def test_stats_and_stop_of_another_thread_do_not_lock_up_a_python_game() -> None:
     assert "ended" in run(WATCHED)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-def test_a_forked_child_drops_the_parents_engine_and_makes_its_own() -> None:
-    assert "ended 7" in run(FORKED)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
@@ -179,7 +155,7 @@ def test_a_refused_analysis_leaves_the_running_search_alone() -> None:
     engine = pyengine.Engine(game, "rollout", threads=1)
     results: list[pyengine.SearchResult] = []
     search = threading.Thread(
-        target=lambda: results.append(engine.search(game.new_initial_state(), seconds=1.0))
+        target=lambda: results.append(engine.search(game.new_initial_state(), seconds=0.3))
     )
     search.start()
     while engine.stats()["simulations"] == 0:
@@ -207,28 +183,8 @@ def test_stats_count_while_a_search_runs() -> None:
     seen: list[int] = []
     engine.search(
         game.new_initial_state(),
-        seconds=0.5,
+        seconds=0.3,
         on_progress=lambda result: seen.append(engine.stats()["simulations"]),
     )
     assert seen
     assert 0 < seen[0] <= engine.stats()["simulations"]
-
-
-def test_the_value_is_the_mean_of_the_visits_also_where_draws_are_known() -> None:
-    game = pyengine.load_game("tic_tac_toe")
-    state = game.new_initial_state([1, 6])
-    for simulations in (50, 100, 200, 400, 800):
-        r = pyengine.search(state, evaluator="rollout", simulations=simulations, threads=1)
-        if r.proven is None:
-            total = r.network_value + sum(
-                float(q) * int(n) for q, n in zip(r.q, r.visits, strict=True) if n
-            )
-            assert r.value == pytest.approx(total / (1 + int(r.visits.sum())), abs=1e-5)
-
-
-def test_a_call_may_have_less_memory_than_the_engine() -> None:
-    game = pyengine.load_game("go")
-    engine = pyengine.Engine(game, "uniform", threads=1, cache_entries=0, solver=False)
-    r = engine.search(game.new_initial_state(), simulations=20_000, memory_limit=8 << 20)
-    assert int(r.visits.sum()) == 20_000
-    assert engine.stats()["bytes"] <= 8 << 20
