@@ -12,16 +12,6 @@ from torch.nn import functional  # noqa: TID253
 
 from pyengine.train.configs import LossConfig
 
-__all__ = [
-    "SCORE_DELTA",
-    "Losses",
-    "losses",
-    "losses_together",
-    "outcome_target",
-    "regularisation",
-    "value_target",
-]
-
 #: Points off beyond which a score's loss grows linearly, not squared [KataGo, its training code;
 #: Wu 2019 has 10].
 SCORE_DELTA = 12.0
@@ -35,10 +25,11 @@ class Losses:
     policy: Tensor  #: cross entropy to the visits, in nats, over positions with a target
     value: Tensor  #: mean squared error in [0, 4], or cross entropy in nats, of decided games
     divergence: Tensor  #: policy less the targets' own entropy: 0 is perfect
-    reply: Tensor  #: cross entropy to the opponent's replies, in nats; 0 where none is learnt
-    short_value: Tensor  #: mean squared error of the values of some plies on, likewise
-    ownership: Tensor  #: cross entropy to whose each point is at the end, in nats, likewise
-    score: Tensor  #: Huber loss of the points ahead at the end, likewise
+    # 0 unless it is learnt:
+    reply: Tensor  #: cross entropy to the opponent's replies, in nats
+    short_value: Tensor  #: mean squared error of the values of some plies on
+    ownership: Tensor  #: cross entropy of the predicted ownership at the end, in nats
+    score: Tensor  #: Huber loss of the points ahead at the end
 
 
 def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> Losses:
@@ -46,13 +37,13 @@ def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
 
     Args:
         outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
-            perhaps what auxiliary heads say: ``reply`` [N,A] logits, ``short_values`` [N,K],
+            perhaps outputs of auxiliary heads: ``reply`` [N,A] logits, ``short_values`` [N,K],
             ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
-        batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; where there are:
+        batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; optionally
             ``root_value`` [N], ``full`` [N], 0 for a position without a policy target, and
             ``decided`` [N], 0 for one without a value target; for auxiliary heads ``reply`` [N,A],
             ``replied`` [N], ``short_values`` [N,K], ``ownership`` [N,H,W] in [-1, 1], ``score`` [N]
-            in points and ``ended`` [N], 0 where these two are no targets.
+            in points and ``ended`` [N], 0 if these two are no targets.
         config: weights.
 
     """

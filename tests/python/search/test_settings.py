@@ -14,7 +14,7 @@ from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayCon
 from pyengine.conversion.checks import Limits
 from pyengine.train import configs
 from pyengine.train.loop import run_configs
-from pyengine.train.section import Section
+from pyengine.train.settings import Section
 
 SECTIONS = [
     kind
