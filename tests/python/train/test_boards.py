@@ -15,6 +15,7 @@ from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, OptimiserCo
 from synthetic_data import SyntheticData
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import ConvNorm  # noqa: E402

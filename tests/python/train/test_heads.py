@@ -21,6 +21,7 @@ from pyengine.train.loop.team import windows_on
 from synthetic_data import SyntheticData
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.loss import losses  # noqa: E402

@@ -32,6 +32,7 @@ from pyengine.train import (
 from synthetic_data import SyntheticData
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+torch.set_num_threads(1)  # these networks are small
 
 from pyengine.train import checkpoint  # noqa: E402
 from pyengine.train.loss import losses  # noqa: E402

@@ -17,6 +17,7 @@ from pyengine.train import LossConfig, NetworkConfig, OptimiserConfig
 from toy_games import Matches, ToyGame
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+torch.set_num_threads(1)  # these networks are small
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import Block  # noqa: E402
