@@ -125,7 +125,7 @@ def train_run(
         source: the settings: a :class:`RunFile`, TOML text, or a file; None, to resume: as it
             began. A run that goes on keeps its settings except its name, limits, threads, the
             rates of its schedule in steps, the room of trees and caches, and how much is kept
-            (all of them: ``docs/reference/training.md``).
+            (all of them: ``docs/guides/training.md``).
         directory: of the run.
         resume: go on with the run there, or begin if there is none.
         on_progress: called four times a second, and once more when all parts have ended; False
