@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -66,8 +66,7 @@ def data() -> SyntheticData:
     return SyntheticData()
 
 
-@pytest.mark.parametrize("kind", ["sgd", "adamw"])
-@pytest.mark.parametrize("average", ["none", "ema", "swa"])
+@pytest.mark.parametrize(("kind", "average"), [("sgd", "none"), ("sgd", "ema"), ("adamw", "swa")])
 def test_going_on_is_the_same_as_never_having_stopped(
     kind: str, average: str, data: SyntheticData, tmp_path: Path
 ) -> None:
@@ -192,39 +191,34 @@ def test_a_folder_with_checkpoints_is_not_begun_anew(data: SyntheticData, tmp_pa
         train.Learner(config_of(), data, tmp_path)
 
 
-def test_a_damaged_checkpoint_is_named(data: SyntheticData, tmp_path: Path) -> None:
-    (tmp_path / "checkpoint-0000000001.pt").write_bytes(b"nothing")
-    with pytest.raises(pyengine.DataError, match=r"checkpoint-0000000001\.pt is damaged"):
-        train.Learner(config_of(), data, tmp_path, resume=True)
+def infinite(state: dict[str, Any]) -> None:
+    state["network"]["stem.0.weight"][0, 0, 0, 0] = np.inf
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("change", "message"),
     [
-        ("config", None),
-        ("step", "x"),
-        ("optimiser", {}),
+        (lambda state: state.clear(), "expected a checkpoint of format 2, got None"),
+        (lambda state: state.update(format=1), "expected a checkpoint of format 2, got 1"),
+        (lambda state: state.update(config=None), "is damaged: .*config"),
+        (lambda state: state.update(step="x"), "is damaged: .*step"),
+        (lambda state: state.update(optimiser={}), "is damaged: .*optimiser"),
+        (infinite, r"network\.stem\.0\.weight has numbers that are not finite"),
     ],
 )
-def test_a_checkpoint_with_a_part_that_is_none_is_named(
-    name: str, value: Any, data: SyntheticData, tmp_path: Path
+def test_a_checkpoint_that_is_damaged_is_named(
+    change: Callable[[Any], None], message: str, data: SyntheticData, tmp_path: Path
 ) -> None:
     with train.Learner(config_of(), data, tmp_path) as learner:
         learner.train(1)
     (path,) = tmp_path.glob("*.pt")
-    torch.save({**torch.load(path, weights_only=True), name: value}, path)
-    with pytest.raises(pyengine.DataError, match=rf"0000000001\.pt is damaged: .*{name}"):
+    state = torch.load(path, weights_only=True)
+    change(state)
+    torch.save(state, path)
+    with pytest.raises(pyengine.DataError, match=rf"0000000001\.pt.*{message}"):
         train.Learner(config_of(), data, tmp_path, resume=True)
-
-
-def test_a_checkpoint_whose_optimiser_let_all_parameters_decay_is_refused(
-    data: SyntheticData, tmp_path: Path
-) -> None:
-    with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(1)
-    (path,) = tmp_path.glob("*.pt")
-    torch.save({**torch.load(path, weights_only=True), "format": 1}, path)
-    with pytest.raises(pyengine.DataError, match="expected a checkpoint of format 2, got 1"):
+    path.write_bytes(b"nothing")
+    with pytest.raises(pyengine.DataError, match=r"0000000001\.pt is damaged"):
         train.Learner(config_of(), data, tmp_path, resume=True)
 
 
@@ -373,17 +367,6 @@ def test_weights_from_which_no_training_goes_on_are_not_written(
         assert trainer.train(4)
 
 
-def test_a_checkpoint_that_is_not_finite_is_named(data: SyntheticData, tmp_path: Path) -> None:
-    with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(1)
-    (path,) = tmp_path.glob("*.pt")
-    state = checkpoint.load(path, torch.device("cpu"))
-    state["network"]["stem.0.weight"][0, 0, 0, 0] = np.inf
-    checkpoint.save(tmp_path, state, keep=1)
-    with pytest.raises(pyengine.DataError, match=r"0000000001\.pt: .*network\.stem\.0\.weight"):
-        train.Learner(config_of(), data, tmp_path, resume=True)
-
-
 def test_the_check_of_a_checkpoint_leaves_the_training_as_it_is(
     data: SyntheticData, tmp_path: Path
 ) -> None:
@@ -425,33 +408,26 @@ def test_a_network_learns_and_plays_with_the_policy_order_of_its_data(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("kind", "spec", "message"),
     [
-        ({"pass_index": 0}, "the pass last, got pass_index=0"),
-        ({"policy_rows": "bottom_up"}, "policy_rows='top_down' like its rows, got 'bottom_up'"),
+        ("convolutional", {"pass_index": 0}, "the pass last, got pass_index=0"),
+        ("convolutional", {"policy_rows": "bottom_up"}, "like its rows, got 'bottom_up'"),
+        ("value", {"policy_rows": "bottom_up"}, "like its rows, got 'bottom_up'"),
     ],
 )
-def test_a_convolutional_network_refuses_an_order_that_its_head_has_not(
-    told: dict[str, Any], message: str, tmp_path: Path
+def test_a_head_of_convolutions_refuses_an_order_that_it_lacks(
+    kind: str, spec: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    data = SyntheticData("go(board_size=5)", positions=20)
-    data.spec = pyengine.ModelSpec(**told)
-    network = NetworkConfig(kind="convolutional", blocks=0, filters=4)
-    with pytest.raises(pyengine.ConfigError, match=message):
-        train.Learner(config_of(network=network), data, tmp_path)
-    train.Learner(config_of(), data, tmp_path).close()
-
-
-def test_a_value_network_refuses_an_order_that_its_head_of_replies_has_not(tmp_path: Path) -> None:
-    data = SyntheticData("go(board_size=5)", positions=20)
-    data.spec = pyengine.ModelSpec(policy_rows="bottom_up")
-    points = data.rows["policy"].shape
-    data.rows |= {"reply": np.zeros(points, np.float32), "replied": np.zeros(20, np.float32)}
-    network = NetworkConfig(kind="value", blocks=0, filters=4)
+    data = SyntheticData("go(board_size=5)", positions=20, later=True)
+    data.spec = pyengine.ModelSpec(**spec)
     learnt = train.LossConfig(reply_weight=0.15)
-    with pytest.raises(pyengine.ConfigError, match="policy_rows='top_down' like its rows"):
+    network = NetworkConfig(kind=kind, blocks=0, filters=4)
+    with pytest.raises(pyengine.ConfigError, match=message):
         train.Learner(config_of(network=network, loss=learnt), data, tmp_path)
-    train.Learner(config_of(network=network), data, tmp_path).close()  # learns no policy
+    plain = config_of(network=network) if kind == "value" else config_of(loss=learnt)
+    train.Learner(plain, data, tmp_path).close()
+    with pytest.raises(pyengine.ConfigError, match="expected one spec"):
+        train.Learner(config_of(), [data, SyntheticData("go(board_size=5)")], tmp_path)
 
 
 def test_ctrl_c_ends_between_two_steps_with_a_checkpoint(
@@ -517,13 +493,6 @@ def test_one_convolutional_network_learns_from_boards_of_two_sizes(tmp_path: Pat
     with train.Learner(config_of(network=network), data, tmp_path) as learner:
         assert learner.train(10)
     assert shapes == {(6, 6), (8, 8)}
-
-
-def test_data_of_two_specs_are_refused(tmp_path: Path) -> None:
-    data = [SyntheticData(positions=20), SyntheticData(positions=20)]
-    data[1].spec = pyengine.ModelSpec(planes=("own[0]",))
-    with pytest.raises(pyengine.ConfigError, match="expected one spec"):
-        train.Learner(config_of(), data, tmp_path)
 
 
 _RANK = """

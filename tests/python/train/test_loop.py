@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +21,8 @@ from pyengine import train
 from pyengine.data import Dataset
 from pyengine.train.json_files import lock, read_lines
 from pyengine.train.loop.child import ProcessChild
-from pyengine.train.loop.parts import run_part
+from pyengine.train.loop.part import outcome
+from pyengine.train.loop.parts import PERMANENT, run_part
 from pyengine.train.loop.run import _of_gate, _Supervisor
 from pyengine.train.loop.state import RunFolder
 from run_games import play_games
@@ -116,8 +119,9 @@ def test_a_run_ends_at_its_limit_with_a_network_and_goes_on(tmp_path: Path) -> N
     assert steps == sorted(set(steps))
 
     (tmp_path / "data" / "tic_tac_toe" / "manifest.json").write_text("{")
-    with pytest.raises(pyengine.EngineError, match=r"manifest\.json is damaged"):
-        train.train_run(run_of("steps = 99"), tmp_path, resume=True)
+    status, message = outcome("learner", RunFolder(tmp_path), lambda _: None)
+    assert status == PERMANENT
+    assert re.search(r"DataError: .*manifest\.json is damaged", message)
     assert list((tmp_path / "checkpoints").glob("*.pt"))
 
 
@@ -189,14 +193,14 @@ def test_two_processes_learn_in_one_run_which_goes_on_when_one_dies(tmp_path: Pa
             teams.append(team)
             if len(teams) == 1:
                 os.kill(team[1], signal.SIGKILL)
-        return len(teams) < 2 or progress.step < 60
+        return len(teams) < 2 or progress.step < 30
 
     report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_once)
     assert report.progress.restarts == 1
     assert [len(team) for team in teams] == [2, 2]
     assert not any(alive(pid) for team in teams for pid in team)
     last = sorted(folder.checkpoints.glob("*.pt"))[-1]
-    assert int(last.stem[-10:]) >= 60
+    assert int(last.stem[-10:]) >= 30
 
 
 def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> None:
@@ -226,12 +230,16 @@ def start(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_steps(folder: RunFolder, process: subprocess.Popen[str], steps: int) -> list[int]:
+def wait_for_steps(
+    folder: RunFolder, process: subprocess.Popen[str], steps: int, before: Sequence[int] = ()
+) -> list[int]:
     """Wait until the learner has done so many steps; return the processes of the parts."""
-    while folder.status("learner").get("step", 0) < steps:
+    while True:
+        learner = folder.status("learner")
+        if learner.get("step", 0) >= steps and learner["pid"] not in before:
+            return [folder.status(part)["pid"] for part in ("selfplay", "learner", "gate")]
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
-    return [folder.status(part)["pid"] for part in ("selfplay", "learner", "gate")]
 
 
 def test_parts_end_when_their_supervisor_is_killed_or_stopped_and_resume_goes_on(
@@ -251,12 +259,12 @@ def test_parts_end_when_their_supervisor_is_killed_or_stopped_and_resume_goes_on
     Dataset(folder.data("tic_tac_toe"), verify=True)
 
     process = start(str(file), "--directory", str(folder.path), "--resume")
-    before = wait_for_steps(folder, process, 6)
+    pids = wait_for_steps(folder, process, 6, before=pids)
     process.send_signal(signal.SIGINT)
     errors = process.communicate(timeout=300)[1]
     assert process.returncode == 130
     assert f"pyengine train --directory {folder.path} --resume goes on" in errors
-    assert not any(alive(pid) for pid in before)
+    assert not any(alive(pid) for pid in pids)
     games = folder.produced("tic_tac_toe").games
     assert Dataset(folder.data("tic_tac_toe"), verify=True).games == games
 
@@ -266,11 +274,11 @@ def test_parts_end_when_their_supervisor_is_killed_or_stopped_and_resume_goes_on
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what the command says; its status is 2."""
+    """Return the error of the command in one line."""
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli import main
 
-    assert main(["train", *arguments]) == 2
+    assert main(["train", *arguments]) in (1, 2)
     return " ".join(capsys.readouterr().err.replace("│", " ").split())
 
 
@@ -283,7 +291,7 @@ def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         (["x.toml", "--part", "gate", "--minutes", "1"], "--minutes is a limit of a whole run"),
     ],
 )
-def test_wrong_use_of_the_command_is_status_2(
+def test_wrong_use_of_the_command_is_refused(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in refused(arguments, capsys)
@@ -299,24 +307,19 @@ def test_a_part_refuses_settings_that_are_not_those_of_its_folder(
     assert "[gate] mode: 'latest' is now 'gate'" in refused(arguments, capsys)
 
 
-@pytest.mark.parametrize(
-    ("limits", "option"),
-    [("minutes = 1", "raise --minutes, or minutes in the"), ("games = 1", "raise games in the")],
-)
 def test_the_command_says_which_limit_a_run_had_reached_before(
-    limits: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli import main
 
-    run, folder = run_of(limits), RunFolder(tmp_path)
+    run, folder = run_of("minutes = 1"), RunFolder(tmp_path)
     folder.begin(run)
     folder.set_seconds(61.0)
-    play_games(folder, run, 1)
     assert main(["train", "--directory", str(tmp_path), "--resume"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert f"the run had reached its limit of {limits.split()[0]} before" in told
-    assert option in told
+    assert "the run had reached its limit of minutes before" in told
+    assert "raise --minutes, or minutes in the" in told
 
 
 def test_the_last_line_of_redirected_progress_is_that_of_the_end(

@@ -16,7 +16,7 @@ from pyengine.train import RunFile, RunProgress, TrainingError, train_run
 from pyengine.train.json_files import append_line, lock, read_lines
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.child import Child
-from pyengine.train.loop.parts import Part
+from pyengine.train.loop.parts import PERMANENT, Part
 from pyengine.train.loop.state import Best, RunFolder
 
 SMALL = """
@@ -207,6 +207,16 @@ def test_a_part_that_fails_while_the_run_ends_is_told_when_all_have_ended(tmp_pa
         train_run(run, tmp_path / "well", start=lambda name, _folder, _run: Ending(name, 0)).reason
         == "minutes"
     )
+
+
+def test_a_part_that_would_fail_again_ends_the_run_with_its_last_words(tmp_path: Path) -> None:
+    class Failed(Ending):
+        def _start(self) -> None:
+            self._now = PERMANENT
+
+    run = RunFile.from_toml(SMALL)
+    with pytest.raises(TrainingError, match=r"exit status 2, 0 restarts\): OSError"):
+        train_run(run, tmp_path, start=lambda name, _folder, _run: Failed(name, PERMANENT))
 
 
 def full(*_args: object, **_options: object) -> None:
