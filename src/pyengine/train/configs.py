@@ -34,26 +34,26 @@ class NetworkConfig(Section):
     section: ClassVar[str] = "network"
 
     kind: Literal["alphago_zero", "convolutional", "value"] = "alphago_zero"
-    """which heads the network has."""
+    """The heads of the network."""
     blocks: int = Field(default=4, ge=0, le=10_000)
-    """residual blocks; AlphaGo Zero: 19 or 39."""
+    """Residual blocks; AlphaGo Zero: 19 or 39."""
     filters: int = Field(default=64, ge=1, le=_MOST_WIDTH)
-    """of each convolution in the tower; AlphaGo Zero: 256."""
+    """Filters of each convolution in the tower; AlphaGo Zero: 256."""
     pooling_every: int = Field(default=0, ge=0)
-    """every so many blocks, the first convolution gets a bias for each channel that is learnt from
-    the whole board: global pooling [KataGo]; 0 = none."""
+    """Distance between blocks whose first convolution gets a bias for each channel, learnt from the
+    whole board: global pooling [KataGo]; 0 = none."""
     squeeze_excitation: int = Field(default=0, ge=0, le=_MOST_WIDTH)
-    """units of the layer by which each block scales and shifts its channels, from their means over
+    """Units of the layer by which each block scales and shifts its channels, from their means over
     the board [Lc0]; 0 = none."""
     value: Literal["scalar", "wdl"] = "scalar"
-    """a value by tanh, or logits of win, draw, loss."""
+    """A value by tanh, or logits of win, draw and loss."""
     policy_filters: int = Field(default=2, ge=1, le=_MOST_WIDTH)
-    """of the policy head's 1x1 convolution [AlphaGo Zero]. A run file has 16 unless ``kind`` is
-    ``"alphago_zero"``."""
+    """Filters of the policy head's 1x1 convolution [AlphaGo Zero]. A run file has 16 unless
+    ``kind`` is ``"alphago_zero"``."""
     value_filters: int = Field(default=1, ge=1, le=_MOST_WIDTH)
-    """of the value head's 1x1 convolution [AlphaGo Zero]; in such a run file 16."""
+    """Filters of the value head's 1x1 convolution [AlphaGo Zero]; 16 in such a run file."""
     value_hidden: int = Field(default=256, ge=1, le=_MOST_WIDTH)
-    """units of the value head's hidden layer [AlphaGo Zero]; in such a run file 64."""
+    """Units of the value head's hidden layer [AlphaGo Zero]; 64 in such a run file."""
 
     @model_validator(mode="after")
     def _some_block_has_the_pooling(self) -> NetworkConfig:
@@ -82,23 +82,23 @@ class LossConfig(Section):
     section: ClassVar[str] = "train.loss"
 
     value_weight: Number = Field(default=1.0, ge=0)
-    """of the value's loss; AlphaGo Zero: 1, and 0.01 for supervised learning."""
+    """Weight of the value's loss; AlphaGo Zero: 1, and 0.01 for supervised learning."""
     root_value_mix: Number = Field(default=0.0, ge=0, le=1)
-    """share of the search's root value in the target z; the rest is the outcome of the game."""
+    """Share of the search's root value in the target z; the rest is the outcome of the game."""
     reply_weight: Number = Field(default=0.0, ge=0)
-    """of a cross entropy to the opponent's reply, the policy of the game's next position [KataGo:
-    0.15]."""
+    """Weight of the cross entropy to the opponent's reply, the policy of the game's next position
+    [KataGo: 0.15]."""
     short_value_weight: Number = Field(default=0.0, ge=0)
-    """of the mean squared error of the values of some plies on, one per horizon [KataGo]."""
+    """Weight of the mean squared error of values some plies on, one per horizon [KataGo]."""
     horizons: PositiveNumbers = (6.0, 16.0, 50.0)
-    """how many plies ahead those values look, on average [KataGo, Go 19x19; shorter on smaller
+    """How many plies ahead those values look, on average [KataGo, Go 19x19; shorter on smaller
     boards]."""
     ownership_weight: Number = Field(default=0.0, ge=0)
-    """of the cross entropy of the predicted ownership of the game's last board, the mean over the
-    points [KataGo: 1.5]."""
+    """Weight of the cross entropy of the predicted ownership of the game's last board, the mean
+    over the points [KataGo: 1.5]."""
     score_weight: Number = Field(default=0.0, ge=0)
-    """of a Huber loss of the points by which the player to move is ahead on that board, in Go and
-    Othello [KataGo: 0.0015]."""
+    """Weight of a Huber loss of the points by which the player to move is ahead on that board, in
+    Go and Othello [KataGo: 0.0015]."""
 
     @model_validator(mode="after")
     def _short_values_have_horizons(self) -> LossConfig:
@@ -126,35 +126,36 @@ class OptimiserConfig(Section):
     FREE: ClassVar[tuple[str, ...]] = ("boundaries", "rates")
 
     kind: Literal["sgd", "adamw"] = "sgd"
-    """the optimiser."""
+    """The optimiser."""
     momentum: Number = Field(default=0.9, ge=0, lt=1)
-    """of ``"sgd"`` [AlphaGo Zero]."""
+    """Momentum of ``"sgd"`` [AlphaGo Zero]."""
     weight_decay: Number = Field(default=1e-4, ge=0)
-    """of the weights of convolutions and linear layers: biases and the scales of normalisation do
-    not decay. With ``"sgd"`` the c of c‖θ‖² [AlphaGo Zero]; with ``"adamw"`` decoupled."""
+    """Decay of the weights of convolutions and linear layers; biases and the scales of
+    normalisation do not decay. With ``"sgd"`` the c of c‖θ‖² [AlphaGo Zero]; with ``"adamw"``
+    decoupled."""
     clip_norm: Number | None = Field(default=None, gt=0)
-    """most norm of the gradient; None = no limit."""
+    """Largest norm of the gradient; None = no limit."""
     schedule: Literal["alphago_zero", "alphago_zero_supervised", "cosine", "constant", "steps"] = (
         "alphago_zero"
     )
-    """the learning rate by steps. The first two are the published tables: 0.01, from step 400,000
+    """The learning rate by steps. The first two are the published tables: 0.01, from step 400,000
     0.001, from 600,000 0.0001; and supervised 0.1, from 200,000, 400,000, 600,000 and 700,000 a
     tenth each."""
     learning_rate: Number = Field(default=1e-2, gt=0)
-    """the peak of ``"cosine"``; the rate of ``"constant"``."""
+    """The peak of ``"cosine"``; the rate of ``"constant"``."""
     warm_up: int = Field(default=0, ge=0)
-    """steps of a linear rise from nothing, of every schedule."""
+    """Steps of a linear rise from nothing, of every schedule."""
     total_steps: int | None = Field(default=None, ge=1)
-    """of ``"cosine"``, which needs it."""
+    """Steps of ``"cosine"``, which needs them."""
     final_fraction: Number = Field(default=0.0, ge=0, le=1)
-    """share of the peak that is left at the end of ``"cosine"``."""
+    """Share of the peak that is left at the end of ``"cosine"``."""
     step_scale: Number = Field(default=1.0, gt=0)
-    """multiplies the steps of the published tables."""
+    """Factor of the steps of the published tables."""
     boundaries: PositiveInts = ()
-    """for ``"steps"`` only: the steps at which the rate changes, increasing. May change when a
+    """The increasing steps at which the rate of ``"steps"`` changes. They may change when a
     training goes on, as ``rates`` may."""
     rates: PositiveNumbers = ()
-    """for ``"steps"`` only: one more than ``boundaries``."""
+    """The rates of ``"steps"``: one more than ``boundaries``."""
 
     @model_validator(mode="after")
     def _schedule_has_what_it_needs(self) -> OptimiserConfig:
@@ -177,13 +178,13 @@ class AverageConfig(Section):
     section: ClassVar[str] = "train.average"
 
     kind: Literal["none", "ema", "swa"] = "none"
-    """the weights as they are, an exponentially decaying average, or the plain mean."""
+    """The weights as they are, an exponentially decaying average, or the plain mean."""
     decay: Number = Field(default=0.999, ge=0, le=1)
-    """of ``"ema"``, at each addition; less in the first."""
+    """Decay of ``"ema"`` at each addition; less in the first ones."""
     every: int = Field(default=1, ge=1)
-    """steps between two additions."""
+    """Steps between two additions."""
     start: int = Field(default=0, ge=0)
-    """step of the first addition."""
+    """Step of the first addition."""
 
 
 class LearnerConfig(Section):
@@ -192,32 +193,32 @@ class LearnerConfig(Section):
     section: ClassVar[str] = "train"
 
     batch_size: int = Field(default=256, ge=1)
-    """positions of a step, over all processes; a multiple of ``processes``."""
+    """Positions of a step, over all processes; a multiple of ``processes``."""
     augment: bool = True
-    """each position under a random symmetry of the board."""
+    """Whether each position is turned by a random symmetry of the board."""
     seed: int = Field(default=0, ge=0, le=MOST_SEED)
-    """of weights and batches. A run file's default is the ``seed`` of ``[run]``."""
+    """Seed of weights and batches. A run file's default is the ``seed`` of ``[run]``."""
     processes: int = Field(default=1, ge=1)
-    """of a run's learner on this machine, each with a GPU if there are any."""
+    """Processes of a run's learner on this machine, each with a GPU if there are any."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    """where PyTorch computes."""
+    """Where PyTorch computes."""
     threads: int | None = Field(default=None, ge=1, le=65_535)
-    """of PyTorch on the CPU, in each process; None = PyTorch's own choice."""
+    """Threads of PyTorch on the CPU, in each process; None = PyTorch's own choice."""
     channels_last: bool = True
-    """memory format of the activations."""
+    """Whether the activations are stored channels last."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    """of the tower's activations."""
+    """Precision of the tower's activations."""
     checkpoint_steps: int = Field(default=1000, ge=1)
-    """steps between two checkpoints."""
+    """Steps between two checkpoints."""
     keep: int = Field(default=3, ge=1)
-    """checkpoints that are kept, the newest."""
+    """How many of the newest checkpoints are kept."""
     log_steps: int = Field(default=100, ge=1)
-    """steps between two lines of the log."""
+    """Steps between two lines of the log."""
     export_final_board: bool = False
-    """whether exported networks predict the last board besides policy and value: what
+    """Whether exported networks predict the last board besides policy and value: what
     ``ownership_weight`` and ``score_weight`` teach."""
 
-    #: May change when a run goes on: they do not say what is computed.
+    #: May change when a run goes on: they do not determine what is computed.
     FREE: ClassVar[tuple[str, ...]] = (
         "processes",
         "device",
@@ -241,15 +242,15 @@ class TrainConfig(Section):
     """All that decides what a network learns from given data."""
 
     network: NetworkConfig = NetworkConfig()
-    """the network."""
+    """The network."""
     loss: LossConfig = LossConfig()
-    """what is minimised."""
+    """The loss."""
     optimiser: OptimiserConfig = OptimiserConfig()
-    """how."""
+    """The optimiser."""
     average: AverageConfig = AverageConfig()
-    """of the weights that are exported."""
+    """The average that is exported."""
     learner: LearnerConfig = LearnerConfig()
-    """batches, device, checkpoints."""
+    """Batches, device, checkpoints."""
 
     @model_validator(mode="after")
     def _the_last_board_is_learnt(self) -> TrainConfig:

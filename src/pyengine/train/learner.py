@@ -155,8 +155,6 @@ class Learner:
     ) -> None:
         """Learn from other positions from now on; see the class."""
         given = list(data) if isinstance(data, Sequence) else [data]
-        if not given or not all(hasattr(d, "sample") and hasattr(d, "spec") for d in given):
-            raise ConfigError(f"data: expected TrainingData, such as a Dataset, got {found(data)}")
         spec = given[0].spec
         if spec.layout != "NCHW":
             raise ConfigError(f"data: expected planes in the layout NCHW, got {spec.layout}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import cleandoc
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin
 
@@ -49,6 +50,17 @@ class Section(BaseModel):
     )
 
     section: ClassVar[str] = ""  #: its name in a run file
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Add ``name (values, default DEFAULT): meaning`` of the fields to the docstring."""
+        lines = [cleandoc(cls.__doc__ or ""), "", "Attributes:"]
+        for name, field in cls.model_fields.items():
+            values = expected(field.annotation, *field.metadata)
+            default = "" if field.is_required() else f", default {field.default!r}"
+            meaning = " ".join((field.description or "").split())
+            lines.append(f"    {name} ({values}{default}): {meaning}")
+        cls.__doc__ = "\n".join(lines)
 
     def __init__(self, /, **values: Any) -> None:
         try:

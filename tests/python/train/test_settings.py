@@ -170,6 +170,11 @@ def test_a_declaration_reads_as_a_range(annotation: Any, words: str) -> None:
     assert expected(annotation.annotation, *annotation.metadata) == words
 
 
+def test_help_shows_the_declaration_of_a_setting() -> None:
+    line = "    blocks (an int in [0, 10000], default 4): Residual blocks; AlphaGo Zero: 19 or 39."
+    assert line in (NetworkConfig.__doc__ or "").splitlines()
+
+
 #: A change of SMALL, and the setting that the error names.
 WRONG = [
     ("", "[games]", "games: no such section; did you mean game?"),

@@ -31,11 +31,11 @@ class GameConfig(Section):
     section: ClassVar[str] = "game"
 
     name: Annotated[Strings, BeforeValidator(_several)] = ()
-    """the game in its text form, such as ``"go(board_size=9)"``, or a list of games. Needed."""
+    """The game in its text form, such as ``"go(board_size=9)"``, or a list of games. Needed."""
     weights: PositiveNumbers = ()
-    """share of each game in the positions that are learnt; none = equal."""
+    """Share of each game in the positions that are learnt; none = equal."""
     planes: Strings = ("own[0]", "opp[0]", "first_to_move", "ones")
-    """the planes of the :class:`~pyengine.ModelSpec`; or one of its presets, ``"alphago_zero"``,
+    """The planes of the :class:`~pyengine.ModelSpec`; or one of its presets, ``"alphago_zero"``,
     ``"leela_zero"`` and ``"gomoku17"``."""
 
     @model_validator(mode="after")
@@ -62,23 +62,23 @@ class WindowConfig(Section):
     section: ClassVar[str] = "window"
 
     kind: Literal["growing", "games"] = "growing"
-    """the growing window, or the newest games."""
+    """The growing window, or the newest games."""
     games: int = Field(default=500_000, ge=1)
-    """of ``"games"``: how many [AlphaGo Zero]."""
+    """Games in the window of ``"games"`` [AlphaGo Zero]."""
     start: int = Field(default=20_000, ge=1)
-    """of ``"growing"``: positions."""
+    """Positions of ``"growing"`` before it grows more slowly than the data."""
     slope: Number = Field(default=0.4, ge=0, le=1)
-    """of ``"growing"``."""
+    """Slope of ``"growing"``."""
     exponent: Number = Field(default=0.75, gt=0, le=1)
-    """of ``"growing"``."""
+    """Exponent of ``"growing"``."""
     minimum_positions: int = Field(default=2_000, ge=1)
-    """that there must be before the first step."""
+    """Positions that must exist before the first step."""
     samples_per_position: Number = Field(default=4.0, gt=0)
-    """how often a position is learnt, about: the learner waits for self-play."""
+    """About how often a position is learnt: the learner waits for self-play."""
     full_only: bool = True
-    """positions of fast searches, which are no policy targets, are left out."""
+    """Whether positions of fast searches, which are not policy targets, are left out."""
     surprise_weight: Number = Field(default=0.0, ge=0, le=1)
-    """share of what is drawn of a game that is drawn in proportion to how much its policy targets
+    """Share of a game's samples that is drawn in proportion to how much the policy targets
     surprised the network [KataGo: 0.5]; above 0 ``[selfplay]`` needs ``record_surprise = true``."""
 
     def positions_of(self, total: int) -> int:
@@ -113,46 +113,46 @@ class GateConfig(Section):
     section: ClassVar[str] = "gate"
 
     mode: Literal["gate", "latest"] = "gate"
-    """a candidate becomes the best network when it wins the match; or always, and the match only
+    """A candidate becomes the best network when it wins the match; or always, and the match only
     measures its rating."""
     every_steps: int = Field(default=1000, ge=1)
-    """steps between two candidates [AlphaGo Zero]."""
+    """Steps between two candidates [AlphaGo Zero]."""
     games: int | None = Field(default=None, ge=0)
-    """of a match; AlphaGo Zero: 400. 0, with ``"latest"``: none. None = 200; with ``"sprt"``, as
-    many as decide nine candidates of ten that are ``elo0`` or ``elo1`` stronger
+    """Games of a match; AlphaGo Zero: 400. 0, with ``"latest"``: none. None = 200; with ``"sprt"``,
+    as many as decide nine candidates of ten that are ``elo0`` or ``elo1`` stronger
     (:meth:`Sprt.games_for`; 1,054 by default, of which 526 are expected), and fewer than decide
     half of them are refused: an undecided candidate is rejected."""
     simulations: int = Field(default=100, ge=1)
-    """of a move; AlphaGo Zero: 1600."""
+    """Simulations of a move; AlphaGo Zero: 1600."""
     method: Literal["score", "sprt"] = "score"
-    """a candidate wins by a score above ``threshold``, or by a sequential test of ``elo0`` against
+    """A candidate wins by a score above ``threshold``, or by a sequential test of ``elo0`` against
     ``elo1``."""
     threshold: Number = Field(default=0.55, ge=0, le=1)
-    """of ``"score"``, to be exceeded [AlphaGo Zero]."""
+    """Score that a candidate must exceed with ``"score"`` [AlphaGo Zero]."""
     elo0: Number = Field(default=0.0, ge=-4000, le=4000)
-    """of ``"sprt"``: see :class:`~pyengine.Sprt`."""
+    """Lower hypothesis of ``"sprt"``: see :class:`~pyengine.Sprt`."""
     elo1: Number = Field(default=35.0, ge=-4000, le=4000)
-    """of ``"sprt"``, above ``elo0``. 35 Elo are a score of 55 %."""
+    """Upper hypothesis of ``"sprt"``, above ``elo0``. 35 Elo are a score of 55 %."""
     against: int = Field(default=1, ge=1)
-    """generations to the second network that it plays, with ``"latest"``, or in anchor games."""
+    """Generations to the second network that it plays, with ``"latest"``, or in anchor games."""
     plies: int = Field(default=4, ge=0)
-    """random moves at the start; fewer if the game has too few such openings."""
+    """Random moves at the start; fewer if the game has too few such openings."""
     threads: int = Field(default=1, ge=0)
-    """workers of each side's search; 0 = all cores."""
+    """Workers of each side's search; 0 = all cores."""
     batch_size: int = Field(default=16, ge=1)
-    """rows of one call of the network."""
+    """Rows of one call of the network."""
     anchor_games: int | None = Field(default=None, ge=0)
-    """of ``"gate"``: that an accepted network plays afterwards for the curve alone, against the
-    network before it and the one ``against`` generations back: its match overrates it, as it was
-    chosen for that. None = half of ``games``, 100 if that is None; 0 = none, and the match
+    """With ``"gate"``: games that an accepted network then plays for the curve alone, against the
+    network before it and the one ``against`` generations back: its match overrates it, since it was
+    chosen for the result. None = half of ``games``, 100 if that is None; 0 = none, and the match
     counts."""
     keep_accepted: int = Field(default=100, ge=0)
-    """of ``"latest"``: how many accepted networks are kept, the newest ones, beside the first and
+    """With ``"latest"``: how many of the newest accepted networks are kept, beside the first and
     those that are still to play; 0 = all."""
     keep_rejected: bool = False
-    """whether the files of rejected candidates are kept."""
+    """Whether the files of rejected candidates are kept."""
     search: Mapping[str, Any] = {}
-    """further fields of both sides' ``SearchConfig``."""
+    """Further fields of both sides' ``SearchConfig``."""
 
     @model_validator(mode="after")
     def _the_match_can_decide(self) -> GateConfig:
@@ -241,11 +241,11 @@ class SelfplaySection(Section):
     section: ClassVar[str] = "selfplay"
 
     first: Literal["random", "uniform", "rollout"] = "random"
-    """who plays before there is a network: one with random weights, or an evaluator without a
+    """Who plays before there is a network: one with random weights, or an evaluator without a
     network, which plays as much as the learner needs for its next candidate; on a cluster it plays
     on."""
     preset: Literal["fast", "alphago_zero", "gumbel", "none"] = "fast"
-    """the settings that the others change: :meth:`SelfPlayConfig.fast
+    """The settings that the others change: :meth:`SelfPlayConfig.fast
     <pyengine.SelfPlayConfig.fast>`, :meth:`SelfPlayConfig.alphago_zero
     <pyengine.SelfPlayConfig.alphago_zero>`, :meth:`SelfPlayConfig.gumbel
     <pyengine.SelfPlayConfig.gumbel>`, or the defaults."""
@@ -254,9 +254,9 @@ class SelfplaySection(Section):
     calibrated on the window. For CPUs with instructions for int8 (AVX-512 VNNI, AMX). The networks
     themselves stay in float32."""
     settings: Mapping[str, Any] = {}
-    """fields of a SelfPlayConfig that differ from the preset's."""
+    """Fields of a SelfPlayConfig that differ from the preset's."""
     search: Mapping[str, Any] = {}
-    """fields of its SearchConfig that differ. In a run file the section ``[search]``."""
+    """Fields of its SearchConfig that differ. In a run file the section ``[search]``."""
 
     @classmethod
     def from_tables(cls, own: Mapping[str, Any], search: Mapping[str, Any]) -> SelfplaySection:
@@ -285,19 +285,19 @@ class RunConfig(Section):
     section: ClassVar[str] = "run"
 
     name: str = "run"
-    """of its folder, ``runs/NAME``, unless one is given."""
+    """Name of its folder, ``runs/NAME``, unless one is given."""
     seed: int = Field(default=0, ge=0, le=MOST_SEED)
-    """of self-play, learner and gate."""
+    """Seed of self-play, learner and gate."""
     minutes: Number | None = Field(default=None, gt=0)
-    """of all sittings together."""
+    """Limit: minutes of all sittings together."""
     games: int | None = Field(default=None, ge=1)
-    """of self-play."""
+    """Limit: games of self-play."""
     steps: int | None = Field(default=None, ge=1)
-    """of the learner."""
+    """Limit: steps of the learner."""
     generations: int | None = Field(default=None, ge=1)
-    """networks that passed the gate."""
+    """Limit: networks that passed the gate."""
     restarts: int = Field(default=5, ge=0)
-    """how often a part that dies is started again within ten minutes."""
+    """How often a part that dies is started again within ten minutes."""
 
     #: May change when a run goes on.
     FREE: ClassVar[tuple[str, ...]] = (
@@ -320,29 +320,29 @@ class DistributedConfig(Section):
     section: ClassVar[str] = "distributed"
 
     actors: Annotated[int | None, BeforeValidator(_number_of_actors)] = Field(default=None, ge=1)
-    """that play; None or ``"auto"`` = as many as there is room for."""
+    """How many actors play; None or ``"auto"`` = as many as there is room for."""
     cpus: Number | None = Field(default=None, ge=0)
-    """of an actor; None = the threads of its search."""
+    """CPUs of an actor; None = the threads of its search."""
     gpus: Number = Field(default=0.0, ge=0)
-    """of an actor; a part of one, which actors share, or a whole number."""
+    """GPUs of an actor: a part of one, which actors share, or a whole number."""
     resources: Mapping[str, Any] = {}
-    """of an actor, by the names of the cluster."""
+    """Other resources of an actor, by the names of the cluster."""
     learner_cpus: Number = Field(default=1.0, ge=0)
-    """of the learner."""
+    """CPUs of the learner."""
     learner_gpus: Number = Field(default=0.0, ge=0)
-    """of the learner."""
+    """GPUs of the learner."""
     gate_cpus: Number = Field(default=1.0, ge=0)
-    """of the gate."""
+    """CPUs of the gate."""
     gate_gpus: Number = Field(default=0.0, ge=0)
-    """of the gate."""
+    """GPUs of the gate."""
     delivery_seconds: Number = Field(default=2.0, gt=0)
-    """that a finished game waits for others before they are delivered."""
+    """How long a finished game waits for others before they are delivered."""
     backlog_megabytes: Number = Field(default=64.0, gt=0)
-    """an actor with more undelivered data pauses."""
+    """Undelivered data above which an actor pauses."""
     shard_positions: int = Field(default=65_536, ge=1)
-    """most positions of a shard; it closes after 10 s all the same."""
+    """Most positions of a shard, which closes after 10 s at the latest."""
     ahead: int | None = Field(default=None, ge=1)
-    """self-play pauses while the learner has so many positions left to learn from; None = it never
+    """Self-play pauses while the learner has so many positions left to learn from; None = it never
     pauses for that."""
 
     @model_validator(mode="after")

@@ -71,22 +71,22 @@ class RunFile(Section):
     """A run: its sections, each checked, and the text that they came from."""
 
     game: GameConfig
-    """section ``[game]``."""
+    """Section ``[game]``."""
     train: TrainConfig
-    """sections ``[network]`` and ``[train]``, its tables ``loss``, ``optimiser`` and ``average``
+    """Sections ``[network]`` and ``[train]``, its tables ``loss``, ``optimiser`` and ``average``
     included."""
     selfplay: SelfplaySection
-    """sections ``[selfplay]`` and ``[search]``."""
+    """Sections ``[selfplay]`` and ``[search]``."""
     window: WindowConfig
-    """section ``[window]``."""
+    """Section ``[window]``."""
     gate: GateConfig
-    """section ``[gate]``."""
+    """Section ``[gate]``."""
     run: RunConfig
-    """section ``[run]``."""
+    """Section ``[run]``."""
     distributed: DistributedConfig
-    """section ``[distributed]``."""
+    """Section ``[distributed]``."""
     text: str
-    """the TOML text that they came from."""
+    """The TOML text that they came from."""
 
     @classmethod
     def from_toml(cls, source: str | Path) -> RunFile:
