@@ -7,7 +7,7 @@ import os
 import platform
 import threading
 import traceback
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -187,4 +187,4 @@ def _own(run: RunFile, contract: Contract) -> RunFile:
     if run.selfplay_config(0).search.threads == 0:
         search = {**selfplay.search, "threads": contract.threads}
         selfplay = selfplay.replace(search=search)
-    return replace(run.limited(seed=contract.seed), selfplay=selfplay)
+    return run.limited(seed=contract.seed).replace(selfplay=selfplay)

@@ -23,7 +23,6 @@ from pyengine.train.json_files import append_line
 from pyengine.train.loop.part_selfplay import first_best
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
-from pyengine.train.loop.window import allowed_steps
 
 __all__ = ["Crew", "work"]
 
@@ -196,7 +195,7 @@ class Crew:
         run, folder = self._part.run, self._part.folder
         step, batch = int(folder.status("learner").get("step", 0)), run.train.learner.batch_size
         counted = folder.counted(run)
-        if step >= allowed_steps(run.window, counted, batch):
+        if step >= run.window.allowed_steps(counted, batch):
             return False
         return counted - step * batch / run.window.samples_per_position > self._config.ahead
 

@@ -1,4 +1,4 @@
-"""Checkpoints of a training: written whole, the last few kept, refused where settings changed."""
+"""Checkpoints of a training: written whole, the last few kept."""
 
 from __future__ import annotations
 
@@ -15,18 +15,7 @@ from pyengine.base.arguments import shortened
 from pyengine.base.files import unread, write_durably
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.json_files import writing
-from pyengine.train.section import differences
-
-__all__ = [
-    "FORMAT",
-    "checkpoints",
-    "load",
-    "not_finite",
-    "refuse_changes",
-    "restore",
-    "save",
-    "with_defaults",
-]
+from pyengine.train.settings import differences
 
 #: 2: the optimiser has a group of parameters that decay, and one of those that do not.
 FORMAT = 2
@@ -47,20 +36,14 @@ _NAME = re.compile(r"checkpoint-(\d{10})\.pt")
 
 
 def checkpoints(directory: Path) -> list[Path]:
-    """Return the checkpoints, the oldest first. Raises DataError."""
+    """Return the checkpoints, the oldest first."""
     if not directory.is_dir():
         return []
-    try:
-        return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
-    except OSError as error:
-        raise DataError(unread(directory, error)) from error
+    return sorted(path for path in directory.iterdir() if _NAME.fullmatch(path.name))
 
 
 def save(directory: Path, state: Mapping[str, Any], keep: int) -> Path:
-    """Write a state with its ``step``, then remove all but the newest ``keep``.
-
-    Raises DataError that names the file where it cannot be written; the older ones stay.
-    """
+    """Write a state with its ``step``, then remove all but ``keep``. Raises DataError."""
     path = directory / f"checkpoint-{state['step']:010d}.pt"
     buffer = io.BytesIO()
     torch.save({"format": FORMAT, **state}, buffer)
@@ -83,7 +66,7 @@ def not_finite(state: Any, name: str = "") -> str | None:
 
 
 def load(path: Path, device: torch.device) -> dict[str, Any]:
-    """Return a state. Raises DataError where it is damaged, not finite or of another format."""
+    """Return a state. Raises DataError if it is damaged, not finite or of another format."""
     try:
         state = torch.load(path, map_location=device, weights_only=True)
         found = state.get("format")
@@ -93,42 +76,31 @@ def load(path: Path, device: torch.device) -> dict[str, Any]:
         reason = shortened(" ".join(f"{type(error).__name__}: {error}".split()))
         raise DataError(f"{path} is damaged ({reason}); {_WITHOUT}") from error
     if found != FORMAT:
-        raise DataError(f"{path}: expected a checkpoint of format {FORMAT}, found {found!r}")
+        raise DataError(f"{path}: expected a checkpoint of format {FORMAT}, got {found!r}")
     for name, kind in _PARTS.items():
         if not isinstance(state.get(name), kind):
             raise DataError(f"{path} is damaged: it has no {name} of a training; {_WITHOUT}")
     bad = not_finite(state)
     if bad is not None:
-        raise DataError(f"{path}: expected finite numbers, found others in {bad}; {_WITHOUT}")
+        raise DataError(f"{path}: {bad} has numbers that are not finite; {_WITHOUT}")
     return dict(state)
 
 
 def restore(path: Path, network: torch.nn.Module, values: Mapping[str, Any]) -> None:
-    """Give a network the weights of a checkpoint. Raises ConfigError where they do not fit it."""
+    """Give a network the weights of a checkpoint. Raises ConfigError if they do not fit it."""
     for name, own in network.state_dict().items():
         there = values.get(name)
         found = list(there.shape) if isinstance(there, torch.Tensor) else None
         if found != list(own.shape):
             raise ConfigError(
                 f"{path} does not fit the data, which may be of another game: expected {name} of "
-                f"the shape {list(own.shape)}, found {found}"
+                f"the shape {list(own.shape)}, got {found}"
             )
     network.load_state_dict({name: values[name] for name in network.state_dict()})
-
-
-def with_defaults(before: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a checkpoint; one that it does not have yet is as by default."""
-    filled = dict(before)
-    for name, values in defaults.items():
-        part = before.get(name, {})
-        filled[name] = {**values, **part} if isinstance(part, Mapping) else part
-    return filled
 
 
 def refuse_changes(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise ConfigError that names the settings that are not those of the checkpoint."""
     changed = differences(before, now)
     if changed:
-        raise ConfigError(
-            f"{path} was made with other settings; expected the same, found {'; '.join(changed)}"
-        )
+        raise ConfigError(f"{path} was made with other settings: {'; '.join(changed)}")

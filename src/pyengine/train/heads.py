@@ -8,35 +8,36 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
-from pyengine.train.blocks import pooled
-from pyengine.train.boards import ConvNorm, Features, each
+from pyengine.train.blocks import ConvNorm, Features, each, pooled
 from pyengine.train.configs import NetworkConfig
-
-__all__ = [
-    "SCORE_SCALE",
-    "AuxiliaryHeads",
-    "ConvolutionalHeads",
-    "PublishedHeads",
-    "ValueHead",
-    "heads_of",
-]
 
 SCORE_SCALE = 20.0  #: points for which the score's head says 1: its numbers are like a value's
 
 
-class _FlatPolicy(nn.Module):
+class FlatPolicy(nn.Module):
     """AlphaGo Zero's policy: a 1x1 convolution, fully connected."""
+
+    def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
+        super().__init__()
+        self._make_policy(config, board, actions)
 
     def _make_policy(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
         self.policy_conv = ConvNorm(config.filters, config.policy_filters, 1)
         self.policy_out = nn.Linear(config.policy_filters * board[0] * board[1], actions)
 
+    def forward(self, x: Features) -> Any:
+        return each(self._policy, self.policy_conv(x))
+
     def _policy(self, x: Tensor) -> Tensor:
         return self.policy_out(functional.relu(x).flatten(1))
 
 
-class _FlatValue(nn.Module):
+class FlatValue(nn.Module):
     """AlphaGo Zero's value: a 1x1 convolution, a hidden layer, the outputs."""
+
+    def __init__(self, config: NetworkConfig, board: tuple[int, int], outputs: int) -> None:
+        super().__init__()
+        self._make_value(config, board, outputs)
 
     def _make_value(self, config: NetworkConfig, board: tuple[int, int], outputs: int) -> None:
         self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
@@ -44,12 +45,19 @@ class _FlatValue(nn.Module):
         self.value_hidden = nn.Linear(config.value_filters * points, config.value_hidden)
         self.value_out = nn.Linear(config.value_hidden, outputs)
 
+    def forward(self, x: Features) -> Any:
+        return each(self._value, self.value_conv(x))
+
     def _value(self, x: Tensor) -> Tensor:
         return self.value_out(functional.relu(self.value_hidden(functional.relu(x).flatten(1))))
 
 
-class _PooledPolicy(nn.Module):
+class PooledPolicy(nn.Module):
     """A logit for each point, with a bias from the whole board, then perhaps one for the pass."""
+
+    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
+        super().__init__()
+        self._make_policy(config, has_pass)
 
     def _make_policy(self, config: NetworkConfig, has_pass: bool) -> None:
         width = config.policy_filters
@@ -59,6 +67,9 @@ class _PooledPolicy(nn.Module):
         self.policy_out = nn.Conv2d(width, 1, 1)
         self.pass_out = nn.Linear(3 * width, 1) if has_pass else None
 
+    def forward(self, x: Features) -> Any:
+        return each(self._policy, self.policy_pooled(x), self.policy_conv(x))
+
     def _policy(self, seen: Tensor, points: Tensor) -> Tensor:
         board = pooled(functional.relu(seen))
         bias = self.policy_bias(board)[:, :, None, None]
@@ -66,44 +77,44 @@ class _PooledPolicy(nn.Module):
         return policy if self.pass_out is None else torch.cat([policy, self.pass_out(board)], dim=1)
 
 
-class _PooledValue(nn.Module):
-    """A value from what is pooled over the board, by a hidden layer."""
+class PooledValue(nn.Module):
+    """A value from features pooled over the board, by a hidden layer."""
+
+    def __init__(self, config: NetworkConfig, outputs: int) -> None:
+        super().__init__()
+        self._make_value(config, outputs)
 
     def _make_value(self, config: NetworkConfig, outputs: int) -> None:
         self.value_conv = ConvNorm(config.filters, config.value_filters, 1)
         self.value_hidden = nn.Linear(3 * config.value_filters, config.value_hidden)
         self.value_out = nn.Linear(config.value_hidden, outputs)
 
+    def forward(self, x: Features) -> Any:
+        return each(self._value, self.value_conv(x))
+
     def _value(self, x: Tensor) -> Tensor:
         return self.value_out(functional.relu(self.value_hidden(pooled(functional.relu(x)))))
 
 
-def _outcomes(config: NetworkConfig) -> int:
-    return 3 if config.value == "wdl" else 1
-
-
-class PublishedHeads(_FlatPolicy, _FlatValue):
+class PublishedHeads(FlatPolicy, FlatValue):
     """AlphaGo Zero's heads, for one board: [N,F,H,W] to policy logits [N,A] and value [N,1 or 3].
 
-    Policy: 1x1 convolution of 2 filters, fully connected. Value: 1x1 convolution of 1 filter,
-    256 hidden units, one output. Both convolutions with batch normalisation and ReLU.
+    The value is the one before its last non-linearity, as in all heads here.
     """
 
     def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
-        """Make them with random weights."""
-        super().__init__()
+        nn.Module.__init__(self)
         self._make_policy(config, board, actions)
         self._make_value(config, board, _outcomes(config))
 
     def forward(self, x: Features) -> Any:
-        """Return policy logits and the value before its last non-linearity."""
         return each(self._evaluated, self.policy_conv(x), self.value_conv(x))
 
     def _evaluated(self, policy: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         return self._policy(policy), self._value(value)
 
 
-class ConvolutionalHeads(_PooledPolicy, _PooledValue):
+class ConvolutionalHeads(PooledPolicy, PooledValue):
     """Heads of 1x1 convolutions and global pooling, for boards of any size [idea: KataGo].
 
     An action for each point, then perhaps a pass: [N,F,H,W] to policy logits [N,H*W(+1)] and value
@@ -111,13 +122,11 @@ class ConvolutionalHeads(_PooledPolicy, _PooledValue):
     """
 
     def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
-        """Make them with random weights."""
-        super().__init__()
+        nn.Module.__init__(self)
         self._make_policy(config, has_pass)
         self._make_value(config, _outcomes(config))
 
     def forward(self, x: Features) -> Any:
-        """Return policy logits and the value before its last non-linearity, of each board."""
         seen, points = self.policy_pooled(x), self.policy_conv(x)
         return each(self._evaluated, seen, points, self.value_conv(x))
 
@@ -125,22 +134,23 @@ class ConvolutionalHeads(_PooledPolicy, _PooledValue):
         return self._policy(seen, points), self._value(value)
 
 
-class ValueHead(_PooledValue):
+class ValueHead(PooledValue):
     """The value head of :class:`ConvolutionalHeads` alone; all policy logits are 0."""
 
     def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
-        """Make it with random weights."""
-        super().__init__()
+        super().__init__(config, _outcomes(config))
         self.has_pass = has_pass
-        self._make_value(config, _outcomes(config))
 
     def forward(self, x: Features) -> Any:
-        """Return zeros [N,A] and the value before its last non-linearity, of each board."""
         return each(self._evaluated, self.value_conv(x))
 
     def _evaluated(self, x: Tensor) -> tuple[Tensor, Tensor]:
         actions = x.shape[2] * x.shape[3] + int(self.has_pass)
         return x.new_zeros(len(x), actions), self._value(x)
+
+
+def _outcomes(config: NetworkConfig) -> int:
+    return 3 if config.value == "wdl" else 1
 
 
 def heads_of(config: NetworkConfig, board: tuple[int, int], actions: int) -> nn.Module:
@@ -151,43 +161,7 @@ def heads_of(config: NetworkConfig, board: tuple[int, int], actions: int) -> nn.
     return heads(config, has_pass=actions > board[0] * board[1])
 
 
-class _FlatReply(_FlatPolicy):
-    def __init__(self, config: NetworkConfig, board: tuple[int, int], actions: int) -> None:
-        super().__init__()
-        self._make_policy(config, board, actions)
-
-    def forward(self, x: Features) -> Any:
-        return each(self._policy, self.policy_conv(x))
-
-
-class _PooledReply(_PooledPolicy):
-    def __init__(self, config: NetworkConfig, has_pass: bool) -> None:
-        super().__init__()
-        self._make_policy(config, has_pass)
-
-    def forward(self, x: Features) -> Any:
-        return each(self._policy, self.policy_pooled(x), self.policy_conv(x))
-
-
-class _FlatValues(_FlatValue):
-    def __init__(self, config: NetworkConfig, board: tuple[int, int], outputs: int) -> None:
-        super().__init__()
-        self._make_value(config, board, outputs)
-
-    def forward(self, x: Features) -> Any:
-        return each(self._value, self.value_conv(x))
-
-
-class _PooledValues(_PooledValue):
-    def __init__(self, config: NetworkConfig, outputs: int) -> None:
-        super().__init__()
-        self._make_value(config, outputs)
-
-    def forward(self, x: Features) -> Any:
-        return each(self._value, self.value_conv(x))
-
-
-class _Ownership(nn.Module):
+class Ownership(nn.Module):
     """A number for each point, before tanh."""
 
     def __init__(self, config: NetworkConfig) -> None:
@@ -201,19 +175,17 @@ class _Ownership(nn.Module):
 class AuxiliaryHeads(nn.Module):
     """Heads that teach the tower while it is trained, built as the network's own.
 
-    The opponent's reply: policy logits [N,A] of the next position, where the opponent moves [Wu
-    2019, "Accelerating self-play learning in Go", section 3.4]. The values of some plies on: [N,K]
-    in [-1, 1], for the player to move [KataGoMethods.md, "Short-term Value and Score Targets"].
-    The game's last board, for the player to move: whose each point is, by a 1x1 convolution, and by
-    how many points that player is ahead, by a head like the value's [Wu 2019, section 4.1].
     Evaluation leaves them out, and export all but those of the last board, which it may keep.
 
     Args:
-        config: as of the network; ``kind`` says how they are built.
-        board, actions: likewise.
-        reply: whether there is the first one.
-        horizons: K; 0 = the second one is left out.
-        ownership, score: whether there are those of the last board.
+        config, board, actions: the network's.
+        reply: whether to predict the opponent's reply, policy logits [N,A] of the next position
+            [Wu 2019, "Accelerating self-play learning in Go", section 3.4].
+        horizons: K, how many values of some plies on, [N,K] in [-1, 1], for the player to move
+            [KataGoMethods.md, "Short-term Value and Score Targets"].
+        ownership, score: whether to predict the game's last board, for the player to move:
+            ownership by a 1x1 convolution, and the points ahead by a head like the value's
+            [Wu 2019, section 4.1].
     """
 
     def __init__(
@@ -227,7 +199,6 @@ class AuxiliaryHeads(nn.Module):
         ownership: bool,
         score: bool,
     ) -> None:
-        """Make them with random weights; what is added later changes none of those before."""
         super().__init__()
         flat, has_pass = config.kind == "alphago_zero", actions > board[0] * board[1]
         self.flat = flat  #: whether they have fully connected layers, for one board
@@ -235,21 +206,22 @@ class AuxiliaryHeads(nn.Module):
         self.values: nn.Module | None = None
         self.ownership: nn.Module | None = None
         self.score: nn.Module | None = None
+        # In this order: a head that is added changes no random weight of those before it.
         if reply:
             self.reply = (
-                _FlatReply(config, board, actions) if flat else _PooledReply(config, has_pass)
+                FlatPolicy(config, board, actions) if flat else PooledPolicy(config, has_pass)
             )
         if horizons:
             self.values = (
-                _FlatValues(config, board, horizons) if flat else _PooledValues(config, horizons)
+                FlatValue(config, board, horizons) if flat else PooledValue(config, horizons)
             )
         if ownership:
-            self.ownership = _Ownership(config)
+            self.ownership = Ownership(config)
         if score:
-            self.score = _FlatValues(config, board, 1) if flat else _PooledValues(config, 1)
+            self.score = FlatValue(config, board, 1) if flat else PooledValue(config, 1)
 
     def forward(self, x: Features) -> Any:
-        """Return by name what each head says, of each board.
+        """Return the outputs by name, for each board.
 
         ``reply``, ``short_values``; ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
         """
@@ -267,7 +239,7 @@ class AuxiliaryHeads(nn.Module):
         return [{name: parts[i] for name, parts in found.items()} for i in range(len(x))]
 
     def final_board(self, x: Tensor) -> dict[str, Tensor]:
-        """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, where they are."""
+        """Return ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, if learnt."""
         found: dict[str, Tensor] = {}
         if self.ownership is not None:
             found["ownership"] = torch.tanh(self.ownership(x))

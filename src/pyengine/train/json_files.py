@@ -13,8 +13,6 @@ from pyengine.base.files import unread, unwritten, write_durably
 from pyengine.base.locks import lock as hold
 from pyengine.errors import ConfigError, DataError, EngineError
 
-__all__ = ["append_line", "lock", "read_json", "read_lines", "write_json", "writing"]
-
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
@@ -32,22 +30,16 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """Return what a file of JSON says; None where it is absent. Raises DataError."""
+    """Return the content of a file of JSON, None if it is absent. Raises DataError."""
+    content = _content(path)
     try:
-        return json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise DataError(unread(path, error)) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return None if content is None else json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected JSON: {error}") from error
 
 
 def append_line(path: Path, value: Mapping[str, Any]) -> None:
-    """Add a line of JSON to a file; one that was cut off by a crash is ended first.
-
-    Raises DataError.
-    """
+    """Add a line of JSON to a file, after ending one that a crash cut off. Raises DataError."""
     with writing(path), path.open("a+b") as file:
         whole = file.tell() == 0
         if not whole:
@@ -57,31 +49,31 @@ def append_line(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a file of JSON lines; none where it is absent.
+    """Return the objects of a file of JSON lines, none if it is absent. Raises DataError.
 
-    A line cut off, or that is no object, is left out. Raises DataError for what cannot be read.
+    A line that was cut off is left out.
     """
+    values = []
+    for line in (_content(path) or b"").splitlines():
+        with suppress(ValueError, RecursionError):
+            values.append(json.loads(line))
+    return [value for value in values if isinstance(value, dict)]
+
+
+def _content(path: Path) -> bytes | None:
     try:
-        lines = path.read_bytes().splitlines()
+        return path.read_bytes()
     except FileNotFoundError:
-        return []
+        return None
     except OSError as error:
         raise DataError(unread(path, error)) from error
-    found = []
-    for line in lines:
-        with suppress(ValueError, RecursionError):
-            found.append(json.loads(line.decode("utf-8")))
-    return [line for line in found if isinstance(line, dict)]
 
 
 @contextmanager
 def lock(path: Path, what: str) -> Iterator[None]:
-    """Hold a lock; it ends with the process, however that ends.
+    """Hold a lock, which ends with the process, however that ends.
 
-    Raises:
-        EngineError: another process holds it; says what is running already.
-        DataError: it cannot be made.
-
+    Raises EngineError if another process holds it, DataError if it cannot be made.
     """
     try:
         with writing(path):

@@ -13,14 +13,14 @@ from typing import Any, Self
 import numpy as np
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import check_callback, check_flag, check_type, elements, found, number
+from pyengine.base.arguments import found
 from pyengine.base.files import path_of
 from pyengine.base.integers import integer
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.errors import ConfigError, DataError
 from pyengine.train import checkpoint
-from pyengine.train.boards import Features
-from pyengine.train.configs import TrainConfig, fixed_of
+from pyengine.train.blocks import Features
+from pyengine.train.configs import TrainConfig, learning_rate
 from pyengine.train.errors import TrainingError
 from pyengine.train.logs import TrainLog
 from pyengine.train.loss import Losses, losses, losses_together
@@ -28,14 +28,11 @@ from pyengine.train.network import Network, new_network
 from pyengine.train.optim import average_of, optimiser_of, set_rate, with_statistics
 from pyengine.train.protocol import Shape, TrainingData, require_targets, shape_of
 from pyengine.train.ranks import Ranks
-from pyengine.train.schedule import learning_rate
 
-__all__ = ["Learner", "StepReport"]
-
-#: Positions, and at least how many batches, from which an average's statistics are computed anew.
+#: Positions, and at least how many batches, from which the statistics of an average come.
 _STATISTICS, _LEAST_BATCHES = 4096, 8
 
-#: Arrays of a batch that are learnt from, where the data have them.
+#: Arrays of a batch that are learnt from, if the data have them.
 _LEARNT = (
     "planes",
     "policy",
@@ -67,10 +64,11 @@ class StepReport:
         value: squared error of a value in [-1, 1], or cross entropy of win, draw and loss, nats.
         rate: learning rate.
         positions_per_second: of all processes.
-        reply: cross entropy to the opponent's replies, nats; None where they are not learnt.
-        short_value: squared error of the values of some plies on; likewise.
-        ownership: cross entropy to whose each point is when the game ends, nats; likewise.
-        score: Huber loss of the points by which the player to move is ahead then; likewise.
+        reply: cross entropy to the opponent's replies, nats; this and the following are None
+            unless they are learnt.
+        short_value: squared error of the values of some plies on.
+        ownership: cross entropy of the predicted ownership when the game ends, nats.
+        score: Huber loss of the points by which the player to move is ahead then.
     """
 
     step: int
@@ -108,7 +106,7 @@ class Learner:
         data: one :class:`TrainingData`, or several with equal specs, of which each step takes some
             (with a convolutional network they may be of different board sizes).
         directory: of the checkpoints and the log.
-        resume: go on from the newest checkpoint; where there is none, begin.
+        resume: go on from the newest checkpoint, or begin if there is none.
         weights: how often each of several data is taken; None: by its number of positions.
         on_progress: called with a :class:`StepReport` every ``log_steps``; False stops.
 
@@ -131,9 +129,6 @@ class Learner:
         weights: Sequence[float] | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
-        check_type("config", config, TrainConfig, "a TrainConfig")
-        check_callback("on_progress", on_progress)
-        check_flag("resume", resume)
         self.config = config
         self.directory = path_of("directory", directory)
         self.ranks = Ranks(config.learner.device)
@@ -160,20 +155,21 @@ class Learner:
     ) -> None:
         """Learn from other positions from now on; see the class."""
         given = list(data) if isinstance(data, Sequence) else [data]
-        if not given or not all(hasattr(d, "sample") and hasattr(d, "spec") for d in given):
-            raise ConfigError(
-                f"data: expected TrainingData, such as a Dataset, found {found(data)}"
-            )
         spec = given[0].spec
         if spec.layout != "NCHW":
-            raise ConfigError(f"data: expected planes in the layout NCHW, found {spec.layout}")
+            raise ConfigError(f"data: expected planes in the layout NCHW, got {spec.layout}")
         for other in given[1:]:
             if other.spec != spec:
-                raise ConfigError(f"data: expected one spec, found {spec} and {other.spec}")
-        checked = None if weights is None else _checked(weights, len(given))
+                raise ConfigError(f"data: expected one spec, got {spec} and {other.spec}")
+        if weights is not None and (
+            len(weights) != len(given) or min(weights) < 0 or max(weights) == 0
+        ):
+            wanted = f"{len(given)} numbers >= 0, one above it"
+            raise ConfigError(f"weights: expected {wanted}, got {found(weights)}")
         require_targets(given, self.config.loss)
         self._shape = shape_of(given, self.config.network.kind, self._shape)
-        self.data, self.spec, self._weights = given, spec, checked
+        self.data, self.spec = given, spec
+        self._weights = None if weights is None else list(weights)
 
     def _make(self) -> None:
         """Make network and optimiser; the shapes are the data's."""
@@ -191,7 +187,7 @@ class Learner:
         self._wrapped = self.ranks.wrap(self.network)
 
     def _refuse_order(self, points: int, actions: int) -> None:
-        """Raise ConfigError where the data order the policy as the network's head cannot.
+        """Raise ConfigError if the data order the policy as the network's head cannot.
 
         Heads of convolutions have a point's logit at the point of the planes, and the pass last.
         """
@@ -201,19 +197,19 @@ class Learner:
         spec, last = self.spec, actions - 1
         refused = None
         if spec.policy_rows != spec.rows:
-            refused = f"policy_rows={spec.rows!r} like its rows, found {spec.policy_rows!r}"
+            refused = f"policy_rows={spec.rows!r} like its rows, got {spec.policy_rows!r}"
         elif actions > points and spec.pass_index not in (None, last):
-            refused = f"the pass last, found pass_index={spec.pass_index}"
+            refused = f"the pass last, got pass_index={spec.pass_index}"
         if refused is not None:
             wanted = "the network kind alphago_zero, or data of a spec with"
             raise ConfigError(f"data: expected {wanted} {refused}")
 
     @property
     def exported(self) -> Network:
-        """The network to export: the average of the weights where there is one.
+        """The network to export: the average of the weights if there is one.
 
-        That of ``"swa"`` gets the statistics of its normalisation anew, from positions drawn for
-        it, each time this is asked for; a decaying average has them of networks close to it.
+        Each call computes the statistics of a ``"swa"`` average again, from positions drawn for
+        it; a decaying average has those of networks close to it.
         """
         if self.average is None or int(self.average.n_averaged) == 0:
             return self.network
@@ -228,7 +224,7 @@ class Learner:
         return self._planes(self._batch(number))
 
     def _planes(self, parts: list[dict[str, torch.Tensor]]) -> Features:
-        """Take the planes out of a batch; where it is in one part, the tensor alone."""
+        """Take the planes out of a batch: a tensor, or one for each of several parts."""
         planes = [part.pop("planes").contiguous(memory_format=self._format) for part in parts]
         return planes[0] if len(planes) == 1 else planes
 
@@ -249,8 +245,6 @@ class Learner:
 
         """
         steps = integer("steps", steps, 0)
-        check_callback("stop", stop)
-        check_flag("save", save)
         self._wrapped.train()
         wanted = self.step + steps
         with deferred_interrupt() as interrupted:
@@ -276,8 +270,8 @@ class Learner:
         """Write a checkpoint; None in all processes but the first.
 
         Raises:
-            TrainingError: the weights are not finite, or what the network says with them;
-                the checkpoints so far stay.
+            TrainingError: the weights or the network's outputs are not finite; the checkpoints so
+                far stay.
 
         """
         if self.ranks.rank != 0:
@@ -305,7 +299,6 @@ class Learner:
         self.ranks.close()
 
     def __enter__(self) -> Self:
-        """Return itself."""
         return self
 
     def __exit__(
@@ -314,7 +307,7 @@ class Learner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close; after an error the others are not waited for, who may wait for this process."""
+        """Close; after an error do not wait for the others, which may wait for this process."""
         if error is None:
             self.close()
         elif self._log is not None:
@@ -322,10 +315,9 @@ class Learner:
 
     def _restore(self, path: Path) -> None:
         state = checkpoint.load(path, self.ranks.device)
-        before = checkpoint.with_defaults(state["config"], TrainConfig().fixed())
-        checkpoint.refuse_changes(path, fixed_of(before), self.config.fixed())
+        checkpoint.refuse_changes(path, state["config"], self.config.fixed())
         if state["spec"] != self.spec.to_json():
-            raise ConfigError(f"{path} reads {state['spec']}, found data of {self.spec.to_json()}")
+            raise ConfigError(f"{path} reads {state['spec']}, got data of {self.spec.to_json()}")
         checkpoint.restore(path, self.network, state["network"])
         try:
             self._optimiser.load_state_dict(state["optimiser"])
@@ -399,14 +391,14 @@ class Learner:
         if math.isfinite(found.total.item()):
             return
         raise TrainingError(
-            f"step {self.step}: expected a finite loss, found policy {found.policy.item():g} and "
+            f"step {self.step}: expected a finite loss, got policy {found.policy.item():g} and "
             f"value {found.value.item():g} at a learning rate of {rate:g}; {self._newest()}"
             f"{self._damage()}"
         )
 
     def _damage(self) -> str:
-        """Say whether the data are what was written, where they can tell."""
-        told = ""
+        """Return a note on whether the data are what was written, or ""."""
+        note = ""
         for data in self.data:
             verify = getattr(data, "verify", None)
             if verify is not None:
@@ -414,25 +406,25 @@ class Learner:
                     verify(on_progress=lambda *_: None)
                 except DataError as error:
                     return f"; {error}"
-                told = "; no shard of the data is damaged"
-        return told
+                note = "; no shard of the data is damaged"
+        return note
 
     def _require_sound(self, state: Mapping[str, Any]) -> None:
         """Raise TrainingError for a state from which no training can go on."""
         bad = checkpoint.not_finite(state)
         if bad is None and not self._evaluates():
-            bad = "what the network says of the last step's positions"
+            bad = "the network's outputs for the last step's positions"
         if bad is not None:
             rate = learning_rate(self.config.optimiser, max(0, self.step - 1))
             raise TrainingError(
-                f"step {self.step} is not written: expected finite numbers, found others in "
-                f"{bad} after a learning rate of {rate:g}; {self._newest()}"
+                f"step {self.step} is not written: numbers that are not finite in {bad} after a "
+                f"learning rate of {rate:g}; {self._newest()}"
             )
 
     def _evaluates(self) -> bool:
-        """Whether the network says something finite of positions of which it did a step before.
+        """Whether the network's outputs are finite for the positions of the last step.
 
-        Weights that are finite, but absurd, overflow here. Its statistics stay as they are.
+        Weights that are finite, but absurd, overflow here. The network's statistics stay.
         """
         if self._seen is None:
             return True
@@ -444,7 +436,7 @@ class Learner:
         return checkpoint.not_finite(named) is None
 
     def _newest(self) -> str:
-        """Say which checkpoint is the newest; each was sound when it was written."""
+        """Return a note on the newest checkpoint, which was sound when it was written."""
         newest = checkpoint.checkpoints(self.directory)
         return f"the newest checkpoint is {newest[-1]}" if newest else "there is no checkpoint yet"
 
@@ -466,18 +458,6 @@ class Learner:
             said = {name: value for name, value in asdict(report).items() if value is not None}
             self._log.add(said)
         return None if self._on_progress is None else self._on_progress(report)
-
-
-def _checked(weights: Sequence[float], count: int) -> list[float]:
-    """Return the weights of so many data. Raises ConfigError."""
-    each = elements("weights", weights, f"{count} numbers")
-    if len(each) != count:
-        raise ConfigError(f"weights: expected {count}, found {len(each)}")
-    wanted = "numbers of at least 0, one above it"
-    checked = [number("weights", one, wanted, lambda w: w >= 0) for one in each]
-    if sum(checked) == 0:
-        raise ConfigError(f"weights: expected {wanted}, found {found(weights)}")
-    return checked
 
 
 def _counts(size: int, weights: Sequence[float], rng: np.random.Generator) -> list[int]:

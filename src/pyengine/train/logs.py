@@ -1,4 +1,4 @@
-"""The log of a training: JSON lines always, TensorBoard where it is installed."""
+"""The log of a training: JSON lines always, TensorBoard if it is installed."""
 
 from __future__ import annotations
 
@@ -9,31 +9,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.arguments import found
-from pyengine.errors import ConfigError
 from pyengine.train.json_files import append_line, writing
-
-__all__ = ["TrainLog"]
 
 
 class TrainLog:
-    """Writes ``log.jsonl`` in a folder, and scalars for TensorBoard beside it."""
+    """Writes ``log.jsonl`` in a folder, and scalars for TensorBoard beside it.
+
+    Raises DataError if something cannot be written.
+    """
 
     def __init__(self, directory: Path) -> None:
-        """Open it; earlier lines stay.
-
-        Raises DataError, as :meth:`add` and :meth:`close` do, for what cannot be written.
-        """
-        board = importlib.util.find_spec("tensorboard") is not None
-        if board and not _is_text(directory):
-            raise ConfigError(
-                f"directory: expected a name that TensorBoard can write, found {found(directory)}"
-            )
         with writing(directory):
             directory.mkdir(parents=True, exist_ok=True)
         self._path, self._scalars = directory / "log.jsonl", directory / "tensorboard"
         self._board: Any = None
-        if board:
+        if importlib.util.find_spec("tensorboard") is not None:
             module = importlib.import_module("torch.utils.tensorboard")
             with writing(self._scalars):
                 self._board = module.SummaryWriter(str(self._scalars))
@@ -53,12 +43,3 @@ class TrainLog:
         if self._board is not None:
             with writing(self._scalars):
                 self._board.close()
-
-
-def _is_text(path: Path) -> bool:
-    """Whether a path is text in UTF-8, which on POSIX it need not be."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -12,19 +12,12 @@ from torch.nn import functional  # noqa: TID253
 
 from pyengine.train.configs import LossConfig
 
-__all__ = [
-    "SCORE_DELTA",
-    "Losses",
-    "losses",
-    "losses_together",
-    "outcome_target",
-    "regularisation",
-    "value_target",
-]
-
 #: Points off beyond which a score's loss grows linearly, not squared [KataGo, its training code;
 #: Wu 2019 has 10].
 SCORE_DELTA = 12.0
+
+#: Losses of auxiliary heads; ``NAME_weight`` of the settings is the weight.
+_AUXILIARY = ("reply", "short_value", "ownership", "score")
 
 
 @dataclass(frozen=True)
@@ -35,10 +28,11 @@ class Losses:
     policy: Tensor  #: cross entropy to the visits, in nats, over positions with a target
     value: Tensor  #: mean squared error in [0, 4], or cross entropy in nats, of decided games
     divergence: Tensor  #: policy less the targets' own entropy: 0 is perfect
-    reply: Tensor  #: cross entropy to the opponent's replies, in nats; 0 where none is learnt
-    short_value: Tensor  #: mean squared error of the values of some plies on, likewise
-    ownership: Tensor  #: cross entropy to whose each point is at the end, in nats, likewise
-    score: Tensor  #: Huber loss of the points ahead at the end, likewise
+    # 0 unless it is learnt:
+    reply: Tensor  #: cross entropy to the opponent's replies, in nats
+    short_value: Tensor  #: mean squared error of the values of some plies on
+    ownership: Tensor  #: cross entropy of the predicted ownership at the end, in nats
+    score: Tensor  #: Huber loss of the points ahead at the end
 
 
 def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> Losses:
@@ -46,17 +40,17 @@ def losses(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConf
 
     Args:
         outputs: policy logits [N,A]; value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
-            perhaps what auxiliary heads say: ``reply`` [N,A] logits, ``short_values`` [N,K],
+            perhaps outputs of auxiliary heads: ``reply`` [N,A] logits, ``short_values`` [N,K],
             ``ownership`` [N,H,W] before tanh, ``score`` [N] in points.
-        batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; where there are:
+        batch: ``policy`` [N,A] (visits normalised), ``value`` [N] in [-1, 1]; optionally
             ``root_value`` [N], ``full`` [N], 0 for a position without a policy target, and
             ``decided`` [N], 0 for one without a value target; for auxiliary heads ``reply`` [N,A],
             ``replied`` [N], ``short_values`` [N,K], ``ownership`` [N,H,W] in [-1, 1], ``score`` [N]
-            in points and ``ended`` [N], 0 where these two are no targets.
+            in points and ``ended`` [N], 0 if these two are no targets.
         config: weights.
 
     """
-    return _losses([_means(outputs, batch, config)], config)
+    return _losses([_terms(outputs, batch, config)], config)
 
 
 def losses_together(
@@ -69,65 +63,40 @@ def losses_together(
     Arguments as of :func:`losses`, one for each part.
     """
     pairs = zip(outputs, parts, strict=True)
-    return _losses([_means(output, part, config) for output, part in pairs], config)
+    return _losses([_terms(output, part, config) for output, part in pairs], config)
 
 
-@dataclass(frozen=True)
-class _Means:
-    """Scalars of positions: means over those that have the target, or over all."""
-
-    cross: Tensor
-    entropy: Tensor
-    evaluated: Tensor  # of the value
-    reply: Tensor
-    short: Tensor  # over all
-    ownership: Tensor
-    score: Tensor
-    taught: Tensor  # how many have a policy target
-    decided: Tensor  # how many a value target
-    replied: Tensor  # how many a reply
-    ended: Tensor  # and how many a last board
-    rows: Tensor
+#: By name, a mean over the rows that have the target, and how many have it.
+_Terms = dict[str, tuple[Tensor, Tensor]]
 
 
-def _means(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> _Means:
+def _terms(outputs: Sequence[Any], batch: Mapping[str, Tensor], config: LossConfig) -> _Terms:
     logits, value, *others = outputs
     policy = batch["policy"]
     cross, taught, shares = _cross_entropy(logits, policy, batch.get("full"))
     entropy = -(shares * torch.special.xlogy(policy, policy).sum(dim=1)).sum()
-    evaluated, decided = _value(value, batch, config)
-    said: Mapping[str, Tensor] = others[0] if others else {}
     nothing = logits.new_zeros(())
-    reply = replied = short = ownership = score = ended = nothing
-    if "reply" in said:
-        reply, replied, _ = _cross_entropy(said["reply"], batch["reply"], batch["replied"])
-    if "short_values" in said:
-        short = functional.mse_loss(said["short_values"], batch["short_values"])
-    if "ownership" in said:
-        ownership, ended = _ownership(said["ownership"], batch["ownership"], batch["ended"])
-    if "score" in said:
+    terms = dict.fromkeys(_AUXILIARY, (nothing, nothing))
+    terms |= {"policy": (cross, taught), "entropy": (entropy, taught)}
+    terms["value"] = _value(value, batch, config)
+    heads: Mapping[str, Tensor] = others[0] if others else {}
+    if "reply" in heads:
+        terms["reply"] = _cross_entropy(heads["reply"], batch["reply"], batch["replied"])[:2]
+    if "short_values" in heads:
+        squares = functional.mse_loss(heads["short_values"], batch["short_values"])
+        terms["short_value"] = squares, logits.new_tensor(len(logits))
+    if "ownership" in heads:
+        terms["ownership"] = _ownership(heads["ownership"], batch["ownership"], batch["ended"])
+    if "score" in heads:
         apart = functional.huber_loss(
-            said["score"], batch["score"], reduction="none", delta=SCORE_DELTA
+            heads["score"], batch["score"], reduction="none", delta=SCORE_DELTA
         )
-        score, ended = _mean_of(apart, batch["ended"])
-    return _Means(
-        cross=cross,
-        entropy=entropy,
-        evaluated=evaluated,
-        reply=reply,
-        short=short,
-        ownership=ownership,
-        score=score,
-        taught=taught,
-        decided=decided,
-        replied=replied,
-        ended=ended,
-        rows=logits.new_tensor(len(logits)),
-    )
+        terms["score"] = _mean_of(apart, batch["ended"])
+    return terms
 
 
 def _value(said: Tensor, batch: Mapping[str, Tensor], config: LossConfig) -> tuple[Tensor, Tensor]:
-    """Return the mean loss of the value over the rows whose games were decided, and how many."""
+    """Return the mean loss of the value over the rows with decided games, and their number."""
     if said.shape[1] == 3:
         target = outcome_target(batch, said, config)
         rows = -(target * functional.log_softmax(said, dim=1)).sum(1)
@@ -167,39 +136,26 @@ def _cross_entropy(
     return -(shares * (policy * log_p).sum(dim=1)).sum(), count, shares
 
 
-def _mean(parts: Sequence[_Means], name: str, counted: str) -> Tensor:
-    """Return the mean of a scalar over all parts, by how many positions each of them counts."""
+def _mean(parts: Sequence[_Terms], name: str) -> Tensor:
+    """Return the mean of a term over all parts, by how many rows each of them counts."""
     if len(parts) == 1:
-        return getattr(parts[0], name)
-    counts = torch.stack([getattr(each, counted) for each in parts])
+        return parts[0][name][0]
+    counts = torch.stack([part[name][1] for part in parts])
     shares = counts / counts.sum().clamp(min=1)
-    return (shares * torch.stack([getattr(each, name) for each in parts])).sum()
+    return (shares * torch.stack([part[name][0] for part in parts])).sum()
 
 
-def _losses(parts: Sequence[_Means], config: LossConfig) -> Losses:
-    cross, entropy = _mean(parts, "cross", "taught"), _mean(parts, "entropy", "taught")
-    evaluated = _mean(parts, "evaluated", "decided")
-    reply, short = _mean(parts, "reply", "replied"), _mean(parts, "short", "rows")
-    ownership, score = _mean(parts, "ownership", "ended"), _mean(parts, "score", "ended")
-    total = cross + config.value_weight * evaluated
-    if config.reply_weight > 0:
-        total = total + config.reply_weight * reply
-    if config.short_value_weight > 0:
-        total = total + config.short_value_weight * short
-    if config.ownership_weight > 0:
-        total = total + config.ownership_weight * ownership
-    if config.score_weight > 0:
-        total = total + config.score_weight * score
-    return Losses(
-        total=total,
-        policy=cross.detach(),
-        value=evaluated.detach(),
-        divergence=(cross - entropy).detach(),
-        reply=reply.detach(),
-        short_value=short.detach(),
-        ownership=ownership.detach(),
-        score=score.detach(),
-    )
+def _losses(parts: Sequence[_Terms], config: LossConfig) -> Losses:
+    means = {name: _mean(parts, name) for name in parts[0]}
+    entropy = means.pop("entropy")
+    total = means["policy"] + config.value_weight * means["value"]
+    for name in _AUXILIARY:
+        weight = getattr(config, f"{name}_weight")
+        if weight > 0:
+            total = total + weight * means[name]
+    divergence = (means["policy"] - entropy).detach()
+    means = {name: mean.detach() for name, mean in means.items()}
+    return Losses(total=total, divergence=divergence, **means)
 
 
 def value_target(batch: Mapping[str, Tensor], config: LossConfig) -> Tensor:

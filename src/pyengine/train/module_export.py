@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import copy
+import logging
 import os
-from collections.abc import Callable, Mapping
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import check_type, found
+from pyengine.base.arguments import found
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, EvaluationError
 from pyengine.eval.evaluators import CallbackEvaluator, OnnxEvaluator
@@ -28,9 +33,6 @@ from pyengine.train.onnx_export import (
     positions_of,
     write_checked,
 )
-from pyengine.train.quiet import quiet_torch
-
-__all__ = ["export_module"]
 
 _INPUT, _POLICY, _VALUE, _OWNERSHIP, _SCORE = "planes", "policy", "value", "ownership", "score"
 _ROUNDING = 1e-4  # of a sum of probabilities, and of an ownership of 1
@@ -77,38 +79,37 @@ def export_module(
         >>> engine = pyengine.Engine("tic_tac_toe", "net.onnx")  # doctest: +SKIP
     """
     if not isinstance(module, torch.nn.Module):
-        raise ConfigError(f"module: expected a torch.nn.Module, found {found(module)}")
-    check_type("spec", spec, ModelSpec, "a ModelSpec")
+        raise ConfigError(f"module: expected a torch.nn.Module, got {found(module)}")
     target = path_of("path", path)
     manifest = None if metadata is None else plain_text(metadata)
     played = load_game(game) if isinstance(game, str) else as_game(game)
     frozen = copy.deepcopy(module).to("cpu").eval()
     states = positions_of(played)
-    told = _told(spec)
-    plain = _function_of(frozen, told)
+    written = _named(spec)
+    plain = _function_of(frozen, written)
     try:
         evaluator = CallbackEvaluator(lambda planes: plain(planes)[:2], spec.without_final_board())
         expected = evaluator.evaluate(states, game=played)
     except EvaluationError as error:
         raise ConfigError(f"module: {error}") from error
     planes = np.stack([state.observation_tensor(spec) for state in states])
-    said = plain(planes)
+    outputs = plain(planes)
     if spec.policy != "probs":
-        _refuse_probabilities(said[0], spec.policy)
-    board = _final_board(said, told, played)
-    content = _onnx(frozen, torch.from_numpy(planes[:2]), told, manifest)
+        _refuse_probabilities(outputs[0], spec.policy)
+    board = _final_board(outputs, written, played)
+    content = _onnx(frozen, torch.from_numpy(planes[:2]), written, manifest)
 
     def difference(evaluator: OnnxEvaluator) -> float:
         own = evaluator.evaluate(states, game=played)
         apart = [float(np.abs(o - e).max()) for o, e in zip(own, expected, strict=True)]
         if board:
-            apart += final_board_difference(evaluator, played, states, board, told)
+            apart += final_board_difference(evaluator, played, states, board, written)
         return float(np.max(apart))  # NaN where one of them is
 
     return write_checked(target, content, difference, len(states))
 
 
-def _told(spec: ModelSpec) -> ModelSpec:
+def _named(spec: ModelSpec) -> ModelSpec:
     """Return the spec with the names that the file gives the tensors."""
     return replace(
         spec,
@@ -120,28 +121,28 @@ def _told(spec: ModelSpec) -> ModelSpec:
     )
 
 
-def _outputs(told: ModelSpec) -> tuple[str, ...]:
-    return (_POLICY, _VALUE, *told.final_board_outputs)
+def _outputs(written: ModelSpec) -> tuple[str, ...]:
+    return (_POLICY, _VALUE, *written.final_board_outputs)
 
 
-def _final_board(said: tuple[_Array, ...], told: ModelSpec, game: Game) -> dict[str, _Array]:
-    """Return what a module says of the last board, by output: ownership [N,H,W], score [N]."""
-    found, rows = {}, len(said[0])
-    for name, array in zip(told.final_board_outputs, said[2:], strict=True):
+def _final_board(outputs: tuple[_Array, ...], written: ModelSpec, game: Game) -> dict[str, _Array]:
+    """Return the outputs for the last board by name: ownership [N,H,W], score [N]."""
+    board, rows = {}, len(outputs[0])
+    for name, array in zip(written.final_board_outputs, outputs[2:], strict=True):
         shape = (rows, *game.board_shape) if name == _OWNERSHIP else (rows,)
         numbers = in_shape(array, shape)
         if numbers is None:
             raise ConfigError(
-                f"module: expected {name} as numbers of shape {list(shape)}, found "
+                f"module: expected {name} as numbers of shape {list(shape)}, got "
                 f"{list(array.shape)}"
             )
         if not np.isfinite(numbers).all():
-            raise ConfigError(f"module: expected finite numbers of {name}, found others")
+            raise ConfigError(f"module: {name} has numbers that are not finite")
         most = float(np.abs(numbers).max())
         if name == _OWNERSHIP and most > 1 + _ROUNDING:
-            raise ConfigError(f"module: expected ownership in [-1, 1], found {most:g}")
-        found[name] = numbers
-    return found
+            raise ConfigError(f"module: expected ownership in [-1, 1], got {most:g}")
+        board[name] = numbers
+    return board
 
 
 def _refuse_probabilities(policy: _Array, kind: str) -> None:
@@ -153,16 +154,16 @@ def _refuse_probabilities(policy: _Array, kind: str) -> None:
         )
 
 
-def _function_of(module: torch.nn.Module, told: ModelSpec) -> Callable[[_Array], Any]:
-    names = _outputs(told)
+def _function_of(module: torch.nn.Module, written: ModelSpec) -> Callable[[_Array], Any]:
+    names = _outputs(written)
 
     def evaluate(planes: _Array) -> tuple[_Array, ...]:
         with torch.no_grad():
             answer = module(torch.from_numpy(planes))
         if not isinstance(answer, tuple | list):
-            raise ConfigError(f"expected ({', '.join(names)}), found {type(answer).__name__}")
+            raise ConfigError(f"expected ({', '.join(names)}), got {type(answer).__name__}")
         if len(answer) != len(names):
-            raise ConfigError(f"expected ({', '.join(names)}), found {len(answer)} parts")
+            raise ConfigError(f"expected ({', '.join(names)}), got {len(answer)} parts")
         return tuple(part.float().numpy() for part in answer)
 
     return evaluate
@@ -171,7 +172,7 @@ def _function_of(module: torch.nn.Module, told: ModelSpec) -> Callable[[_Array],
 def _onnx(
     module: torch.nn.Module,
     planes: torch.Tensor,
-    told: ModelSpec,
+    written: ModelSpec,
     manifest: str | None,
 ) -> bytes:
     """The file's content; any number of positions fits."""
@@ -181,7 +182,7 @@ def _onnx(
                 module,
                 (planes,),
                 input_names=[_INPUT],
-                output_names=list(_outputs(told)),
+                output_names=list(_outputs(written)),
                 dynamic_shapes=({0: torch.export.Dim("batch", min=1)},),
                 dynamo=True,
                 verbose=False,
@@ -194,9 +195,37 @@ def _onnx(
         raise TrainingError(
             f"PyTorch cannot export {type(module).__name__}: {reason:.200}"
         ) from error
-    texts = {METADATA_KEY: told.to_json()}
+    texts = {METADATA_KEY: written.to_json()}
     if manifest is not None:
         texts[MANIFEST_KEY] = manifest
     for key, text in texts.items():
         model.metadata_props.add(key=key, value=text)
     return bytes(model.SerializeToString())
+
+
+_PACKAGES = ("torch", "onnx", "onnx_ir", "onnxscript")
+
+
+@contextmanager
+def quiet_torch() -> Iterator[None]:
+    """Keep warnings, logs below an error and printed progress of PyTorch from the streams.
+
+    Its loggers are silent in this thread alone; what any thread prints is kept back.
+    """
+    own = threading.get_ident()
+
+    def passes(record: logging.LogRecord) -> bool:
+        return record.thread != own or record.levelno >= logging.ERROR
+
+    names = [n for n in list(logging.root.manager.loggerDict) if n.split(".")[0] in _PACKAGES]
+    loggers = [logging.root, *map(logging.getLogger, names)]
+    handlers = list({id(one): one for logger in loggers for one in logger.handlers}.values())
+    for handler in handlers:
+        handler.addFilter(passes)
+    try:
+        with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(passes)

@@ -8,21 +8,14 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import Tensor, nn  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
-from pyengine.base.arguments import check_flag, check_type, elements, found, in_one_line
-from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
-from pyengine.train.blocks import Block
-from pyengine.train.boards import ConvNorm, Features, each
+from pyengine.train.blocks import Block, ConvNorm, Features, each
 from pyengine.train.configs import NetworkConfig, TrainConfig
 from pyengine.train.heads import AuxiliaryHeads, heads_of
 
-__all__ = ["Network", "new_network", "parameters_of"]
-
-_MOST = 1 << 16  # planes, points of a side, actions
-
 
 class Network(nn.Module):
-    """A residual tower and two heads, and perhaps others that are there for the training alone.
+    """A residual tower and two heads, and perhaps auxiliary heads for the training alone.
 
     Args:
         config: its size and heads.
@@ -30,11 +23,12 @@ class Network(nn.Module):
         board: H and W; a convolutional network takes others as well.
         actions: A, of that board.
         reply, horizons, ownership, score: which :class:`~pyengine.train.heads.AuxiliaryHeads` it
-            has besides.
+            has.
+
+    The weights are random, from PyTorch's generator.
 
     Raises:
-        ConfigError: a convolutional network for a game without an action for each point; a size
-            that memory has no room for.
+        ConfigError: a convolutional network for a game without an action for each point.
     """
 
     def __init__(
@@ -49,44 +43,29 @@ class Network(nn.Module):
         ownership: bool = False,
         score: bool = False,
     ) -> None:
-        """Random weights come from PyTorch's generator."""
         super().__init__()
-        check_type("config", config, NetworkConfig, "a NetworkConfig")
-        planes, actions = integer("planes", planes, 1, _MOST), integer("actions", actions, 1, _MOST)
-        sides = elements("board", board, "two ints, H and W")
-        if len(sides) != 2:
-            raise ConfigError(f"board: expected two ints, H and W, found {found(board)}")
-        board = integer("board", sides[0], 1, _MOST), integer("board", sides[1], 1, _MOST)
         self.config, self.planes, self.board, self.actions = config, planes, board, actions
-        for name, flag in (("reply", reply), ("ownership", ownership), ("score", score)):
-            check_flag(name, flag)
-        count = integer("horizons", horizons, 0, _MOST)
-        self._wanted: dict[str, Any] = {"reply": reply, "horizons": count}
-        self._wanted |= {"ownership": ownership, "score": score}
         self.half = False  #: while training, the tower computes in bfloat16, the heads in float32
-        try:
-            self._make_layers()
-        except (MemoryError, RuntimeError) as error:  # PyTorch raises the second
-            raise ConfigError(
-                f"network: expected one that memory has room for, found {config.blocks} blocks of "
-                f"{config.filters} filters for {planes} planes of {board[0]}x{board[1]}: "
-                f"{in_one_line(str(error))}"
-            ) from error
-
-    def _make_layers(self) -> None:
-        """Make tower and heads with random weights."""
-        config, (height, width), actions = self.config, self.board, self.actions
-        self.stem = ConvNorm(self.planes, config.filters, 3)
-        self.blocks = nn.ModuleList(self._block(number) for number in range(config.blocks))
+        height, width = board
         if config.kind != "alphago_zero" and actions - height * width not in (0, 1):
             raise ConfigError(
                 f'network.kind: "{config.kind}" needs an action for each of the '
-                f"{height}x{width} points and at most a pass, found {actions} actions"
+                f"{height}x{width} points and at most a pass, got {actions} actions"
             )
-        self.heads = heads_of(config, self.board, actions)
+        self.stem = ConvNorm(planes, config.filters, 3)
+        self.blocks = nn.ModuleList(self._block(number) for number in range(config.blocks))
+        self.heads = heads_of(config, board, actions)
         self.auxiliary: AuxiliaryHeads | None = None
-        if any(self._wanted.values()):  # after all others, whose random weights stay the same
-            self.auxiliary = AuxiliaryHeads(config, self.board, actions, **self._wanted)
+        if reply or horizons or ownership or score:  # last, so that other weights stay the same
+            self.auxiliary = AuxiliaryHeads(
+                config,
+                board,
+                actions,
+                reply=reply,
+                horizons=horizons,
+                ownership=ownership,
+                score=score,
+            )
 
     def _block(self, number: int) -> Block:
         config, every = self.config, self.config.pooling_every
@@ -97,13 +76,13 @@ class Network(nn.Module):
         """Evaluate positions for the player to move.
 
         Args:
-            planes: float32 [N,C,H,W]; or a list of such tensors, of a board each, which are one
-                batch to the normalisation.
+            planes: float32 [N,C,H,W]; or a list of such tensors, one a board, normalised as one
+                batch.
 
         Returns:
             Policy logits [N,A], and the value [N,1] in [-1, 1] or logits [N,3] of win, draw, loss;
-            while training also what the auxiliary heads say, by name, where there are some. Of a
-            list a list of such tuples.
+            while training also the outputs of the auxiliary heads by name, if there are any. For a
+            list, a list of such tuples.
 
         """
         x = self._tower(planes)
@@ -113,7 +92,7 @@ class Network(nn.Module):
         return [(*self._bounded(*pair), *more) for pair, more in zip(outputs, others, strict=True)]
 
     def final_board(self, planes: Tensor) -> dict[str, Tensor]:
-        """Return what is learnt of the last board, of planes float32 [N,C,H,W], by name.
+        """Predict the last board from planes float32 [N,C,H,W].
 
         ``ownership`` [N,H,W] in [-1, 1], ``score`` [N] in points, both for the player to move.
         """
@@ -129,7 +108,7 @@ class Network(nn.Module):
         return each(Tensor.float, x)
 
     def _others(self, x: Features) -> Any:
-        """What is said besides, as a tuple; of a list a list of tuples."""
+        """Return the auxiliary outputs as a tuple, for a list a list of tuples."""
         if self.auxiliary is None or not self.training:
             return () if isinstance(x, Tensor) else [()] * len(x)
         said = self.auxiliary(x)
@@ -140,10 +119,7 @@ class Network(nn.Module):
 
 
 def new_network(config: TrainConfig, planes: int, board: tuple[int, int], actions: int) -> Network:
-    """Return the network with which a training begins: its weights are a function of the seed.
-
-    Args: see :class:`Network`.
-    """
+    """Return the network with which a training begins: its weights follow from the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.learner.seed)
         loss = config.loss
@@ -160,5 +136,5 @@ def new_network(config: TrainConfig, planes: int, board: tuple[int, int], action
 
 
 def parameters_of(network: nn.Module) -> int:
-    """Return how many numbers the network learns."""
+    """Return how many numbers a network learns."""
     return sum(parameter.numel() for parameter in network.parameters())

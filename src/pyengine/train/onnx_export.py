@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import torch  # noqa: TID253  # imported only where the extra is needed
 
-from pyengine.base.arguments import check_flag, check_type
 from pyengine.base.files import path_of, temporary_beside
 from pyengine.data.layout import Layout
 from pyengine.data.symmetry import policy_sources
@@ -28,17 +27,6 @@ from pyengine.train.heads import SCORE_SCALE
 from pyengine.train.json_files import writing
 from pyengine.train.network import Network
 from pyengine.train.onnx_writer import model_of
-
-__all__ = [
-    "MANIFEST_KEY",
-    "TOLERANCE",
-    "ExportReport",
-    "export",
-    "final_board_difference",
-    "plain_text",
-    "positions_of",
-    "write_checked",
-]
 
 MANIFEST_KEY = "pyengine.manifest"  #: of the ONNX metadata: how the network came to be, JSON
 TOLERANCE = 1e-4  #: most difference of a probability or a value to PyTorch
@@ -87,9 +75,9 @@ def export(
         metadata: plain values, kept under the key ``pyengine.manifest``.
         value_for: for whom it learnt to value positions, as in :class:`ModelSpec`: ``"mover"``, as
             a ``Dataset`` teaches, or ``"first_player"``.
-        final_board: whether the file also has what the network learnt of the game's last board, as
+        final_board: whether the file also predicts the game's last board, as
             the outputs ``ownership`` [N,H,W] in [-1, 1] and ``score`` [N] in points, both for the
-            player to move; results of searches tell them of the root.
+            player to move; results of searches have those of the root.
 
     Raises:
         ConfigError: several games for a network of one board; a spec of another layout;
@@ -98,39 +86,33 @@ def export(
         TrainingError: a difference above 1e-4, or a number that is not finite: nothing is written.
 
     """
-    check_type("network", network, Network, "a pyengine.train.Network")
-    check_type("spec", spec, ModelSpec, "a ModelSpec")
     target = path_of("path", path)
-    given = list(games) if isinstance(games, list | tuple) else [games]
+    given = games if isinstance(games, list | tuple) else [games]
     played = [load_game(game) if isinstance(game, str) else as_game(game) for game in given]
-    if not played:
-        raise ConfigError("games: expected a game or several, found none")
     boards = {planes_shape(game, spec)[1:] for game in played}
     if len(boards) > 1 and network.config.kind == "alphago_zero":
-        raise ConfigError(f"games: expected one board for this network, found {sorted(boards)}")
-    check_flag("final_board", final_board)
-    told = _told(spec, network, value_for, final_board=final_board)
-    texts = {METADATA_KEY: told.to_json()}
+        raise ConfigError(f"games: expected one board for this network, got {sorted(boards)}")
+    written = _written(spec, network, value_for, final_board=final_board)
+    texts = {METADATA_KEY: written.to_json()}
     if metadata is not None:
         texts[MANIFEST_KEY] = plain_text(metadata)
     frozen = copy.deepcopy(network).to("cpu", memory_format=torch.contiguous_format).eval()
     board = boards.pop() if len(boards) == 1 else None
     content = model_of(frozen, texts, board, final_board=final_board).SerializeToString()
-    return _checked(frozen, played, told, target, content)
+    return _checked(frozen, played, written, target, content)
 
 
-def _told(spec: ModelSpec, network: Network, value_for: str, *, final_board: bool) -> ModelSpec:
+def _written(spec: ModelSpec, network: Network, value_for: str, *, final_board: bool) -> ModelSpec:
     """Return the spec of the file: the input's as it is, the outputs' as the graph has them."""
     heads = network.auxiliary if final_board else None
     ownership = "ownership" if heads is not None and heads.ownership is not None else None
     score = "score" if heads is not None and heads.score is not None else None
     if final_board and ownership is score is None:
         raise ConfigError(
-            "final_board: expected a network that was trained with ownership_weight or "
-            "score_weight, found one without such heads"
+            "final_board: expected a network that was trained with ownership_weight or score_weight"
         )
     if spec.layout != "NCHW":
-        raise ConfigError(f"spec: expected planes in the layout NCHW, found {spec.layout}")
+        raise ConfigError(f"spec: expected planes in the layout NCHW, got {spec.layout}")
     return replace(
         spec,
         input=None,
@@ -159,12 +141,11 @@ def _checked(
 
 
 def plain_text(metadata: Mapping[str, Any]) -> str:
-    """Return metadata as JSON. Raises ConfigError where they are no table of plain values."""
-    check_type("metadata", metadata, Mapping, "a table of plain values")
+    """Return metadata as JSON. Raises ConfigError unless they are a table of plain values."""
     try:
         return json.dumps(dict(metadata))
     except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"metadata: expected plain values, found {error}") from error
+        raise ConfigError(f"metadata: expected a table of plain values: {error}") from error
 
 
 def write_checked(
@@ -172,32 +153,27 @@ def write_checked(
 ) -> ExportReport:
     """Write a model, if ONNX Runtime differs from PyTorch by no more than :data:`TOLERANCE`.
 
-    Raises TrainingError where it does, DataError where the file cannot be written.
+    Raises TrainingError if it does, DataError if the file cannot be written.
     """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         part = temporary_beside(path)
     try:
-        with writing(path):
-            _write(part, content)
+        with writing(path), part.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         worst = difference(OnnxEvaluator(part, providers=["CPUExecutionProvider"]))
         if not worst <= TOLERANCE:
             raise TrainingError(
                 f"{path.name} is not written: expected ONNX Runtime and PyTorch to agree within "
-                f"{TOLERANCE:g}, found a difference of {worst:.2e}"
+                f"{TOLERANCE:g}, got a difference of {worst:.2e}"
             )
         with writing(path):
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
     return ExportReport(path, hashlib.sha256(content).hexdigest(), worst, positions)
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def positions_of(game: Game) -> list[State]:
@@ -220,7 +196,7 @@ def _difference(
     states: Sequence[State],
     spec: ModelSpec,
 ) -> float:
-    """Return the largest difference of a probability or value; NaN where PyTorch gives one."""
+    """Return the largest difference of a probability or value; NaN if PyTorch gives one."""
     with torch.no_grad():
         planes = np.stack([state.observation_tensor(spec) for state in states])
         logits, evaluated = network(torch.from_numpy(planes))
@@ -244,8 +220,8 @@ def _difference(
     apart = [np.abs(policy - expected).max(), np.abs(found - value).max()]
     if spec.final_board_outputs:
         with torch.no_grad():
-            said = network.final_board(torch.from_numpy(planes))
-        board = {name: tensor.numpy() for name, tensor in said.items()}
+            outputs = network.final_board(torch.from_numpy(planes))
+        board = {name: tensor.numpy() for name, tensor in outputs.items()}
         apart += final_board_difference(evaluator, game, states, board, spec)
     return float(np.max(apart))
 
@@ -259,9 +235,9 @@ def final_board_difference(
 ) -> list[float]:
     """Return the largest difference of an ownership, and of a score in parts of its scale.
 
-    ``expected`` has what PyTorch says: ``ownership`` [N,H,W], rows as in the planes, ``score`` [N].
+    ``expected`` is PyTorch's: ``ownership`` [N,H,W], rows as in the planes, ``score`` [N].
     """
-    if not all(np.isfinite(said).all() for said in expected.values()):
+    if not all(np.isfinite(array).all() for array in expected.values()):
         return [float("nan")]
     owned, score = evaluator.evaluate_final_board(states, game=game)
     apart = []

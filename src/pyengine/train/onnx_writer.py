@@ -20,8 +20,6 @@ from pyengine.train.blocks import SCALE_MIDDLE, SCALE_STEP, Block, BoardBias, Ex
 from pyengine.train.heads import SCORE_SCALE, AuxiliaryHeads, PublishedHeads, ValueHead
 from pyengine.train.network import Network
 
-__all__ = ["folded", "model_of"]
-
 OPSET = 17
 IR_VERSION = 8  # ONNX Runtime 1.20 and older read it
 

@@ -9,19 +9,16 @@ from typing import Any
 import torch  # noqa: TID253  # imported only where the extra is needed
 from torch import nn  # noqa: TID253
 
-from pyengine.train.boards import Features
+from pyengine.train.blocks import Features
 from pyengine.train.configs import AverageConfig, OptimiserConfig
 from pyengine.train.network import Network
 
-__all__ = ["average_of", "optimiser_of", "set_rate", "with_statistics"]
-
 
 def optimiser_of(network: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
-    """Return an optimiser of all parameters, in two groups; the rate is set before each step.
+    """Return an optimiser of all parameters; the rate is set before each step.
 
     The weights of convolutions and linear layers decay. Biases and the scales of normalisation do
-    not: they are one number for each channel, so they do not overfit, and what follows a
-    normalisation does not depend on the size of the weights before it, but does on its scale.
+    not: they are one number a channel and do not overfit.
     """
     decaying = [each for each in network.parameters() if each.ndim > 1]
     others = [each for each in network.parameters() if each.ndim <= 1]
@@ -64,8 +61,8 @@ def average_of(network: nn.Module, config: AverageConfig) -> Any:
 def with_statistics(network: Network, planes: Iterable[Features]) -> Network:
     """Return a copy whose normalisation has the statistics of these batches of planes.
 
-    An average of weights far apart computes other activations than any of them did, so that the
-    average of their statistics is of no network [Izmailov et al. 2018].
+    An average of weights far apart computes other activations than any of them, so the average of
+    their statistics does not fit it [Izmailov et al. 2018].
     """
     found = copy.deepcopy(network)
     found.half = False

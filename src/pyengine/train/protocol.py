@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -12,8 +12,6 @@ from pyengine.base.arguments import found
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.train.configs import LossConfig
-
-__all__ = ["Shape", "TrainingData", "require_targets", "shape_of"]
 
 
 class TrainingData(Protocol):
@@ -42,76 +40,69 @@ class TrainingData(Protocol):
 #: Planes, rows and columns of a position, and how many actions its policy has.
 Shape: TypeAlias = tuple[tuple[int, int, int], int]
 
-_DIMENSIONS = {"planes": 4, "policy": 2, "value": 1}
-
 
 def shape_of(data: Sequence[TrainingData], kind: str, before: Shape | None = None) -> Shape:
     """Return the shape of the first data's positions.
 
-    Raises ConfigError where that cannot be told, or where other data, or those before, have another
-    one and the kind of network reads one alone: AlphaGo Zero's. The others read several boards.
+    Raises ConfigError if other data, or those before, have another number of planes, or another
+    shape and the network, AlphaGo Zero's, reads only one.
     """
     first = _shape(data[0])
     others = [_shape(each) for each in data[1:] if len(each) > 0]
     for other in others if before is None else [before, *others]:
         if other[0][0] != first[0][0] or (kind == "alphago_zero" and other != first):
             raise ConfigError(
-                f"data: expected positions of one shape, found {_told(first)} and {_told(other)}"
+                f"data: expected positions of one shape, got {_text(first)} and {_text(other)}"
             )
     return first
 
 
 def require_targets(data: Sequence[TrainingData], loss: LossConfig) -> None:
-    """Raise ConfigError where the data have no targets for a head that is to learn."""
-    wanted: dict[str, tuple[str, Callable[[Any], bool]]] = {}
+    """Raise ConfigError if the data lack targets of a head that is to learn."""
+    needed: dict[str, str] = {}  # what makes a Dataset return an array
     if loss.reply_weight > 0:
-        wanted["reply"] = ("reply=True", lambda found: found.ndim == 2)
-        wanted["replied"] = ("reply=True", lambda found: found.ndim == 1)
+        needed |= dict.fromkeys(("reply", "replied"), "reply=True")
     if loss.final_board:
-        wanted["ended"] = ("final_board=True", lambda found: found.ndim == 1)
+        needed["ended"] = "final_board=True"
     if loss.ownership_weight > 0:
-        wanted["ownership"] = ("final_board=True", lambda found: found.ndim == 3)
+        needed["ownership"] = "final_board=True"
     if loss.score_weight > 0:
-        made_by = "final_board=True of Go or Othello"
-        wanted["score"] = (made_by, lambda found: found.ndim == 1)
+        needed["score"] = "final_board=True of Go or Othello"
     horizons = loss.target_horizons
     if horizons:
-        made_by = f"horizons={list(horizons)}"
-        wanted["short_values"] = (made_by, lambda found: found.shape == (1, len(horizons)))
+        needed["short_values"] = f"horizons={list(horizons)}"
     for each in data:
-        there = getattr(each, "horizons", horizons)
-        if horizons and tuple(there) not in ((), horizons):
+        got = getattr(each, "horizons", horizons)
+        if horizons and tuple(got) not in ((), horizons):
             raise ConfigError(
-                f"data: expected the horizons of the loss, {list(horizons)}, found {list(there)}"
+                f"data: expected the horizons of the loss, {list(horizons)}, got {list(got)}"
             )
-    for each in data if wanted else ():
-        if len(each) == 0:
-            continue
-        row = each.sample(1, np.random.default_rng(0), augment=False)
-        for name, (made_by, fits) in wanted.items():
-            array = row.get(name)
-            if not (isinstance(array, np.ndarray) and fits(array)):
+        row = _row(each) if needed and len(each) > 0 else needed
+        for name, source in needed.items():
+            if name not in row:
                 raise ConfigError(
-                    f"data: expected sample(1, ...) to return {name} for the weights of the loss, "
-                    f"as a Dataset with {made_by} does, found {found(array)}"
+                    f"data: expected sample() to return {name} for the weights of the loss, as a "
+                    f"Dataset with {source} does"
                 )
 
 
+def _row(data: TrainingData) -> dict[str, npt.NDArray[Any]]:
+    return data.sample(1, np.random.default_rng(0), augment=False)
+
+
 def _shape(data: TrainingData) -> Shape:
-    row: Any = data.sample(1, np.random.default_rng(0), augment=False)
-    arrays = row if isinstance(row, Mapping) else {}
-    for name, dimensions in _DIMENSIONS.items():
-        array = arrays.get(name)
+    row = _row(data)
+    for name, dimensions in (("planes", 4), ("policy", 2), ("value", 1)):
+        array = row.get(name)
         if not (isinstance(array, np.ndarray) and array.ndim == dimensions and len(array) == 1):
-            there = found(row if arrays is not row else array)
             raise ConfigError(
                 f"data: expected sample(1, ...) to return {name} as an array of {dimensions} "
-                f"dimensions and one row, found {there}"
+                f"dimensions and one row, got {found(array)}"
             )
-    _, planes, height, width = arrays["planes"].shape
-    return (int(planes), int(height), int(width)), int(arrays["policy"].shape[1])
+    _, planes, height, width = row["planes"].shape
+    return (int(planes), int(height), int(width)), int(row["policy"].shape[1])
 
 
-def _told(shape: Shape) -> str:
+def _text(shape: Shape) -> str:
     (planes, height, width), actions = shape
     return f"{planes} planes of {height}x{width} with {actions} actions"

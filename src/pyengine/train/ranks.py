@@ -9,8 +9,6 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 import torch.distributed as dist  # noqa: TID253
 from torch import nn  # noqa: TID253
 
-__all__ = ["Ranks"]
-
 
 class Ranks:
     """This process among those that torchrun started; a process alone is rank 0 of 1.
@@ -33,12 +31,11 @@ class Ranks:
             dist.init_process_group("nccl" if cuda else "gloo")
 
     def wrap(self, network: nn.Module) -> nn.Module:
-        """Return what computes the gradient: the mean over all processes."""
+        """Return a module whose gradient is the mean over all processes."""
         if self.world == 1:
             return network
         ids = [self.device.index] if self.device.type == "cuda" else None
-        wrapped: nn.Module = nn.parallel.DistributedDataParallel(network, device_ids=ids)
-        return wrapped
+        return nn.parallel.DistributedDataParallel(network, device_ids=ids)
 
     def any(self, flag: bool) -> bool:
         """Return whether the flag is set in any process, the same in all of them."""

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import check_callback, number
+from pyengine.base.arguments import in_one_line, number
 from pyengine.base.files import check_output, path_of
 from pyengine.base.integers import integer
+from pyengine.data import Dataset
+from pyengine.data.manifest import MANIFEST
 from pyengine.data.progress import tracked
+from pyengine.data.sgf_read import import_sgf, sgf_files
 from pyengine.errors import ConfigError
 from pyengine.eval.rollout_policy import PATTERNS, RolloutPolicy
-from pyengine.games.game import Game
-from pyengine.train.rollout_policy_games import GamesLike, PlayedGame, played_games
-
-__all__ = ["RolloutFit", "RolloutFitProgress", "RolloutScores", "rollout_policy"]
+from pyengine.eval.spec import ModelSpec
+from pyengine.games.game import Game, State, as_game, load_game
 
 _BATCH = 256  # positions of a step
 _MOST_EPOCHS = 1_000_000
+_MOST_ACTIONS = 1 << 16  # of a game, as the engine numbers them
 _RATE, _LAST_RATE = 0.05, 0.002  # of Adam, first and last; the loss is convex
 _FEATURES = len(RolloutPolicy.FEATURES)
 _RESPONSE = np.uint16(1 << _FEATURES)  # the bit after the features: the response's weight counts
 
 Floats = npt.NDArray[np.float64]
+
+#: A game and its moves, from the initial position on.
+PlayedGame: TypeAlias = tuple[Game, Sequence[int]]
+#: What users give; see :func:`rollout_policy`.
+GamesLike: TypeAlias = "Dataset | str | os.PathLike[str] | Iterable[Any]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +160,6 @@ def rollout_policy(
     """
     if out is not None:
         check_output(path_of("out", out))
-    check_callback("on_progress", on_progress)
     epochs, seed = integer("epochs", epochs, 1, _MOST_EPOCHS), integer("seed", seed, 0)
     number("held_out", held_out, "a number in (0, 1)", lambda share: 0 < share < 1)
     number("prior", prior, "a number > 0", lambda strength: strength > 0)
@@ -158,7 +167,7 @@ def rollout_policy(
     classes = pattern_classes()
     examples = _Examples.of(learnt_from, classes, "games read")
     if len(examples) == 0:
-        raise ConfigError("games: expected moves that are no passes, found none")
+        raise ConfigError("games: expected moves that are not passes, got none")
     weights = _learn(examples, epochs, prior, seed, on_progress)
     policy = weights.policy(classes)
     if out is not None:
@@ -191,7 +200,7 @@ def _split(
 ) -> tuple[list[PlayedGame], list[PlayedGame]]:
     """Games to learn from and games to ask."""
     if len(games) < 2:
-        raise ConfigError(f"games: expected at least 2, found {len(games)}")
+        raise ConfigError(f"games: expected at least 2, got {len(games)}")
     order = np.random.default_rng((seed, 1)).permutation(len(games))
     asked = min(max(1, round(share * len(games))), len(games) - 1)
     return [games[i] for i in order[asked:]], [games[i] for i in order[:asked]]
@@ -236,7 +245,7 @@ class _Examples:
         return len(self._kept)
 
     def batches(self, rng: np.random.Generator | None) -> Iterator[_Batch]:
-        """All positions once, in random order where there is a generator."""
+        """All positions once, in random order if there is a generator."""
         order = self._kept if rng is None else rng.permutation(self._kept)
         for begin in range(0, len(order), _BATCH):
             yield self._batch(order[begin : begin + _BATCH])
@@ -324,7 +333,8 @@ def _learn(
     rng = np.random.default_rng((seed, 2))
     steps = epochs * math.ceil(len(examples) / _BATCH)
     step = 0
-    for epoch in _shown(range(1, epochs + 1), epochs, on_progress):
+    quiet = None if on_progress is None else (lambda _done, _total: None)
+    for epoch in tracked(range(1, epochs + 1), epochs, "epochs", quiet):
         total = 0.0
         for batch in examples.batches(rng):
             likelihood, gradient = weights.gradient(batch)
@@ -336,13 +346,85 @@ def _learn(
             rate = _LAST_RATE + (_RATE - _LAST_RATE) * (1 + math.cos(math.pi * step / steps)) / 2
             scale = np.sqrt(square / (1 - 0.99**step)) + 1e-8
             weights.all += rate * mean / (1 - 0.9**step) / scale
-        told = RolloutFitProgress(epoch=epoch, epochs=epochs, log_likelihood=total / len(examples))
-        if on_progress is not None and on_progress(told) is False:
+        progress = RolloutFitProgress(
+            epoch=epoch, epochs=epochs, log_likelihood=total / len(examples)
+        )
+        if on_progress is not None and on_progress(progress) is False:
             break
     return weights
 
 
-def _shown(epochs: Iterable[int], total: int, on_progress: OnFitProgress | None) -> Iterator[int]:
-    """The epochs; a terminal shows them where nobody is told."""
-    quiet = (lambda _done, _total: None) if on_progress is not None else None
-    return tracked(epochs, total, "epochs", quiet)
+def played_games(games: GamesLike, game: Game | str | None) -> list[PlayedGame]:
+    """Return the games that are given; from data and SGF those that begin with an empty board.
+
+    Raises:
+        ConfigError: none of these, another game than ``game``, a game without a start, or a path
+            without games; says why SGF files were left out.
+        DataError: a shard is damaged.
+
+    """
+    own = load_game(game) if isinstance(game, str) else None if game is None else as_game(game)
+    if isinstance(games, Dataset):
+        played = list(_of_dataset(games))
+    elif isinstance(games, str | os.PathLike):
+        played = list(_of_path(path_of("games", games), own))
+    elif isinstance(games, State) or not isinstance(games, Iterable):
+        raise ConfigError(f"games: expected a Dataset, paths, or games, got {in_one_line(games)}")
+    else:
+        played = [one for given in games for one in _of_one(given, own)]
+    for other, _ in played:
+        if own is not None and other != own:
+            raise ConfigError(f"games: expected {own}, got {other}")
+    return played
+
+
+def _of_one(given: Any, game: Game | None) -> Iterator[PlayedGame]:
+    if isinstance(given, str | os.PathLike):
+        yield from _of_path(path_of("games", given), game)
+    elif isinstance(given, State):
+        moves = given.history()
+        if given.game.new_initial_state(moves) != given:
+            raise ConfigError("games: expected a state that began empty, got one set up by hand")
+        yield given.game, moves
+    elif isinstance(given, Sequence) and game is not None:
+        yield game, _actions(given)
+    else:
+        wanted = "a path, a state, or a list of actions with game=..."
+        raise ConfigError(f"games: expected {wanted}, got {in_one_line(given)}")
+
+
+def _actions(given: Sequence[Any]) -> list[int]:
+    """Whole numbers; replaying the game shows whether they are legal."""
+    try:
+        actions = [operator.index(action) for action in given]
+    except TypeError:
+        raise ConfigError(f"games: expected lists of actions, got {in_one_line(given)}") from None
+    if any(abs(action) >= _MOST_ACTIONS for action in actions):
+        raise ConfigError(
+            f"games: expected actions below {_MOST_ACTIONS}, got {in_one_line(given)}"
+        )
+    return actions
+
+
+def _of_path(path: Path, game: Game | None) -> Iterator[PlayedGame]:
+    if (path / MANIFEST).is_file():
+        yield from _of_dataset(Dataset(path))
+        return
+    if not path.exists():
+        raise ConfigError(f"{path} does not exist")
+    if path.is_dir() and not any(sgf_files(path)):
+        raise ConfigError(f"{path} has neither shards nor SGF files")
+    if game is None:
+        raise ConfigError(f"{path}: expected game=... (--game) for SGF files, got None")
+    with TemporaryDirectory() as shards:
+        report = import_sgf(path, shards, game, ModelSpec(planes=("ones",)))
+        report.check_taken(path, game)
+        yield from _of_dataset(Dataset(shards))
+
+
+def _of_dataset(dataset: Dataset) -> Iterator[PlayedGame]:
+    game = dataset.layout.load_game()
+    for piece in dataset.pieces:
+        for line in piece.lines()[piece.skipped :]:
+            if line.start is None:
+                yield game, line.moves

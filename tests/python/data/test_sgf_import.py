@@ -338,7 +338,7 @@ def test_games_with_a_start_keep_it_as_sgf_and_in_the_last_board(tmp_path: Path)
 
 
 def test_a_rollout_policy_learns_from_games_with_the_usual_start_alone(tmp_path: Path) -> None:
-    from pyengine.train.rollout_policy_games import played_games
+    from pyengine.train.rollout_policy_fit import played_games
 
     file = tmp_path / "games.sgf"
     file.write_text("(;SZ[5]RE[B+3]HA[2]AB[bb][dd];W[cc];B[cb])(;SZ[5]RE[W+R];B[aa];W[bb])")

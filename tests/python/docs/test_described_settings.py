@@ -15,7 +15,7 @@ from pyengine.errors import ConfigError
 from pyengine.train import LearnerConfig, OptimiserConfig
 from pyengine.train.loop import runfile
 from pyengine.train.loop.run_configs import RunConfig
-from pyengine.train.section import Section
+from pyengine.train.settings import Section
 
 ROOT = Path(__file__).resolve().parents[3]
 

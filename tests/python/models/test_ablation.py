@@ -19,7 +19,7 @@ import pyengine
 from conftest import ROOT
 from pyengine.train import RunFile
 from pyengine.train.loop.state import RunFolder
-from pyengine.train.section import differences
+from pyengine.train.settings import differences
 
 #: Uses some hundredths of a second, says so and waits.
 _BUSY = "print(sum(range(3_000_000)), flush=True); input()"

@@ -12,17 +12,6 @@ import pytest
 import pyengine
 from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayConfig, Sprt
 from pyengine.conversion.comparison import Limits
-from pyengine.train import configs
-from pyengine.train.loop import run_configs
-from pyengine.train.section import Section
-
-SECTIONS = [
-    kind
-    for module in (configs, run_configs)
-    for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, Section) and kind is not Section
-]
-
 
 @pytest.mark.parametrize(
     ("kind", "known"),
@@ -33,7 +22,6 @@ SECTIONS = [
         (Sprt, "elo1"),
         (Openings, "plies"),
         (Limits, "policy_mean"),
-        (configs.TrainConfig, "optimiser"),
     ],
 )
 def test_an_unknown_field_is_named_and_the_known_ones_are_listed(kind: Any, known: str) -> None:
@@ -45,13 +33,6 @@ def test_the_field_that_was_perhaps_meant_is_told_before_all_fields() -> None:
     words = r"^simulation: no field of SearchConfig; did you mean simulations\? The fields are "
     with pytest.raises(ConfigError, match=words):
         SearchConfig(simulation=5)  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize("kind", SECTIONS)
-def test_an_unknown_setting_of_a_run_is_named_with_its_section(kind: type[Section]) -> None:
-    pattern = rf"^{kind.section}\.missp: no such setting; expected one of {kind.names()[0]}"
-    with pytest.raises(ConfigError, match=pattern):
-        kind(missp=1)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

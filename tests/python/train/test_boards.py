@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import pyengine
 from pyengine import train
 from pyengine.train import LearnerConfig, LossConfig, NetworkConfig, OptimiserConfig, TrainConfig
 from synthetic_data import SyntheticData
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+torch.set_num_threads(1)  # these networks are small
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
-from pyengine.train.boards import ConvNorm  # noqa: E402
+from pyengine.train.blocks import ConvNorm  # noqa: E402
 from pyengine.train.loss import losses, losses_together  # noqa: E402
 
 SMALL, LARGE = "gomoku(board_size=6)", "gomoku(board_size=13)"
@@ -80,13 +81,16 @@ def test_each_batch_has_positions_of_each_board_by_its_share(tmp_path: Path) -> 
             counts.append(len(parts[0]["planes"]))
             assert sum(len(part["planes"]) for part in parts) == 64
         learner.step = 0
+        for weights in ([1], [1, -1], [0, 0]):
+            with pytest.raises(pyengine.ConfigError, match="weights: expected 2 numbers >= 0"):
+                learner.set_data(data, weights)
     assert set(counts) == {21, 22}  # of 21 1/3
     assert np.mean(counts) == pytest.approx(64 / 3, abs=0.2)
 
 
 def test_a_network_of_a_value_alone_learns_from_several_boards(tmp_path: Path) -> None:
     network = NetworkConfig(kind="value", blocks=1, filters=8)
-    config = dataclasses.replace(config_of(), network=network)
+    config = config_of().replace(network=network)
     with train.Learner(config, [data_of(SMALL), data_of(LARGE)], tmp_path) as learner:
         assert learner.train(2)
 
@@ -113,7 +117,7 @@ def test_the_exported_network_is_the_trained_one_on_every_board(tmp_path: Path) 
     """What a batch of the training says of positions, the file says of them."""
     data = [data_of(SMALL), data_of(LARGE)]
     with train.Learner(config_of(), data, tmp_path) as learner:
-        learner.train(300)
+        learner.train(120)
         network = copy.deepcopy(learner.network)
         rng = np.random.default_rng(1)
         rows = [each.sample(256, rng) for each in data]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from pathlib import Path
 from typing import Any
@@ -139,15 +138,6 @@ def test_a_match_is_interrupted_within_a_round_of_moves(tmp_path: Path) -> None:
     assert not found.complete
     assert found.games == 0
     assert 3 < batches < 500
-
-
-def test_a_sequential_test_of_nothing_is_refused_before_the_run() -> None:
-    for elo0, elo1 in ((35.0, 35.0), (40.0, 35.0)):
-        with pytest.raises(pyengine.ConfigError, match=r"gate\.elo1: .* above elo0, which is"):
-            GateConfig(method="sprt", elo0=elo0, elo1=elo1)
-    with pytest.raises(pyengine.ConfigError, match=r"gate\.elo1: expected a number in"):
-        GateConfig(method="sprt", elo1=math.inf)
-    assert GateConfig(elo0=40.0).method == "score"
 
 
 def test_a_gate_has_the_games_that_its_sequential_test_needs() -> None:
@@ -473,7 +463,7 @@ def test_equals_that_passed_the_gate_do_not_rise_on_the_curve() -> None:
 
 
 def test_the_learning_curve_is_a_picture(tmp_path: Path) -> None:
-    with pytest.raises(pyengine.ConfigError, match="found none"):
+    with pytest.raises(pyengine.ConfigError, match="no candidate was evaluated"):
         plot_curve(tmp_path, tmp_path / "curve.svg")
     pytest.importorskip("matplotlib", reason="pictures need matplotlib: the extra plot")
     append_line(tmp_path / "curve.jsonl", evaluated(100, 0, 6, 4))
@@ -502,4 +492,4 @@ def test_the_picture_says_who_is_left_out(tmp_path: Path) -> None:
 
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         picture = plot_curve(tmp_path, tmp_path / "curve.svg").read_text()
-    assert "left out: 1 whom no games join to the first" in picture
+    assert "left out: 1 that no games join to the first" in picture

@@ -144,15 +144,6 @@ def test_a_copy_that_evaluates_otherwise_is_told_and_the_network_plays(
     assert "tic_tac_toe: policy, mean" in failure
 
 
-def test_a_run_plays_and_evaluates_with_copies(tmp_path: Path) -> None:
-    run = RUN.format(steps=20, games='["tic_tac_toe"]')
-    report = train.train_run(run, tmp_path)
-    folder = RunFolder(tmp_path)
-    assert report.reason == "steps"
-    assert folder.played(20) == folder.int8_copy(20)
-    assert [line["step"] for line in folder.evaluations()][-1] == 20
-
-
 def test_a_cluster_refuses_int8(tmp_path: Path) -> None:
     run = RUN.format(steps=20, games='["tic_tac_toe"]')
     with pytest.raises(pyengine.ConfigError, match=r"selfplay\.precision: expected .float32. on"):

@@ -14,8 +14,10 @@ import pytest
 import pyengine
 from pyengine import train
 from pyengine.train import LossConfig, NetworkConfig, OptimiserConfig
+from toy_games import Matches, ToyGame
 
 torch = pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
+torch.set_num_threads(1)  # these networks are small
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import Block  # noqa: E402
@@ -59,10 +61,9 @@ def test_the_published_network_has_the_published_size() -> None:
     [
         ("alphago_zero", ["connect_four"]),
         ("alphago_zero", ["go(board_size=5)"]),
-        ("convolutional", ["gomoku(board_size=8)", "gomoku(board_size=15)"]),
+        ("convolutional", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
         ("convolutional", ["go(board_size=5)", "go(rows=3,columns=7)"]),
-        ("convolutional", ["tic_tac_toe"]),
-        ("value", ["gomoku(board_size=8)", "gomoku(board_size=15)"]),
+        ("value", ["gomoku(board_size=6)", "gomoku(board_size=9)"]),
         ("value", ["go(board_size=5)"]),
     ],
 )
@@ -87,14 +88,14 @@ def test_onnx_runtime_computes_what_pytorch_does(
 def test_blocks_that_see_the_whole_board_are_exported(
     told: dict[str, object], tmp_path: Path
 ) -> None:
-    config = NetworkConfig.from_dict({"blocks": 3, "filters": 8, **told})
+    config = NetworkConfig(**{"blocks": 3, "filters": 8, **told})
     games = ["go(board_size=5)", "go(rows=3,columns=7)"][: 1 + ("kind" in told)]
     network = network_for(config, games[0])
     for block in network.blocks:
         if block.excitation is not None:
             torch.nn.init.normal_(block.excitation.shift.weight)  # 0 in a fresh one
     assert train.export(network, games, pyengine.ModelSpec(), tmp_path / "n.onnx").difference < 1e-5
-    plain = NetworkConfig.from_dict({"blocks": 3, "filters": 8, **told, "pooling_every": 0})
+    plain = config.replace(pooling_every=0)
     biased = [block.board_bias is not None for block in network.blocks]
     assert biased == [
         (k + 1) % config.pooling_every == 0 if config.pooling_every else False for k in range(3)
@@ -167,13 +168,6 @@ def test_a_network_may_order_its_policy_as_its_spec_says(
     assert found == dataclasses.replace(pyengine.ModelSpec(**told), **names)
 
 
-def test_planes_in_the_layout_nhwc_are_refused(tmp_path: Path) -> None:
-    network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
-    spec = pyengine.ModelSpec(layout="NHWC")
-    with pytest.raises(pyengine.ConfigError, match="spec: expected planes in the layout NCHW"):
-        train.export(network, "tic_tac_toe", spec, tmp_path / "net.onnx")
-
-
 def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
     network = network_for(NetworkConfig(blocks=1, filters=4), "tic_tac_toe")
     path = tmp_path / "net.onnx"
@@ -186,16 +180,55 @@ def test_a_network_that_is_not_finite_is_not_written(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["net.onnx"]
 
 
-def test_a_network_of_one_board_refuses_games_of_two(tmp_path: Path) -> None:
-    network = network_for(NetworkConfig(blocks=0, filters=4), "gomoku(board_size=8)")
-    games = ["gomoku(board_size=8)", "gomoku(board_size=9)"]
-    with pytest.raises(pyengine.ConfigError, match="expected one board"):
-        train.export(network, games, pyengine.ModelSpec(), tmp_path / "net.onnx")
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        (
+            {"spec": pyengine.ModelSpec(layout="NHWC")},
+            pyengine.ConfigError,
+            "layout NCHW, got NHWC",
+        ),
+        (
+            {"games": ["gomoku(board_size=8)", "gomoku(board_size=9)"]},
+            pyengine.ConfigError,
+            "expected one board",
+        ),
+        ({"metadata": {"a": object()}}, pyengine.ConfigError, "metadata: expected a table"),
+        ({"path": "folder"}, pyengine.DataError, "cannot be written"),
+        ({"path": "file/x.onnx"}, pyengine.DataError, "cannot be written"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused_and_leaves_no_file(
+    changes: dict[str, Any],
+    error: type[Exception],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    network = network_for(NetworkConfig(blocks=0, filters=4), "tic_tac_toe")
+    given = {"games": "tic_tac_toe", "spec": pyengine.ModelSpec(), "path": "net.onnx", **changes}
+    with pytest.raises(error, match=message):
+        train.export(network, **given)
+    assert {path.name for path in tmp_path.iterdir()} == {"folder", "file"}
+
+
+def test_a_game_of_a_user_is_a_game_to_export_for(tmp_path: Path) -> None:
+    class Seen(Matches):
+        def observation_tensor(self) -> Any:
+            return np.full((1, 1, 3), self.left / 11, np.float32)
+
+    network = train.Network(NetworkConfig(blocks=0, filters=2), 1, (1, 3), 3).eval()
+    spec = pyengine.ModelSpec(planes=("observation",))
+    report = train.export(network, ToyGame(Seen), spec, tmp_path / "own.onnx")
+    assert report.difference < 1e-4
 
 
 @pytest.mark.parametrize("kind", ["convolutional", "value"])
 def test_a_convolutional_network_needs_an_action_for_each_point(kind: str) -> None:
-    with pytest.raises(pyengine.ConfigError, match=rf"network\.kind: \"{kind}.*found 7 actions"):
+    with pytest.raises(pyengine.ConfigError, match=rf"network\.kind: \"{kind}.*got 7 actions"):
         train.Network(NetworkConfig(kind=kind), 3, (6, 7), 7)
 
 
@@ -365,61 +398,3 @@ def test_weight_decay_of_sgd_is_the_gradient_of_c_times_the_squares() -> None:
     optimiser.step()
     for parameter, value in zip(network.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter, value)
-
-
-@pytest.mark.parametrize(
-    ("schedule", "table"),
-    [
-        ("alphago_zero", {0: 1e-2, 399_999: 1e-2, 400_000: 1e-3, 600_000: 1e-4, 10**7: 1e-4}),
-        (
-            "alphago_zero_supervised",
-            {0: 1e-1, 200_000: 1e-2, 400_000: 1e-3, 600_000: 1e-4, 700_000: 1e-5},
-        ),
-    ],
-)
-def test_the_published_rates_hold_at_their_steps(schedule: str, table: dict[int, float]) -> None:
-    config = OptimiserConfig(schedule=schedule)
-    assert {step: train.learning_rate(config, step) for step in table} == table
-
-
-def test_a_cosine_rises_then_falls_to_its_end() -> None:
-    config = OptimiserConfig(
-        schedule="cosine", learning_rate=1.0, warm_up=9, total_steps=109, final_fraction=0.1
-    )
-    rates = [train.learning_rate(config, step) for step in (0, 9, 59, 109, 500)]
-    assert rates == pytest.approx([0.1, 1.0, 0.55, 0.1, 0.1])
-
-
-def test_steps_have_a_rate_each() -> None:
-    config = OptimiserConfig(schedule="steps", boundaries=(10, 20), rates=(1.0, 0.5, 0.25))
-    assert [train.learning_rate(config, s) for s in (9, 10, 19, 20)] == [1.0, 0.5, 0.5, 0.25]
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: NetworkConfig(blocks=-1), r"network\.blocks: expected an int of at least 0"),
-        (lambda: NetworkConfig(kind="big"), r"network\.kind: expected one of 'alphago_zero'"),
-        (lambda: NetworkConfig.from_dict({"block": 1}), r"network\.block: no such setting"),
-        (lambda: LossConfig(root_value_mix=2), r"loss\.root_value_mix: .*found 2"),
-        (lambda: OptimiserConfig(schedule="cosine"), r"optimiser\.total_steps: .*found None"),
-        (lambda: OptimiserConfig(schedule="steps"), r"optimiser\.rates: expected 1"),
-        (lambda: OptimiserConfig(rates=(0.1,)), r"optimiser\.rates: expected none but for"),
-        (
-            lambda: OptimiserConfig(schedule="constant", boundaries=(5,)),
-            r"optimiser\.boundaries: expected none but for",
-        ),
-        (lambda: OptimiserConfig(learning_rate=math.nan), r"optimiser\.learning_rate"),
-    ],
-)
-def test_settings_out_of_range_are_named(make: object, message: str) -> None:
-    with pytest.raises(pyengine.ConfigError, match=message):
-        make()  # type: ignore[operator]
-
-
-def test_pooling_in_no_block_is_refused() -> None:
-    NetworkConfig(blocks=4, pooling_every=4)
-    with pytest.raises(
-        pyengine.ConfigError, match="pooling_every: expected at most the 4 blocks, found 5"
-    ):
-        NetworkConfig(blocks=4, pooling_every=5)

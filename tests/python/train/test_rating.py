@@ -7,10 +7,11 @@ import random
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
+import numpy as np
 import pytest
 
 from pyengine.match.statistics import score_of_elo
-from pyengine.train.loop.rating import Pairing, Rating, ratings
+from pyengine.train.loop.rating import Factors, Pairing, Rating, ratings
 
 
 def played(rng: random.Random, true: Sequence[float], a: int, b: int, games: int) -> Pairing:
@@ -89,3 +90,34 @@ def test_whom_no_games_join_to_the_first_is_told() -> None:
     assert (found[4], found[5]) == (None, None)
     assert sure(found, 1).elo == pytest.approx(0)
     assert ratings([]) == {0: Rating(elo=0.0, error=0.0)}
+
+
+@pytest.mark.parametrize("density", [0.0, 0.1, 1.0])
+def test_what_factors_solve_and_invert_is_what_numpy_computes(
+    rng: random.Random, density: float
+) -> None:
+    rows = 40
+    links = {
+        (a, b): rng.gauss(0, 1) for a in range(rows) for b in range(a) if rng.random() < density
+    }
+    dense = np.zeros((rows, rows))
+    for (a, b), value in links.items():
+        dense[a, b] = dense[b, a] = value
+    diagonal = np.abs(dense).sum(axis=1) + np.array([rng.uniform(0.1, 1.0) for _ in range(rows)])
+    dense[np.diag_indices(rows)] = diagonal
+    right = np.array([rng.gauss(0, 1) for _ in range(rows)])
+    factors = Factors(diagonal.tolist(), links)
+    assert factors.solve(right.tolist()) == pytest.approx(np.linalg.solve(dense, right))
+    assert factors.inverse_diagonal() == pytest.approx(np.diag(np.linalg.inv(dense)))
+
+
+@pytest.mark.parametrize("kind", ["chain", "star"])
+def test_the_rows_of_a_chain_and_of_a_star_keep_few_neighbours(kind: str) -> None:
+    """So that the work is linear."""
+    rows, back = 2000, 4
+    others = {"chain": lambda row: {row - 1, row - back}, "star": lambda row: {row // 1000 * 1000}}
+    links = {
+        (row, other): -1.0 for row in range(rows) for other in others[kind](row) if 0 <= other < row
+    }
+    factors = Factors([5.0] * rows, links) if kind == "chain" else Factors([1001.0] * rows, links)
+    assert max(len(each.shares) for each in factors._steps) <= 2 * back

@@ -124,9 +124,9 @@ def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("games", "options", "error", "says"),
     [
-        ([[24]], {"game": GO}, ConfigError, "expected at least 2, found 1"),
-        ([[24], [24]], {}, ConfigError, "found \\[24\\]"),
-        ([[49], [49]], {"game": GO}, ConfigError, "no passes"),
+        ([[24]], {"game": GO}, ConfigError, "expected at least 2, got 1"),
+        ([[24], [24]], {}, ConfigError, "got \\[24\\]"),
+        ([[49], [49]], {"game": GO}, ConfigError, "not passes"),
         ([[24, 24], [24, 24]], {"game": GO}, IllegalActionError, "24|D4"),
         ([[24], [24]], {"game": "gomoku"}, ModelError, "expected a game of Go"),
         ([[24], [24]], {"game": GO, "epochs": 0}, ConfigError, "epochs"),
@@ -139,13 +139,13 @@ def test_games_come_from_shards_datasets_sgf_and_states(tmp_path: Path) -> None:
             "expected go",
         ),
         ([GO.state_from_board(["......."] * 6 + ["X......"])] * 2, {}, ConfigError, "by hand"),
-        (5, {"game": GO}, ConfigError, "found 5"),
+        (5, {"game": GO}, ConfigError, "got 5"),
         (GO.new_initial_state([1]), {}, ConfigError, "paths, or games"),
         ([["D4"], ["D4"]], {"game": GO}, ConfigError, "lists of actions"),
         ([[2**40], [2**40]], {"game": GO}, ConfigError, "below 65536"),
         ([[-1], [-1]], {"game": GO}, IllegalActionError, "-1"),
         ("nowhere.sgf", {"game": GO}, ConfigError, "nowhere.sgf"),
-        ("nowhere.sgf", {}, ConfigError, "found no such file"),
+        ("nowhere.sgf", {}, ConfigError, "does not exist"),
         (__file__, {}, ConfigError, r"expected game=\.\.\. \(--game\) for SGF files"),
     ],
 )
@@ -169,7 +169,7 @@ def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize("game", [None, GO])
 def test_a_folder_without_games_is_said_to_have_none(game: Any, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no game")
-    with pytest.raises(ConfigError, match="expected shards or SGF files, found a folder without"):
+    with pytest.raises(ConfigError, match="has neither shards nor SGF files"):
         rollout_policy(tmp_path, game=game)
 
 

@@ -7,14 +7,13 @@ import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
 
 from pyengine.train.errors import TrainingError
 from pyengine.train.json_files import writing
 from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
-
-__all__ = ["Child", "ProcessChild"]
 
 _FORGET = 600.0  # seconds after which a restart counts no more
 _BACKOFF = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)  # seconds before a restart
@@ -26,7 +25,6 @@ class Child(ABC):
     """A part at work somewhere. Making one starts it."""
 
     def __init__(self, name: str) -> None:
-        """Start it."""
         self.name = name
         self._deaths: list[float] = []
         self._again: float | None = None
@@ -42,7 +40,7 @@ class Child(ABC):
 
     @abstractmethod
     def last_words(self) -> str:
-        """Return what it said of its end."""
+        """Return what it printed about its end."""
 
     @abstractmethod
     def _tell(self, line: str | None) -> None:
@@ -50,7 +48,7 @@ class Child(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """End it, whatever it is at."""
+        """End it at once."""
 
     @property
     def restarts(self) -> int:
@@ -69,10 +67,8 @@ class Child(ABC):
                 self._again = None
                 self._start()
             return False
-        if status is None:
-            return False
-        if status == 0:
-            return True
+        if not status:
+            return status == 0
         self._deaths = [*(t for t in self._deaths if now - t < _FORGET), now]
         if status == PERMANENT or len(self._deaths) > restarts:
             raise self._failed(f"exit status {status}, {len(self._deaths) - 1} restarts")
@@ -85,25 +81,24 @@ class Child(ABC):
         self._tell(line)
 
     def ended(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         return self._status() is not None
 
     def check(self) -> None:
-        """Raise TrainingError if it has ended, and not well."""
+        """Raise TrainingError if it has failed."""
         status = self._status()
         if status:
             raise self._failed(f"exit status {status}, while the run ended")
 
     def _failed(self, how: str) -> TrainingError:
-        words = self.last_words().strip()[-_TAIL:] or "it said nothing"
+        words = self.last_words().strip()[-_TAIL:] or "it printed nothing"
         return TrainingError(f"the part {self.name} failed ({how}): {words}")
 
 
 class ProcessChild(Child):
-    """A part that is a process on this machine."""
+    """A part that is a process on this machine; it reads the settings in the folder."""
 
     def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
-        """Start it; it reads the settings in the folder."""
         del run
         self._folder = folder
         self._words = folder.log / f"{name}.err"
@@ -111,41 +106,39 @@ class ProcessChild(Child):
 
     def _start(self) -> None:
         module = "pyengine.train.loop.part"
-        command = [sys.executable, "-m", module, self.name, str(self._folder.path)]
+        command = [sys.executable, "-m", module, self.name, str(self._folder.path), "--watched"]
         with writing(self._words):
             words = self._words.open("ab")
         with words:
             self._process = subprocess.Popen(
-                [*command, "--watched"],
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=words,
-                start_new_session=True,  # Ctrl-C is for the supervisor, who tells the parts
+                start_new_session=True,  # Ctrl-C is for the supervisor, which ends the parts
             )
 
     def _status(self) -> int | None:
         return self._process.poll()
 
     def last_words(self) -> str:
-        """Return the end of what it wrote to its standard error."""
         words = self._words.read_text("utf-8", errors="replace")
         if not words and shutil.disk_usage(self._words.parent).free < _LEAST_ROOM:
-            return f"there is no room for its words in {self._words}"
+            return f"the disk has no room for {self._words}"
         return words
 
     def _tell(self, line: str | None) -> None:
         pipe = self._process.stdin
-        try:
-            if pipe is not None and not pipe.closed:
-                if line is None:
-                    pipe.close()
-                else:
-                    pipe.write(f"{line}\n".encode())
-                    pipe.flush()
-        except BrokenPipeError:
-            pass  # it has ended
+        assert pipe is not None
+        with suppress(BrokenPipeError):  # it has ended
+            if pipe.closed:
+                return
+            if line is None:
+                pipe.close()
+            else:
+                pipe.write(f"{line}\n".encode())
+                pipe.flush()
 
     def end(self) -> None:
-        """Kill the process."""
         self._process.kill()
         self._process.wait()

@@ -1,4 +1,4 @@
-"""The learning curve of a run: Elo against games of self-play, and the results it is made of."""
+"""The learning curve of a run: Elo against games of self-play."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.base.files import path_of, replacing, unwritten
-from pyengine.errors import ConfigError, DataError
+from pyengine.errors import ConfigError
 from pyengine.train.loop.rating import Pairing, Rating, ratings
 from pyengine.train.loop.state import RunFolder
-
-__all__ = ["plot_curve", "rated", "results"]
 
 #: A line of ``curve.jsonl``.
 Line = Mapping[str, Any]
@@ -30,21 +28,20 @@ def rated(folder: RunFolder) -> dict[int, Rating | None]:
 def results(lines: Sequence[Line]) -> list[Pairing]:
     """Return the results of a curve's lines; players are steps.
 
-    Of a network that was accepted for its results those of its anchor games count in their place:
-    whoever is chosen for a score has a better score than strength.
+    For a network that was accepted for its results, its anchor games count instead: it was chosen
+    for its score, which is therefore better than its strength.
     """
-    return [_pairing(int(line["step"]), met) for line in lines for met in _fair(line)]
-
-
-def _fair(line: Line) -> Sequence[Line]:
-    """Return the matches of a line for which nobody was chosen, where there are such."""
-    found: Sequence[Line] = line.get("anchors") or line.get("opponents", ())
-    return found
-
-
-def _pairing(step: int, met: Line) -> Pairing:
-    counts = {name: int(met[name]) for name in ("wins", "draws", "losses")}
-    return Pairing(player=step, opponent=int(met["step"]), **counts)
+    return [
+        Pairing(
+            player=line["step"],
+            opponent=met["step"],
+            wins=met["wins"],
+            draws=met["draws"],
+            losses=met["losses"],
+        )
+        for line in lines
+        for met in line.get("anchors") or line.get("opponents", ())
+    ]
 
 
 def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) -> Path:
@@ -57,9 +54,8 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
         path: the picture; its ending says the format (.svg, .png, .pdf).
 
     Raises:
-        ConfigError: matplotlib is missing, no candidate was evaluated, or the file cannot be
-            written.
-        DataError: the curve is damaged.
+        ConfigError: matplotlib is missing, no candidate was evaluated, or the format is unknown.
+        DataError: the curve is damaged, or the file cannot be written.
 
     """
     folder = RunFolder(path_of("directory", directory))
@@ -67,7 +63,7 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
     fit = rated(folder)
     lines = [line for line in folder.evaluations() if line.get("step") in fit]
     if not lines:
-        raise ConfigError(f"expected candidates that were evaluated, found none in {directory}")
+        raise ConfigError(f"no candidate was evaluated in {directory}")
     try:
         kind = importlib.import_module("matplotlib.figure")
     except ModuleNotFoundError as error:
@@ -79,9 +75,7 @@ def plot_curve(directory: str | os.PathLike[str], path: str | os.PathLike[str]) 
     try:
         with replacing(target) as temporary:
             figure.savefig(temporary, format=target.suffix[1:] or "png")
-    except DataError as error:
-        raise ConfigError(str(error)) from error
-    except ValueError as error:  # of a format that is none
+    except ValueError as error:  # of an unknown format
         raise ConfigError(unwritten(target, error)) from error
     return target
 
@@ -97,7 +91,7 @@ def _draw(axes: Any, lines: Sequence[Line], fit: Mapping[int, Rating | None]) ->
             bars = [each.interval[1] - each.elo for _, each in group]
             axes.errorbar(games, elo, bars, fmt=".", color=colour, label=name, elinewidth=0.8)
     if len(points) < len(lines):
-        left_out = f"{len(lines) - len(points)} whom no games join to the first"
+        left_out = f"{len(lines) - len(points)} that no games join to the first"
         axes.plot([], [], " ", label=f"left out: {left_out}")
     axes.set_xlabel("games of self-play")
     axes.set_ylabel("Elo above the first network")

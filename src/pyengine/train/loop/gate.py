@@ -10,9 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.arguments import check_callback, check_type, elements, found
 from pyengine.base.files import path_of
-from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import Game
@@ -23,8 +21,6 @@ from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
 from pyengine.train.loop.run_configs import GateConfig
 
-__all__ = ["GateResult", "play_gate"]
-
 _LOOK_SECONDS = 0.1  # between two looks at whether to stop
 
 
@@ -34,10 +30,10 @@ class GateResult:
 
     Attributes:
         accepted: whether the candidate becomes the best network.
-        complete: False = interrupted: nothing is decided.
+        complete: whether it was played to its end; otherwise nothing is decided.
         games: that were finished.
         wins: of the candidate.
-        draws: games that nobody won, those that ``max_plies`` cut short among them.
+        draws: games that nobody won, including those that ``max_plies`` cut short.
         losses: of the candidate.
         score: in [0, 1].
         elo: of the score, with half a point added on both sides so that it is finite.
@@ -60,7 +56,7 @@ class GateResult:
     sprt: SprtState | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return all fields as plain values."""
         return asdict(self)
 
 
@@ -76,28 +72,28 @@ def play_gate(
     on_progress: Callable[[MatchResult], object] | None = None,
     record: Path | None = None,
 ) -> GateResult:
-    """Play and decide. The match ends as soon as the candidate cannot pass any more.
+    """Play a candidate's match and decide. It ends as soon as the candidate cannot pass any more.
 
-    By score, one that passes has played all its games. Its Elo is too high all the same, since it
+    By score, a candidate that passes has played all its games. Its Elo is still too high, since it
     was chosen for it: of 200 games an equal passes at 55 % with 7 % probability, and is credited
-    some 45 Elo; by a sequential test, which ends early, more. Only "latest" mode chooses nobody.
-    Whom a sequential test has not decided after all games is rejected.
+    some 45 Elo; by a sequential test, which ends early, more. Only "latest" mode selects nothing.
+    A candidate that a sequential test has not decided after all games is rejected.
 
     Args:
-        candidate, best: evaluators, or what names them.
-        games: they share the matches' games; one match each. A sequential test is of one game.
+        candidate, best: evaluators, or their names.
+        games: they share the matches' games, one match each. A sequential test takes one game.
         config: see :class:`GateConfig`.
         seed: of the openings.
         max_plies: of a game, see :func:`~pyengine.match`.
-        stop: asked after each round of moves, and by a thread during it; True interrupts.
+        stop: called after each round of moves, and by a thread during it; True interrupts.
         on_progress: called with the result of the match that is played, after each round.
         record: start of the files that keep finished games: an interrupted match goes on.
 
-    Raises ConfigError for an argument that is of another type.
+    Raises ConfigError for a sequential test of several games.
 
     """
-    _check(games, config, stop, on_progress)
-    seed = integer("seed", seed, 0)
+    if config.sprt is not None and len(games) > 1:
+        raise ConfigError(f'games: expected one game for method "sprt", got {len(games)}')
     start = None if record is None else path_of("record", record)
     evaluators = (as_evaluator(_name(candidate)), as_evaluator(_name(best)))
     each, rest = divmod(config.most_games, len(games))
@@ -123,17 +119,6 @@ def play_gate(
     return _result(results, counts, config, interrupted)
 
 
-def _check(games: object, config: GateConfig, *callbacks: object) -> None:
-    named = elements("games", games, "one game or more")
-    if not named or not all(isinstance(game, Game) for game in named):
-        raise ConfigError(f"games: expected one game or more of load_game(), found {found(games)}")
-    check_type("config", config, GateConfig, "a GateConfig")
-    if config.sprt is not None and len(named) > 1:
-        raise ConfigError(f'games: expected one game for method "sprt", got {len(named)}')
-    for name, given in zip(("stop", "on_progress"), callbacks, strict=True):
-        check_callback(name, given)
-
-
 def _name(given: Evaluator | str | Path) -> Any:
     return str(given) if isinstance(given, Path) else given
 
@@ -145,15 +130,14 @@ class _Side(Engine):
 
     @property
     def stopping(self) -> bool:
-        """Whether to stop."""
         return self.asked is not None and self.asked()
 
     def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
-        """Search. Raises KeyboardInterrupt when it is to stop: the moves are worth nothing then."""
-        found = super().search_many(states, **settings)
+        """Search. Raises KeyboardInterrupt when it is to stop: its moves are worthless then."""
+        results = super().search_many(states, **settings)
         if self.stopping:
             raise KeyboardInterrupt
-        return found
+        return results
 
 
 @contextmanager
@@ -163,10 +147,7 @@ def _sides(
     config: GateConfig,
     stop: Callable[[], bool] | None,
 ) -> Iterator[tuple[_Side, _Side]]:
-    """Open the players, and look at ``stop`` while they search.
-
-    A round of moves of many games may take minutes.
-    """
+    """Open the players, and poll ``stop`` while they search: a round of moves may take minutes."""
     over, search = threading.Event(), config.search_config()
     with (
         _Side(game, evaluators[0], config=search) as a,
@@ -198,7 +179,7 @@ def _match(
     record: Path | None,
     on_progress: Callable[[MatchResult], bool],
 ) -> MatchResult:
-    """Play one match; what there is of it where it is to stop."""
+    """Play one match, or a part of it if it is to stop."""
     plies = config.plies if max_plies is None else min(config.plies, max_plies - 1)
     try:
         return match(
@@ -229,12 +210,10 @@ def _plies(game: Game, most: int, seed: int) -> int:
     return 0
 
 
-def _totals(results: Sequence[MatchResult]) -> tuple[int, int, int]:
-    return (
-        sum(result.wins for result in results),
-        sum(result.draws for result in results),
-        sum(result.losses for result in results),
-    )
+def _totals(results: Sequence[MatchResult]) -> tuple[int, ...]:
+    """Return wins, draws and losses."""
+    counts = [(result.wins, result.draws, result.losses) for result in results]
+    return tuple(map(sum, zip((0, 0, 0), *counts, strict=True)))
 
 
 def _decided(results: Sequence[MatchResult], counts: Sequence[int], config: GateConfig) -> bool:
@@ -278,7 +257,7 @@ def _result(
 
 
 def _interval(results: Sequence[MatchResult]) -> tuple[float | None, float | None]:
-    """The interval of the Elo over all matches; their pairs are the samples."""
+    """Return the interval of the Elo over all matches; their pairs are the samples."""
     groups: list[list[float]] = []
     for result in results:
         pairs: dict[int, list[float]] = {}

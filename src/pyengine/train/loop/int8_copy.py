@@ -17,9 +17,7 @@ from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
 
-__all__ = ["write_copy"]
-
-#: What a copy may lose, in random positions: it has to play games, not to replace the network.
+#: How much a copy may lose on random positions: it plays games and does not replace the network.
 _LIMITS = {
     "policy_mean": 0.1,
     "policy_99": 0.5,
@@ -37,7 +35,7 @@ def write_copy(
 ) -> str | None:
     """Write the int8 copy of a network, if it evaluates nearly as the network does.
 
-    The copy has no outputs of the game's last board: no game that it plays needs them.
+    The copy does not predict the game's last board, which no game needs.
 
     Args:
         source: the network's file, float32.
@@ -46,10 +44,9 @@ def write_copy(
         games: that it plays; on random positions of each the two are compared.
 
     Returns:
-        Why there is no copy; None where there is one.
+        Why there is no copy, or None.
 
-    Raises:
-        DataError: the file cannot be written.
+    Raises DataError if the file cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         copied = Path(folder, target.name)
@@ -79,7 +76,7 @@ def _open(path: Path) -> OnnxEvaluator:
 
 
 def _differs(original: OnnxEvaluator, copy: OnnxEvaluator, games: Sequence[Game]) -> str | None:
-    """Return the first figure of a game that is beyond its limit; None where all are within."""
+    """Return the first figure of a game that is beyond its limit, or None."""
     checks = need("pyengine.conversion.comparison", "train")
     limits = checks.Limits(**_LIMITS)
     for game in games:

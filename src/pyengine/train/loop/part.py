@@ -1,7 +1,7 @@
 """A part of a run as a process: ``python -m pyengine.train.loop.part NAME FOLDER``.
 
-A part that a supervisor started reads its standard input: the line ``finish`` asks it to end what
-it is at, the end of the input (also when the supervisor dies) to stop at once, cleanly.
+A part that a supervisor started reads its standard input: the line ``finish`` asks it to end its
+work, the end of the input (also when the supervisor dies) to stop at once, cleanly.
 """
 
 from __future__ import annotations
@@ -19,24 +19,12 @@ from pyengine.errors import ConfigError, DataError, EngineError
 from pyengine.train.loop.parts import PARTS, PERMANENT, Part, run_part
 from pyengine.train.loop.state import RunFolder
 
-__all__ = ["main", "outcome"]
 
-
-def _watch(part: Part) -> None:
-    """Follow the standard input, in a thread."""
-
-    def follow() -> None:
-        for line in sys.stdin:
-            if line.strip() == "finish":
-                part.finish()
-        part.stop()
-
-    threading.Thread(target=follow, daemon=True).start()
-
-
-def _obey_signals(part: Part) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: part.stop())
+def _follow_input(part: Part) -> None:
+    for line in sys.stdin:
+        if line.strip() == "finish":
+            part.finish()
+    part.stop()
 
 
 def outcome(
@@ -51,10 +39,9 @@ def outcome(
     """
     try:
         run_part(name, folder, ready, work)
-    except (ConfigError, DataError) as error:
-        return PERMANENT, f"{type(error).__name__}: {error}"
     except EngineError as error:
-        return 1, f"{type(error).__name__}: {error}"
+        permanent = isinstance(error, ConfigError | DataError)
+        return PERMANENT if permanent else 1, f"{type(error).__name__}: {error}"
     except Exception:
         return 1, traceback.format_exc()
     return 0, ""
@@ -70,13 +57,14 @@ def main(args: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING)
 
     def ready(part: Part) -> None:
-        _obey_signals(part)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: part.stop())
         if given.watched:
-            _watch(part)
+            threading.Thread(target=_follow_input, args=(part,), daemon=True).start()
 
-    status, words = outcome(given.name, RunFolder(given.folder), ready)
+    status, message = outcome(given.name, RunFolder(given.folder), ready)
     if status:
-        print(words, file=sys.stderr)
+        print(message, file=sys.stderr)
     return status
 
 

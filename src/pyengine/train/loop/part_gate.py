@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,12 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.rating import ratings
 from pyengine.train.loop.state import Best
 
-__all__ = ["work"]
-
 _COUNTS = ("wins", "draws", "losses")
 _RECORD = re.compile(r"match-(\d{8})-.*\.jsonl")
 
 
 def work(part: Part) -> None:
-    """Evaluate candidates until told to end. Told to finish, it evaluates the newest one first."""
+    """Evaluate candidates until the part is to end; to finish, evaluate the newest one first."""
     _settle(part)
     while not part.stopping:
         step = _next(part)
@@ -43,7 +42,7 @@ def work(part: Part) -> None:
 
 
 def _settle(part: Part) -> None:
-    """Do what a gate that was killed left undone: the curve says what it found."""
+    """Do what a gate that was killed left undone, by the curve."""
     best = part.folder.best()
     for line in _accepted(part)[-1:]:
         there = part.folder.candidate(line["step"]).exists()
@@ -55,7 +54,7 @@ def _settle(part: Part) -> None:
 def _next(part: Part) -> int | None:
     """Return the step of the candidate to evaluate: one begun and not ended, else the newest.
 
-    The others are skipped. None where all are evaluated.
+    The others are skipped. None if all are evaluated.
     """
     best = part.folder.best()
     if best is None:
@@ -80,13 +79,13 @@ class _Met:
 def _evaluate(part: Part, step: int) -> None:
     """Play the candidate's games and let it take the best network's place, if it may.
 
-    One whose match is interrupted stays as it is, its games are kept, and it goes on.
+    The games of an interrupted match are kept, and it goes on later.
     """
     folder, config = part.folder, part.run.gate
     before = folder.best()
     assert before is not None
     candidate = before
-    taken = step == before.step  # by self-play: it is accepted, however a match played anew ends
+    taken = step == before.step  # by self-play: it is accepted, however a repeated match ends
     if not taken:
         path = folder.candidate(step)
         candidate = replace(
@@ -118,7 +117,7 @@ def _evaluate(part: Part, step: int) -> None:
 def _matches(
     part: Part, candidate: Best, opponents: Sequence[tuple[Best, int]], kind: str
 ) -> list[_Met] | None:
-    """Play a candidate's matches of a kind; None where one was interrupted."""
+    """Play a candidate's matches of a kind; return None if one was interrupted."""
     met: list[_Met] = []
     for other, games in opponents:
         found = _match(part, candidate, other, games, kind)
@@ -129,7 +128,7 @@ def _matches(
 
 
 def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> GateResult:
-    """Play one match of a candidate; of anchors whole, with openings of its own."""
+    """Play one match of a candidate; one of anchors to its end, with openings of its own."""
     step = candidate.step
     changes: dict[str, Any] = {"games": games}
     seed = part.run.run.seed + step
@@ -162,7 +161,7 @@ def _match(part: Part, candidate: Best, other: Best, games: int, kind: str) -> G
 
 
 def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, int]]:
-    """Return who plays the candidate, and how many games."""
+    """Return the opponents of the candidate, and how many games each plays."""
     config = part.run.gate
     if config.mode == "latest":
         return _shares(part, candidate, config.most_games)
@@ -172,7 +171,7 @@ def _opponents(part: Part, candidate: Best, before: Best) -> list[tuple[Best, in
 
 
 def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
-    """Return opponents for a network's rating, and how many games of each.
+    """Return opponents for a network's rating, and how many games each plays.
 
     The generation before it, which joins all networks in one chain, and one of some generations
     ago: errors of the curve add up from match to match, and long strides make fewer of them.
@@ -189,20 +188,19 @@ def _shares(part: Part, candidate: Best, games: int) -> list[tuple[Best, int]]:
 
 
 def _older(part: Part, candidate: Best, generation: int) -> Best:
-    """Return the network of a generation, or the nearest older one that there is."""
+    """Return the network of a generation, or the nearest older one whose file exists."""
     for line in reversed(_accepted(part)):
         older = line["generation"] <= generation and line["step"] < candidate.step
         if older and part.folder.candidate(line["step"]).exists():
             return _network(part, line)
     first = part.folder.candidate(0)
-    name, sha = part.run.selfplay.first, None
-    if first.exists():
-        name, sha = first.name, sha256_of(first)
-    return Best(name=name, sha256=sha, step=0, generation=0, elo=0.0)
+    sha256 = sha256_of(first) if first.exists() else None
+    name = part.run.selfplay.first if sha256 is None else first.name
+    return Best(name=name, sha256=sha256, step=0, generation=0, elo=0.0)
 
 
 def _network(part: Part, line: dict[str, Any]) -> Best:
-    """Return the network of a line of the curve, whose file there is."""
+    """Return the network of a line of the curve."""
     path = part.folder.candidate(line["step"])
     return Best(
         name=path.name,
@@ -247,7 +245,7 @@ def _conclude(
 
 
 def _counts(met: Sequence[_Met]) -> dict[str, Any]:
-    """Return the results, all together and of each opponent."""
+    """Return the results in total and by opponent."""
     opponents = _results(met)
     total = {name: sum(each[name] for each in opponents) for name in _COUNTS}
     games = sum(total.values())
@@ -275,10 +273,7 @@ def _strength(part: Part, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tidy(part: Part) -> None:
-    """Remove what nobody needs any more: finished records, and networks.
-
-    Those that were rejected or skipped, and in "latest" mode old ones.
-    """
+    """Remove finished records and networks that were rejected or skipped, or are old ("latest")."""
     folder = part.folder
     best, evaluated = folder.best(), folder.evaluated()
     for step, file in _records(part):
@@ -294,10 +289,10 @@ def _tidy(part: Part) -> None:
             folder.remove_candidate(other)
 
 
-def _records(part: Part) -> list[tuple[int, Any]]:
-    """Return the records of matches that there are, and the steps of their candidates."""
-    found = ((_RECORD.fullmatch(file.name), file) for file in part.folder.log.iterdir())
-    return [(int(name[1]), file) for name, file in found if name]
+def _records(part: Part) -> list[tuple[int, Path]]:
+    """Return the steps of the candidates whose matches have records, and the records."""
+    matches = ((_RECORD.fullmatch(file.name), file) for file in part.folder.log.iterdir())
+    return [(int(name[1]), file) for name, file in matches if name]
 
 
 def _accepted(part: Part) -> list[dict[str, Any]]:

@@ -22,9 +22,6 @@ from pyengine.train.loop.int8_copy import write_copy
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 from pyengine.train.loop.team import Team, move_windows, windows_on
-from pyengine.train.loop.window import allowed_steps, window_games
-
-__all__ = ["work"]
 
 _CHUNK = 50  # steps between two looks at the data
 _LOOK_SECONDS = 10.0  # between two openings of the data, at least
@@ -33,7 +30,7 @@ _CALIBRATION = 256  # positions, of all games together
 
 
 def work(part: Part) -> None:
-    """Learn until told to end. Told to finish, it leaves a candidate of its last step."""
+    """Learn until the part is to end; to finish, leave a candidate of the last step."""
     _first(part)
     positions = _Positions(part)
     while not positions.enough:
@@ -41,14 +38,14 @@ def work(part: Part) -> None:
             return
         part.say({"step": 0, "state": "waits for positions"})
         part.wait()
-    said: dict[str, Any] = {}
+    status: dict[str, Any] = {}
 
     def keep(report: Any) -> None:
-        said.update(asdict(report))
+        status.update(asdict(report))
 
     data = positions.open()
     with Team(part.folder, part.run.train.learner, positions.games) as team:
-        said["processes"] = team.pids
+        status["processes"] = team.pids
         learner = need("pyengine.train.learner", "train").Learner(
             part.run.train,
             data,
@@ -58,27 +55,27 @@ def work(part: Part) -> None:
             on_progress=keep,
         )
         with learner:
-            _say(part, learner, positions, said, now=True)
-            _learn(part, positions, learner, team, said)
+            _say(part, learner, positions, status, now=True)
+            _learn(part, positions, learner, team, status)
             learner.save()
             if part.finishing and not part.stopping:
-                _export(part, learner, positions, said)
-            _say(part, learner, positions, said, now=True)
+                _export(part, learner, positions, status)
+            _say(part, learner, positions, status, now=True)
             team.end()
 
 
 def _learn(
-    part: Part, positions: _Positions, learner: Any, team: Team, said: dict[str, Any]
+    part: Part, positions: _Positions, learner: Any, team: Team, status: dict[str, Any]
 ) -> None:
-    """Do the steps that the data allow, until told to end."""
+    """Do the steps that the data allow, until the part is to end."""
     every = part.run.gate.every_steps
     if learner.step % every == 0:  # whoever wrote the checkpoint may have died before the export
-        _export(part, learner, positions, said)
+        _export(part, learner, positions, status)
     while not part.finishing:
         if positions.due:
             learner.set_data(positions.open(), part.run.game.shares)
             team.tell(games=positions.games)
-        allowed = allowed_steps(part.run.window, positions.total, part.run.train.learner.batch_size)
+        allowed = part.run.window.allowed_steps(positions.total, part.run.train.learner.batch_size)
         if part.run.run.steps is not None:
             allowed = min(allowed, part.run.run.steps)
         due = every - learner.step % every
@@ -90,15 +87,15 @@ def _learn(
             learner.train(steps, stop=lambda: part.finishing, save=False)
             if learner.step % every == 0:
                 learner.save()
-                _export(part, learner, positions, said)
-        _say(part, learner, positions, said)
+                _export(part, learner, positions, status)
+        _say(part, learner, positions, status)
 
 
 def _say(
-    part: Part, learner: Any, positions: _Positions, said: dict[str, Any], *, now: bool = False
+    part: Part, learner: Any, positions: _Positions, status: dict[str, Any], *, now: bool = False
 ) -> None:
     window = {"window": positions.size, "positions": positions.total}
-    part.say({**said, **window, "step": learner.step}, now=now)
+    part.say({**status, **window, "step": learner.step}, now=now)
 
 
 class _Positions:
@@ -114,12 +111,12 @@ class _Positions:
 
     @property
     def total(self) -> int:
-        """How many there are that count."""
+        """How many the learner may learn from."""
         return self._part.folder.counted(self._part.run)
 
     @property
     def enough(self) -> bool:
-        """Whether there are enough to begin, of each game."""
+        """Whether there are enough to begin."""
         names = self._part.run.game.name
         some = all(self._part.folder.produced(name).full > 0 for name in names)
         return some and self.total >= self._part.run.window.minimum_positions
@@ -133,7 +130,7 @@ class _Positions:
     def open(self) -> list[Dataset]:
         """Return the window on the data, a Dataset for each game: the same ones, moved on.
 
-        Raises DataError for a shard that is damaged, in its content, too.
+        Raises DataError for a shard that is damaged, or whose content is.
         """
         begun = time.monotonic()
         run, folder = self._part.run, self._part.folder
@@ -159,15 +156,15 @@ class _Positions:
     def _games(self, name: str) -> int:
         config, found = self._part.run.window, self._part.folder.produced(name)
         count = found.full if config.full_only else found.positions
-        return window_games(config, found.games, count)
+        return config.games_of(found.games, count)
 
     def _forget_old(self) -> None:
-        """Forget which shards were verified that the window has left behind."""
+        """Forget the hashes of shards that the window has left behind."""
         paths = {str(piece.path) for window in self._data for piece in window.pieces}
         self._verified = {path: sha for path, sha in self._verified.items() if path in paths}
 
     def _verify(self, window: Dataset) -> None:
-        """Compare shards with the manifest's SHA-256, each once: before it is learnt from here."""
+        """Compare each shard with the manifest's SHA-256 once, before it is learnt from."""
         for piece in window.pieces:
             if self._part.stopping:
                 return
@@ -179,11 +176,12 @@ class _Positions:
 
 
 def _first(part: Part) -> None:
-    """Say who plays the first games, where nobody does: the network as it begins, or as told."""
+    """Name who plays the first games, unless that is known: the random network, or an evaluator."""
     if part.folder.best() is not None:
         return
-    name, sha = part.run.selfplay.first, None
-    if name == "random":
+    first: str = part.run.selfplay.first
+    sha256 = None
+    if first == "random":
         game = part.run.games[0]
         planes, height, width = planes_shape(game, part.run.spec)
         network = need("pyengine.train.network", "train").new_network(
@@ -191,29 +189,29 @@ def _first(part: Part) -> None:
         )
         path = part.folder.candidate(0)
         _write(part, network, path, {"step": 0, "games": 0, "positions": 0})
-        name, sha = path.name, sha256_of(path)
-    part.folder.set_best(Best(name=name, sha256=sha, step=0, generation=0, elo=0.0))
+        first, sha256 = path.name, sha256_of(path)
+    part.folder.set_best(Best(name=first, sha256=sha256, step=0, generation=0, elo=0.0))
 
 
-def _export(part: Part, learner: Any, positions: _Positions, said: dict[str, Any]) -> None:
-    """Write the candidate of this step, if there is none.
+def _export(part: Part, learner: Any, positions: _Positions, status: dict[str, Any]) -> None:
+    """Write the candidate of this step, unless it exists or is not needed.
 
-    One that does not compute what the network computes is none; the learner says so and goes on.
+    If it cannot be written, the learner publishes the failure and goes on.
     """
     path = part.folder.candidate(learner.step)
     if learner.step == 0 or path.exists() or learner.step <= part.folder.evaluated():
         return
     games = sum(part.folder.produced(name).games for name in part.run.game.name)
-    told = {"step": learner.step, "games": games, "positions": positions.total}
-    said["failure"] = None
+    facts = {"step": learner.step, "games": games, "positions": positions.total}
+    status["failure"] = None
     try:
         if part.run.selfplay.precision == "int8":
             planes = positions.planes(learner.step)
-            said["failure"] = _write_with_copy(part, learner.exported, path, told, planes)
+            status["failure"] = _write_with_copy(part, learner.exported, path, facts, planes)
         else:
-            _write(part, learner.exported, path, told)
+            _write(part, learner.exported, path, facts)
     except TrainingError as error:
-        said["failure"] = str(error)
+        status["failure"] = str(error)
         print(error, file=sys.stderr)  # kept in the run's log
 
 
@@ -221,18 +219,18 @@ def _write_with_copy(
     part: Part,
     network: Any,
     path: Path,
-    told: dict[str, Any],
+    facts: dict[str, Any],
     planes: list[npt.NDArray[np.float32]],
 ) -> str | None:
     """Write a candidate and its int8 copy; return why there is no copy.
 
-    The copy is there first: a candidate that is there plays.
+    The copy comes first, since a candidate plays as soon as it exists.
     """
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         source = Path(folder, path.name)
-        _write(part, network, source, told)
-        copied = part.folder.int8_copy(told["step"])
-        copied.unlink(missing_ok=True)  # of one whose writer died before the candidate was there
+        _write(part, network, source, facts)
+        copied = part.folder.int8_copy(facts["step"])
+        copied.unlink(missing_ok=True)  # left by a writer that died
         failure = write_copy(source, copied, planes, part.run.games)
         with replacing(path) as temporary:
             shutil.copyfile(source, temporary)
@@ -241,7 +239,7 @@ def _write_with_copy(
     return failure
 
 
-def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
+def _write(part: Part, network: Any, path: Path, facts: dict[str, Any]) -> None:
     run = {"run": part.run.run.name, "seed": part.run.run.seed, "created": time.time()}
     network_config = {"network": part.run.train.network.to_dict()}
     need("pyengine.train.onnx_export", "train").export(
@@ -249,6 +247,6 @@ def _write(part: Part, network: Any, path: Path, told: dict[str, Any]) -> None:
         part.run.games,
         part.run.spec,
         path,
-        metadata={**run, **told, **network_config},
+        metadata={**run, **facts, **network_config},
         final_board=part.run.train.learner.export_final_board,
     )

@@ -16,18 +16,15 @@ from pyengine.games.game import load_game
 from pyengine.selfplay import SelfPlayer
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best, RunFolder
-from pyengine.train.loop.window import allowed_steps
-
-__all__ = ["evaluator_of", "first_best", "patiently", "work"]
 
 _ENDLESS = 1 << 40  # games
-_TURN_SECONDS = 5.0  # of one game, where there are several
+_TURN_SECONDS = 5.0  # of one of several games
 _FIRST_TURN_SECONDS = 0.5  # the same, of an evaluator without a network
 _PATIENCE = 30.0  # seconds in which a full disk may get room again
 
 
 def work(part: Part) -> None:
-    """Play until told to end. A new best network goes on with the games that are open."""
+    """Play until the part is to end. A new best network goes on with the open games."""
     best = first_best(part)
     if best is None:
         return
@@ -43,21 +40,21 @@ def work(part: Part) -> None:
             runner = min(runners, key=lambda each: each.writer.positions / each.share)
             runner.follow(part)
             _turn(part, runner, runners)
-            if not runner.best.is_network:  # nobody counts what is in no shard
+            if not runner.best.is_network:  # only positions in shards are counted
                 _flush(part, runner.writer)
 
 
 def _waits_for_learner(part: Part, best: Best | None) -> bool:
     """Whether an evaluator without a network has played enough for the learner's next candidate.
 
-    It may be a hundred times faster than a network, and the learner would be busy with it for long.
+    It may be a hundred times faster than a network, and would keep the learner busy for long.
     """
     if best is None or best.is_network:
         return False
     run, folder = part.run, part.folder
     if not all(folder.produced(name).full > 0 for name in run.game.name):
         return False
-    allowed = allowed_steps(run.window, folder.counted(run), run.train.learner.batch_size)
+    allowed = run.window.allowed_steps(folder.counted(run), run.train.learner.batch_size)
     step = folder.status("learner").get("step", 0)
     return bool(allowed >= step + run.gate.every_steps)
 
@@ -68,7 +65,7 @@ def evaluator_of(best: Best, folder: RunFolder) -> Evaluator:
 
 
 def first_best(part: Part) -> Best | None:
-    """Wait for the first network; None when the part is to end before."""
+    """Wait for the first network; return None if the part is to end before."""
     while not part.finishing:
         best = part.folder.best()
         if best is not None:
@@ -80,7 +77,7 @@ def first_best(part: Part) -> Best | None:
 
 @dataclass
 class _GameRunner:
-    """Plays one of the run's games: the player, and where finished games go."""
+    """The player of one of the run's games, and the sink of its finished games."""
 
     player: Any
     writer: GameSink
@@ -88,7 +85,7 @@ class _GameRunner:
     best: Best
 
     def follow(self, part: Part) -> None:
-        """Play on with the best network."""
+        """Switch to the best network."""
         best = part.folder.best()
         if best is not None and best.name != self.best.name:
             self.player.replace_evaluator(evaluator_of(best, part.folder))
@@ -122,7 +119,7 @@ def _open_runners(part: Part, best: Best) -> Iterator[list[_GameRunner]]:
 
 
 def _write_all(part: Part, player: Any, writer: GameSink) -> None:
-    """Write what has ended; where it becomes a shard here, that too."""
+    """Write the finished games, and the shard that holds them."""
     patiently(part, lambda: player.write(writer))
     _flush(part, writer)
 
@@ -138,11 +135,11 @@ def _tick(runners: list[_GameRunner]) -> None:
 
 
 def patiently(part: Part, write: Callable[[], None]) -> None:
-    """Write games; where that fails try again for a while, unless the part is to stop.
+    """Write games; on an error try again for a while, unless the part is to stop.
 
-    What was not written is kept by writer and player, so that ``write`` goes on with it.
+    Writer and player keep what was not written, so that ``write`` goes on with it.
 
-    Raises DataError: games cannot be written, and are lost when this process ends.
+    Raises DataError if games cannot be written; they are lost when this process ends.
     """
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -157,7 +154,7 @@ def patiently(part: Part, write: Callable[[], None]) -> None:
 
 
 def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
-    """Play one game until told to end, a better network comes, or another game has its turn."""
+    """Play one game until the part is to end, a better network comes, or the turn is over."""
     begun = time.monotonic()
     longest = _TURN_SECONDS if runner.best.is_network else _FIRST_TURN_SECONDS
     before = sum(each.writer.positions for each in runners)
@@ -189,7 +186,6 @@ def _turn(part: Part, runner: _GameRunner, runners: list[_GameRunner]) -> None:
 
 
 def _counts(runner: _GameRunner) -> dict[str, Any]:
-    """Return what the games of a runner look like."""
     report = runner.player.report()
     return {
         "mean_length": report.mean_length,

@@ -17,8 +17,6 @@ from pyengine.train.json_files import lock
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
-__all__ = ["PARTS", "PERMANENT", "Part", "run_part"]
-
 #: Names of the parts, and the modules that have their ``work(part)``.
 PARTS = {
     "selfplay": "pyengine.train.loop.part_selfplay",
@@ -26,20 +24,13 @@ PARTS = {
     "gate": "pyengine.train.loop.part_gate",
 }
 
-PERMANENT = 2  #: exit status after an error that another start would meet again
+PERMANENT = 2  #: exit status after an error that another start would not avoid
 
 _STATUS_SECONDS = 0.5  # between two writings of a status
 
 
 class Part:
-    """What a part is given: the run, its folder, and how to be told to end.
-
-    Attributes:
-        name: of the part.
-        folder: of the run.
-        run: its settings.
-
-    """
+    """The run and the folder of a part, and the requests to end it."""
 
     def __init__(self, name: str, folder: RunFolder, run: RunFile) -> None:
         self.name, self.folder, self.run = name, folder, run
@@ -52,26 +43,24 @@ class Part:
         self._stop.set()
 
     def finish(self) -> None:
-        """Ask it to end what it is at."""
+        """Ask it to end its work."""
         self._finish.set()
 
     @property
     def stopping(self) -> bool:
-        """Whether to stop at once."""
         return self._stop.is_set()
 
     @property
     def finishing(self) -> bool:
-        """Whether to end what there is, or to stop."""
         return self._finish.is_set() or self.stopping
 
     @property
     def held(self) -> bool:
-        """Whether self-play is to pause, since nobody takes what it has played."""
+        """Whether self-play is to pause, since its games are not taken."""
         return False
 
     def open_sink(self, game: str, configuration: dict[str, Any], sha256: str | None) -> GameSink:
-        """Return where the finished games of a game go, a context manager: the run's data.
+        """Return the sink of a game's finished games, a context manager: the run's data.
 
         Args:
             game: as the run file names it.
@@ -88,10 +77,7 @@ class Part:
         sha256: str | None,
         positions: int = MOST_POSITIONS,
     ) -> ShardWriter:
-        """Return who writes the run's data of a game, in shards of so many positions at most.
-
-        The other arguments are those of :meth:`open_sink`.
-        """
+        """Return the writer of a game's data, in shards of so many positions at most."""
         return ShardWriter(
             self.folder.data(game),
             load_game(game),
@@ -103,16 +89,16 @@ class Part:
         )
 
     def wait(self, seconds: float = 0.2) -> None:
-        """Wait, but not when it is to stop."""
+        """Wait, or return at once if it is to stop."""
         self._stop.wait(seconds)
 
     def say(self, values: dict[str, Any], *, now: bool = False) -> None:
-        """Say what it is doing, not too often."""
+        """Publish what it is doing, not too often."""
         if now or time.monotonic() - self._said >= _STATUS_SECONDS:
             self._said = time.monotonic()
-            told = {"time": time.time(), "pid": os.getpid(), **values}
-            with suppress(OSError):  # readers miss it where the disk is full; no work is lost
-                self.folder.set_status(self.name, told)
+            status = {"time": time.time(), "pid": os.getpid(), **values}
+            with suppress(OSError):  # a full disk costs readers a status, and no work
+                self.folder.set_status(self.name, status)
 
 
 def run_part(
@@ -121,16 +107,16 @@ def run_part(
     ready: Callable[[Part], None] | None = None,
     work: Callable[[Part], None] | None = None,
 ) -> None:
-    """Run a part until it is told to end; refused while another process does.
+    """Run one of :data:`PARTS` until it is asked to end.
 
     Args:
-        name: one of :data:`PARTS`.
+        name: of the part.
         folder: of the run.
         ready: called with the part before it begins.
-        work: what it does; None: what its module does.
+        work: its work; None: that of its module.
 
     Raises:
-        EngineError: it is running already, or whatever its work raises.
+        EngineError: another process runs it, or its work raises.
 
     """
     part = Part(name, folder, folder.run())

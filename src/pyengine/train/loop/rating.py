@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.train.loop.sparse import Factors
-
-__all__ = ["Pairing", "Rating", "ratings"]
-
 _ELO = 400 / math.log(10)  # of a factor e in the odds
-_PRIOR = 0.5  # drawn games that each two who met are credited: 40 wins of 40 are finite, 883 Elo;
+_PRIOR = 0.5  # drawn games that each two that met are credited: 40 wins of 40 are finite, 883 Elo;
 # with more a long chain of matches comes out too short, with fewer too long
 _INTERVAL = 1.96  # standard errors: 95 % of a normal distribution
 _STEPS = 200  # of Newton's method, at most: some ten are needed
@@ -52,17 +49,17 @@ class Rating:
 def ratings(results: Iterable[Pairing], anchor: int = 0) -> dict[int, Rating | None]:
     """Return how strong each player is: the likeliest strengths, given all games.
 
-    Bradley and Terry's model, a draw as half a win; each two who met are credited half a drawn
-    game more, so that a match won by 40 to 0 has a finite answer. The errors take games for
-    independent, and so are a little wide where many are drawn.
+    Bradley and Terry's model, a draw as half a win; each two that met are credited half a drawn
+    game more, so that a match won by 40 to 0 has a finite rating. The errors take games for
+    independent, and so are a little wide if many are drawn.
 
     Args:
         results: any number for the same two, in any order.
         anchor: the player at Elo 0.
 
     Returns:
-        An entry for the anchor and for all who played; None where no chain of games joins a player
-        to the anchor, and nothing can be said.
+        An entry for the anchor and for all that played; None if no chain of games joins a player
+        to the anchor.
 
     """
     met = _merged(results)
@@ -179,3 +176,73 @@ def _expected(gaps: _Vector) -> _Vector:
     """Return the expected score in (0, 1) at a difference in strength."""
     found: _Vector = 1 / (1 + np.exp(-gaps))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Eliminated:
+    """A row: its pivot, and its shares in the rows that were not eliminated yet."""
+
+    row: int
+    pivot: float
+    shares: Mapping[int, float]
+
+
+class Factors:
+    """A positive definite matrix as L D Lᵀ, the row of fewest neighbours eliminated first.
+
+    Time and memory are linear in the rows if each has few neighbours, as players have that meet
+    those shortly before them.
+
+    Args:
+        diagonal: one number a row.
+        links: the other elements by their two rows; each pair once, in either order.
+
+    """
+
+    def __init__(self, diagonal: Sequence[float], links: Mapping[tuple[int, int], float]) -> None:
+        pivots = list(diagonal)
+        ahead: list[dict[int, float]] = [{} for _ in pivots]
+        for (a, b), value in links.items():
+            ahead[a][b] = ahead[b][a] = value
+        self._steps: list[_Eliminated] = []
+        waiting = [(len(neighbours), row) for row, neighbours in enumerate(ahead)]
+        heapq.heapify(waiting)
+        gone = [False] * len(pivots)
+        while waiting:
+            degree, row = heapq.heappop(waiting)
+            if gone[row] or degree != len(ahead[row]):
+                continue  # it was pushed again since
+            gone[row] = True
+            shares = {other: value / pivots[row] for other, value in ahead[row].items()}
+            self._steps.append(_Eliminated(row, pivots[row], shares))
+            for other, share in shares.items():
+                mine = ahead[other]
+                del mine[row]
+                pivots[other] -= share * ahead[row][other]
+                for third, value in ahead[row].items():
+                    if third != other:
+                        mine[third] = mine.get(third, 0.0) - share * value
+                heapq.heappush(waiting, (len(mine), other))
+
+    def solve(self, right: Sequence[float]) -> list[float]:
+        """Return x with A x = right."""
+        x = list(right)
+        for each in self._steps:
+            for other, share in each.shares.items():
+                x[other] -= share * x[each.row]
+        for each in reversed(self._steps):
+            of_others = sum(share * x[other] for other, share in each.shares.items())
+            x[each.row] = x[each.row] / each.pivot - of_others
+        return x
+
+    def inverse_diagonal(self) -> list[float]:
+        """Return the diagonal of the inverse [Takahashi et al., 1973]."""
+        inverse: list[dict[int, float]] = [{} for _ in self._steps]
+        for each in reversed(self._steps):
+            row = each.row
+            for other in each.shares:
+                found = -sum(share * inverse[third][other] for third, share in each.shares.items())
+                inverse[row][other] = inverse[other][row] = found
+            of_others = sum(share * inverse[row][other] for other, share in each.shares.items())
+            inverse[row][row] = 1 / each.pivot - of_others
+        return [inverse[row][row] for row in range(len(inverse))]

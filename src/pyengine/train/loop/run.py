@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.arguments import check_callback, check_flag, found
 from pyengine.base.files import path_of
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
@@ -19,8 +18,6 @@ from pyengine.train.loop.child import Child, ProcessChild
 from pyengine.train.loop.parts import PARTS
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
-
-__all__ = ["ActorProgress", "RunProgress", "RunReport", "StartPart", "train_run"]
 
 _POLL = 0.25  # seconds
 _CLOCK_SECONDS = 5.0  # between two writings of the clock
@@ -126,15 +123,14 @@ def train_run(
 
     Args:
         source: the settings: a :class:`RunFile`, TOML text, or a file; None, to resume: as it
-            began. A run that goes on keeps its settings, but for its name, limits, threads, the
-            rates of its schedule in steps, and what only says how much room trees and caches have
-            or what is kept (all of them: ``docs/guides/training.md``).
+            began. A run that goes on keeps its settings except its name, limits, threads, the
+            rates of its schedule in steps, the room of trees and caches, and how much is kept
+            (all of them: ``docs/guides/training.md``).
         directory: of the run.
-        resume: go on with the run there; where there is none, begin.
+        resume: go on with the run there, or begin if there is none.
         on_progress: called four times a second, and once more when all parts have ended; False
             stops.
-        start: starts a part; each is a process here unless told otherwise (see
-            :mod:`pyengine.distributed`).
+        start: starts a part, by default as a process here (see :mod:`pyengine.distributed`).
 
     Raises:
         ConfigError: settings that are wrong or changed; a directory with a run, without resume, or
@@ -145,12 +141,8 @@ def train_run(
         KeyboardInterrupt: Ctrl-C, when all parts have ended cleanly; ``resume`` goes on.
 
     """
-    check_callback("on_progress", on_progress)
-    check_flag("resume", resume)
-    if not callable(start):
-        raise ConfigError(f"start: expected what starts a part, found {found(start)}")
     folder = RunFolder(path_of("directory", directory))
-    given = _given(source, folder, resume)  # what is wrong leaves no folder
+    given = _given(source, folder, resume)  # wrong settings leave no folder
     with writing(folder.path):
         folder.refuse_other_files()
     with lock(folder.lock("supervisor"), f"a run in {folder.path}"):
@@ -160,7 +152,7 @@ def train_run(
 
 
 def _given(source: RunFile | str | Path | None, folder: RunFolder, resume: bool) -> RunFile:
-    """Return the settings of the run; without any those that it began with."""
+    """Return the settings of the run; without a source, those that it began with."""
     if source is not None:
         return source if isinstance(source, RunFile) else RunFile.from_toml(source)
     if not resume:
@@ -169,7 +161,7 @@ def _given(source: RunFile | str | Path | None, folder: RunFolder, resume: bool)
 
 
 def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
-    """Return the settings of the run, which has a folder then."""
+    """Make the folder of the run, and return its settings."""
     begun = (folder.path / "run.toml").exists()
     if resume and begun:
         run.refuse_changes(folder.run())
@@ -182,7 +174,7 @@ def _prepared(run: RunFile, folder: RunFolder, resume: bool) -> RunFile:
 
 
 def _forget_statuses(folder: RunFolder) -> None:
-    """Remove what the parts said in an earlier sitting: one that was killed may have lost it."""
+    """Remove what the parts published in an earlier sitting, which may no longer hold."""
     for name in PARTS:
         path = folder.path / "status" / f"{name}.json"
         with writing(path):
@@ -190,11 +182,11 @@ def _forget_statuses(folder: RunFolder) -> None:
 
 
 def _of_gate(evaluating: Mapping[str, Any]) -> str:
-    """Return what to say of a match of the gate: games, how many are expected, score."""
-    told = f"step {evaluating['step']}: {evaluating['games']} of {evaluating['most_games']} games"
+    """Describe a match of the gate: games, how many are expected, score."""
+    text = f"step {evaluating['step']}: {evaluating['games']} of {evaluating['most_games']} games"
     if "expected_games" in evaluating:
-        told += f" (SPRT, {evaluating['expected_games']} expected)"
-    return told if evaluating["score"] is None else f"{told}, {evaluating['score']:.0%}"
+        text += f" (SPRT, {evaluating['expected_games']} expected)"
+    return text if evaluating["score"] is None else f"{text}, {evaluating['score']:.0%}"
 
 
 class _Supervisor:
@@ -230,7 +222,7 @@ class _Supervisor:
             finally:
                 self._stop()
         except BaseException:
-            with suppress(DataError):  # of a full disk; the first error is the one to tell
+            with suppress(DataError):  # of a full disk; the first error matters
                 self._close("interrupted")
             raise
         self._close(reason)
@@ -245,7 +237,7 @@ class _Supervisor:
         )
 
     def _watch(self) -> str:
-        """Wait for a limit and return its name, "stopped" when the callback says so."""
+        """Wait for a limit and return its name, or "stopped"."""
         while True:
             for child in self._children:
                 if child.poll(self._run.run.restarts):
@@ -265,13 +257,13 @@ class _Supervisor:
             self._written = time.monotonic()
             with suppress(DataError):  # a disk that is full may have room the next time
                 self._write_clock()
-        told = None if self._on_progress is None else self._on_progress(progress)
-        return None if told is False else progress
+        answer = None if self._on_progress is None else self._on_progress(progress)
+        return None if answer is False else progress
 
     def _limit_reached_before(self) -> str | None:
         """Return the limit that earlier sittings have reached.
 
-        The step is that of the last candidate: the learner has yet to say its own.
+        The step is that of the last candidate: the learner has not published its own yet.
         """
         step = max([self._folder.evaluated(), *self._folder.candidates()])
         return self._reached(replace(self._progress(), seconds=self._before, step=step))
@@ -317,7 +309,7 @@ class _Supervisor:
     def _finish(self) -> None:
         """End the parts one after the other, so that the last candidate is evaluated.
 
-        Raises TrainingError where one failed at that, when all have ended.
+        Raises TrainingError if one failed, when all have ended.
         """
         self._finishing = True
         for child in self._children:
@@ -330,7 +322,7 @@ class _Supervisor:
             child.check()
 
     def _stop(self) -> None:
-        """Tell all parts to stop and wait; a Ctrl-C more ends them at once."""
+        """Ask all parts to stop and wait; another Ctrl-C ends them at once."""
         try:
             for child in self._children:
                 child.tell(None)

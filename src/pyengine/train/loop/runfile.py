@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, in_one_line, text_is_a_name
+from pyengine.base.arguments import check_type, did_you_mean, in_one_line, text_is_a_name
 from pyengine.base.files import read_limited, unread
 from pyengine.base.integers import integer
 from pyengine.data.final_board import has_score, has_stones
@@ -36,9 +36,7 @@ from pyengine.train.loop.run_configs import (
     SelfplaySection,
     WindowConfig,
 )
-from pyengine.train.section import differences
-
-__all__ = ["RunFile"]
+from pyengine.train.settings import Section, differences
 
 _T = TypeVar("_T")
 
@@ -53,16 +51,6 @@ _SECTIONS = (
     "run",
     "distributed",
 )
-_KINDS = {
-    "game": GameConfig,
-    "train": TrainConfig,
-    "selfplay": SelfplaySection,
-    "window": WindowConfig,
-    "gate": GateConfig,
-    "run": RunConfig,
-    "distributed": DistributedConfig,
-    "text": str,
-}
 _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 
 #: May change when a run goes on: how fast a search is and how much room it has. The same of the
@@ -70,7 +58,7 @@ _PRESETS = ("alphago_zero", "leela_zero", "gomoku17")
 _FREE_SEARCH = ("threads", "memory_limit", "cache_entries")
 _FREE_GATE = ("threads", "keep_accepted", "keep_rejected")
 
-#: Sections of a run file, by their place in :meth:`RunFile.fixed` where that is another.
+#: Sections of a run file by their place in :meth:`RunFile.fixed`, if that is another.
 _WRITTEN = {
     "train.learner": "train",
     "train.network": "network",
@@ -79,69 +67,47 @@ _WRITTEN = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunFile:
-    """A run: its sections, each checked, and the text that they came from.
-
-    Attributes:
-        game: section ``[game]``.
-        train: sections ``[network]`` and ``[train]``, its tables ``loss``, ``optimiser`` and
-            ``average`` included.
-        selfplay: sections ``[selfplay]`` and ``[search]``.
-        window: section ``[window]``.
-        gate: section ``[gate]``.
-        run: section ``[run]``.
-        distributed: section ``[distributed]``.
-        text: the TOML text that they came from.
-    """
+class RunFile(Section):
+    """A run: its sections, each checked, and the text that they came from."""
 
     game: GameConfig
+    """Section ``[game]``."""
     train: TrainConfig
+    """Sections ``[network]`` and ``[train]``, its tables ``loss``, ``optimiser`` and ``average``
+    included."""
     selfplay: SelfplaySection
+    """Sections ``[selfplay]`` and ``[search]``."""
     window: WindowConfig
+    """Section ``[window]``."""
     gate: GateConfig
+    """Section ``[gate]``."""
     run: RunConfig
+    """Section ``[run]``."""
     distributed: DistributedConfig
+    """Section ``[distributed]``."""
     text: str
+    """The TOML text that they came from."""
 
     @classmethod
     def from_toml(cls, source: str | Path) -> RunFile:
         """Read TOML text, or a file by its Path.
 
-        Raises ConfigError that names ``section.field``, what was expected and what was found.
+        Raises ConfigError: ``section.field: expected WHAT, got VALUE``.
         """
         check_type("source", source, str | Path, "TOML text, or the Path of a file")
-        try:
-            content = read_limited(source).decode() if isinstance(source, Path) else source
-            tables = tomllib.loads(content)
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(unread(Path(source), error)) from error
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise ConfigError(
-                f"a run file: expected TOML: {error}{text_is_a_name(source)}"
-            ) from error
-        for name, value in tables.items():
-            if name not in _SECTIONS:
-                raise ConfigError(f"{name}: no such section; expected {', '.join(_SECTIONS)}")
-            if not isinstance(value, Mapping):
-                raise ConfigError(f"{name}: expected a section, found {in_one_line(value)}")
-        found = cls(
-            game=GameConfig.from_dict(tables.get("game", {})),
+        text, tables = _parsed(source)
+        run = cls(
+            game=GameConfig(**tables["game"]),
             train=_train(tables),
             selfplay=_selfplay(tables),
-            window=WindowConfig.from_dict(tables.get("window", {})),
-            gate=GateConfig.from_dict(tables.get("gate", {})),
-            run=RunConfig.from_dict(tables.get("run", {})),
-            distributed=DistributedConfig.from_dict(tables.get("distributed", {})),
-            text=content,
+            window=WindowConfig(**tables["window"]),
+            gate=GateConfig(**tables["gate"]),
+            run=RunConfig(**tables["run"]),
+            distributed=DistributedConfig(**tables["distributed"]),
+            text=text,
         )
-        found._check_fit()
-        return found
-
-    def __post_init__(self) -> None:
-        """Check that each section is one."""
-        for name, kind in _KINDS.items():
-            check_type(name, getattr(self, name), kind, f"a value of {kind.__name__}")
+        run._check_fit()
+        return run
 
     @property
     def games(self) -> list[Game]:
@@ -160,7 +126,7 @@ class RunFile:
     def selfplay_config(self, number: int) -> SelfPlayConfig:
         """Return the settings of the self-play of a game, by its number.
 
-        Raises ConfigError for the number of none.
+        Raises ConfigError if there is no such game.
         """
         number = integer("number", number, 0, len(self.game.name) - 1)
         seed = np.random.SeedSequence((self.run.seed, number)).generate_state(1)[0]
@@ -168,11 +134,11 @@ class RunFile:
 
     def limited(self, **limits: float | int | None) -> RunFile:
         """Return the run with other limits; its text stays."""
-        return replace(self, run=self.run.replace(**limits))
+        return self.replace(run=self.run.replace(**limits))
 
     def with_actors(self, actors: int | str) -> RunFile:
         """Return the run with another ``distributed.actors``; its text stays."""
-        return replace(self, distributed=self.distributed.replace(actors=actors))
+        return self.replace(distributed=self.distributed.replace(actors=actors))
 
     def fixed(self) -> dict[str, Any]:
         """Return the settings that must stay the same when a run goes on."""
@@ -188,40 +154,14 @@ class RunFile:
 
     def refuse_changes(self, before: RunFile) -> None:
         """Raise ConfigError that names the settings in which this is another run."""
-        check_type("before", before, RunFile, "a RunFile")
         if self.game.name != before.game.name:
             raise ConfigError(
                 f"expected a run of {', '.join(before.game.name)}, which began there; "
-                f"found one of {', '.join(self.game.name)}"
+                f"got one of {', '.join(self.game.name)}"
             )
-        changed = map(_as_written, differences(before.fixed(), self.fixed()))
-        if told := "; ".join(changed):
-            raise ConfigError(f"a run goes on with the settings it began with; found {told}")
-
-    def _refuse_twins(self, games: Sequence[Game]) -> None:
-        """Raise ConfigError where two games are one, or would have one folder for their data."""
-        names = self.game.name
-        for keys in (map(str, games), map(data_folder_name, names)):
-            seen: dict[str, str] = {}
-            for name, same in zip(names, keys, strict=True):
-                if same in seen:
-                    wanted = f"games with folders of their own ({seen[same]!r} has {same})"
-                    self.game.refuse("name", wanted, name)
-                seen[same] = name
-
-    def _refuse_final_board(self, games: Sequence[Game]) -> None:
-        """Raise ConfigError where a game's last board does not say what is to be learnt of it."""
-        loss = self.train.loss
-        for game in games:
-            for name, weight, fits, wanted in (
-                ("ownership_weight", loss.ownership_weight, has_stones, "a board of stones"),
-                ("score_weight", loss.score_weight, has_score, "points, as Go or Othello"),
-            ):
-                if weight > 0 and not fits(game):
-                    raise ConfigError(
-                        f"train.loss.{name}: expected 0, or games with {wanted}, found {weight:g} "
-                        f"and {game}"
-                    )
+        changed = "; ".join(map(_as_written, differences(before.fixed(), self.fixed())))
+        if changed:
+            raise ConfigError(f"a run goes on with the settings it began with; got {changed}")
 
     def _check_fit(self) -> None:
         """Check that games, planes and network fit each other."""
@@ -236,19 +176,49 @@ class RunFile:
                 wanted = "0 without selfplay.record_surprise = true"
                 self.window.refuse("surprise_weight", wanted, self.window.surprise_weight)
         self._refuse_final_board(games)
-        boards = {planes_shape(game, spec)[1:] for game in games}
-        network = self.train.network
-        if len(boards) > 1 and network.kind == "alphago_zero":
-            network.refuse("kind", "'convolutional' for several boards", network.kind)
         if len(games) > 1 and self.gate.method == "sprt":
             self.gate.refuse("method", "'score' for several games", "sprt")
+        self._refuse_kind(games, spec)
+
+    def _refuse_twins(self, games: Sequence[Game]) -> None:
+        """Raise ConfigError if two games are one, or would have one folder for their data."""
+        names = self.game.name
+        for keys in (map(str, games), map(data_folder_name, names)):
+            seen: dict[str, str] = {}
+            for name, same in zip(names, keys, strict=True):
+                if same in seen:
+                    wanted = f"games with folders of their own ({seen[same]!r} has {same})"
+                    self.game.refuse("name", wanted, name)
+                seen[same] = name
+
+    def _refuse_final_board(self, games: Sequence[Game]) -> None:
+        """Raise ConfigError if a game's last board lacks what is to be learnt of it."""
+        loss = self.train.loss
+        for game in games:
+            for name, fits, wanted in (
+                ("ownership_weight", has_stones, "a board of stones"),
+                ("score_weight", has_score, "points, as Go or Othello"),
+            ):
+                weight = getattr(loss, name)
+                if weight > 0 and not fits(game):
+                    raise ConfigError(
+                        f"train.loss.{name}: expected 0, or games with {wanted}, got {weight:g} "
+                        f"and {game}"
+                    )
+
+    def _refuse_kind(self, games: Iterable[Game], spec: ModelSpec) -> None:
+        """Raise ConfigError if the network's heads do not fit the boards."""
+        network = self.train.network
+        boards = set()
         for game in games:
             _, height, width = planes_shape(game, spec)
+            boards.add((height, width))
             extra = game.num_distinct_actions() - height * width
             if network.kind != "alphago_zero" and extra not in (0, 1):
-                network.refuse(
-                    "kind", f"'alphago_zero': {game} has no action a point", network.kind
-                )
+                wanted = f"'alphago_zero': {game} has no action a point"
+                network.refuse("kind", wanted, network.kind)
+        if len(boards) > 1 and network.kind == "alphago_zero":
+            network.refuse("kind", "'convolutional' for several boards", network.kind)
 
 
 def data_folder_name(game: str) -> str:
@@ -258,9 +228,9 @@ def data_folder_name(game: str) -> str:
 
 def _as_written(change: str) -> str:
     """Return a change of a setting with its section as a run file has it: ``[gate] games: ...``."""
-    path, told = change.split(": ", 1)
+    path, values = change.split(": ", 1)
     section, _, name = path.rpartition(".")
-    return f"[{_WRITTEN.get(section, section)}] {name}: {told}"
+    return f"[{_WRITTEN.get(section, section)}] {name}: {values}"
 
 
 def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -268,41 +238,58 @@ def _without(table: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 
 def _named(section: str, make: Callable[[], _T]) -> _T:
-    """Return what is made; its error names the section."""
+    """Return what is made; an error names the section."""
     try:
         return make()
     except EngineError as error:
         raise ConfigError(f"{section}: {error}") from error
 
 
+def _parsed(source: str | Path) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Return the text of a run file, and all its sections."""
+    try:
+        text = read_limited(source).decode() if isinstance(source, Path) else source
+        tables = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(unread(Path(source), error)) from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"a run file: expected TOML: {error}{text_is_a_name(source)}") from error
+    for name, value in tables.items():
+        if name not in _SECTIONS:
+            raise ConfigError(
+                f"{name}: no such section{did_you_mean(name, _SECTIONS)} "
+                f"(there are {', '.join(_SECTIONS)})"
+            )
+        _require_table(name, value)
+    return text, {name: tables.get(name, {}) for name in _SECTIONS}
+
+
+def _require_table(name: str, value: Any) -> None:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{name}: expected a table, got {in_one_line(value)}")
+
+
 def _train(tables: Mapping[str, Any]) -> TrainConfig:
     """Read ``[network]``, ``[train]`` and its tables ``loss``, ``optimiser`` and ``average``."""
-    table = dict(tables.get("train", {}))
-    parts = {name: table.pop(name, {}) for name in ("loss", "optimiser", "average")}
+    given = tables["train"]
+    parts = {name: given.get(name, {}) for name in ("loss", "optimiser", "average")}
     for name, part in parts.items():
-        if not isinstance(part, Mapping):
-            raise ConfigError(f"train.{name}: expected a table, found {in_one_line(part)}")
-    given = tables.get("network", {})
-    wide = given.get("kind") in ("convolutional", "value")
-    seed = {"seed": tables.get("run", {}).get("seed", 0)}
-    try:
-        return TrainConfig(
-            network=NetworkConfig.convolutional(**given)
-            if wide
-            else NetworkConfig.from_dict(given),
-            loss=LossConfig.from_dict(parts["loss"]),
-            optimiser=OptimiserConfig.from_dict(parts["optimiser"]),
-            average=AverageConfig.from_dict(parts["average"]),
-            learner=LearnerConfig.from_dict({**seed, **table}),
-        )
-    except ConfigError as error:
-        inner = str(error).split(".", 1)[0] in parts
-        raise ConfigError(f"train.{error}" if inner else str(error)) from error
+        _require_table(f"train.{name}", part)
+    network = tables["network"]
+    wide = network.get("kind") in ("convolutional", "value")
+    learner = {"seed": tables["run"].get("seed", 0), **_without(given, list(parts))}
+    return TrainConfig(
+        network=NetworkConfig.convolutional(**network) if wide else NetworkConfig(**network),
+        loss=LossConfig(**parts["loss"]),
+        optimiser=OptimiserConfig(**parts["optimiser"]),
+        average=AverageConfig(**parts["average"]),
+        learner=LearnerConfig(**learner),
+    )
 
 
 def _selfplay(tables: Mapping[str, Any]) -> SelfplaySection:
-    """Read ``[selfplay]`` and ``[search]``, which is its search."""
-    given = dict(tables.get("selfplay", {}))
-    if "search" in given:
+    own = tables["selfplay"]
+    if "search" in own:
         raise ConfigError("selfplay.search: expected the section [search] of its own")
-    return SelfplaySection.from_dict({**given, "search": dict(tables.get("search", {}))})
+    _require_table("selfplay.settings", own.get("settings", {}))
+    return SelfplaySection.from_tables(own, tables["search"])

@@ -1,4 +1,4 @@
-"""The folder of a run: where everything lies, and what its files say."""
+"""The folder of a run and its files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import copy
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,9 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.train.json_files import read_json, read_lines, write_json
 from pyengine.train.loop.runfile import RunFile, data_folder_name
 
-__all__ = ["Best", "Produced", "RunFolder"]
-
 _COUNT = whole(0, 2**63 - 1)
 
-#: What the best network's file must say, a line of the curve, and each match in it.
+#: The fields of the best network's file, of a line of the curve, and of each match in it.
 _BEST = {
     "name": TEXT,
     "sha256": optional(TEXT),
@@ -40,8 +39,8 @@ _EVALUATION = {
 }
 _MET = {"step": _COUNT, "wins": _COUNT, "draws": _COUNT, "losses": _COUNT}
 
-# What a folder may hold before a run begins in it: what runs have there, settings, the output of
-# the command, and files that are still to be renamed.
+# A folder may hold these before a run begins in it: files of runs, settings, the output of the
+# command, and files that are still to be renamed.
 _OWN_FILES = ("best.json", "clock.json", "curve.jsonl")
 _OWN_FOLDERS = ("checkpoints", "data", "lock", "log", "models", "status")
 _BESIDE = (".toml", ".log", ".txt", TEMPORARY)
@@ -60,13 +59,12 @@ class Best:
 
     @property
     def is_network(self) -> bool:
-        """Whether it is a file."""
         return self.sha256 is not None
 
 
 @dataclass(frozen=True)
 class Produced:
-    """What self-play has written so far, in closed shards."""
+    """How much self-play has written so far, in closed shards."""
 
     games: int
     positions: int
@@ -74,13 +72,11 @@ class Produced:
 
     @classmethod
     def of(cls, shards: Sequence[ShardInfo]) -> Produced:
-        """Return how much shards hold."""
         games = sum(shard.games for shard in shards)
         positions = sum(shard.positions for shard in shards)
         return cls(games, positions, sum(shard.full for shard in shards))
 
     def __add__(self, other: Produced) -> Produced:
-        """Return how much both are."""
         return Produced(
             self.games + other.games, self.positions + other.positions, self.full + other.full
         )
@@ -104,7 +100,6 @@ class RunFolder:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Name the places; nothing is made."""
         self.path = path_of("path", path)
         self.models = self.path / "models"
         self.checkpoints = self.path / "checkpoints"
@@ -115,7 +110,7 @@ class RunFolder:
         self._known: dict[Path, tuple[ManifestReader, Produced]] = {}  # by folder of data
 
     def begin(self, run: RunFile) -> None:
-        """Make the folder for a run. Raises ConfigError where there is one already."""
+        """Make the folder for a run. Raises ConfigError if there is one already."""
         if (self.path / "run.toml").exists():
             raise ConfigError(
                 f"{self.path} holds a run already: resume it (--resume), or name another folder "
@@ -127,7 +122,7 @@ class RunFolder:
         self.set_run(run)
 
     def refuse_other_files(self) -> None:
-        """Raise ConfigError where a new run would be mixed into the files of something else."""
+        """Raise ConfigError if a new run would be mixed into the files of something else."""
         if not self.path.is_dir() or (self.path / "run.toml").exists():
             return
         own = {*_OWN_FILES, *_OWN_FOLDERS}
@@ -136,8 +131,8 @@ class RunFolder:
         others = [name for name in others if not name.startswith(".")]  # hidden, of the system
         if others:
             raise ConfigError(
-                f"{self.path} must be new, empty or hold a run (--directory), found other files "
-                f"in it, such as {others[0]}"
+                f"{self.path} must be new, empty or hold a run (--directory); it has other files, "
+                f"such as {others[0]}"
             )
 
     def set_run(self, run: RunFile) -> None:
@@ -146,9 +141,9 @@ class RunFolder:
             part.write_text(run.text, "utf-8")
 
     def run(self) -> RunFile:
-        """Return the settings. Raises ConfigError where there is no run."""
+        """Return the settings. Raises ConfigError if there is no run."""
         if not (self.path / "run.toml").exists():
-            raise ConfigError(f"expected a run, found no {self.path / 'run.toml'}")
+            raise ConfigError(f"{self.path / 'run.toml'} does not exist")
         return RunFile.from_toml(self.path / "run.toml")
 
     def lock(self, name: str) -> Path:
@@ -180,14 +175,13 @@ class RunFolder:
 
     def best(self) -> Best | None:
         """Return the best network; None before there is one. Raises DataError."""
-        values = read_json(self.path / "best.json")
+        path = self.path / "best.json"
+        values = read_json(path)
         if values is None:
             return None
-        try:
+        with _damage_named(path):
             check(values, _BEST)
             return Best(**values)
-        except (TypeError, ValueError) as error:
-            raise DataError(f"{self.path / 'best.json'} is damaged: {error}") from error
 
     def set_best(self, best: Best) -> None:
         """Replace the best network."""
@@ -198,11 +192,11 @@ class RunFolder:
         return self.models / f"candidate-{step:08d}.onnx"
 
     def int8_copy(self, step: int) -> Path:
-        """Return the file of the int8 copy of a step's network, which need not be there."""
+        """Return the file of the int8 copy of a step's network, which may be absent."""
         return self.candidate(step).with_suffix(".int8.onnx")
 
     def played(self, step: int) -> Path:
-        """Return the file that plays for a step's network: the int8 copy where there is one."""
+        """Return the file that plays for a step's network: the int8 copy if there is one."""
         copied = self.int8_copy(step)
         return copied if copied.exists() else self.candidate(step)
 
@@ -212,7 +206,7 @@ class RunFolder:
         self.candidate(step).unlink(missing_ok=True)
 
     def candidates(self) -> list[int]:
-        """Return the steps of the networks that there are, in order."""
+        """Return the steps of the networks' files, in order."""
         if not self.models.is_dir():
             return []
         found = (_CANDIDATE.fullmatch(path.name) for path in self.models.iterdir())
@@ -223,11 +217,11 @@ class RunFolder:
         return max((line["step"] for line in self.evaluations()), default=0)
 
     def evaluations(self) -> list[dict[str, Any]]:
-        """Return the lines of the curve. Raises DataError where one is damaged."""
+        """Return the lines of the curve. Raises DataError if one is damaged."""
         try:
             found = self.curve.stat()
             stamp = found.st_ino, found.st_mtime_ns, found.st_size
-        except OSError:  # the reading says why, where there is a file
+        except OSError:  # reading it raises the error
             stamp = None
         if stamp is None or stamp != self._evaluations[0]:
             self._evaluations = stamp, self._read_curve()
@@ -235,22 +229,20 @@ class RunFolder:
 
     def _read_curve(self) -> list[dict[str, Any]]:
         lines = read_lines(self.curve)
-        try:
+        with _damage_named(self.curve):
             for line in lines:
                 check(line, _EVALUATION)
                 for kind in ("opponents", "anchors"):
                     for number, met in enumerate(line.get(kind, ())):
                         check(met, _MET, f"{kind}[{number}].")
-        except (TypeError, ValueError) as error:
-            raise DataError(f"{self.curve} is damaged: {error}") from error
         return lines
 
     def set_status(self, part: str, values: dict[str, Any]) -> None:
-        """Say what a part is doing; for readers."""
-        self._tell(self.path / "status" / f"{part}.json", values)
+        """Publish what a part is doing."""
+        self._replace(self.path / "status" / f"{part}.json", values)
 
     def status(self, part: str) -> dict[str, Any]:
-        """Return what a part said last."""
+        """Return what a part published last."""
         try:
             found = read_json(self.path / "status" / f"{part}.json")
         except DataError:
@@ -259,21 +251,29 @@ class RunFolder:
 
     def seconds(self) -> float:
         """Return how long the run has run, all sittings. Raises DataError."""
-        found = read_json(self.path / "clock.json")
-        if found is None:
+        path = self.path / "clock.json"
+        clock = read_json(path)
+        if clock is None:
             return 0.0
-        try:
-            check(found, {"seconds": real(0, 1e12)})
-        except ValueError as error:
-            raise DataError(f"{self.path / 'clock.json'} is damaged: {error}") from error
-        return float(found["seconds"])
+        with _damage_named(path):
+            check(clock, {"seconds": real(0, 1e12)})
+        return float(clock["seconds"])
 
     def set_seconds(self, seconds: float) -> None:
         """Write how long the run has run."""
-        self._tell(self.path / "clock.json", {"seconds": round(seconds, 3)})
+        self._replace(self.path / "clock.json", {"seconds": round(seconds, 3)})
 
-    def _tell(self, path: Path, values: dict[str, Any]) -> None:
-        """Replace a file that is written often; nothing is synced, which may take long."""
+    def _replace(self, path: Path, values: dict[str, Any]) -> None:
+        """Replace a file that is written often, without syncing it, which may take long."""
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as temporary:
             temporary.write_text(json.dumps(values), "utf-8")
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Turn the error of a file's content into a DataError that names the file."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{path} is damaged: {error}") from error

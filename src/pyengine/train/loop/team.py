@@ -1,8 +1,8 @@
 """The learner's other processes on this machine: each has a device, all train one network.
 
 The part that learns is the first of them. It starts the others
-(``python -m pyengine.train.loop.team FOLDER``) and tells them what to do by lines of JSON on their
-standard input; gradients and the wish to stop are shared by PyTorch. When it dies their input
+(``python -m pyengine.train.loop.team FOLDER``) and sends them orders, lines of JSON on their
+standard input; PyTorch shares gradients and requests to stop. When the first one dies, their input
 ends, and so do they.
 """
 
@@ -29,8 +29,6 @@ from pyengine.train.configs import LearnerConfig
 from pyengine.train.loop.parts import PERMANENT
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
-
-__all__ = ["Team", "move_windows", "windows_on"]
 
 _LOOK_SECONDS = 0.5  # between two looks at whether the others live
 _END_SECONDS = 60.0  # that they have for a clean end
@@ -62,8 +60,8 @@ def windows_on(run: RunFile, folder: RunFolder, games: Sequence[int]) -> list[Da
 class Team:
     """The other processes, seen from the first; there may be none.
 
-    With it the environment says who this process is among them, as torchrun does. If one of them
-    dies, this process ends: it would wait for it for ever.
+    It sets the environment of this process as torchrun does. If another one dies, this process
+    ends, since it would wait for it for ever.
 
     Args:
         folder: of the run.
@@ -76,7 +74,6 @@ class Team:
     """
 
     def __init__(self, folder: RunFolder, config: LearnerConfig, games: Sequence[int]) -> None:
-        """Start them."""
         self._processes: list[subprocess.Popen[str]] = []
         self._before = dict(os.environ)
         self._over = threading.Event()
@@ -105,23 +102,22 @@ class Team:
 
     @property
     def pids(self) -> list[int]:
-        """Of all processes, this one first."""
+        """All processes, this one first."""
         return [os.getpid(), *(process.pid for process in self._processes)]
 
     def tell(self, **order: Any) -> None:
-        """Tell all others: ``games``, the windows from now on; ``steps`` to do; ``end``."""
+        """Send an order: ``games``, the windows from now on; ``steps`` to do; ``end``."""
         for process in self._processes:
             assert process.stdin is not None
             process.stdin.write(json.dumps(order) + "\n")
             process.stdin.flush()
 
     def end(self) -> None:
-        """Tell them that this was all, before this process leaves them."""
+        """Send the last order."""
         self._over.set()
         self.tell(end=True)
 
     def __enter__(self) -> Self:
-        """Return itself."""
         return self
 
     def __exit__(
@@ -157,11 +153,9 @@ def _require_devices(config: LearnerConfig) -> None:
     torch = need("torch", "train")
     if config.device == "cpu" or not torch.cuda.is_available():
         return
-    found = torch.cuda.device_count()
-    if found < config.processes:
-        raise ConfigError(
-            f"train.processes: expected a GPU for each, found {config.processes} and {found} GPUs"
-        )
+    count = torch.cuda.device_count()
+    if count < config.processes:
+        config.refuse("processes", f"at most the number of GPUs, {count}", config.processes)
 
 
 def _free_port() -> int:
@@ -171,7 +165,7 @@ def _free_port() -> int:
 
 
 def _orders() -> queue.SimpleQueue[dict[str, Any]]:
-    """Return the orders as they come; where they end without a word, so does this process."""
+    """Return the orders as they come; if they end without ``end``, so does this process."""
     orders: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
 
     def follow() -> None:
@@ -187,7 +181,7 @@ def _orders() -> queue.SimpleQueue[dict[str, Any]]:
 
 
 def main(path: str) -> int:
-    """Train with the others until told that it is over; return the exit status of a part."""
+    """Train with the others until the last order; return the exit status of a part."""
     try:
         _train(path)
     except (ConfigError, DataError) as error:
@@ -198,7 +192,7 @@ def main(path: str) -> int:
 
 def _train(path: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the first process says when to stop
+        signal.signal(number, signal.SIG_IGN)  # the first process decides when to stop
     folder = RunFolder(Path(path))
     run, orders = folder.run(), _orders()
     data = windows_on(run, folder, orders.get()["games"])

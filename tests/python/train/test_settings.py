@@ -1,0 +1,331 @@
+"""Run files and their sections: what they hold, what is refused, what may change later."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from conftest import ROOT
+from pyengine import train
+from pyengine.train import (
+    AverageConfig,
+    GateConfig,
+    LearnerConfig,
+    LossConfig,
+    NetworkConfig,
+    OptimiserConfig,
+    RunFile,
+    TrainConfig,
+)
+from pyengine.train.loop.run_configs import DistributedConfig, RunConfig, WindowConfig
+from pyengine.train.settings import Section, expected
+
+SMALL = """
+[run]
+seed = 3
+[game]
+name = "tic_tac_toe"
+[network]
+blocks = 1
+[train]
+batch_size = 64
+[train.optimiser]
+schedule = "constant"
+"""
+
+SECTIONS = (
+    NetworkConfig,
+    LossConfig,
+    OptimiserConfig,
+    AverageConfig,
+    LearnerConfig,
+    WindowConfig,
+    GateConfig,
+    RunConfig,
+    DistributedConfig,
+)
+
+_WITHOUT = """
+import sys
+sys.modules["torch"] = None
+import pyengine.train
+pyengine.train.RunFile, pyengine.train.NetworkConfig()
+try:
+    pyengine.train.Learner
+except pyengine.EngineError as error:
+    print(error)
+sys.modules["pydantic"] = None
+for name in [name for name in sys.modules if name.startswith("pyengine.train")]:
+    del sys.modules[name]
+import pyengine.train
+pyengine.train.rollout_policy
+try:
+    pyengine.train.RunFile
+except pyengine.EngineError as error:
+    print(error)
+"""
+
+
+def test_without_its_packages_training_imports_and_the_error_names_the_extra() -> None:
+    command = [sys.executable, "-c", _WITHOUT]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for package in ("torch", "pydantic"):
+        assert f"needs the package {package}: pip install 'pyengine-search[train]'" in done.stdout
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "models" / "runs").glob("*.toml")), ids=str)
+def test_the_runs_of_this_repository_are_valid(path: Path) -> None:
+    run = RunFile.from_toml(path)
+    assert run.games
+    assert run.selfplay_config(0).search.threads in (1, 2)
+
+
+def test_a_run_file_holds_all_of_a_run() -> None:
+    run = RunFile.from_toml(
+        SMALL
+        + """
+        [train.loss]
+        value_weight = 2
+        [train.average]
+        kind = "ema"
+        [selfplay]
+        preset = "none"
+        concurrent_games = 7
+        resign_threshold = "none"
+        [search]
+        simulations = 11
+        symmetry = "none"
+        [gate.search]
+        c_puct = 2
+        [distributed]
+        actors = "auto"
+        """
+    )
+    assert run.train.learner.seed == run.run.seed == 3
+    assert run.train.average.kind == "ema"
+    assert run.spec.planes == ("own[0]", "opp[0]", "first_to_move", "ones")
+    config = run.selfplay_config(0)
+    assert (config.concurrent_games, config.resign_threshold) == (7, None)
+    assert (config.search.simulations, config.search.symmetry) == (11, "none")
+    assert run.gate.search_config().c_puct == 2
+    assert (run.distributed.actors, run.with_actors(2).distributed.actors) == (None, 2)
+    assert isinstance(run.train.fixed()["loss"]["value_weight"], int)  # as the file has it
+    assert pickle.loads(pickle.dumps(run)) == copy.deepcopy(run) == run
+    assert run.limited(steps=3).run.to_dict() == run.run.to_dict() | {"steps": 3}
+
+
+@pytest.mark.parametrize("preset", ["alphago_zero", "leela_zero"])
+def test_a_preset_in_a_run_file_stands_for_its_whole_spec(preset: str) -> None:
+    text = SMALL.replace('"tic_tac_toe"', f'"go(board_size=5)"\nplanes = ["{preset}"]')
+    assert RunFile.from_toml(text).spec == getattr(pyengine.ModelSpec, preset)()
+
+
+def outside(section: type[Section], name: str) -> list[Any]:
+    """Return values that the declaration of a field does not allow."""
+    limits = {
+        key: getattr(one, key)
+        for one in section.model_fields[name].metadata
+        for key in ("ge", "gt", "le", "lt")
+        if hasattr(one, key)
+    }
+    step = {"ge": -1, "gt": 0, "le": 1, "lt": 0}
+    return [object(), float("nan"), *(limit + step[key] for key, limit in limits.items())]
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda kind: kind.section)
+def test_every_setting_refuses_what_it_is_declared_not_to_take(section: type[Section]) -> None:
+    for name, field in section.model_fields.items():
+        wanted = expected(field.annotation, *field.metadata)
+        for value in outside(section, name):
+            with pytest.raises(pyengine.ConfigError) as refused:
+                section(**{name: value})
+            message = str(refused.value)
+            assert message.startswith(f"{section.section}.{name}: expected {wanted}, got ")
+            assert message.isprintable()
+    with pytest.raises(
+        pyengine.ConfigError, match=rf"^{section.section}\.no_such: no such setting"
+    ):
+        section(no_such=1)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "words"),
+    [
+        (OptimiserConfig.model_fields["momentum"], "a number in [0, 1)"),
+        (OptimiserConfig.model_fields["clip_norm"], "a number > 0 or none"),
+        (OptimiserConfig.model_fields["boundaries"], "a list of ints > 0"),
+        (NetworkConfig.model_fields["value"], 'one of "scalar", "wdl"'),
+        (GateConfig.model_fields["search"], "a table"),
+        (TrainConfig.model_fields["optimiser"], "an OptimiserConfig"),
+    ],
+)
+def test_a_declaration_reads_as_a_range(annotation: Any, words: str) -> None:
+    assert expected(annotation.annotation, *annotation.metadata) == words
+
+
+def test_help_shows_the_declaration_of_a_setting() -> None:
+    line = "    blocks (an int in [0, 10000], default 4): Residual blocks; AlphaGo Zero: 19 or 39."
+    assert line in (NetworkConfig.__doc__ or "").splitlines()
+
+
+#: A change of SMALL, and the setting that the error names.
+WRONG = [
+    ("", "[games]", "games: no such section; did you mean game?"),
+    ("", "batch", "a run file: expected TOML"),
+    ("[run]", "window = 3\n[run]", "window: expected a table, got 3"),
+    ("", "[gate]\nstep = 1", "gate.step: no such setting"),
+    ("", "[gate]\ngames = 0", "gate.games: expected an int >= 1 for mode"),
+    ("", '[gate]\nmethod = "sprt"\ngames = 435', "gate.games: expected at least 436"),
+    ("", '[gate]\nmethod = "sprt"\nelo0 = 35', "gate.elo1: expected a number above elo0"),
+    ("", "[gate.search]\nc_puct = -1", "gate.search.c_puct"),
+    ("", "[window]\nsurprise_weight = 0.5", "window.surprise_weight: expected 0 without"),
+    ("", "[selfplay]\nmoves = 1", "selfplay.moves"),
+    ("", "[selfplay]\nsettings = 3", "selfplay.settings: expected a table, got 3"),
+    ("", "[selfplay.search]\nseed = 3", "selfplay.search: expected the section [search]"),
+    ("", "[search]\ntemperature = 0", "search.temperature: expected above 0"),
+    ("", "[search]\ndirichlet_fraction = 0.0", "search.dirichlet_fraction: expected above 0"),
+    ("", "[search]\nsims = 1", "search.sims"),
+    ("", "[train.loss]\nvalue_weight = 'x'", "train.loss.value_weight: expected a number >= 0"),
+    ("", "[train.loss]\nhorizons = [6, 0]", "train.loss.horizons"),
+    ("", "[train.loss]\nshort_value_weight = 1\nhorizons = []", "train.loss.horizons"),
+    ("", "[train.loss]\nscore_weight = 1", "train.loss.score_weight: expected 0, or games with"),
+    ("", "learning_rate = inf", "train.optimiser.learning_rate"),
+    ("", f"learning_rate = {10**400}", "train.optimiser.learning_rate"),
+    ("", "rates = [0.1]", "train.optimiser.rates: expected none unless"),
+    ("", "boundaries = [5]", "train.optimiser.boundaries: expected none unless"),
+    ('"constant"', '"cosine"', "train.optimiser.total_steps"),
+    ('"constant"', '"steps"', "train.optimiser.rates: expected 1, one more"),
+    ('"constant"', '"steps"\nrates = [1, 1, 1]\nboundaries = [2, 1]', "train.optimiser.boundaries"),
+    ("", "[distributed]\ngpus = 1.5", "distributed.gpus: expected a part of one"),
+    ("", "[distributed]\nresources = {GPU = 1}", "distributed.resources.GPU"),
+    ("", "[distributed]\nresources = {disk = 0}", "distributed.resources.disk"),
+    ('"tic_tac_toe"', '"chess"', "game: "),
+    ('"tic_tac_toe"', "[]", "game.name: expected a game"),
+    ('"tic_tac_toe"', '"tic_tac_toe"\nplanes = ["ko"]', "game: "),
+    ('"tic_tac_toe"', '"tic_tac_toe"\nweights = [1, 2]', "game.weights: expected 1, one a"),
+    ('"tic_tac_toe"', '["gomoku", "gomoku(board_size=8)"]', "network.kind"),
+    ('"tic_tac_toe"', '["tic_tac_toe", "tic_tac_toe"]', "game.name: expected games with folders"),
+    ('"tic_tac_toe"', '["go", "go(board_size=19)"]', "game.name: expected games with folders"),
+    (
+        '"tic_tac_toe"',
+        '["go(komi=7.5)", "go(komi=-7.5)"]',
+        "game.name: expected games with folders",
+    ),
+    ("blocks = 1", "pooling_every = 5", "network.pooling_every: expected at most the 4 blocks"),
+    ("batch_size = 64", "batch_size = 64\nprocesses = 3", "train.processes: expected a divisor"),
+    ("batch_size = 64", "export_final_board = true", "train.export_final_board: expected false"),
+    ("seed = 3", "seed = -3", "train.seed"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+def test_a_run_file_that_is_wrong_is_refused_by_name(old: str, new: str, message: str) -> None:
+    text = SMALL.replace(old, new) if old else f"{SMALL}{new}"
+    with pytest.raises(pyengine.ConfigError) as refused:
+        RunFile.from_toml(text)
+    assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize("game", ["gomoku", "othello"])
+def test_a_board_of_stones_may_be_learnt(game: str) -> None:
+    run = RunFile.from_toml(f'[game]\nname = "{game}"\n[train.loss]\nownership_weight = 1\n')
+    assert run.train.loss.final_board
+
+
+def test_a_game_of_a_user_has_no_board_of_stones(tmp_path: Path) -> None:
+    own = tmp_path / "own.py"
+    own.write_text("from toy_games import Matches, ToyGame\nGAME = ToyGame(Matches)\n")
+    text = f'[game]\nname = "{own}:GAME"\nplanes = ["ones"]\n[train.loss]\nownership_weight = 1\n'
+    with pytest.raises(pyengine.ConfigError, match="or games with a board of stones, got 1"):
+        RunFile.from_toml(text)
+
+
+@pytest.mark.parametrize("source", [None, "", "[game]", "[[[", Path("absent.toml")])
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_run_that_cannot_be_leaves_no_folder(source: Any, resume: bool, tmp_path: Path) -> None:
+    with pytest.raises(pyengine.ConfigError):
+        train.train_run(source, tmp_path / "run", resume=resume)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_goes_on_with_its_settings_but_for_limits_and_threads() -> None:
+    before = RunFile.from_toml(SMALL)
+    more = SMALL.replace("seed = 3", 'seed = 3\nminutes = 5\nname = "other"').replace(
+        "batch_size = 64", "batch_size = 64\nthreads = 2"
+    )
+    room = "threads = 2\nmemory_limit = 1000000000\ncache_entries = 1000\n"
+    more += f"[search]\n{room}[gate]\nthreads = 2\nkeep_rejected = true\n[gate.search]\n{room}"
+    RunFile.from_toml(more).refuse_changes(before)
+    by_hand = SMALL.replace('"constant"', '"steps"\nboundaries = [10]\nrates = [1e-2, 1e-3]')
+    lowered = by_hand.replace("10]", "10, 20]").replace("1e-3]", "1e-3, 1e-4]")
+    RunFile.from_toml(lowered).refuse_changes(RunFile.from_toml(by_hand))
+    with pytest.raises(
+        pyengine.ConfigError, match=r"\[train\.optimiser\] schedule: 'constant' is now 'steps'"
+    ):
+        RunFile.from_toml(by_hand).refuse_changes(before)
+    other = RunFile.from_toml(SMALL.replace("blocks = 1", "blocks = 2") + "[gate]\ngames = 10")
+    message = r"\[gate\] games: None is now 10; \[network\] blocks: 1 is now 2"
+    with pytest.raises(pyengine.ConfigError, match=message):
+        other.refuse_changes(before)
+    gomoku = RunFile.from_toml(SMALL.replace("tic_tac_toe", "gomoku"))
+    with pytest.raises(pyengine.ConfigError, match=r"a run of tic_tac_toe, .* one of gomoku$"):
+        gomoku.refuse_changes(before)
+
+
+def test_the_window_grows_slower_than_the_data() -> None:
+    window = WindowConfig(start=1000)
+    sizes = [window.positions_of(total) for total in (10, 1000, 2000, 10_000, 100_000)]
+    assert sizes[:2] == [10, 1000]
+    assert sizes == sorted(sizes)
+    assert 1000 < sizes[2] < 2000
+    # (1 + 0.4 (100^0.75 - 1) / 0.75) of 1,000
+    assert sizes[4] == round(1000 * (1 + 0.4 * (100**0.75 - 1) / 0.75))
+    newest = window.games_of(games=5000, positions=100_000)
+    assert newest == pytest.approx(5000 * sizes[4] / 100_000, abs=1)
+    of_games = WindowConfig(kind="games", games=100)
+    assert [of_games.games_of(games, games * 9) for games in (0, 40, 400)] == [1, 40, 100]
+
+
+def test_the_learner_waits_for_positions() -> None:
+    window = WindowConfig(minimum_positions=500, samples_per_position=4)
+    assert [window.allowed_steps(n, 100) for n in (0, 499, 500, 1000)] == [0, 0, 20, 40]
+
+
+@pytest.mark.parametrize(
+    ("settings", "table"),
+    [
+        (
+            {"schedule": "alphago_zero"},
+            {0: 1e-2, 399_999: 1e-2, 400_000: 1e-3, 600_000: 1e-4, 10**400: 1e-4},
+        ),
+        (
+            {"schedule": "alphago_zero_supervised"},
+            {0: 1e-1, 200_000: 1e-2, 400_000: 1e-3, 600_000: 1e-4, 700_000: 1e-5},
+        ),
+        (
+            {
+                "schedule": "cosine",
+                "learning_rate": 1.0,
+                "warm_up": 9,
+                "total_steps": 109,
+                "final_fraction": 0.1,
+            },
+            {0: 0.1, 9: 1.0, 59: 0.55, 109: 0.1, 10**400: 0.1},
+        ),
+        (
+            {"schedule": "steps", "boundaries": (10, 20), "rates": (1.0, 0.5, 0.25)},
+            {9: 1.0, 10: 0.5, 19: 0.5, 20: 0.25, 10**400: 0.25},
+        ),
+    ],
+    ids=lambda value: value.get("schedule", ""),
+)
+def test_a_schedule_has_its_rates(settings: dict[str, Any], table: dict[int, float]) -> None:
+    config = OptimiserConfig(**settings)
+    assert {step: train.learning_rate(config, step) for step in table} == pytest.approx(table)
