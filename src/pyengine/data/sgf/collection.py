@@ -12,8 +12,6 @@ from pyengine.base.extras import need
 from pyengine.data.sgf.encoding import FIRST_PROPERTY, to_utf8
 from pyengine.errors import DataError
 
-__all__ = ["SgfError", "SgfTree", "grammar", "read_collection"]
-
 _ROOT = rb"(?:FF|GM|SZ|CA|AP|ST)"  # properties of a root alone
 
 _BEGIN = re.compile(rb"\(\s*(?:(?P<node>;)|" + FIRST_PROPERTY + rb"\s*\[)")

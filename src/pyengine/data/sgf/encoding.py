@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-__all__ = ["FIRST_PROPERTY", "to_utf8"]
-
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),

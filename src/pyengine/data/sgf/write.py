@@ -13,8 +13,6 @@ from pyengine.data.sgf.values import COLOURS, Board, move_of, read_move
 from pyengine.errors import ConfigError
 from pyengine.games.game import State
 
-__all__ = ["write_sgf"]
-
 _OF_ROOTS = ("AP", "CA", "FF", "GM", "ST", "SZ")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
