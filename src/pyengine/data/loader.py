@@ -43,7 +43,7 @@ class Rows(Sequence[Row]):
             raise IndexError(f"row {index} of {self._size}")
         at = index % self._size
         if at not in self.made:
-            self.made[at] = Row((name, values[at]) for name, values in self.batch.items())
+            self.made[at] = Row({name: values[at] for name, values in self.batch.items()})
         return self.made[at]
 
     def __iter__(self) -> Iterator[Row]:
@@ -85,7 +85,6 @@ def drawn_for_loader(rows: int, symmetries: int, *, in_batch: bool) -> npt.NDArr
     loading = sys.modules.get("torch.utils.data")  # no import: who has a loader has imported it
     if loading is None or not (in_batch or loading.get_worker_info() is not None):
         return None
-    torch = sys.modules["torch"]
-    drawn = torch.randint(symmetries, (rows,), device="cpu", dtype=torch.uint8)
-    found: npt.NDArray[np.uint8] = drawn.numpy()
-    return found
+    drawn = np.empty(rows, np.uint8)
+    sys.modules["torch"].from_numpy(drawn).random_(0, symmetries)
+    return drawn
