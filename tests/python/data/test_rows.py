@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyengine.data.symmetry import moved, policy_sources
 
 import pyengine
 from data_games import finished, write
 from pyengine import ModelSpec, _core
 from pyengine.data import Dataset, Layout
-from pyengine.data.symmetry import moved, policy_sources
 from toy_games import Pairs, ToyGame, ToyState
 
 STONES = ("own[0]", "first_to_move", "opp[0:3]", "last[0]", "mover_sign", "legal")

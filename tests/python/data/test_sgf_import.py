@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyengine.data.final_board import final_boards
 
 import pyengine
 from data_games import PLAIN, finished, write
 from pyengine import ConfigError, ModelSpec
 from pyengine.data import Dataset, export_sgf, import_sgf
-from pyengine.data.final_board import final_boards
 from pyengine.data.record import GameLine
 
 pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")

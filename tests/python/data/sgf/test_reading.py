@@ -16,10 +16,11 @@ from pyengine.games.game import load_game
 
 pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
 
+from pyengine.data.sgf.result import read_result
+
 from pyengine.data.sgf.collection import read_collection
 from pyengine.data.sgf.encoding import to_utf8
 from pyengine.data.sgf.read import first_game, read_game
-from pyengine.data.sgf.result import read_result
 
 
 def games_of(content: bytes) -> tuple[list[SgfGame], list[tuple[int, str]]]:
