@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from pyengine.data.symmetry import moved, policy_sources
 
 import pyengine
 from data_games import finished, write
 from pyengine import ModelSpec, _core
 from pyengine.data import Dataset, Layout
+from pyengine.data.unpack import moved, policy_sources
 from toy_games import Pairs, ToyGame, ToyState
 
 STONES = ("own[0]", "first_to_move", "opp[0:3]", "last[0]", "mover_sign", "legal")
@@ -71,12 +70,6 @@ CASES = {
     "a game in Python": (pyengine.as_game(ToyGame(Pairs)), ModelSpec(planes=("ones", "zeros"))),
     "planes of a game in Python": (pyengine.as_game(ToyGame(Seen)), ModelSpec()),
 }
-
-
-@pytest.fixture(autouse=True)
-def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No machine dies here; a busy disk may take seconds for a sync."""
-    monkeypatch.setattr(os, "fsync", lambda _number: None)
 
 
 @pytest.fixture(params=list(CASES))
