@@ -97,7 +97,8 @@ class Layout:
         dense: D, the number of planes in ``dense``.
         dense_slots: for each symmetry and each channel of the kind ``"dense"`` which plane of the
             position it shows, its points moved: lines and directions turn with the board.
-        rows, columns: of a plane.
+        rows: of a plane.
+        columns: of a plane.
         board: rows and columns of the board, which a game with planes of its own need not share.
         actions: A, the number of actions.
         pass_action: None if the game has no pass.

@@ -16,7 +16,7 @@ from pyengine.games.game import load_game
 
 pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
 
-from pyengine.data.sgf.result import read_result
+from pyengine.data.sgf.values import read_result
 
 from pyengine.data.sgf.collection import read_collection
 from pyengine.data.sgf.encoding import to_utf8
