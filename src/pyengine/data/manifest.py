@@ -148,7 +148,7 @@ class Manifest:
 
     def write(self, directory: Path) -> None:
         """Replace the directory's manifest. Raises DataError and then leaves the old one."""
-        file = directory / MANIFEST
+        file = path_of("directory", directory) / MANIFEST
         try:
             write_durably(file, [self.to_json().encode()])
         except OSError as error:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import time
-from numbers import Real
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, in_one_line
+from pyengine.base.arguments import check_type, in_one_line, number
 from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
 from pyengine.base.integers import integer
 from pyengine.base.locks import lock
@@ -88,9 +88,8 @@ class ShardWriter:
         check_type("model_sha256", model_sha256, str | None, "a str or None")
         if configuration is not None:
             _check_plain("configuration", configuration)
-        check_type("seconds", seconds, Real, "a number of at least 0")
-        if not seconds >= 0:
-            raise ConfigError(f"seconds: expected a number of at least 0, got {seconds}")
+        if not (isinstance(seconds, float) and seconds == math.inf):  # never by time
+            seconds = number("seconds", seconds, "a number of at least 0", lambda s: s >= 0)
         self._limits = integer("positions", positions, 1), seconds
         self.layout = Layout.of(as_game(game), spec, surprise=surprise)
         self._games: list[tuple[Rows, GameLine]] = []
