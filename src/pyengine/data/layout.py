@@ -164,7 +164,7 @@ class Layout:
 
     def _check(self) -> None:
         """Raise ValueError if the fields contradict each other."""
-        shown, where = self.kinds.count("dense"), self.spec.pass_index
+        shown, index = self.kinds.count("dense"), self.spec.pass_index
         slots = {(len(under), max(under, default=-1) < self.dense) for under in self.dense_slots}
         square = self.rows == self.columns
         fits = {
@@ -172,7 +172,7 @@ class Layout:
             "symmetries": self.symmetries in (1, 2, 4) or (self.symmetries == 8 and square),
             "dense_slots": len(self.dense_slots) == self.symmetries and slots == {(shown, True)},
             "pass_action": self.pass_action in (None, self.actions - 1),
-            "spec.pass_index": where is None or 0 <= where < self.actions,
+            "spec.pass_index": index is None or 0 <= index < self.actions,
         }
         for name, holds in fits.items():
             if not holds:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.base.files import path_of, sync_directory, unread, unwritten, why, write_durably
-from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, text_of, whole
+from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, whole
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
@@ -44,14 +44,9 @@ _FIELDS = {
 
 #: And of a shard.
 _SHARD_FIELDS = {
-    "file": text_of(r"shard-\d{6,}\.npy", "shard-NUMBER.npy"),
-    "positions": _COUNT,
-    "full": _COUNT,
-    "games": _COUNT,
+    **dict.fromkeys(("positions", "full", "games", "bytes"), _COUNT),
+    **dict.fromkeys(("sha256", "games_sha256"), SHA256),
     "last_number": whole(-1, 2**32 - 1),
-    "bytes": _COUNT,
-    "sha256": SHA256,
-    "games_sha256": SHA256,
     "created": real(-1e12, 1e12),
 }
 
@@ -108,11 +103,12 @@ class ShardInfo:
     created: float
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any], where: str) -> ShardInfo:
-        """Return a manifest's shard. Raises TypeError or ValueError for one that cannot be."""
-        check(values, _SHARD_FIELDS, where)
+    def from_dict(cls, values: Mapping[str, Any], number: int) -> ShardInfo:
+        """Return a shard of a manifest. Raises TypeError or ValueError for one that cannot be."""
+        file = one_of(shard_name(number))
+        check(values, {"file": file, **_SHARD_FIELDS}, f"shards[{number}].")
         if values["full"] > values["positions"]:
-            raise ValueError(f"{where}full: expected at most the positions, got {values['full']}")
+            raise ValueError(f"shards[{number}].full: expected at most the positions")
         return cls(**values)
 
 
@@ -178,10 +174,7 @@ class Manifest:
             layout = Layout.from_dict(values["layout"])
             if values["format"] != (WITH_SURPRISE if layout.surprise else FORMAT):
                 raise ValueError("the format does not fit layout.surprise")
-            shards = [
-                ShardInfo.from_dict(shard, f"shards[{i}].")
-                for i, shard in enumerate(values["shards"])
-            ]
+            shards = [ShardInfo.from_dict(shard, i) for i, shard in enumerate(values["shards"])]
         except (FileNotFoundError, NotADirectoryError) as error:
             raise ConfigError(
                 f"{path} does not exist: {directory} holds no training data"
@@ -302,11 +295,8 @@ class ManifestReader:
                 if "model_sha256" in value:
                     check(value, {"model_sha256": TEXT})
                     models.append(value["model_sha256"])
-                    continue
-                shard = ShardInfo.from_dict(value, f"shards[{len(shards)}].")
-                if shard.file != shard_name(len(shards)):
-                    raise ValueError(f"expected {shard_name(len(shards))}, got {shard.file}")
-                shards.append(shard)
+                else:
+                    shards.append(ShardInfo.from_dict(value, len(shards)))
         except (TypeError, ValueError) as error:
             path = self._directory / self._log
             raise DataError(f"{path} is damaged: {error!r}") from error

@@ -32,17 +32,17 @@ def text_of(properties: Properties, name: str) -> str:
 
 
 def read_size(text: str) -> Board:
-    """Return the board of SZ: 19x19 unless it says otherwise, ``columns:rows`` if not square."""
+    """Return the board of SZ: 19x19 by default, ``columns:rows`` if not square."""
     if not text:
         return 19, 19
-    found = _SIZE.fullmatch(text)
-    if found is None or int(found[1]) == 0 or int(found[2] or 1) == 0:
+    match = _SIZE.fullmatch(text)
+    if match is None or int(match[1]) == 0 or int(match[2] or 1) == 0:
         raise SgfError("unreadable", f"SZ[{shortened(text)}] is no size of a board")
-    return int(found[2] or found[1]), int(found[1])
+    return int(match[2] or match[1]), int(match[1])
 
 
 def read_komi(text: str, notes: dict[str, str]) -> float | None:
-    """Return the komi of KM in points; None if it is not clear. What is unusual is noted.
+    """Return the komi of KM in points; None if it is unclear. What is unusual is noted.
 
     Fox writes a hundred times the komi. A komi with a quarter is in Chinese stones, two points.
     """
@@ -130,9 +130,9 @@ class Result:
 
     Attributes:
         winner: 0 or 1; None for a draw.
-        how: ``"score"``, also of a win without a margin; ``"resign"``; ``"late"``: by time or
-            forfeit, so that the last position does not say who would have won.
-        margin: of a win by score, where the file has it.
+        how: ``"score"``, also without a margin; ``"resign"``; ``"late"``: by time or forfeit, so
+            that the last position does not say who would have won.
+        margin: of a win by score, if the file has it.
         unit: of the margin. Chinese scores are in stones; a stone is two points.
     """
 
@@ -151,12 +151,12 @@ class Result:
 
 
 def is_usual(text: str) -> bool:
-    """Return whether a result is written as FF[4] has it."""
+    """Return whether a result has the form of FF[4]."""
     return _USUAL.fullmatch(text) is not None
 
 
 def read_result(text: str) -> Result | None:
-    """Return the result in a text, in capitals or not; None if it is not clear."""
+    """Return the result in a text of any case; None if it is unclear."""
     plain = " ".join(unicodedata.normalize("NFKC", text).upper().split())
     remarks = [one or other for one, other in _REMARK.findall(plain)]
     plain = _REMARK.sub("", plain).strip()
@@ -180,12 +180,12 @@ def read_result(text: str) -> Result | None:
 
 
 def read_number(text: str) -> tuple[float, bool] | None:
-    """Return a number of points or stones, and whether it is of stones; None for other text."""
-    found = _SCORE.fullmatch(unicodedata.normalize("NFKC", text).upper().strip())
-    if found is None or not (found["whole"] or found["top"] or found["half"]):
+    """Return a number, and whether it counts stones and not points; None for other text."""
+    match = _SCORE.fullmatch(unicodedata.normalize("NFKC", text).upper().strip())
+    if match is None or not (match["whole"] or match["top"] or match["half"]):
         return None
-    value = float((found["whole"] or "0").replace(",", "."))
-    if found["top"]:
-        value += int(found["top"]) / int(found["bottom"])
-    half = found["half"] or found["half_more"]
-    return value + (0.5 if half else 0.0), found["unit"] in _STONES
+    value = float((match["whole"] or "0").replace(",", "."))
+    if match["top"]:
+        value += int(match["top"]) / int(match["bottom"])
+    half = match["half"] or match["half_more"]
+    return value + (0.5 if half else 0.0), match["unit"] in _STONES
