@@ -111,8 +111,7 @@ def turned_planes(game: Any, spec: ModelSpec, state: Any, k: int) -> Any:
 
 def shown(game: Any, spec: ModelSpec, rng: random.Random, tmp_path: Path) -> tuple[Any, Dataset]:
     """Random games, and the dataset made of them."""
-    plies = None if game.has_board else 12
-    games = [finished(game, spec, number, rng, plies=plies) for number in range(3)]
+    games = [finished(game, spec, number, rng, plies=20) for number in range(2)]
     return games, Dataset(write(tmp_path / "data", game, spec, games))
 
 
