@@ -7,7 +7,6 @@ import math
 import os
 import re
 import time
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -168,6 +167,7 @@ class ShardWriter:
 
     def add_records(self, rows: Rows, line: GameLine) -> None:
         """Take a game as :meth:`add` does, given as records of the layout and its line."""
+        assert (rows.dtype, len(rows)) == (self.layout.dtype, line.positions)
         if self._closed:
             raise ConfigError("the writer is closed")
         try:
@@ -220,12 +220,7 @@ class ShardWriter:
     def __enter__(self) -> ShardWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         try:
             self.close()
         finally:
@@ -268,7 +263,7 @@ class ShardWriter:
         return manifest, len(manifest.shards) > known
 
     def _known(self) -> Manifest | None:
-        """Return the directory's manifest; None if it has no shards of another layout."""
+        """Return the manifest; None if there is none, or one of another layout without shards."""
         if not os.path.lexists(self.directory / MANIFEST):  # a link that leads nowhere is damage
             return None
         manifest = Manifest.read(self.directory)

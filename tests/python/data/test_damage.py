@@ -217,7 +217,7 @@ def test_damage_at_any_byte_is_named_or_changes_nothing(
     data = write(tmp_path / "data", TIC, PLAIN, games)
     path, good = data / name, content(data)
     whole = path.read_bytes()
-    for number in rng.sample(range(len(whole)), 150):
+    for number in rng.sample(range(len(whole)), 80):
         flipped = bytearray(whole)
         flipped[number] ^= 1 << rng.randrange(8)
         for damaged in (whole[:number], flipped):

@@ -255,7 +255,7 @@ def test_a_run_reads_its_data_with_the_targets_of_its_loss(tmp_path: Path) -> No
     (data,) = windows_on(run, folder, [20])
     assert data.horizons == run.train.loss.horizons == (2, 6)
     assert "reply" in data[0]
-    assert data._worked_out.surprise_weight == 0.5
+    assert data._targets.surprise_weight == 0.5
     (plain,) = windows_on(train.RunFile.from_toml(RUN.split("[train")[0]), folder, [20])
     assert plain[0].keys().isdisjoint({"reply", "replied", "short_values"})
 
