@@ -12,7 +12,7 @@ import numpy as np
 
 import pyengine
 from pyengine import ModelSpec, _core
-from pyengine.data import FinishedGame, ShardWriter
+from pyengine.data import Dataset, FinishedGame, ShardWriter
 
 
 def play(game: Any, rng: random.Random, plies: int | None = None) -> list[Any]:
@@ -86,3 +86,19 @@ def write(
 
 TIC = pyengine.load_game("tic_tac_toe")
 PLAIN = ModelSpec()
+
+
+def some(rng: random.Random, count: int, first: int = 0, **given: Any) -> list[FinishedGame]:
+    """Return games of tic-tac-toe."""
+    return [finished(TIC, PLAIN, first + i, rng, **given) for i in range(count)]
+
+
+def keys(batch: Any) -> list[tuple[int, int]]:
+    """Return game and ply of each row."""
+    return list(zip(batch["game"].tolist(), batch["ply"].tolist(), strict=True))
+
+
+def all_rows(data: Any) -> Any:
+    """Return a whole directory, or several, as one batch."""
+    dataset = Dataset(data, full_only=False)
+    return next(dataset.batches(len(dataset), shuffle=False, augment=False))

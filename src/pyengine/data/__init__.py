@@ -11,10 +11,9 @@ from pyengine.data.layout import (
     Layout,
 )
 from pyengine.data.manifest import Manifest, ShardInfo
-from pyengine.data.record import FinishedGame
+from pyengine.data.record import FinishedGame, GameSink
 from pyengine.data.sgf_read import SgfReport, import_sgf
 from pyengine.data.sgf_write import export_sgf
-from pyengine.data.sink import GameSink
 from pyengine.data.writer import ShardWriter
 
 __all__ = [

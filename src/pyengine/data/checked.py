@@ -1,4 +1,4 @@
-"""Values that were read from a file, held against what they must be."""
+"""Values read from JSON, checked against what they must be."""
 
 from __future__ import annotations
 
@@ -8,22 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyengine.base.arguments import in_one_line
-
-__all__ = [
-    "BOOLEAN",
-    "OBJECT",
-    "SHA256",
-    "TEXT",
-    "Kind",
-    "check",
-    "list_of",
-    "one_of",
-    "optional",
-    "real",
-    "text_of",
-    "whole",
-    "wholes",
-]
 
 
 @dataclass(frozen=True)
@@ -35,27 +19,23 @@ class Kind:
 
 
 def check(values: Any, kinds: Mapping[str, Kind], where: str = "") -> None:
-    """Raise ValueError unless an object of JSON has these fields, each of its kind.
+    """Raise ValueError unless a JSON object has these fields, each of its kind.
 
-    Args:
-        values: what was read.
-        kinds: by field.
-        where: what the message puts before a field's name.
-
+    ``where`` precedes a field's name in the message.
     """
     if not isinstance(values, Mapping):
-        name = f"{where.removesuffix('.')}: " if where else ""
-        raise ValueError(f"{name}expected an object, found {in_one_line(values)}")
+        raise ValueError(f"{where}expected an object, got {in_one_line(values)}")
     for name, kind in kinds.items():
         if name not in values:
-            raise ValueError(f"{where}{name}: expected {kind.what}, found none")
+            raise ValueError(f"{where}{name}: expected {kind.what}, got none")
         if not kind.holds(values[name]):
-            found = in_one_line(values[name])
-            raise ValueError(f"{where}{name}: expected {kind.what}, found {found}")
+            raise ValueError(
+                f"{where}{name}: expected {kind.what}, got {in_one_line(values[name])}"
+            )
 
 
 def whole(least: int, most: int) -> Kind:
-    """Return the kind of whole numbers in a range; True and False are none."""
+    """Return the kind of ints in a range; True and False do not count."""
     return Kind(
         f"a whole number in {least}..{most}",
         lambda value: type(value) is int and least <= value <= most,
@@ -63,7 +43,7 @@ def whole(least: int, most: int) -> Kind:
 
 
 def real(least: float, most: float) -> Kind:
-    """Return the kind of numbers in a range, which NaN is not in."""
+    """Return the kind of numbers in a range; NaN is in none."""
     return Kind(
         f"a number in {least:g}..{most:g}",
         lambda value: type(value) in (int, float) and least <= value <= most,
@@ -71,7 +51,7 @@ def real(least: float, most: float) -> Kind:
 
 
 def wholes(least: int, most: int) -> Kind:
-    """Return the kind of lists of whole numbers; quick, for a game's moves are one."""
+    """Return the kind of lists of ints; fast, since the moves of a game are one."""
 
     def holds(values: Any) -> bool:
         if not isinstance(values, list) or not set(map(type, values)) <= {int}:
@@ -83,12 +63,11 @@ def wholes(least: int, most: int) -> Kind:
 
 def list_of(kind: Kind, length: int | None = None) -> Kind:
     """Return the kind of lists of a kind, of one length or any."""
-    many = "a list" if length is None else f"a list of {length}"
     return Kind(
-        f"{many}, each {kind.what}",
+        f"a list{'' if length is None else f' of {length}'}, each {kind.what}",
         lambda values: (
             isinstance(values, list)
-            and (length is None or len(values) == length)
+            and length in (None, len(values))
             and all(map(kind.holds, values))
         ),
     )
@@ -100,12 +79,12 @@ def one_of(*values: str) -> Kind:
 
 
 def optional(kind: Kind) -> Kind:
-    """Return the kind that null is of, too."""
+    """Return the kind that also takes null."""
     return Kind(f"null or {kind.what}", lambda value: value is None or kind.holds(value))
 
 
 def text_of(pattern: str, what: str) -> Kind:
-    """Return the kind of texts that a pattern fits as a whole."""
+    """Return the kind of texts that match a pattern as a whole."""
     fits = re.compile(pattern).fullmatch
     return Kind(what, lambda value: isinstance(value, str) and fits(value) is not None)
 

@@ -1,7 +1,8 @@
-"""Dataset: the positions of one or several directories of shards, one by one or in batches."""
+"""Dataset: the positions of directories of shards, one by one or in batches."""
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
@@ -9,114 +10,107 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pyengine.base.arguments import check_callback, check_flag, found, number
+from pyengine.base.arguments import (
+    check_callback,
+    check_flag,
+    check_type,
+    elements,
+    in_one_line,
+    number,
+)
 from pyengine.base.files import path_of
 from pyengine.base.integers import integer
-from pyengine.data.arguments import (
-    checked_horizons,
-    checked_weights,
-    checked_window,
-    row_number,
-    row_numbers,
-    symmetry_numbers,
-)
 from pyengine.data.layout import Layout
 from pyengine.data.loader import Row, Rows, drawn_for_loader
 from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps
-from pyengine.data.source import Piece, Source
+from pyengine.data.targets import Targets
 from pyengine.data.unpack import Batch, Unpacker
-from pyengine.data.view import View, Window
-from pyengine.data.worked_out import WorkedOut
+from pyengine.data.window import Piece, Source, View, Window
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 
-__all__ = ["Dataset"]
-
 _Directory: TypeAlias = str | os.PathLike[str]
+_Numbers: TypeAlias = npt.NDArray[np.int64]
+_Symmetries: TypeAlias = npt.NDArray[np.uint8]
 
 _MOST_ROWS = (1 << 31) - 1  # of a batch
 
 
 class Dataset:
-    """The positions of finished games, directory by directory, each in the order of its writing.
+    """The positions of finished games, in the order in which they were written.
 
     It is a map-style dataset of ``torch.utils.data.DataLoader``, with any number of workers: it
-    pickles, and opens its memory maps when they are read first. With ``augment`` each epoch of a
-    DataLoader shows other symmetries, without any call: they come from PyTorch's own random
-    numbers, so ``torch.manual_seed`` makes them the same again.
+    pickles, and opens its memory maps on first use. With ``augment`` each epoch of a DataLoader
+    shows other symmetries; they come from PyTorch's random numbers, so ``torch.manual_seed``
+    repeats them.
 
-    A row is a dict of arrays, a batch the same with the rows first:
+    A row is a dict of arrays, a batch the same with a first axis of rows:
 
     =================  ==================  ===================================================
-    ``planes``         float32[C,H,W]      as ``state.observation_tensor(spec)`` has them
+    ``planes``         float32[C,H,W]      as ``state.observation_tensor(spec)``
     ``policy``         float32[A]          shares of the search's visits, or the improved policy of
-                                           a search by Gumbel; sum 1, in the order of the
-                                           network's policy
+                                           a Gumbel search; sum 1, in the order of the network's
+                                           policy
     ``value``          float32             outcome of the game for the player to move, -1 to 1
     ``root_value``     float32             the search's value for the player to move
-    ``network_value``  float32             what the network (or another evaluator: 0 of
-                                           ``"uniform"``) evaluated before the search; NaN where
-                                           nobody did, in games of people
+    ``network_value``  float32             the evaluator's value before the search (0 of
+                                           ``"uniform"``); NaN in games of people
     ``game``, ``ply``  int64               number of the game; moves before the position
-    ``full``           bool                whether the policy is a target: the search was a full
-                                           one, and did not teach the value alone
-    ``decided``        bool                whether the value is a target: the game came to a
-                                           result; False where ``max_plies`` cut it short
-    ``surprise``       float32             where it is recorded: the divergence KL(policy || priors)
-                                           in nats, 0 where the policy is no target
+    ``full``           bool                whether the policy is a target: a full search that does
+                                           not teach the value alone
+    ``decided``        bool                whether the value is a target; False where ``max_plies``
+                                           cut the game short
+    ``surprise``       float32             if recorded: the divergence KL(policy || priors) in
+                                           nats, 0 where the policy is no target
     ``reply``          float32[A]          with ``reply``: the policy of the game's next position,
-                                           where the opponent moved; 0 where there is none
+                                           if the opponent moved there; else 0
     ``replied``        bool                with ``reply``: whether there is one
     ``short_values``   float32[len(...)]   with ``horizons``: see there
-    ``ownership``      float32[H,W]        with ``final_board``: 1 where a point of the game's last
-                                           board is the player's to move, -1 where it is the
-                                           opponent's, else 0; points as in the planes
+    ``ownership``      float32[H,W]        with ``final_board``: 1 at points of the player to move
+                                           on the game's last board, -1 at the opponent's, else 0;
+                                           points as in the planes
     ``score``          float32             with ``final_board``, in Go and Othello: points by which
                                            the player to move is ahead on that board
     ``ended``          bool                with ``final_board``: whether the game was played to its
-                                           end; else the two are 0 and no targets
+                                           end; else ownership and score are 0 and no targets
     =================  ==================  ===================================================
 
     Args:
         directories: one, or several of the same game and spec.
         window: only the newest so many games, of all directories together; or one number (or
-            None) a directory.
+            None) per directory.
         full_only: leave out positions of fast searches, whose visits are no policy target. Full
             ones that teach the value alone stay, with ``full`` False.
-        weights: one a directory: how often a sampled row is of it. Without them all rows are
-            equally likely.
-        augment: whether ``dataset[i]`` and a DataLoader show each row under a random symmetry.
-            That of ``dataset[i]`` is a function of ``seed``, the epoch (:meth:`set_epoch`) and the
-            row; so is a DataLoader's that has no workers and asks row by row
-            (``batch_size=None``, ``ConcatDataset``), where it looks like anybody. ``batches`` and
-            ``sample`` have their own argument.
+        weights: one per directory: how often a sampled row comes from it. Without them all rows
+            are equally likely.
+        augment: show each row of ``dataset[i]`` and of a DataLoader under a random symmetry. That
+            of ``dataset[i]`` is a function of ``seed``, the epoch (:meth:`set_epoch`) and the row,
+            also if a DataLoader without workers asks row by row (``batch_size=None``,
+            ``ConcatDataset``). ``batches`` and ``sample`` have their own argument.
         seed: of ``dataset[i]``, at least 0.
-        reply: whether rows have the opponent's reply: the visits of the search one ply later, be
-            it a fast one [KataGo: an auxiliary policy target].
-        horizons: for each a value in ``short_values``, for the player to move: the mean of the
-            root values of this search and the later ones of the game, exponentially weighted so
-            that it looks so many plies ahead, numbers above 0; the outcome of the game (its last
-            root value where it was cut short) has the weight that is left at its end [KataGo: 6,
-            16 and 50 on Go's board of 19x19].
-        final_board: whether rows have the game's last board, found by playing the recorded moves
-            again [KataGo: ownership and score]. In Go a point is whose it is by area, and the score
-            has the komi; in other games it is the player's whose stone is there, and the score of
-            Othello is the difference of the discs. Games that were resigned or cut short have no
-            such target, nor have those whose record tells another result than their last board.
+        reply: add the opponent's reply: the policy of the search one ply later, also of a fast one
+            [KataGo: an auxiliary policy target].
+        horizons: a value in ``short_values`` for each, for the player to move: the mean of the root
+            values of this search and the later ones of the game, exponentially weighted so that it
+            looks so many plies ahead (above 0); the outcome of the game (its last root value if it
+            was cut short) has the weight that is left at its end [KataGo: 6, 16 and 50 on 19x19].
         surprise_weight: share of what :meth:`sample` draws of a game that is drawn in proportion to
-            how much each policy target surprised the network [KataGo: 0.5]; the rest, and
-            positions without such a target, as without it. Needs data that record it
-            (:attr:`SelfPlayConfig.record_surprise <pyengine.SelfPlayConfig>`), which are read as a
-            whole then.
+            how much each policy target surprised the network [KataGo: 0.5]. Needs data that record
+            it (:attr:`SelfPlayConfig.record_surprise <pyengine.SelfPlayConfig>`), which are read as
+            a whole then.
         verify: check the content of the window's files, which reads them all.
+        final_board: add the game's last board, found by playing the recorded moves [KataGo:
+            ownership and score]. In Go points belong to players by area and the score includes the
+            komi; in other games a point belongs to the player whose stone is there, and the score
+            of Othello is the difference of the discs. Games that were resigned or cut short have no
+            such target, nor do those whose record states another result than their last board.
 
     Raises:
-        ConfigError: a directory has no manifest, or two have different games or specs; an
-            argument is out of range; ``final_board`` for a game whose board the engine does not
-            know.
+        ConfigError: a directory has no manifest, or two have different games or specs; an argument
+            is out of range; ``final_board`` for a game whose board the engine does not know.
         DataError: a shard of the window or a manifest is damaged; says which. Sizes are checked
-            here, contents by :meth:`verify`. Shards that are not in the window may be gone.
+            here, contents by :meth:`verify`. Shards outside the window may be gone.
 
     Example:
         >>> import pyengine
@@ -145,23 +139,26 @@ class Dataset:
         verify: bool = False,
         final_board: bool = False,
     ) -> None:
-        """Open the directories."""
         given = directories if isinstance(directories, list | tuple) else [directories]
         paths = [path_of("directories", path) for path in given]
         if not paths:
-            raise ConfigError("expected a directory of training data, found none")
+            raise ConfigError("directories: expected at least one")
         self._sources = [Source(path, number) for number, path in enumerate(paths)]
         self.layout = _common_layout(self._sources)
-        self._window = checked_window(window, len(paths))
-        self._weights = checked_weights(weights, len(paths))
-        flags = {"full_only": full_only, "augment": augment, "reply": reply, "verify": verify}
-        flags["final_board"] = final_board
-        for name, flag in flags.items():
+        self._window = _checked_window(window, len(paths))
+        self._weights = _checked_weights(weights, len(paths))
+        for name, flag in (
+            ("full_only", full_only),
+            ("augment", augment),
+            ("reply", reply),
+            ("verify", verify),
+            ("final_board", final_board),
+        ):
             check_flag(name, flag)
-        self._worked_out = WorkedOut(
+        self._targets = Targets(
             self.layout,
             reply=reply,
-            horizons=checked_horizons(horizons),
+            horizons=_checked_horizons(horizons),
             surprise_weight=self._checked_surprise(surprise_weight),
             final_board=final_board,
         )
@@ -182,8 +179,8 @@ class Dataset:
 
     @property
     def horizons(self) -> tuple[float, ...]:
-        """Of ``short_values``."""
-        return self._worked_out.horizons
+        """The horizons of ``short_values``."""
+        return self._targets.horizons
 
     @property
     def games(self) -> int:
@@ -202,21 +199,22 @@ class Dataset:
 
     @property
     def configurations(self) -> tuple[dict[str, Any], ...]:
-        """Of search and self-play, one a directory."""
+        """The configuration of search and self-play of each directory."""
         return tuple(source.manifest.configuration for source in self._sources)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self._view)
 
     def __repr__(self) -> str:
-        """Return the directories and how much is in them."""
         names = ", ".join(str(source.directory) for source in self._sources)
         return f"<Dataset of {names}: {len(self)} positions of {self.games} games>"
 
     def __getitem__(self, index: int) -> Row:
-        """Return a row. Raises IndexError, and TypeError for what is no whole number."""
-        return self._shown([row_number(index, len(self))], in_batch=False)[0]
+        """Return a row. Raises IndexError as a list does."""
+        row, length = operator.index(index), len(self)
+        if not -length <= row < length:
+            raise IndexError(f"index: expected one of {length} rows, got {row}")
+        return self._shown([row % length], in_batch=False)[0]
 
     def __getitems__(self, indices: Sequence[int]) -> Rows:
         """Return several rows at once, as a DataLoader asks. Raises as :meth:`rows`.
@@ -226,16 +224,16 @@ class Dataset:
         return self._shown(indices, in_batch=True)
 
     def set_epoch(self, epoch: int) -> None:
-        """Have ``augment`` show ``dataset[i]`` in another way; a DataLoader needs no call.
+        """Have ``augment`` show ``dataset[i]`` under other symmetries; a DataLoader needs no call.
 
-        ``epoch``: any int of at least 0; the same epoch shows the same symmetries.
+        ``epoch``: at least 0; the same epoch shows the same symmetries.
         """
         self._epoch = integer("epoch", epoch, 0)
 
     def rows(
         self,
         indices: npt.NDArray[np.integer[Any]],
-        symmetries: npt.NDArray[np.uint8] | None = None,
+        symmetries: _Symmetries | None = None,
     ) -> Batch:
         """Return a batch of some rows.
 
@@ -243,21 +241,20 @@ class Dataset:
             indices: int[N], each in 0..len-1.
             symmetries: uint8[N] of the board's symmetries; None = none.
 
-        A shard is mapped into memory when a row of it is read first: its size and its header are
-        checked then, its content by :meth:`verify` alone. It may be deleted or replaced by another
-        file afterwards, but not cut short in its place: reading beyond its new end kills the
-        process (SIGBUS), as with every memory map.
+        A shard is mapped into memory on first use; its size and header are checked then, its
+        content only by :meth:`verify`. It may be deleted or replaced afterwards, but not truncated
+        in place: reading beyond its new end kills the process (SIGBUS), as with every memory map.
 
         Raises:
-            IndexError, TypeError: an index is out of range, or no whole number.
+            IndexError, TypeError: an index is out of range, or is no whole number.
             ConfigError: the symmetries are not as many as the rows, or not the board's.
             DataError: a shard that is mapped now is missing or damaged; says which.
 
         """
         view = self._view
-        numbers = row_numbers(indices, len(view))
+        numbers = _row_numbers(indices, len(view))
         if symmetries is not None:
-            symmetries = symmetry_numbers(symmetries, len(numbers), self.layout.symmetries)
+            symmetries = _symmetry_numbers(symmetries, len(numbers), self.layout.symmetries)
         return self._batch(view, numbers, symmetries)
 
     def batches(
@@ -278,8 +275,6 @@ class Dataset:
             seed: the only source of randomness, at least 0: give each epoch another.
             augment: each row under a random symmetry of the board.
             drop_last: leave a smaller last batch out.
-
-        Raises ConfigError for a size or seed out of range.
 
         """
         size = integer("size", size, 1)
@@ -305,48 +300,44 @@ class Dataset:
             rng: the only source of randomness.
             augment: each row under a random symmetry of the board.
 
-        Raises ConfigError when there are none to draw from, or ``size`` is out of range.
+        Raises ConfigError if there is nothing to draw from.
         """
         size = integer("size", size, 0, _MOST_ROWS)
         check_flag("augment", augment)
-        if not isinstance(rng, np.random.Generator):
-            raise ConfigError(f"rng: expected a numpy.random.Generator, found {found(rng)}")
+        check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
         view = self._view
-        chances = self._worked_out.chances(view, self._maps)
+        chances = self._targets.chances(view, self._maps)
         numbers = view.draw(size, rng, self._weights, chances)
         return self._batch(view, numbers, self._drawn(size, rng if augment else None))
 
     def refresh(self) -> int:
-        """Take in the shards that were written since; the window moves on.
+        """Take in the shards that were written since, and return how many positions they have.
 
-        An epoch of :meth:`batches` that has begun ends as it began. Any thread may call this while
-        others read. Returns how many positions were added to the directories. Raises DataError.
+        The window moves on. An epoch of :meth:`batches` that has begun ends as it began. Any thread
+        may call this while others read. Raises DataError.
         """
         return self._refreshed(self._window)
 
     def set_window(self, window: Window) -> int:
-        """Let another window through, and take in the shards that were written since.
+        """Change the window, and take in new shards as :meth:`refresh` does.
 
-        Only what is new in the window is read. ``window`` and the rest as of the class and of
-        :meth:`refresh`; raises ConfigError, too.
+        Only what is new in the window is read.
         """
-        return self._refreshed(checked_window(window, len(self._sources)))
+        return self._refreshed(_checked_window(window, len(self._sources)))
 
     def _refreshed(self, window: Window) -> int:
         sources = [source.newer() for source in self._sources]
         added = _positions(sources) - _positions(self._sources)
         if added or window != self._window:
             self._view = View(sources, window, self._full_only, self._view)
-            self._worked_out.keep(piece.path for piece in self._view.pieces)
+            self._targets.keep([piece.path for piece in self._view.pieces])
         self._sources, self._window = sources, window
         return added
 
     def verify(self, on_progress: OnProgress | None = None) -> None:
-        """Compare the window's files with the manifest's SHA-256. Raises DataError for the first.
+        """Compare the window's files with the manifest's SHA-256. Raises DataError.
 
-        Args:
-            on_progress: called with shards done and all shards; without it a terminal shows them.
-
+        ``on_progress(done, total)`` counts shards; without it a terminal shows them.
         """
         check_callback("on_progress", on_progress)
         pieces = self.pieces
@@ -357,30 +348,26 @@ class Dataset:
         self,
         view: View,
         size: int,
-        order: npt.NDArray[np.int64],
+        order: _Numbers,
         augment: np.random.Generator | None,
     ) -> Iterator[Batch]:
         for begin in range(0, len(order), size):
             numbers = order[begin : begin + size]
             yield self._batch(view, numbers, self._drawn(len(numbers), augment))
 
-    def _batch(
-        self,
-        view: View,
-        numbers: npt.NDArray[np.int64],
-        symmetries: npt.NDArray[np.uint8] | None,
-    ) -> Batch:
-        batch = self._unpacker.batch(view.records(numbers, self.layout, self._maps), symmetries)
-        if self._worked_out.reply:
-            visits = self._worked_out.reply_visits(view, numbers, self._maps)
+    def _batch(self, view: View, numbers: _Numbers, symmetries: _Symmetries | None) -> Batch:
+        targets, maps = self._targets, self._maps
+        batch = self._unpacker.batch(view.records(numbers, self.layout, maps), symmetries)
+        if targets.reply:
+            visits = targets.reply_visits(view, numbers, maps)
             batch["reply"] = self._unpacker.shares(visits, symmetries)
             batch["replied"] = visits.sum(axis=1) > 0
-        if self._worked_out.horizons:
-            batch["short_values"] = self._worked_out.values(view, numbers, self._maps)
-        if self._worked_out.final_board:
-            boards = self._worked_out.final_boards(view, numbers, self._maps)
+        if targets.horizons:
+            batch["short_values"] = targets.values(view, numbers, maps)
+        if targets.final_board:
+            boards = targets.final_boards(view, numbers, maps)
             batch["ownership"] = self._unpacker.points(boards.owner, symmetries)
-            if self._worked_out.scored:
+            if targets.scored:
                 batch["score"] = boards.score
             batch["ended"] = boards.ended
         return batch
@@ -390,18 +377,16 @@ class Dataset:
         if share > 0 and not self.layout.surprise:
             raise ConfigError(
                 "surprise_weight: expected data that record the surprise "
-                f"(SelfPlayConfig.record_surprise), found none in {self._sources[0].directory}"
+                f"(SelfPlayConfig.record_surprise); {self._sources[0].directory} does not"
             )
         return share
 
-    def _drawn(self, count: int, rng: np.random.Generator | None) -> npt.NDArray[np.uint8] | None:
-        """Random symmetries; None without a generator."""
+    def _drawn(self, count: int, rng: np.random.Generator | None) -> _Symmetries | None:
         return None if rng is None else rng.integers(self.layout.symmetries, size=count, dtype="u1")
 
     def _shown(self, indices: Sequence[int], *, in_batch: bool) -> Rows:
-        """Rows, augmented when the dataset is."""
         view = self._view
-        numbers = row_numbers(indices, len(view))
+        numbers = _row_numbers(indices, len(view))
         symmetries = None
         if self._augment:
             count = self.layout.symmetries
@@ -410,8 +395,8 @@ class Dataset:
                 symmetries = self._symmetries_of(numbers)
         return Rows(self._batch(view, numbers, symmetries), len(numbers))
 
-    def _symmetries_of(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-        """Symmetries that are a function of seed, epoch and row."""
+    def _symmetries_of(self, rows: _Numbers) -> _Symmetries:
+        """Return symmetries that are a function of seed, epoch and row."""
         keys = [np.random.SeedSequence((self._seed, self._epoch, int(row))) for row in rows]
         numbers = np.array([key.generate_state(1)[0] for key in keys])
         return (numbers % self.layout.symmetries).astype(np.uint8)
@@ -430,3 +415,56 @@ def _common_layout(sources: Sequence[Source]) -> Layout:
                 f"{other.directory} has another game or spec than {first.directory}: {difference}"
             )
     return first.manifest.layout
+
+
+def _row_numbers(indices: Any, rows: int) -> _Numbers:
+    """Return int64[N]. Raises TypeError for other than whole numbers, IndexError out of range."""
+    given = np.asarray(indices)
+    if given.ndim != 1 or (len(given) > 0 and given.dtype.kind not in "iu"):
+        raise TypeError(
+            f"indices: expected whole numbers in one dimension, got {in_one_line(indices)}"
+        )
+    numbers = given.astype(np.int64)
+    if len(numbers) > 0 and numbers.view(np.uint64).max() >= rows:  # negative ones are large
+        raise IndexError(
+            f"indices: expected rows in 0..{rows - 1}, got {given.min()} to {given.max()}"
+        )
+    return numbers
+
+
+def _symmetry_numbers(symmetries: Any, rows: int, count: int) -> _Symmetries:
+    given = np.asarray(symmetries)
+    fits = given.shape == (rows,) and (rows == 0 or given.dtype.kind in "iu")
+    if not fits or (rows > 0 and not (given.min() >= 0 and given.max() < count)):
+        raise ConfigError(
+            f"symmetries: expected {rows} whole numbers in 0..{count - 1}, "
+            f"got {in_one_line(symmetries)}"
+        )
+    return given.astype(np.uint8)
+
+
+def _checked_window(window: Window, directories: int) -> Window:
+    if not isinstance(window, Sequence) or isinstance(window, str | bytes):
+        return None if window is None else integer("window", window, 1)
+    if len(window) != directories:
+        raise ConfigError(
+            f"window: expected one number or {directories}, got {in_one_line(window)}"
+        )
+    return tuple(None if one is None else integer("window", one, 1) for one in window)
+
+
+def _checked_horizons(horizons: Sequence[float]) -> tuple[float, ...]:
+    expected = "numbers of plies above 0"
+    each = elements("horizons", horizons, expected)
+    return tuple(number("horizons", one, expected, lambda plies: plies > 0) for one in each)
+
+
+def _checked_weights(weights: Sequence[float] | None, directories: int) -> list[float] | None:
+    if weights is None:
+        return None
+    expected = f"{directories} numbers of at least 0, one above it"
+    each = elements("weights", weights, expected)
+    numbers = [number("weights", one, expected, lambda weight: weight >= 0) for one in each]
+    if len(numbers) != directories or sum(numbers) <= 0:
+        raise ConfigError(f"weights: expected {expected}, got {in_one_line(weights)}")
+    return numbers

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pyengine.base.arguments import check_callback, check_flag, found
+from pyengine.base.arguments import check_callback, check_choice, check_flag
 from pyengine.base.extras import need
 from pyengine.base.files import path_of, replacing, unwritten
 from pyengine.data.layout import Layout
@@ -18,8 +18,6 @@ from pyengine.data.progress import OnProgress, tracked
 from pyengine.data.shards import ShardMaps, check_sha256
 from pyengine.data.unpack import Batch, Unpacker
 from pyengine.errors import ConfigError, DataError
-
-__all__ = ["convert", "fresh_directory"]
 
 #: Rows that are unpacked at once, and a row group of Parquet.
 _ROWS = 1024
@@ -33,10 +31,10 @@ def convert(
     overwrite: bool = False,
     on_progress: OnProgress | None = None,
 ) -> list[Path]:
-    """Write each shard of a directory as a file that other tools read.
+    """Write each shard of a directory as a file that other tools read, and return the files.
 
-    All positions are written, as :class:`Dataset` shows them without augmentation: planes and
-    policies in the order of the spec, both float32, and the columns with a number a position.
+    All positions are written as :class:`Dataset` shows them without augmentation: planes and
+    policies in the order of the spec, both float32, and the columns with a number per position.
 
     Args:
         directory: of shards.
@@ -44,15 +42,13 @@ def convert(
             size, the planes' shape is in the file's metadata ``pyengine.planes``; needs the extra
             ``parquet``).
         out: directory to write to; None = ``DIRECTORY-npz`` beside the other.
-        overwrite: write to a directory that has files already, in their place.
+        overwrite: write to a directory that has files, and replace them.
         on_progress: called with shards done and all shards; without it a terminal shows them.
-
-    Returns the files, one a shard.
 
     Raises:
         ConfigError: the format is unknown, or ``out`` has files.
         DataError: a shard is damaged, or a file cannot be written (a full disk); says which. Files
-            so far are kept, of that one nothing.
+            written before are kept, of that one nothing.
         EngineError: a package is missing; names the extra.
 
     Example:
@@ -65,10 +61,7 @@ def convert(
     writers = {"npz": _write_npz, "parquet": _write_parquet}
     check_callback("on_progress", on_progress)
     check_flag("overwrite", overwrite)
-    if not isinstance(to, str) or to not in writers:
-        raise ConfigError(
-            f"expected the format {' or '.join(map(repr, writers))}, found {found(to)}"
-        )
+    check_choice("to", to, writers)
     if to == "parquet":
         need("pyarrow.parquet", "parquet")
     source = path_of("directory", directory)
@@ -89,13 +82,10 @@ def convert(
 def fresh_directory(
     out: str | os.PathLike[str] | None, source: Path, suffix: str, overwrite: bool
 ) -> Path:
-    """Make the directory to write to.
-
-    Raises ConfigError where it has files already, DataError where it cannot be made.
-    """
+    """Create the directory to write to. Raises ConfigError if it has files, or DataError."""
     whole = source.absolute()
     if out is None and not whole.name:
-        raise ConfigError(f"out: expected a directory to write to, found none for {whole}")
+        raise ConfigError(f"out: expected a directory to write to, since {whole} has no name")
     target = whole.with_name(f"{whole.name}-{suffix}") if out is None else path_of("out", out)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -104,13 +94,13 @@ def fresh_directory(
         raise DataError(unwritten(target, error)) from error
     if filled and not overwrite:
         raise ConfigError(
-            f"{target} must be new or empty, or overwrite=True (--overwrite); found files in it"
+            f"{target} has files: name a new directory, or give overwrite=True (--overwrite)"
         )
     return target
 
 
 def _batches(source: Path, shard: ShardInfo, unpacker: Unpacker, maps: ShardMaps) -> list[Batch]:
-    """A shard's rows; one batch at least."""
+    """Return the rows of a shard, in one batch at least."""
     rows = maps.rows(source / shard.file, unpacker.layout, shard.positions)
     return [unpacker.batch(rows[i : i + _ROWS]) for i in range(0, max(len(rows), 1), _ROWS)]
 

@@ -1,10 +1,10 @@
-"""The record of a position on disk: what its fields are, and for which game and spec."""
+"""The record of a position on disk: its fields, for a game and a spec."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_choice, check_flag, check_type
-from pyengine.base.integers import integer
+from pyengine.base.arguments import check_flag, check_type
 from pyengine.data.checked import (
     BOOLEAN,
     OBJECT,
@@ -29,39 +28,23 @@ from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, load_recorded_game, refuse_text
 
-__all__ = [
-    "CUT_SHORT",
-    "FULL_SEARCH",
-    "RESIGNATION_OFF",
-    "RESIGNED",
-    "VALUE_ALONE",
-    "Layout",
-    "Rows",
-]
-
 #: Records of positions: a structured array of :attr:`Layout.dtype`.
 Rows: TypeAlias = npt.NDArray[np.void]
 
 #: Bits of the field ``flags``.
-FULL_SEARCH = 1  #: the search was a full one: its visits are a policy target, but for VALUE_ALONE
+FULL_SEARCH = 1  #: a full search: its visits are a policy target, unless VALUE_ALONE is set
 RESIGNED = 2  #: the game ended by resignation
-RESIGNATION_OFF = 4  #: the game was played on whatever the players thought of it
-VALUE_ALONE = 8  #: the search was a full one, but its visits are no policy target
-CUT_SHORT = 16  #: the game was ended without a result: its value is 0, and is no value target
+RESIGNATION_OFF = 4  #: nobody could resign in this game
+VALUE_ALONE = 8  #: a full search whose visits are no policy target
+CUT_SHORT = 16  #: the game ended without a result: its value is 0 and no value target
 
 _MOST = 1 << 16  # actions, points of a side, planes: what the core's 16-bit numbers can name
-
-_MOST_NUMBERS = 1 << 28  # of a position's planes: NumPy's records end at 2 GiB
-
-_MOST_RECORDS = 2**63 - 1  # of a file, as NumPy counts them
-
-_KINDS = ("bits", "fill", "dense")  # of channels
 
 #: What a manifest must say of a layout.
 _FIELDS = {
     "game": TEXT,
     "spec": OBJECT,
-    "kinds": list_of(one_of(*_KINDS)),
+    "kinds": list_of(one_of("bits", "fill", "dense")),
     "dense": whole(0, _MOST),
     "dense_slots": list_of(wholes(0, _MOST)),
     "rows": whole(1, _MOST),
@@ -75,27 +58,24 @@ _FIELDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The layout of the records of a game under a spec. What a manifest keeps of both.
+    """The records of a game under a spec.
 
-    A record is packed (no padding), little-endian. Fields whose shape holds nothing are left out.
+    A record is packed (no padding), little-endian. A field of no elements is left out.
 
     ==================  ===========  ==========================================================
     ``bits``            u1[P, B]     planes of 0 and 1: point ``p`` is bit ``p % 8`` (the lowest
                                      is 0) of byte ``p // 8``; B = ceil(points / 8)
     ``fill``            f4[F]        planes of one number
-    ``dense``           f4[D, H*W]   planes with a number a point, as large as the network reads
-                                     them: ``observation``, which may hold anything, and the
-                                     features of ``gomoku17``, all of them, whichever the spec
-                                     names, since symmetries exchange them
-    ``visits``          u2[A]        visit counts by action, or the improved policy of a search by
-                                     Gumbel in units of 1/65,535
-    ``value``           f4           outcome of the game for the player to move, in [-1, 1]; 0 of a
-                                     game that was cut short
-    ``root_value``      f4           the search's value, for the player to move
-    ``network_value``   f4           the evaluator's evaluation of the position itself, before any
-                                     search, for the player to move: the network's value, 0 of
-                                     ``"uniform"``, the result of playouts of ``"rollout"``; NaN
-                                     where nobody evaluated it (games of people)
+    ``dense``           f4[D, H*W]   planes with a number per point, as large as the network reads
+                                     them: ``observation``, and all features of ``gomoku17``,
+                                     whichever the spec names, since symmetries exchange them
+    ``visits``          u2[A]        visits by action; after a Gumbel search the improved policy
+                                     in units of 1/65,535
+    ``value``           f4           outcome for the player to move, in [-1, 1]; 0 if cut short
+    ``root_value``      f4           the search's value for the player to move
+    ``network_value``   f4           the evaluator's value before the search, for the player to
+                                     move: 0 of ``"uniform"``, the playouts' result of
+                                     ``"rollout"``; NaN where there was none (games of people)
     ``game``            u4           number of the game
     ``ply``             u2           moves before the position
     ``action``          u2           the move played
@@ -103,9 +83,8 @@ class Layout:
     ``flags``           u1           :data:`FULL_SEARCH` | :data:`RESIGNED` |
                                      :data:`RESIGNATION_OFF` | :data:`VALUE_ALONE` |
                                      :data:`CUT_SHORT`
-    ``surprise``        f2           where the layout has it: how much the policy target said that
-                                     the evaluator's priors, without noise, did not: the divergence
-                                     KL(target || priors) in nats; 0 where the visits are no target
+    ``surprise``        f2           with ``surprise``: the divergence KL(target || priors without
+                                     noise) in nats; 0 where the visits are no policy target
     ==================  ===========  ==========================================================
 
     Points and actions are the game's own (row 0 on top), whatever the spec's ``rows`` and
@@ -115,16 +94,16 @@ class Layout:
         game: text form of the game, parameters included.
         spec: how a network reads the planes.
         kinds: for each channel ``"bits"``, ``"fill"`` or ``"dense"``.
-        dense: D, how many planes ``dense`` has.
+        dense: D, the number of planes in ``dense``.
         dense_slots: for each symmetry and each channel of the kind ``"dense"`` which plane of the
             position it shows, its points moved: lines and directions turn with the board.
         rows: of a plane.
         columns: of a plane.
         board: rows and columns of the board, which a game with planes of its own need not share.
-        actions: A, how many there are.
-        pass_action: None where the game has no pass.
+        actions: A, the number of actions.
+        pass_action: None if the game has no pass.
         symmetries: of the board: 1, 2, 4 or 8.
-        surprise: whether records have that field, which is format 4.
+        surprise: whether records have that field (format 4).
     """
 
     game: str
@@ -142,10 +121,7 @@ class Layout:
 
     @classmethod
     def of(cls, game: Game, spec: ModelSpec, *, surprise: bool = False) -> Layout:
-        """Return the layout of a game under a spec, with or without the field ``surprise``.
-
-        Raises ModelError when they do not fit, ConfigError when they are none.
-        """
+        """Return the layout of a game under a spec. Raises ModelError if they do not fit."""
         refuse_text(game)
         check_type("game", game, Game, "a Game")
         check_type("spec", spec, ModelSpec, "a ModelSpec")
@@ -174,71 +150,50 @@ class Layout:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
-        """Return the layout of :meth:`to_dict`.
-
-        Raises TypeError or ValueError for a field of another kind, or sizes that do not fit each
-        other. Whether it is the game's own layout a caller that has the game can ask
-        :meth:`difference`.
-        """
+        """Return the layout of :meth:`to_dict`. Raises ValueError for one that cannot be."""
         check(values, _FIELDS, "layout.")
-        if "surprise" in values:
-            check(values, {"surprise": BOOLEAN}, "layout.")
-        layout = cls(
-            game=values["game"],
-            spec=ModelSpec.from_dict(values["spec"]),
-            kinds=tuple(values["kinds"]),
-            dense=values["dense"],
-            dense_slots=tuple(map(tuple, values["dense_slots"])),
-            rows=values["rows"],
-            columns=values["columns"],
-            board=tuple(values["board"]),
-            actions=values["actions"],
-            pass_action=values["pass_action"],
-            symmetries=values["symmetries"],
-            surprise=values.get("surprise", False),
-        )
+        surprise = values.get("surprise", False)
+        check({"surprise": surprise}, {"surprise": BOOLEAN}, "layout.")
+        lists = {name: tuple(values[name]) for name in ("kinds", "board")}
+        slots = tuple(map(tuple, values["dense_slots"]))
+        plain = {name: values[name] for name in _FIELDS}
+        plain |= {**lists, "dense_slots": slots, "spec": ModelSpec.from_dict(values["spec"])}
+        layout = cls(**plain, surprise=surprise)
         layout._check()
         return layout
 
     def _check(self) -> None:
-        """Raise ValueError where the fields contradict each other."""
-        shown, where = self.count("dense"), self.spec.pass_index
+        """Raise ValueError if the fields contradict each other."""
+        shown, index = self.kinds.count("dense"), self.spec.pass_index
         slots = {(len(under), max(under, default=-1) < self.dense) for under in self.dense_slots}
         square = self.rows == self.columns
         fits = {
-            "rows": max(len(self.kinds), self.dense) * self.points <= _MOST_NUMBERS,
             "board": self.symmetries == 1 or self.board == (self.rows, self.columns),
             "symmetries": self.symmetries in (1, 2, 4) or (self.symmetries == 8 and square),
             "dense_slots": len(self.dense_slots) == self.symmetries and slots == {(shown, True)},
             "pass_action": self.pass_action in (None, self.actions - 1),
-            "spec.pass_index": where is None or 0 <= where < self.actions,
+            "spec.pass_index": index is None or 0 <= index < self.actions,
         }
         for name, holds in fits.items():
             if not holds:
                 raise ValueError(f"layout.{name} does not fit the layout's other fields")
+        _ = self.dtype  # NumPy refuses records of 2 GiB
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON; ``surprise`` only where records have it."""
-        values = asdict(self)
+        """Return plain values for JSON; ``surprise`` only if records have it."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         if not self.surprise:
             del values["surprise"]
         slots = [list(under) for under in self.dense_slots]
-        return {
-            **values,
-            "spec": self.spec.to_dict(),
-            "kinds": list(self.kinds),
-            "dense_slots": slots,
-            "board": list(self.board),
-        }
+        lists = {"kinds": list(self.kinds), "dense_slots": slots, "board": list(self.board)}
+        return {**values, **lists, "spec": self.spec.to_dict()}
 
-    def difference(self, found: Layout) -> str | None:
-        """Return what differs, expected and found; None where nothing does."""
-        check_type("found", found, Layout, "a Layout")
-        without = {"surprise": False}
-        expected, other = without | self.to_dict(), without | found.to_dict()
-        for name, value in expected.items():
-            if value != other[name]:
-                return f"{name}: expected {value}, found {other[name]}"
+    def difference(self, other: Layout) -> str | None:
+        """Return the first field that differs, with both values; None if all are equal."""
+        own, others = ({"surprise": False} | layout.to_dict() for layout in (self, other))
+        for name, value in own.items():
+            if value != others[name]:
+                return f"{name}: expected {value}, got {others[name]}"
         return None
 
     @property
@@ -246,20 +201,12 @@ class Layout:
         """Points of a plane."""
         return self.rows * self.columns
 
-    def count(self, kind: str) -> int:
-        """Return how many channels are of a kind: ``"bits"``, ``"fill"``, ``"dense"``.
-
-        Raises ConfigError for another kind.
-        """
-        check_choice("kind", kind, _KINDS)
-        return self.kinds.count(kind)
-
     @property
     def column_shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the columns that hold the planes: ``bits``, ``fill``, ``dense``."""
         return {
-            "bits": (self.count("bits"), (self.points + 7) // 8),
-            "fill": (self.count("fill"),),
+            "bits": (self.kinds.count("bits"), (self.points + 7) // 8),
+            "fill": (self.kinds.count("fill"),),
             "dense": (self.dense, self.points),
         }
 
@@ -286,11 +233,7 @@ class Layout:
         return np.dtype(fields)
 
     def header(self, positions: int) -> bytes:
-        """Return what an ``.npy`` file of so many records begins with.
-
-        Raises ConfigError for what is no number of records.
-        """
-        positions = integer("positions", positions, 0, _MOST_RECORDS)
+        """Return the beginning of an ``.npy`` file of so many records."""
         file = io.BytesIO()
         described = np.lib.format.dtype_to_descr(self.dtype)
         np.lib.format.write_array_header_1_0(
@@ -299,7 +242,7 @@ class Layout:
         return file.getvalue()
 
     def load_game(self) -> Game:
-        """Return the game. Raises ConfigError for one that cannot be loaded by its name."""
+        """Return the game. Raises ConfigError if it cannot be loaded by its name."""
         try:
             return load_recorded_game(self.game)
         except ConfigError as error:

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from pyengine.data.unpack import Batch
 
-__all__ = ["Row", "Rows", "drawn_for_loader"]
-
 
 class Row(dict[str, Any]):
     """A row of a dataset; its type is how ``default_collate`` finds :func:`_collated`."""
@@ -22,13 +20,11 @@ class Rows(Sequence[Row]):
     """The rows of a batch, each made when first asked for; a DataLoader asks for one."""
 
     def __init__(self, batch: Batch, size: int) -> None:
-        """Keep the batch of so many rows, and tell PyTorch how to collate it."""
         self.batch, self._size = batch, size
         self.made: dict[int, Row] = {}  # a caller may have changed them
         _register()
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return self._size
 
     @overload
@@ -36,7 +32,6 @@ class Rows(Sequence[Row]):
     @overload
     def __getitem__(self, index: slice) -> list[Row]: ...
     def __getitem__(self, index: int | slice) -> Row | list[Row]:
-        """Return a row, or some in a list."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(self._size))]
         if not -self._size <= index < self._size:
@@ -47,7 +42,6 @@ class Rows(Sequence[Row]):
         return self.made[at]
 
     def __iter__(self) -> Iterator[Row]:
-        """Yield the rows."""
         return (self[i] for i in range(self._size))
 
 
@@ -69,18 +63,11 @@ def _collated(rows: Sequence[Row], *, collate_fn_map: Any = None) -> dict[str, A
 
 
 def drawn_for_loader(rows: int, symmetries: int, *, in_batch: bool) -> npt.NDArray[np.uint8] | None:
-    """Return uint8[rows], each in 0..symmetries-1, when a DataLoader asks; None when none does.
+    """Return uint8[rows], each in 0..symmetries-1, if a DataLoader asks; else None.
 
-    The numbers come from PyTorch's global generator. PyTorch seeds that of a worker by the
-    loader's own seed, anew at each start: workers that live for an epoch draw others in the next,
-    persistent ones go on. Without workers it is the generator that ``torch.manual_seed`` seeds.
-
-    Args:
-        rows: how many are asked for.
-        symmetries: of the board.
-        in_batch: whether rows are asked for as only a loader does (``__getitems__``); one by one
-            they may be anybody's, except in a worker.
-
+    The numbers come from PyTorch's global generator, which ``torch.manual_seed`` seeds; a worker's
+    is seeded by the loader at each start. ``in_batch``: rows are asked for as only a loader does
+    (``__getitems__``); outside a worker, anybody may ask for single ones.
     """
     loading = sys.modules.get("torch.utils.data")  # no import: who has a loader has imported it
     if loading is None or not (in_batch or loading.get_worker_info() is not None):

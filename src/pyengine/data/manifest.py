@@ -1,28 +1,35 @@
-"""manifest.json: what a directory of shards holds."""
+"""manifest.json and its log: what a directory of shards holds.
+
+Writing a list of a hundred thousand shards with each new shard would take seconds, so a long
+manifest gets a log with a line per shard. The log's name says what the manifest lists, so that a
+log left behind by a crash does not belong to a manifest that was written later.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pyengine.base.files import path_of, unread, unwritten, why, write_durably
-from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, text_of, whole
+from pyengine.base.files import path_of, sync_directory, unread, unwritten, why, write_durably
+from pyengine.data.checked import OBJECT, SHA256, TEXT, check, list_of, one_of, real, whole
 from pyengine.data.layout import Layout
 from pyengine.data.record import GameLine
 from pyengine.errors import ConfigError, DataError
 
-__all__ = ["FORMAT", "MANIFEST", "Manifest", "ShardInfo", "games_name", "read_games", "shard_name"]
-
 MANIFEST = "manifest.json"
 
-#: Versions of the format that this code writes and reads: 4 where records have ``surprise``. Games
-#: of 1 and 2 do not say whether they were cut short.
+#: Versions of the format: 4 if records have ``surprise``.
 FORMAT, WITH_SURPRISE = 3, 4
 
 _BIT_ORDER = "little"  # of a plane's points in its bytes
+
+#: A manifest of at most so many shards is written as a whole with each; a longer one gets a log.
+_WHOLE = 256
 
 _COUNT = whole(0, 2**63 - 1)
 
@@ -37,14 +44,9 @@ _FIELDS = {
 
 #: And of a shard.
 _SHARD_FIELDS = {
-    "file": text_of(r"shard-\d{6,}\.npy", "shard-NUMBER.npy"),
-    "positions": _COUNT,
-    "full": _COUNT,
-    "games": _COUNT,
+    **dict.fromkeys(("positions", "full", "games", "bytes"), _COUNT),
+    **dict.fromkeys(("sha256", "games_sha256"), SHA256),
     "last_number": whole(-1, 2**32 - 1),
-    "bytes": _COUNT,
-    "sha256": SHA256,
-    "games_sha256": SHA256,
     "created": real(-1e12, 1e12),
 }
 
@@ -59,15 +61,30 @@ def games_name(shard: str) -> str:
     return shard.removesuffix(".npy") + ".games.jsonl"
 
 
+def read_games(path: Path) -> list[GameLine]:
+    """Return a list of games. Raises DataError that names the file and the line."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is damaged: {why(error, path)}") from error
+    games = []
+    for number, line in enumerate(lines, 1):
+        try:
+            games.append(GameLine.from_json(line))
+        except ValueError as error:
+            raise DataError(f"{path} is damaged: line {number}: {error}") from error
+    return games
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShardInfo:
     """A shard in the manifest.
 
     Attributes:
         file: its name.
-        positions: how many records it has.
+        positions: number of records.
         full: how many of them are of full searches.
-        games: how many games.
+        games: number of games.
         last_number: the largest number of a game in it.
         bytes: size of the file.
         sha256: of the file.
@@ -86,11 +103,12 @@ class ShardInfo:
     created: float
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any], where: str) -> ShardInfo:
-        """Return a manifest's shard. Raises TypeError or ValueError saying what is wrong."""
-        check(values, _SHARD_FIELDS, where)
+    def from_dict(cls, values: Mapping[str, Any], number: int) -> ShardInfo:
+        """Return a shard of a manifest. Raises TypeError or ValueError for one that cannot be."""
+        file = one_of(shard_name(number))
+        check(values, {"file": file, **_SHARD_FIELDS}, f"shards[{number}].")
         if values["full"] > values["positions"]:
-            raise ValueError(f"{where}full: expected at most the positions, found {values['full']}")
+            raise ValueError(f"shards[{number}].full: expected at most the positions")
         return cls(**values)
 
 
@@ -102,7 +120,7 @@ class Manifest:
         layout: game, spec, and the records' fields.
         configuration: of the search and the self-play, given by who made the data.
         model_sha256: networks that played, in the order of their use.
-        shards: in the order of their making.
+        shards: oldest first.
     """
 
     layout: Layout
@@ -113,7 +131,7 @@ class Manifest:
     def to_json(self) -> str:
         """Return the text of the file."""
         values = {
-            "format": _format_of(self.layout),
+            "format": WITH_SURPRISE if self.layout.surprise else FORMAT,
             "layout": self.layout.to_dict(),
             "bit_order": _BIT_ORDER,
             "configuration": self.configuration,
@@ -134,68 +152,226 @@ class Manifest:
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:
-        """Return a directory's manifest, with what its log has got since.
+        """Return a directory's manifest, with what its log has.
 
-        Raises:
-            ConfigError: the directory has none.
-            DataError: it is damaged, or of another version; says which file.
-
+        Raises ConfigError if there is none, DataError that names a damaged file.
         """
-        from pyengine.data.manifest_reader import ManifestReader  # which reads this
-
         return ManifestReader(path_of("directory", directory)).read()[0]
 
     @classmethod
     def read_alone(cls, directory: Path) -> Manifest:
-        """Return what the file ``manifest.json`` says. Raises as :meth:`read`."""
-        path = path_of("directory", directory) / MANIFEST
+        """Return what ``manifest.json`` alone says. Raises as :meth:`read`."""
+        path = directory / MANIFEST
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            return cls._from_dict(path, values)
+            check(values, {"format": whole(0, 2**31 - 1)})
+            if values["format"] not in (FORMAT, WITH_SURPRISE):
+                raise DataError(
+                    f"{path} has the format {values['format']}, and this version reads {FORMAT} "
+                    f"and {WITH_SURPRISE}: read it with the version that wrote it, or play again"
+                )
+            check(values, _FIELDS)
+            layout = Layout.from_dict(values["layout"])
+            if values["format"] != (WITH_SURPRISE if layout.surprise else FORMAT):
+                raise ValueError("the format does not fit layout.surprise")
+            shards = [ShardInfo.from_dict(shard, i) for i, shard in enumerate(values["shards"])]
         except (FileNotFoundError, NotADirectoryError) as error:
-            raise ConfigError(f"expected a directory of training data, found no {path}") from error
-        except OSError as error:  # a folder of that name, a link to itself
+            raise ConfigError(
+                f"{path} does not exist: {directory} holds no training data"
+            ) from error
+        except OSError as error:
             raise DataError(unread(path, error)) from error
         except (TypeError, ValueError, RecursionError) as error:
             raise DataError(f"{path} is damaged: {error!r}") from error
-
-    @classmethod
-    def _from_dict(cls, path: Path, values: Mapping[str, Any]) -> Manifest:
-        check(values, {"format": whole(0, 2**31 - 1)})
-        _require_format(path, values["format"], FORMAT, WITH_SURPRISE)
-        check(values, _FIELDS)
-        layout = Layout.from_dict(values["layout"])
-        _require_format(path, values["format"], _format_of(layout))
         return cls(
             layout=layout,
-            configuration=dict(values["configuration"]),
-            model_sha256=list(values["model_sha256"]),
-            shards=[
-                ShardInfo.from_dict(shard, f"shards[{i}].")
-                for i, shard in enumerate(values["shards"])
-            ],
+            configuration=values["configuration"],
+            model_sha256=values["model_sha256"],
+            shards=shards,
         )
 
 
-def _format_of(layout: Layout) -> int:
-    return WITH_SURPRISE if layout.surprise else FORMAT
+def log_name(shards: int, models: int) -> str:
+    """Return the name of the log of a manifest that lists so many shards and networks."""
+    return f"manifest-{shards:06d}-{models:06d}.log.jsonl"
 
 
-def _require_format(path: Path, found: int, *expected: int) -> None:
-    if found not in expected:
-        raise DataError(f"{path}: expected format {' or '.join(map(str, expected))}, found {found}")
+def logs_of(directory: Path) -> list[Path]:
+    """Return the logs of a directory, whichever manifest they belong to."""
+    return sorted(directory.glob("manifest-*.log.jsonl"))
 
 
-def read_games(path: Path) -> list[GameLine]:
-    """Return a list of games. Raises DataError that names the file and the line."""
-    games = []
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is damaged: {why(error, path)}") from error
-    for number, line in enumerate(lines, 1):
+def append_lines(path: Path, size: int, values: Sequence[Any]) -> int:
+    """Add JSON lines to a log durably and return its new size.
+
+    ``size`` is that before; what follows in the file is half a line of an earlier attempt.
+    Raises OSError, and then leaves the log as it was.
+    """
+    content = "".join(json.dumps(value, separators=(",", ":")) + "\n" for value in values).encode()
+    is_new = not path.exists()
+    with path.open("ab", buffering=0) as file:
         try:
-            games.append(GameLine.from_json(line))
-        except ValueError as error:
-            raise DataError(f"{path} is damaged: line {number}: {error}") from error
-    return games
+            file.truncate(size)
+            left = memoryview(content)
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                file.truncate(size)
+            raise
+    if is_new:
+        sync_directory(path.parent)
+    return size + len(content)
+
+
+def read_log(path: Path, begin: int) -> tuple[list[Any], int]:
+    """Return the whole lines of a log from a byte on, and the byte that follows them.
+
+    A log that does not exist has none. Raises DataError for a line that is not JSON.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(begin)
+            content = file.read()
+    except FileNotFoundError:
+        return [], begin
+    except OSError as error:
+        raise DataError(unread(path, error)) from error
+    content = content[: content.rfind(b"\n") + 1]
+    try:
+        values = [json.loads(line) for line in content.splitlines()]
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is damaged: {error!r}") from error
+    return values, begin + len(content)
+
+
+class ManifestReader:
+    """Reads a manifest and its log as both grow; a part of the log is read once.
+
+    A copy (``copy.copy``) goes on from where the original is.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._manifest: Manifest | None = None
+        self._stamp: tuple[int, int, int] | None = None  # of manifest.json when it was read
+        self._log = ""  # name of the log
+        self._end = 0  # of what was read of it
+
+    def read(self) -> tuple[Manifest, int]:
+        """Return the manifest as it is now, and how many of its shards the last call returned.
+
+        That is 0 if the manifest was written again. The manifest is another object if it has
+        changed. Raises as :meth:`Manifest.read`.
+        """
+        while True:
+            stamp = self._stamp_now()
+            known = len(self._manifest.shards) if self._manifest is not None else 0
+            if self._manifest is None or stamp is None or stamp != self._stamp:
+                self._manifest = manifest = Manifest.read_alone(self._directory)
+                known, self._end, self._stamp = 0, 0, stamp
+                self._log = log_name(len(manifest.shards), len(manifest.model_sha256))
+            values, end = read_log(self._directory / self._log, self._end)
+            if self._stamp_now() == stamp:  # else the manifest may have taken in the log
+                break
+        if values:
+            self._manifest = self._with(self._manifest, values)
+            self._end = end
+        return self._manifest, known
+
+    def _stamp_now(self) -> tuple[int, int, int] | None:
+        try:
+            stat = (self._directory / MANIFEST).stat()
+        except OSError:  # reading it says why
+            return None
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+    def _with(self, manifest: Manifest, values: Sequence[Any]) -> Manifest:
+        """Return the manifest with the lines of its log."""
+        shards, models = list(manifest.shards), list(manifest.model_sha256)
+        try:
+            for value in values:
+                if "model_sha256" in value:
+                    check(value, {"model_sha256": TEXT})
+                    models.append(value["model_sha256"])
+                else:
+                    shards.append(ShardInfo.from_dict(value, len(shards)))
+        except (TypeError, ValueError) as error:
+            path = self._directory / self._log
+            raise DataError(f"{path} is damaged: {error!r}") from error
+        return replace(manifest, shards=shards, model_sha256=models)
+
+
+class ManifestWriter:
+    """Keeps the manifest of a directory, in memory and on disk.
+
+    The cost of a shard does not grow with their number.
+
+    Args:
+        directory: where it lies.
+        manifest: what the directory holds; it grows here.
+        stale: whether the file says less than that.
+
+    """
+
+    def __init__(self, directory: Path, manifest: Manifest, stale: bool) -> None:
+        self.manifest = manifest
+        self._directory = directory
+        self._stale = stale or bool(logs_of(directory))
+        self._log: Path | None = None  # that has lines
+        self._log_size = 0
+        self._news: list[dict[str, Any]] = []  # lines that are neither in the file nor in the log
+        self._listed = len(manifest.shards), len(manifest.model_sha256)  # in the file
+        self.positions = sum(shard.positions for shard in manifest.shards)  #: of all shards
+        self.games = sum(shard.games for shard in manifest.shards)  #: of all shards
+        #: The largest number of a game; -1 if there is none.
+        self.last_number = max((shard.last_number for shard in manifest.shards), default=-1)
+
+    def configure(self, configuration: dict[str, Any]) -> None:
+        """Say how the games are made from now on."""
+        if configuration != self.manifest.configuration:
+            self.manifest.configuration = configuration
+            self._stale = True
+
+    def add(self, shard: ShardInfo) -> None:
+        """Add the next shard."""
+        self.manifest.shards.append(shard)
+        self.positions += shard.positions
+        self.games += shard.games
+        self.last_number = max(self.last_number, shard.last_number)
+        self._news.append(asdict(shard))
+
+    def set_model(self, sha256: str) -> None:
+        """Say which network plays from now on."""
+        if self.manifest.model_sha256[-1:] != [sha256]:
+            self.manifest.model_sha256.append(sha256)
+            self._news.append({"model_sha256": sha256})
+
+    def write(self) -> None:
+        """Write what is new. Raises DataError; the next call tries again."""
+        if self._stale or (self._news and len(self.manifest.shards) <= _WHOLE):
+            self._write_whole()
+        elif self._news:
+            log = self._directory / log_name(*self._listed)
+            try:
+                self._log_size = append_lines(log, self._log_size, self._news)
+            except OSError as error:
+                raise DataError(unwritten(log, error)) from error
+            self._log, self._news = log, []
+
+    def close(self) -> None:
+        """Write what is new, and merge the log into the manifest if that is possible."""
+        self.write()
+        if self._log is not None:
+            with suppress(DataError):
+                self._write_whole()
+
+    def _write_whole(self) -> None:
+        self.manifest.write(self._directory)
+        for log in logs_of(self._directory):
+            with suppress(OSError):  # it belongs to no manifest; the next writer removes it
+                log.unlink()
+        self._stale, self._news = False, []
+        self._log, self._log_size = None, 0
+        self._listed = len(self.manifest.shards), len(self.manifest.model_sha256)

@@ -1,4 +1,4 @@
-"""How far a long conversion is: told to the caller, or shown on a terminal."""
+"""Progress of long work, for a callback or on a terminal."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar
-
-__all__ = ["OnProgress", "tracked"]
 
 #: ``on_progress(done, total)`` after each part.
 OnProgress: TypeAlias = Callable[[int, int], object]
@@ -20,7 +18,7 @@ _EVERY = 0.1  # seconds between two lines on a terminal
 def tracked(
     parts: Iterable[_T], total: int, what: str, on_progress: OnProgress | None
 ) -> Iterator[_T]:
-    """Yield the parts; tell ``on_progress``, or without it show a line on a terminal's stderr."""
+    """Yield the parts; call ``on_progress``, or without it show a line on a terminal's stderr."""
     shows = on_progress is None and sys.stderr.isatty()
     shown = -1.0
     try:

@@ -1,4 +1,4 @@
-"""Records of people's games (SGF) as training data: the move played, and who won."""
+"""Training data from people's games (SGF): the moves played, and who won."""
 
 from __future__ import annotations
 
@@ -27,23 +27,20 @@ from pyengine.errors import ConfigError, DataError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, load_game, refuse_text
 
-__all__ = ["SgfReport", "import_sgf", "sgf_files"]
-
-
 _SHOWN = 20  # games that cannot be read, in the text of a report
 
 
 @dataclass
 class SgfReport:
-    """What became of the records.
+    """What was imported and what was not.
 
     Attributes:
-        games: that are training data now.
+        games: imported games.
         positions: of those games.
         komi: of the shards; None if the game has none.
-        skipped: how many games (or files that cannot be read) were left out, by reason.
-        accepted: of how many games something unusual was accepted, by what it is, such as a komi
-            other than that of the shards. What concerns a whole file counts once.
+        skipped: number of games (or files that cannot be read) that were left out, by reason.
+        accepted: number of games with something unusual, by what it is, such as a komi other than
+            that of the shards. What concerns a whole file counts once.
         examples: for each reason the first game, and what was read there.
         unreadable: every game (or file) that cannot be read, and why.
     """
@@ -57,7 +54,7 @@ class SgfReport:
     unreadable: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """Return a line for what was taken, one for each reason and one for each damaged game."""
+        """Return a line for the games, one for each reason and one for each damaged game."""
         lines = [f"{self.games} games with {self.positions} positions"]
         for verb, counter in (("skipped", self.skipped), ("accepted", self.accepted)):
             for reason, count in counter.most_common():
@@ -81,12 +78,10 @@ class SgfReport:
             self.examples.setdefault(reason, f"{where}: {detail}")
 
     def check_taken(self, path: Path, game: Game) -> None:
-        """Raise ConfigError where no game was taken; says why those of ``path`` were left out."""
-        if self.games:
-            return
-        lines = str(self).splitlines()
-        found = "; ".join(lines) if self.skipped else "no SGF file with a game"
-        raise ConfigError(f"{path}: expected SGF files with games of {game}, found {found}")
+        """Raise ConfigError if no game was imported; says why those of ``path`` were left out."""
+        if not self.games:
+            text = "; ".join(str(self).splitlines()) if self.skipped else "no SGF file with a game"
+            raise ConfigError(f"{path}: expected SGF files with games of {game}, got {text}")
 
 
 def import_sgf(
@@ -103,9 +98,9 @@ def import_sgf(
 
     A position has one visit, of the move played; its value is the result of the game, which also
     stands for the search's value (``root_value``). The result is the file's (RE), whatever its
-    komi and rules, or what the board says where a Gomoku game is over. Moves after the end
-    by the game's rules (after two passes, beyond ``max_game_length``) are left out. A game may
-    begin with handicap or set-up stones, which the list of games beside a shard records.
+    komi and rules, or that of the board if a Gomoku game is over. Moves after the end by the
+    game's rules (after two passes, beyond ``max_game_length``) are left out. A game may begin with
+    handicap or set-up stones, which the list of games beside a shard records.
 
     RE is read in capitals or not, without remarks in braces or parentheses:
 
@@ -117,20 +112,19 @@ def import_sgf(
     ``Void``, ``?``, other text, none          skipped: no result
     =========================================  ==================================================
 
-    Skipped, with a counted reason: files and games that cannot be read, each alone; other games
-    and board sizes; a handicap without stones, stones set after the first move; games that White
-    begins without set-up or in which somebody moves twice; illegal moves; games without moves or
-    without a result; games won by time or forfeit; results that contradict the board of Gomoku.
-    What is unusual but clear is accepted and counted. Where no game is taken, no directory is made.
+    Skipped and counted by reason: files and games that cannot be read; other games and board
+    sizes; a handicap without stones, stones set after the first move; games that White begins
+    without set-up or in which a player moves twice; illegal moves; games without moves or without a
+    result; games won by time or forfeit; results that contradict the board of Gomoku. What is
+    unusual but clear is accepted and counted. If no game is imported, no directory is created.
 
     Args:
         paths: files, or directories that are searched for ``*.sgf``; a file may hold many games.
-        out: directory of shards; where there is one already, the games are added.
+        out: directory of shards, new or with shards to which the games are added.
         game, spec: of the shards.
-        komi: ``"game"``: games of any komi are taken, those of another than the game's are
-            counted; ``"file"``: the shards have the komi that most games have of those that can be
-            taken, and games of another, or without a clear one, are skipped. The files are read
-            twice.
+        komi: ``"game"``: import games of any komi and count those of another than the game's;
+            ``"file"``: the shards have the komi of most games that can be imported, and games of
+            another, or without a clear one, are skipped. The files are read twice.
         configuration: plain values for the manifest.
         on_progress: called with files done and all files; without it a terminal shows them.
 
@@ -153,10 +147,11 @@ def import_sgf(
     if komi == "file":
         game = _with_komi_of(files, game)
     report = SgfReport(komi=game.params.get("komi"))  # type: ignore[arg-type]
-    told = {"source": "SGF"} if configuration is None else configuration
     target = path_of("directory", out)
-    new = not target.exists()
-    with ShardWriter(out, game, spec, configuration=told) as writer:
+    is_new = not target.exists()
+    if configuration is None:
+        configuration = {"source": "SGF"}
+    with ShardWriter(out, game, spec, configuration=configuration) as writer:
         for path in tracked(files, len(files), "SGF files", on_progress):
             for where, tree in _trees(path):
                 try:
@@ -173,7 +168,7 @@ def import_sgf(
                 report.games += 1
                 report.positions += len(replay.actions)
                 report.accept(where, replay.notes)
-    if new and not report.games:
+    if is_new and not report.games:
         shutil.rmtree(target, ignore_errors=True)
     return report
 
@@ -184,28 +179,22 @@ def _files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> 
     files: list[Path] = []
     for path in (path_of("paths", each) for each in given):
         if not path.exists():
-            raise ConfigError(f"expected SGF files, found no {path}")
+            raise ConfigError(f"{path} does not exist")
         files += sgf_files(path)
     return files
 
 
 def sgf_files(path: Path) -> list[Path]:
-    """Return a file, or the SGF files in a folder. Raises DataError for one that is shut."""
-    try:
-        return _within(path) if path.is_dir() else [path]
-    except OSError as error:  # or a folder that vanishes while it is looked through
-        raise DataError(unread(path, error)) from error
-
-
-def _within(folder: Path) -> list[Path]:
-    """The SGF files of a folder and of those inside it. Raises OSError for one that is shut."""
+    """Return a file, or the SGF files in a folder and its folders. Raises DataError."""
 
     def refuse(error: OSError) -> None:
-        raise error
+        raise DataError(unread(path, error)) from error
 
+    if not path.is_dir():
+        return [path]
     return sorted(
-        Path(place, name)
-        for place, _, names in os.walk(folder, onerror=refuse)
+        Path(folder, name)
+        for folder, _, names in os.walk(path, onerror=refuse)
         for name in names
         if name.lower().endswith(".sgf")
     )
@@ -223,7 +212,7 @@ def _trees(path: Path) -> Iterator[tuple[str, SgfTree]]:
 
 
 def _with_komi_of(files: list[Path], game: Game) -> Game:
-    """Return the game with the komi that most games of the files that are taken have."""
+    """Return the game with the komi of most games that can be imported."""
     if "komi" not in game.params:
         raise ConfigError(f'komi: expected "game" for {game}, which has no komi, got "file"')
     count: Counter[float] = Counter()
@@ -253,7 +242,7 @@ def _check_komi(record: SgfGame, game: Game) -> None:
 
 
 def _outcome(record: SgfGame, replay: Replay) -> tuple[float, int]:
-    """What Black got, and who resigned (-1 = nobody). Raises SgfError without a clear result."""
+    """Return what Black got and who resigned (-1 = nobody). Raises SgfError if that is unclear."""
     if not replay.actions:
         raise SgfError("no moves", "the main line has none")
     result, end = record.result, replay.end

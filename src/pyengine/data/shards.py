@@ -1,4 +1,4 @@
-"""Reading shards: checks, and records by memory map."""
+"""The files of shards: records by memory map, and checks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import ShardInfo, games_name, read_games
 from pyengine.errors import DataError
 
-__all__ = ["ShardMaps", "check_sha256", "check_size", "inspect_shard"]
-
 #: Shards that are mapped at once, at least; each takes a file descriptor.
 _MAPPED = 256
 
 
 def _most_maps() -> int:
-    """A quarter of the descriptors that the process may have: 256 of the usual 1,024."""
+    """Return a quarter of the descriptors that the process may have: 256 of the usual 1,024."""
     try:
         resource: Any = importlib.import_module("resource")
     except ImportError:  # Windows
@@ -32,34 +30,31 @@ def _most_maps() -> int:
 
 
 class ShardMaps:
-    """Memory maps of shards, made when they are read first; the least recently used go.
+    """Memory maps of shards, made on first use; the least recently used ones go.
 
-    It pickles, and what a fork shares stays valid.
+    It pickles without the maps, and a fork may use those of its parent.
     """
 
     def __init__(self) -> None:
-        """Begin without a map."""
         self._maps: OrderedDict[Path, Rows] = OrderedDict()
         self._headers: dict[int, bytes] = {}  # by number of positions
         self._most = _most_maps()
 
     def rows(self, path: Path, layout: Layout, positions: int) -> Rows:
         """Return the records of a shard, read-only. Raises DataError that names it."""
-        found = self._maps.get(path)
-        if found is None:
-            header = self._headers.get(positions)
-            if header is None:
-                header = self._headers[positions] = layout.header(positions)
-            found = self._maps[path] = _mapped(path, layout, positions, header)
-            if len(self._maps) > self._most:
-                self._maps.popitem(last=False)
-        else:
-            with suppress(KeyError):  # another thread let it go
+        rows = self._maps.get(path)
+        if rows is not None:
+            with suppress(KeyError):  # another thread dropped it
                 self._maps.move_to_end(path)
-        return found
+            return rows
+        if positions not in self._headers:
+            self._headers[positions] = layout.header(positions)
+        rows = self._maps[path] = _mapped(path, layout, positions, self._headers[positions])
+        if len(self._maps) > self._most:
+            self._maps.popitem(last=False)
+        return rows
 
     def __getstate__(self) -> dict[str, Any]:
-        """Maps belong to a process."""
         return {**self.__dict__, "_maps": OrderedDict()}
 
 
@@ -73,37 +68,36 @@ def _mapped(path: Path, layout: Layout, positions: int, header: bytes) -> Rows:
     except ValueError as error:  # an empty file
         raise DataError(f"{path} is damaged: {error}") from error
     if len(data) != size:
-        raise DataError(f"{path} is damaged: expected {size} bytes, found {len(data)}")
+        raise DataError(f"{path} is damaged: expected {size} bytes, got {len(data)}")
     if data[: len(header)] != header:
-        raise DataError(
-            f"{path} is damaged: expected {positions} records of {layout.dtype.itemsize} bytes, "
-            f"found {data[:160]!r}"
-        )
+        raise DataError(f"{path} is damaged: its header is not that of {positions} records")
     return np.frombuffer(data, layout.dtype, positions, len(header))
 
 
-def check_size(directory: Path, shard: ShardInfo) -> None:
-    """Raise DataError that names the shard when it is absent or of another size."""
+def check_size(directory: Path, shard: ShardInfo, record: int) -> None:
+    """Raise DataError unless a shard has the manifest's size, for records of so many bytes."""
     path = directory / shard.file
     try:
         size = path.stat().st_size
     except OSError as error:
         raise DataError(f"{path} is missing: {why(error, path)}") from error
     if size != shard.bytes:
-        raise DataError(f"{path} is damaged: expected {shard.bytes} bytes, found {size}")
+        raise DataError(f"{path} is damaged: expected {shard.bytes} bytes, got {size}")
+    if size < shard.positions * record:
+        raise DataError(f"{path} is damaged: {shard.positions} records need more than {size} bytes")
 
 
 def check_sha256(directory: Path, shard: ShardInfo) -> None:
-    """Raise DataError that names the shard, or its list, when its content is another."""
-    wanted = ((shard.file, shard.sha256), (games_name(shard.file), shard.games_sha256))
-    for name, expected in wanted:
+    """Raise DataError if a shard or its list has another SHA-256 than the manifest says."""
+    digests = ((shard.file, shard.sha256), (games_name(shard.file), shard.games_sha256))
+    for name, expected in digests:
         path = directory / name
         try:
-            found = sha256_of(path)
+            actual = sha256_of(path)
         except OSError as error:
             raise DataError(unread(path, error)) from error
-        if found != expected:
-            raise DataError(f"{path} is damaged: expected SHA-256 {expected}, found {found}")
+        if actual != expected:
+            raise DataError(f"{path} is damaged: expected SHA-256 {expected}, got {actual}")
 
 
 def inspect_shard(path: Path, layout: Layout) -> ShardInfo:

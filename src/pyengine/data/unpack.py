@@ -1,7 +1,12 @@
-"""From records to what a network reads and learns: planes and policies in the spec's order."""
+"""From records to what a network reads and learns: planes and policies in the spec's order.
+
+Symmetry k of a board: bit 2 of k transposes, then bit 0 reverses the columns and bit 1 the rows, as
+in ``Game.symmetry_points``.
+"""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,17 +14,45 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.data.layout import CUT_SHORT, FULL_SEARCH, VALUE_ALONE, Layout, Rows
-from pyengine.data.symmetry import moved, policy_sources
-
-__all__ = ["Batch", "Unpacker"]
 
 #: Arrays by name, all with the rows of the batch first.
 Batch: TypeAlias = dict[str, npt.NDArray[Any]]
 
 
+def moved(array: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
+    """Return a view ``[..., H, W]`` with its points moved by symmetry k."""
+    if k & 4:
+        array = array.swapaxes(-1, -2)
+    if k & 1:
+        array = array[..., ::-1]
+    if k & 2:
+        array = array[..., ::-1, :]
+    return array
+
+
+def policy_sources(layout: Layout, k: int) -> npt.NDArray[np.intp]:
+    """Return intp[A]: the action of each entry of the network's policy under symmetry k."""
+    rows, columns = layout.board
+    points = rows * columns
+    actions = np.arange(layout.actions)
+    if layout.actions == columns and rows > 1:  # an action is a column
+        return moved(actions[None, :], k).ravel()
+    if layout.actions < points:
+        return actions  # no board: the identity is the only symmetry
+    board = moved(actions[:points].reshape(rows, columns), k)
+    if layout.spec.policy_rows == "bottom_up":
+        board = board[::-1]
+    order = np.concatenate([board.ravel(), actions[points:]])
+    if layout.pass_action is None:
+        return order
+    index = layout.spec.pass_index
+    others = order[order != layout.pass_action]
+    return np.insert(others, layout.actions - 1 if index is None else index, layout.pass_action)
+
+
 @dataclass(frozen=True)
 class _Run:
-    """Neighbouring channels of one kind: where they are in the planes and in their column."""
+    """Neighbouring channels of one kind: their place in the planes and in their column."""
 
     kind: str
     channels: slice
@@ -27,29 +60,18 @@ class _Run:
 
 
 class Unpacker:
-    """Makes batches of records. Its tables are made once; it changes nothing and it pickles."""
+    """Makes batches of records. Immutable; it pickles."""
 
     def __init__(self, layout: Layout) -> None:
-        """Make the tables."""
         self.layout = layout
         self._dense = [np.array(slots, np.intp) for slots in layout.dense_slots]
         self._policy = [policy_sources(layout, k) for k in range(layout.symmetries)]
         self._runs = _runs(layout.kinds)
 
     def batch(self, rows: Rows, symmetries: npt.NDArray[np.uint8] | None = None) -> Batch:
-        """Return the arrays of some records.
+        """Return the arrays of N records, as :class:`~pyengine.Dataset` describes them.
 
-        Args:
-            rows: N of them.
-            symmetries: uint8[N], of the board's symmetries; None = as the positions were.
-
-        Returns:
-            ``planes`` float32[N,C,H,W] (or [N,H,W,C]: as the spec says), ``policy`` float32[N,A]
-            (shares of the visits, sum 1, in the order of the spec's policy), ``value``,
-            ``root_value`` and ``network_value`` float32[N] (for the player to move), ``game``
-            int64[N], ``ply`` int64[N], ``full`` and ``decided`` bool[N]; where the records have
-            it ``surprise`` float32[N].
-
+        ``symmetries``: uint8[N], of the board's symmetries; None = as the positions were.
         """
         groups = _groups(symmetries)
         batch: Batch = {
@@ -70,18 +92,18 @@ class Unpacker:
     def shares(
         self, visits: npt.NDArray[np.uint16], symmetries: npt.NDArray[np.uint8] | None = None
     ) -> npt.NDArray[np.float32]:
-        """Return policies float32[N,A] of visits uint16[N,A], as in :meth:`batch`; 0 for none."""
+        """Return the policies float32[N,A] of visits uint16[N,A]; zeros for no visits."""
         return self._shares(visits, _groups(symmetries))
 
     def points(
         self, boards: npt.NDArray[Any], symmetries: npt.NDArray[np.uint8] | None = None
     ) -> npt.NDArray[np.float32]:
-        """Return boards [N,H,W], the top row first, as float32 with their points as planes have."""
-        found = np.empty(boards.shape, np.float32)
-        target = found[:, ::-1] if self.layout.spec.rows == "bottom_up" else found
+        """Return boards [N,H,W], top row first, as float32 planes."""
+        planes = np.empty(boards.shape, np.float32)
+        target = planes[:, ::-1] if self.layout.spec.rows == "bottom_up" else planes
         for k, where in _groups(symmetries).items():
             target[where] = moved(boards[where], k)
-        return found
+        return planes
 
     def _planes(self, rows: Rows, groups: dict[int, Any]) -> npt.NDArray[np.float32]:
         layout = self.layout
@@ -104,7 +126,7 @@ class Unpacker:
         return planes
 
     def _columns(self, rows: Rows) -> dict[str, npt.NDArray[Any]]:
-        """Columns of the planes, bits as numbers: [N, planes of the kind, H, W] or [N, F]."""
+        """Return the columns of the planes, bits unpacked: [N, planes, H, W], or [N, F] of fill."""
         layout = self.layout
         columns: dict[str, npt.NDArray[Any]] = {}
         for kind, shape in layout.column_shapes.items():
@@ -131,22 +153,17 @@ class Unpacker:
 def _runs(kinds: tuple[str, ...]) -> list[_Run]:
     runs: list[_Run] = []
     used = dict.fromkeys(kinds, 0)
-    for channel, kind in enumerate(kinds):
-        slot = used[kind]
-        used[kind] += 1
-        if runs and runs[-1].kind == kind:
-            last = runs.pop()
-            run = _Run(
-                kind, slice(last.channels.start, channel + 1), slice(last.slots.start, slot + 1)
-            )
-        else:
-            run = _Run(kind, slice(channel, channel + 1), slice(slot, slot + 1))
-        runs.append(run)
+    channel = 0
+    for kind, group in itertools.groupby(kinds):
+        slot, length = used[kind], len(list(group))
+        used[kind] += length
+        runs.append(_Run(kind, slice(channel, channel + length), slice(slot, slot + length)))
+        channel += length
     return runs
 
 
 def _groups(symmetries: npt.NDArray[np.uint8] | None) -> dict[int, Any]:
-    """Which rows have which symmetry."""
+    """Return the rows of each symmetry."""
     if symmetries is None:
         return {0: slice(None)}
     return {int(k): np.flatnonzero(symmetries == k) for k in np.unique(symmetries)}

@@ -1,4 +1,4 @@
-"""ShardWriter: finished games into shards, of which a crash costs the open one at most."""
+"""ShardWriter: writes finished games as shards; a crash costs the open shard at most."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import math
 import os
 import re
 import time
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from pyengine.base.arguments import check_type, found, in_one_line, number
+from pyengine.base.arguments import check_type, in_one_line, number
 from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
 from pyengine.base.integers import integer
 from pyengine.base.locks import lock
@@ -20,21 +19,19 @@ from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import (
     MANIFEST,
     Manifest,
+    ManifestWriter,
     ShardInfo,
     games_name,
     read_games,
     shard_name,
 )
-from pyengine.data.manifest_writer import ManifestWriter
 from pyengine.data.record import FinishedGame, GameLine
 from pyengine.data.shards import inspect_shard
 from pyengine.errors import ConfigError, DataError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game, as_game
 
-__all__ = ["MOST_POSITIONS", "MOST_SECONDS", "ShardWriter"]
-
-#: A shard closes before it would have more positions than this (one game alone may).
+#: A shard closes before it would have more positions than this (a single game may have more).
 MOST_POSITIONS = 4096
 
 #: A shard closes so many seconds after its first game.
@@ -42,7 +39,7 @@ MOST_SECONDS = 10.0
 
 _LOCK = ".lock"
 _PLAYED_ON = 1000  # games that the core's measure of resignations keeps
-_LOOKED_AT = 16_000  # games, most of whose lists older versions or other settings wrote
+_LOOKED_AT = 16_000  # games, of which those that were not played on say nothing
 #: What a crash leaves of a file of a directory.
 _LEFT_BEHIND = re.compile(
     rf"(shard-\d+\.(npy|games\.jsonl)|{re.escape(MANIFEST)})(\.[0-9a-f]+)?{re.escape(TEMPORARY)}"
@@ -52,25 +49,24 @@ _LEFT_BEHIND = re.compile(
 class ShardWriter:
     """Writes finished games to a directory of shards.
 
-    A game is in the open shard, in memory, at once. The shard is written when it is full or
-    10 s old, under a temporary name, synced and renamed, and then the manifest, or a line of its
-    log: whenever the process or the machine dies, the directory opens with all shards that were
-    closed.
+    A game is in the open shard, in memory, at once. A shard that is full or 10 s old is written
+    under a temporary name, synced and renamed, and then the manifest or a line of its log. So the
+    directory opens with all shards that were closed, whenever the process or the machine dies.
 
     Args:
-        directory: made where it is absent; else the writer goes on after its last shard, takes in
-            one that a crash kept out of the manifest, and removes temporary files.
+        directory: created if it does not exist. Else the writer continues after its last shard,
+            takes in one that a crash kept out of the manifest, and removes temporary files.
         game, spec: of all games of the directory.
-        configuration: plain values for the manifest; those of the last writer stay there.
+        configuration: plain values for the manifest; None keeps those of the last writer.
         model_sha256: of the network that plays from now on.
-        surprise: whether the records have :attr:`FinishedGame.surprise`, from which
-            :class:`~pyengine.Dataset` can draw; format 4, which older versions refuse.
-        positions, seconds: when a shard closes: at so many positions, at least 1; so long after
-            its first game, at least 0.
+        surprise: whether the records have :attr:`FinishedGame.surprise`, by which
+            :class:`~pyengine.Dataset` can draw (format 4).
+        positions: a shard closes before it would have more, at least 1.
+        seconds: a shard closes so long after its first game, at least 0.
 
     Raises:
-        ConfigError: an argument does not fit, the directory has another game or spec, which the
-            message tells, or another writer is at work there.
+        ConfigError: an argument does not fit, the directory has another game or spec (the message
+            says which), or another writer is at work there.
         DataError: the directory is damaged, or cannot be written; says which file.
 
     """
@@ -87,17 +83,13 @@ class ShardWriter:
         positions: int = MOST_POSITIONS,
         seconds: float = MOST_SECONDS,
     ) -> None:
-        """Open the directory."""
         self.directory = path_of("directory", directory)
         check_type("model_sha256", model_sha256, str | None, "a str or None")
         if configuration is not None:
             _check_plain("configuration", configuration)
-        self._limits = (
-            integer("positions", positions, 1),
-            math.inf  # never by time
-            if isinstance(seconds, float) and seconds == math.inf
-            else number("seconds", seconds, "a number of at least 0", lambda s: s >= 0),
-        )
+        if not (isinstance(seconds, float) and seconds == math.inf):  # never by time
+            seconds = number("seconds", seconds, "a number of at least 0", lambda s: s >= 0)
+        self._limits = integer("positions", positions, 1), seconds
         self.layout = Layout.of(as_game(game), spec, surprise=surprise)
         self._games: list[tuple[Rows, GameLine]] = []
         self._waiting = 0  # positions in the open shard
@@ -117,56 +109,55 @@ class ShardWriter:
                 self.set_model(model_sha256)
         except OSError as error:
             self._lock.discard()
-            raise DataError(f"{self.directory} cannot be tidied up: {why(error)}") from error
+            raise DataError(unwritten(self.directory, error)) from error
         except BaseException:
             self._lock.discard()
             raise
 
     @property
     def positions(self) -> int:
-        """Positions in the directory, those of the open shard included."""
+        """Positions in the directory and in the open shard."""
         return self._listing.positions + self._waiting
 
     @property
     def games(self) -> int:
-        """Games in the directory, those of the open shard included."""
+        """Games in the directory and in the open shard."""
         return self._listing.games + len(self._games)
 
     @property
     def next_number(self) -> int:
-        """The number after the largest of a game in the directory; 0 where there is none."""
+        """One more than the largest number of a game; 0 if there is none."""
         last = self._listing.last_number
         return max([last, *(line.number for _, line in self._games)]) + 1
 
     @property
     def shards(self) -> tuple[ShardInfo, ...]:
-        """The shards that are closed."""
+        """The closed shards."""
         return tuple(self._listing.manifest.shards)
 
     def played_on(self) -> list[float]:
         """Return :attr:`FinishedGame.lowest` of the newest games, oldest first; 1,000 at most.
 
-        It reads lists of games until it has so many, of 16,000 games at most. A list that is
-        damaged or gone ends it.
+        Looks at 16,000 games at most, and stops at a list that is damaged or gone.
         """
-        found = [line.lowest for _, line in reversed(self._games) if line.lowest is not None]
+        lowest = [line.lowest for _, line in reversed(self._games) if line.lowest is not None]
         seen = len(self._games)
         for shard in reversed(self._listing.manifest.shards):
-            if len(found) >= _PLAYED_ON or seen >= _LOOKED_AT:
+            if len(lowest) >= _PLAYED_ON or seen >= _LOOKED_AT:
                 break
             try:
                 lines = read_games(self.directory / games_name(shard.file))
             except DataError:
                 break
-            found += [line.lowest for line in reversed(lines) if line.lowest is not None]
+            lowest += [line.lowest for line in reversed(lines) if line.lowest is not None]
             seen += len(lines)
-        return found[:_PLAYED_ON][::-1]
+        return lowest[:_PLAYED_ON][::-1]
 
     def add(self, game: FinishedGame) -> None:
-        """Take a game in; what it is worth is on disk 10 s later at the latest.
+        """Take a game, which is on disk 10 s later at the latest.
 
         Raises:
-            ConfigError: no FinishedGame, or a column does not fit; the game is not taken.
+            ConfigError: a column does not fit; the game is not taken.
             DataError: a shard cannot be written (a full disk); says which. This game and all
                 before it are kept, and the next call tries again.
 
@@ -175,23 +166,12 @@ class ShardWriter:
         self.add_records(game.records(self.layout), game.line())
 
     def add_records(self, rows: Rows, line: GameLine) -> None:
-        """Take in a game that is records already; as :meth:`add` does.
-
-        Args:
-            rows: its positions, of the directory's layout.
-            line: what the list of games says of it.
-
-        """
+        """Take a game as :meth:`add` does, given as records of the layout and its line."""
+        assert (rows.dtype, len(rows)) == (self.layout.dtype, line.positions)
         if self._closed:
             raise ConfigError("the writer is closed")
-        if not isinstance(rows, np.ndarray) or rows.dtype != self.layout.dtype or rows.ndim != 1:
-            raise ConfigError(f"rows: expected records of the writer's layout, found {found(rows)}")
-        check_type("line", line, GameLine, "a GameLine")
-        if line.positions != len(rows):
-            raise ConfigError(f"rows: expected {line.positions} records, found {len(rows)}")
-        full = self._games and self._waiting + len(rows) > self._limits[0]
         try:
-            if full:
+            if self._games and self._waiting + len(rows) > self._limits[0]:
                 self.flush()
         finally:
             if not self._games:
@@ -201,7 +181,7 @@ class ShardWriter:
         self.tick()
 
     def tick(self) -> None:
-        """Close the open shard if it is due; to be called every second or so. Raises DataError."""
+        """Close the open shard if it is due. Call it every second or so. Raises DataError."""
         positions, seconds = self._limits
         if self._games and (
             self._waiting >= positions or time.monotonic() - self._begun >= seconds
@@ -209,13 +189,13 @@ class ShardWriter:
             self.flush()
 
     def set_model(self, sha256: str) -> None:
-        """Say which network plays from now on. Raises DataError; ConfigError for no text."""
+        """Say which network plays from now on. Raises DataError."""
         check_type("sha256", sha256, str, "a str")
         self._listing.set_model(sha256)
         self._listing.write()
 
     def flush(self) -> None:
-        """Close the open shard, if it has a game. Raises DataError; all games are then kept."""
+        """Close the open shard, if it has a game. Raises DataError, and then keeps all games."""
         if self._games:
             name = shard_name(len(self._listing.manifest.shards))
             try:
@@ -230,7 +210,7 @@ class ShardWriter:
         self._listing.write()
 
     def close(self) -> None:
-        """Close the open shard and let the directory go. Raises DataError; then try again."""
+        """Close the open shard and release the directory. Raises DataError; then try again."""
         if not self._closed:
             self.flush()
             self._listing.close()
@@ -238,23 +218,16 @@ class ShardWriter:
             self._lock.close()
 
     def __enter__(self) -> ShardWriter:
-        """Return the writer itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close, also after Ctrl-C or an error."""
+    def __exit__(self, *_: object) -> None:
         try:
             self.close()
         finally:
             self._lock.close()
 
     def _write_shard(self, name: str) -> ShardInfo:
-        """Write list and shard; the list first, so that a shard is never without one."""
+        """Write a list of games, then its shard, so that a shard always has a list."""
         rows = np.concatenate([rows for rows, _ in self._games])
         lines = "".join(line.to_json() for _, line in self._games).encode()
         _, games_sha = write_durably(self.directory / games_name(name), [lines])
@@ -273,7 +246,7 @@ class ShardWriter:
         )
 
     def _open(self) -> tuple[Manifest, bool]:
-        """The directory's manifest, tidied up, and whether it is to be written."""
+        """Tidy up the directory; return its manifest and whether the file says less than that."""
         for left in self.directory.iterdir():
             if _LEFT_BEHIND.fullmatch(left.name):
                 left.unlink()
@@ -290,7 +263,7 @@ class ShardWriter:
         return manifest, len(manifest.shards) > known
 
     def _known(self) -> Manifest | None:
-        """What the directory has; None where it has nothing, or a start that came to nothing."""
+        """Return the manifest; None if there is none, or one of another layout without shards."""
         if not os.path.lexists(self.directory / MANIFEST):  # a link that leads nowhere is damage
             return None
         manifest = Manifest.read(self.directory)
@@ -300,29 +273,28 @@ class ShardWriter:
         if not manifest.shards:
             return None
         if difference.startswith("surprise: "):
-            has, wanted = ("", "without") if manifest.layout.surprise else ("no ", "with")
+            has = "has" if manifest.layout.surprise else "lacks"
             raise ConfigError(
-                f"{self.directory}: expected data {wanted} surprise (record_surprise), found "
-                f"records that have {has}surprise: write to another directory, or leave the "
-                "setting as it was"
+                f"{self.directory}: its data {has} surprise (record_surprise): write to another "
+                "directory, or leave the setting as it was"
             )
         raise ConfigError(f"{self.directory} has data of another game or spec: {difference}")
 
     def _refuse_unlisted(self, known: int) -> None:
-        """A crash leaves the next shards unlisted; others mean that the manifest is not theirs."""
+        """Refuse a shard that neither the manifest lists nor a crash explains."""
         listed = {shard_name(number) for number in range(known)}
         for path in sorted(self.directory.glob("shard-*.npy")):
             if path.name not in listed:
                 manifest = self.directory / MANIFEST
-                raise DataError(f"{path} is not in {manifest}: expected {known} shards there")
+                raise DataError(f"{path} is not in {manifest}, which lists {known} shards")
 
 
 def _check_plain(name: str, value: Any) -> None:
-    """Raise ConfigError unless an argument is a dict that a file of JSON can hold."""
+    """Raise ConfigError unless an argument is a dict that JSON can hold."""
     check_type(name, value, dict, "a dict of plain values")
     try:
         json.dumps(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(
-            f"{name}: expected plain values, found {in_one_line(value)}: {error}"
+            f"{name}: expected plain values, got {in_one_line(value)}: {error}"
         ) from error

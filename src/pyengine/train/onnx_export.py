@@ -17,7 +17,7 @@ import torch  # noqa: TID253  # imported only where the extra is needed
 
 from pyengine.base.files import path_of, temporary_beside
 from pyengine.data.layout import Layout
-from pyengine.data.symmetry import policy_sources
+from pyengine.data.unpack import policy_sources
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.spec import METADATA_KEY, ModelSpec, planes_shape

@@ -187,7 +187,7 @@ def test_a_file_without_an_end_is_refused(tmp_path: Path) -> None:
 def test_data_of_the_root_folder_is_converted_to_a_named_directory_alone(tmp_path: Path) -> None:
     from pyengine.data.export import fresh_directory
 
-    with pytest.raises(ConfigError, match="out: expected a directory to write to, found none"):
+    with pytest.raises(ConfigError, match="out: expected a directory to write to, since"):
         fresh_directory(None, Path(tmp_path.anchor), "npz", False)
 
 
@@ -199,7 +199,7 @@ def test_folders_that_vanish_while_they_are_looked_through_are_an_error_of_data(
     def vanish(*_: Any, **__: Any) -> Any:
         raise FileNotFoundError(2, "No such file or directory", str(tmp_path / "gone"))
 
-    monkeypatch.setattr(os, "walk", vanish)
+    monkeypatch.setattr(os, "scandir", vanish)
     game = pyengine.load_game("go", board_size=9)
     with pytest.raises(DataError, match=r"cannot be read: .*gone"):
         import_sgf(tmp_path, tmp_path / "data", game, pyengine.ModelSpec())

@@ -224,7 +224,7 @@ MATCHES: dict[str, Case] = {
 
 DATA: dict[str, Case] = {
     "no directory": (lambda: api.Dataset(None), ConfigError, "directories: .* found None"),
-    "no data": (lambda: api.Dataset("absent"), ConfigError, "found no absent/manifest.json"),
+    "no data": (lambda: api.Dataset("absent"), ConfigError, "absent/manifest.json does not exist"),
     "self-play into nothing": (
         lambda: api.selfplay(GAME, "uniform", games=2, out=None),
         ConfigError,

@@ -160,3 +160,25 @@ def test_what_a_killed_process_left_goes_with_the_next_file(tmp_path: Path) -> N
     assert sorted(tmp_path.iterdir()) == sorted(
         [of_another_machine, folder, *kept, tmp_path / "second"]
     )
+
+
+@pytest.mark.parametrize("path", ["", ".", "/", ".."])
+def test_a_folder_is_no_file_to_write(path: str) -> None:
+    with pytest.raises(OSError, match="expected a file's name"):
+        durably(Path(path))
+    with pytest.raises(DataError, match="expected a file's name"):
+        quickly(Path(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_no_file_takes_the_place_of_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ConfigError, match="a device or a pipe"):
+        check_output(pipe)
+    with pytest.raises(OSError, match="a device or a pipe"):
+        durably(pipe)
+    with pytest.raises(DataError, match="a device or a pipe"):
+        quickly(pipe)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]

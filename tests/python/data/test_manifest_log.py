@@ -8,27 +8,37 @@ import os
 import random
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from data_games import PLAIN, TIC, finished, write
+from data_games import PLAIN, TIC, some, write
 from pyengine import DataError
-from pyengine.data import Dataset, Manifest, ShardWriter, manifest_log, manifest_writer, source
+from pyengine.data import Dataset, Manifest, ShardWriter, manifest, window
 from pyengine.train.loop.state import RunFolder
 
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A manifest of two shards is long enough for a log; no machine dies here."""
-    monkeypatch.setattr(manifest_writer, "_WHOLE", 2)
-    monkeypatch.setattr(os, "fsync", lambda _number: None)
+    """A manifest of more than two shards gets a log."""
+    monkeypatch.setattr(manifest, "_WHOLE", 2)
 
 
-def some(rng: random.Random, count: int, first: int = 0, full: float = 1.0) -> list[Any]:
-    """Return games of tic-tac-toe."""
-    return [finished(TIC, PLAIN, first + i, rng, full=full) for i in range(count)]
+@pytest.fixture
+def open_log(rng: random.Random, tmp_path: Path) -> Callable[..., tuple[ShardWriter, Path]]:
+    """Write games of a shard each; return the writer, still open, and its log."""
+
+    def opened(count: int) -> tuple[ShardWriter, Path]:
+        writer = ShardWriter(tmp_path, TIC, PLAIN, positions=1)
+        for number, game in enumerate(some(rng, count)):
+            writer.set_model(f"{number:064x}")
+            writer.add(game)
+        (log,) = manifest.logs_of(tmp_path)
+        return writer, log
+
+    return opened
 
 
 def listed(directory: Path) -> int:
@@ -49,37 +59,34 @@ def counted(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[Any]
     return calls
 
 
-def killed(writer: ShardWriter) -> None:
-    """Let the writer's process die."""
-    writer._lock.close()
-
-
 def test_each_shard_of_a_long_directory_costs_a_line_and_closing_lists_all(
     rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = counted(monkeypatch, Manifest, "write")
-    sizes = []
-    with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as writer:
-        for game in some(rng, 20):
+    folder, sizes = RunFolder(tmp_path / "run"), []
+    data = folder.data("tic_tac_toe")
+    with ShardWriter(data, TIC, PLAIN, positions=1) as writer:
+        for game in some(rng, 20, full=0.5):
             writer.add(game)
-            sizes.append(sum(log.stat().st_size for log in manifest_log.logs_of(tmp_path)))
-            assert Dataset(tmp_path).games == len(writer.shards) == writer.games
+            sizes.append(sum(log.stat().st_size for log in manifest.logs_of(data)))
+            games = len(writer.shards)
+            assert Dataset(data).games == writer.games == games
+            assert folder.produced("tic_tac_toe").games == games
         assert len(written) == 3  # the beginning and two shards
-        assert listed(tmp_path) == 2
+        assert listed(data) == 2
         steps = {later - size for size, later in itertools.pairwise(sizes[2:])}
         assert max(steps) - min(steps) <= 25  # digits of numbers and times
-    assert listed(tmp_path) == 20
-    assert manifest_log.logs_of(tmp_path) == []
-    assert Dataset(tmp_path, verify=True).games == 20
+    assert listed(data) == 20
+    assert manifest.logs_of(data) == []
+    assert Dataset(data, verify=True).games == 20
+    produced = folder.produced("tic_tac_toe")
+    assert produced.positions == len(Dataset(data, full_only=False))
+    assert produced.full == len(Dataset(data))
 
 
-def test_a_dead_writer_costs_no_line_but_half_a_one(rng: random.Random, tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path, TIC, PLAIN, positions=1)
-    for number, game in enumerate(some(rng, 6)):
-        writer.set_model(f"{number:064x}")
-        writer.add(game)
-    killed(writer)
-    (log,) = manifest_log.logs_of(tmp_path)
+def test_a_dead_writer_costs_no_line_but_half_a_one(open_log: Any, tmp_path: Path) -> None:
+    writer, log = open_log(6)
+    writer._lock.close()  # as after kill -9
     with log.open("ab") as file:
         file.write(b'{"file": "shard-0000')
     dataset = Dataset(tmp_path, verify=True)
@@ -87,37 +94,32 @@ def test_a_dead_writer_costs_no_line_but_half_a_one(rng: random.Random, tmp_path
     assert dataset.model_sha256 == tuple(f"{number:064x}" for number in range(6))
     with ShardWriter(tmp_path, TIC, PLAIN) as second:
         assert (second.games, second.next_number, listed(tmp_path)) == (6, 6, 6)
-        assert manifest_log.logs_of(tmp_path) == []
+        assert manifest.logs_of(tmp_path) == []
     assert dataset.refresh() == 0
 
 
 def test_a_log_that_a_crash_left_beside_its_manifest_counts_no_more(
-    rng: random.Random, tmp_path: Path
+    open_log: Any, rng: random.Random, tmp_path: Path
 ) -> None:
-    writer = ShardWriter(tmp_path, TIC, PLAIN, positions=1)
-    for game in some(rng, 5):
-        writer.add(game)
-    (log,) = manifest_log.logs_of(tmp_path)
+    writer, log = open_log(5)
     shutil.copy(log, tmp_path / "kept")
     writer.close()
     (tmp_path / "kept").rename(log)
     assert Dataset(tmp_path).games == 5
     write(tmp_path, TIC, PLAIN, some(rng, 2, first=5), positions=1)
     assert Dataset(tmp_path, verify=True).games == 7
-    assert manifest_log.logs_of(tmp_path) == []
+    assert manifest.logs_of(tmp_path) == []
 
 
 def test_a_log_that_cannot_be_removed_stops_no_writer(
-    rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_log: Any, rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writer = ShardWriter(tmp_path, TIC, PLAIN, positions=1)
-    for game in some(rng, 5):
-        writer.add(game)
-    killed(writer)
+    writer, _ = open_log(5)
+    writer._lock.close()
     remove = Path.unlink
 
     def in_use(path: Path, missing_ok: bool = False) -> None:
-        if path in manifest_log.logs_of(tmp_path):
+        if path in manifest.logs_of(tmp_path):
             raise PermissionError(13, "a reader has it open", str(path))
         remove(path, missing_ok)
 
@@ -131,51 +133,45 @@ def test_a_log_that_cannot_be_removed_stops_no_writer(
 
 
 def test_a_full_disk_names_the_log_and_loses_nothing(
-    rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_log: Any, rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    games = some(rng, 6)
-    with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as writer:
-        for game in games[:4]:
-            writer.add(game)
-        (log,) = manifest_log.logs_of(tmp_path)
-        whole = log.read_bytes()
+    writer, log = open_log(4)
+    whole = log.read_bytes()
 
-        def fsync(number: int) -> None:
-            if os.fstat(number).st_ino == log.stat().st_ino:
-                raise OSError(28, "No space left on device")
+    def fsync(number: int) -> None:
+        if os.fstat(number).st_ino == log.stat().st_ino:
+            raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(os, "fsync", fsync)
-        with pytest.raises(DataError, match=r"manifest-.*log.* cannot be written: .*No space"):
-            writer.add(games[4])
+    first, second = some(rng, 2, first=4)
+    with writer:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", fsync)
+            with pytest.raises(DataError, match=r"manifest-.*log.* cannot be written: .*No space"):
+                writer.add(first)
         assert log.read_bytes() == whole
-        monkeypatch.setattr(os, "fsync", lambda _number: None)
-        writer.add(games[5])
+        writer.add(second)
         assert Dataset(tmp_path).games == 6
 
 
-@pytest.mark.parametrize(
-    "line", [b"{", b"[]", b'{"file": "shard-000003.npy"}', b'{"model_sha256": 3}']
-)
-def test_a_damaged_log_is_named(line: bytes, rng: random.Random, tmp_path: Path) -> None:
-    writer = ShardWriter(tmp_path, TIC, PLAIN, positions=1)
-    for game in some(rng, 4):
-        writer.add(game)
-    killed(writer)
-    (log,) = manifest_log.logs_of(tmp_path)
-    log.write_bytes(line + b"\n" + log.read_bytes())
-    with pytest.raises(DataError, match=rf"{log.name} is damaged"):
-        Dataset(tmp_path)
+def test_a_damaged_log_is_named(open_log: Any, tmp_path: Path) -> None:
+    writer, log = open_log(4)
+    writer._lock.close()
+    content = log.read_bytes()
+    for line in (b"{", b"[]", b"3", b'{"file": "shard-000003.npy"}', b'{"model_sha256": 3}'):
+        log.write_bytes(line + b"\n" + content)
+        with pytest.raises(DataError, match=rf"{log.name} is damaged"):
+            Dataset(tmp_path)
 
 
 def test_readers_see_a_directory_grow_while_writers_come_and_go(
     rng: random.Random, tmp_path: Path
 ) -> None:
-    write(tmp_path, TIC, PLAIN, some(rng, 3), positions=1)
-    games = some(rng, 60, first=3)
+    games = some(rng, 43)
+    write(tmp_path, TIC, PLAIN, games[:3], positions=1)
     over = threading.Event()
 
     def play() -> None:
-        for number in range(0, 60, 4):
+        for number in range(3, 43, 4):
             write(tmp_path, TIC, PLAIN, games[number : number + 4], positions=1)
         over.set()
 
@@ -184,50 +180,35 @@ def test_readers_see_a_directory_grow_while_writers_come_and_go(
     dataset, seen = Dataset(tmp_path), 3
     while not over.is_set():
         dataset.refresh()
-        anew = Dataset(tmp_path).games
-        assert seen <= dataset.games <= anew
-        seen = anew
+        now = Dataset(tmp_path).games
+        assert seen <= dataset.games <= now
+        seen = now
     player.join()
     dataset.refresh()
-    assert dataset.games == Dataset(tmp_path, verify=True).games == 63
+    assert dataset.games == Dataset(tmp_path, verify=True).games == 43
 
 
 def test_a_window_that_moves_reads_the_lists_of_new_shards_alone(
     rng: random.Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = counted(monkeypatch, source, "read_games")
+    read = counted(monkeypatch, window, "read_games")
     with ShardWriter(tmp_path, TIC, PLAIN, positions=1) as writer:
         for game in some(rng, 9, full=0.5):
             writer.add(game)
         whole = counted(monkeypatch, Manifest, "read_alone")
         dataset = Dataset(tmp_path, window=6)
         assert len(whole) == 1
-        for games, window in ((some(rng, 2, first=9, full=0.5), 7), ([], 9), ([], 4)):
+        for games, size in ((some(rng, 2, first=9, full=0.5), 7), ([], 9), ([], 4)):
             for game in games:
                 writer.add(game)
             read.clear()
             before = {piece.path for piece in dataset.pieces}
-            dataset.set_window(window)
-            assert {path.name.split(".")[0] for path in read} <= {
-                piece.path.stem for piece in dataset.pieces if piece.path not in before
-            }
-            assert [piece.key for piece in dataset.pieces] == [
-                piece.key for piece in Dataset(tmp_path, window=window).pieces
-            ]
-            assert dataset.games == window
+            dataset.set_window(size)
+            new = {piece.path.stem for piece in dataset.pieces if piece.path not in before}
+            assert {path.name.split(".")[0] for path in read} <= new
+            again = Dataset(tmp_path, window=size)
+            assert [piece.key for piece in dataset.pieces] == [piece.key for piece in again.pieces]
+            assert dataset.games == size
             whole.clear()
             dataset.refresh()
             assert whole == []
-
-
-def test_a_run_counts_what_the_log_has(rng: random.Random, tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    data = folder.data("tic_tac_toe")
-    assert folder.produced("tic_tac_toe").games == 0
-    with ShardWriter(data, TIC, PLAIN, positions=1) as writer:
-        for number, game in enumerate(some(rng, 8, full=0.5), 1):
-            writer.add(game)
-            assert folder.produced("tic_tac_toe").games == number
-    found = folder.produced("tic_tac_toe")
-    assert (found.games, found.positions) == (8, len(Dataset(data, full_only=False)))
-    assert found.full == len(Dataset(data))

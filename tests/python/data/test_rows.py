@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import random
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import pyengine
 from data_games import finished, write
 from pyengine import ModelSpec, _core
 from pyengine.data import Dataset, Layout
-from pyengine.data.symmetry import moved, policy_sources
+from pyengine.data.unpack import moved, policy_sources
 from toy_games import Pairs, ToyGame, ToyState
 
 STONES = ("own[0]", "first_to_move", "opp[0:3]", "last[0]", "mover_sign", "legal")
@@ -73,12 +72,6 @@ CASES = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No machine dies here; a busy disk may take seconds for a sync."""
-    monkeypatch.setattr(os, "fsync", lambda _number: None)
-
-
 @pytest.fixture(params=list(CASES))
 def case(request: pytest.FixtureRequest) -> tuple[Any, ModelSpec]:
     """A game and a spec that fits."""
@@ -118,8 +111,7 @@ def turned_planes(game: Any, spec: ModelSpec, state: Any, k: int) -> Any:
 
 def shown(game: Any, spec: ModelSpec, rng: random.Random, tmp_path: Path) -> tuple[Any, Dataset]:
     """Random games, and the dataset made of them."""
-    plies = None if game.has_board else 12
-    games = [finished(game, spec, number, rng, plies=plies) for number in range(3)]
+    games = [finished(game, spec, number, rng, plies=20) for number in range(2)]
     return games, Dataset(write(tmp_path / "data", game, spec, games))
 
 

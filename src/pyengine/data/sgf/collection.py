@@ -12,8 +12,6 @@ from pyengine.base.extras import need
 from pyengine.data.sgf.encoding import FIRST_PROPERTY, to_utf8
 from pyengine.errors import DataError
 
-__all__ = ["SgfError", "SgfTree", "grammar", "read_collection"]
-
 _ROOT = rb"(?:FF|GM|SZ|CA|AP|ST)"  # properties of a root alone
 
 _BEGIN = re.compile(rb"\(\s*(?:(?P<node>;)|" + FIRST_PROPERTY + rb"\s*\[)")
@@ -45,8 +43,8 @@ class SgfTree:
         number: of the game in the file, from 1; 0 of the only game.
         tree: sgfmill's Coarse_game_tree, its values in UTF-8; None for a damaged game.
         error: what is wrong with a damaged game.
-        notes: what was accepted although it is unusual, by reason. What concerns the whole file
-            is noted at its first game.
+        notes: by reason, what is unusual and was accepted; that of the whole file is at its first
+            game.
     """
 
     number: int
@@ -97,7 +95,7 @@ def _unexpected(text: bytes) -> str:
 
 
 def _end(data: bytes, start: int) -> tuple[int, str | None]:
-    """Return where the game that begins at ``start`` ends, and what is wrong if it is cut off."""
+    """Return the end of the game that begins at ``start``, and what is wrong if it is cut off."""
     depth = 0
     for part in _PART.finditer(data, start):
         if (value := part["value"]) is not None:

@@ -1,4 +1,4 @@
-"""The text of SGF files as UTF-8, from the encoding that they name (CA) or the likeliest one."""
+"""SGF files as UTF-8, decoded by the encoding that they name (CA) or by the likeliest one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
-__all__ = ["FIRST_PROPERTY", "to_utf8"]
-
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -18,7 +16,7 @@ _BYTE_ORDER_MARKS = (
 )
 
 #: Python's codec for a name in CA, if it is not the codec of that name: a superset, since programs
-#: write GB2312 and Shift_JIS where they mean the code pages of Windows.
+#: write GB2312 and Shift_JIS and mean the code pages of Windows.
 _CODECS = {
     **dict.fromkeys(("gb2312", "gbk", "gb", "cp936", "xgbk", "euccn"), "gb18030"),
     **dict.fromkeys(("shiftjis", "sjis", "xsjis", "windows31j", "ms932"), "cp932"),
@@ -62,7 +60,7 @@ _ASCII = (
 
 
 def to_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
-    """Return the content of a file in UTF-8, and by reason what was unusual about its encoding.
+    """Return the content of a file in UTF-8, and by reason what is unusual about its encoding.
 
     The content is decoded before it is parsed, since the second byte of a character may be a
     backslash or a bracket. Every game of a collection may name its own encoding; one that names
@@ -80,11 +78,11 @@ def to_utf8(content: bytes) -> tuple[bytes, dict[str, str]]:
 
 
 def _by_encoding(content: bytes) -> list[tuple[bytes, str | None]]:
-    """Cut the content where a game names another encoding than the game before it."""
-    named = [(found.start(), found[1].decode()) for found in _CA.finditer(content) if found[1]]
+    """Cut the content at each game that names another encoding than the one before."""
+    named = [(match.start(), match[1].decode()) for match in _CA.finditer(content) if match[1]]
     if len({name.lower() for _, name in named}) < 2:
         return [(content, named[0][1] if named else None)]
-    starts = [found.start() for found in _START.finditer(content)] or [0]
+    starts = [match.start() for match in _START.finditer(content)] or [0]
     cuts = [(starts[max(bisect_right(starts, at) - 1, 0)], name) for at, name in named]
     ends = [start for start, _ in cuts[1:]] + [len(content)]
     head = [(content[: cuts[0][0]], cuts[0][1])]
@@ -112,7 +110,7 @@ def _part(content: bytes, name: str | None, notes: dict[str, str]) -> bytes:
 def _decodable(content: bytes, named: str | None) -> list[tuple[bytes, str]]:
     """Return the content with its encoding; game by game if the games differ in it."""
     codec = _likeliest(content, named)
-    starts = [found.start() for found in _GAME.finditer(content)][1:]
+    starts = [match.start() for match in _GAME.finditer(content)][1:]
     games = [content[start:end] for start, end in pairwise([0, *starts, len(content)])]
     single = codec == named and _is_single_byte(codec)  # fits any content
     if _fits(content, codec) and not single:
@@ -137,7 +135,7 @@ def _likeliest(content: bytes, named: str | None) -> str:
 
 
 def _is_utf8(content: bytes, codec: str) -> bool:
-    """Return whether content that fits an encoding is UTF-8: what is valid is hardly ever not."""
+    """Return whether content is UTF-8, whose bytes are hardly ever valid by chance."""
     return _fits(content, "utf-8") and _rare(content, codec) > 0
 
 

@@ -1,4 +1,4 @@
-"""The reader of SGF games: from the nodes of a main line to a record."""
+"""Reads SGF games: from the nodes of a main line to a record."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from pyengine.base.arguments import shortened
 from pyengine.base.files import path_of, read_limited, unread
 from pyengine.data.sgf.collection import SgfError, SgfTree, grammar, read_collection
 from pyengine.data.sgf.record import EXACT_RULES, SgfGame
-from pyengine.data.sgf.result import Result, is_usual, read_result
 from pyengine.data.sgf.rules import GAME_NUMBERS
 from pyengine.data.sgf.values import (
     COLOURS,
     Board,
     Properties,
+    Result,
+    is_usual,
     move_of,
     points_of,
     read_komi,
     read_move,
+    read_result,
     read_size,
     text_of,
 )
 from pyengine.errors import DataError
 
-__all__ = ["first_game", "read_game", "read_sgf"]
-
 
 def read_sgf(file: str | os.PathLike[str] | bytes) -> SgfGame:
-    """Return the first game of an SGF file, of which the path or the content is given.
+    """Return the first game of an SGF file, given by its path or content.
 
     Raises:
-        DataError: the file cannot be read, or its first game is damaged or not clear; says why.
+        DataError: the file cannot be read, or its first game is damaged or unclear; says why.
         EngineError: sgfmill is missing; names the extra ``sgf``.
 
     Example:
@@ -64,14 +64,14 @@ def first_game(content: bytes) -> SgfGame:
 
 
 def read_game(tree: SgfTree) -> SgfGame:
-    """Return the record of a tree. Raises SgfError if something in it is not clear."""
+    """Return the record of a tree. Raises SgfError if something in it is unclear."""
     if tree.error is not None:
         raise tree.error
     nodes: list[Properties] = list(grammar().main_sequence_iter(tree.tree))
     notes = dict(tree.notes)
 
     def text(name: str) -> str:
-        """The first text of the main line: properties of the game may be in a later node."""
+        """Return the first text of the main line; the root need not have it."""
         return next(filter(None, (text_of(node, name) for node in nodes if name in node)), "")
 
     number = text("GM") or "1"
@@ -123,7 +123,6 @@ class _MainLine:
         self.late_set_up = ""
 
     def add(self, node: Properties) -> None:
-        """Read a node: its set-up, then its move."""
         if "" in node:  # sgfmill drops small letters, as FF[3] asks for
             value = shortened(node[""][0].decode())
             raise SgfError("unreadable", f"[{value}] is of a property in small letters")
@@ -191,7 +190,7 @@ class _MainLine:
 
 
 def _handicap(text: str, line: _MainLine, notes: dict[str, str]) -> int:
-    """Return the handicap of HA; its stones may be given as moves."""
+    """Return the handicap (HA); moves may be its stones."""
     if not text:
         return 0
     if not text.isdecimal() or len(text) > 3:

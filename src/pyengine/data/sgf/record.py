@@ -1,4 +1,4 @@
-"""A game record in SGF: its main line, what is known of the game, and its replay."""
+"""A game record in SGF: its main line, its properties and its replay."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import Any
 
 from pyengine.base.arguments import shortened
 from pyengine.data.sgf.collection import SgfError
-from pyengine.data.sgf.result import Result
 from pyengine.data.sgf.rules import number_of, rules_params, same_params, same_rules
-from pyengine.data.sgf.values import Board
+from pyengine.data.sgf.values import Board, Result
 from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State, load_game
-
-__all__ = ["EXACT_RULES", "Replay", "SgfGame"]
 
 #: A property of ours: the text of the game, since a usual name of rules does not say all of them.
 EXACT_RULES = "PYENGINE"
@@ -27,19 +24,19 @@ class SgfGame:
     Attributes:
         number: SGF's of the game (GM): 1 Go, 4 Gomoku and Renju.
         board: rows and columns.
-        komi: points (KM); None if the record has none, or none that is clear.
-        rules: their name (RU); "" if there is none.
-        handicap: stones (HA); 0 if there is none.
-        result: of RE, or else of a resignation in the place of a move; None if it is not clear.
+        komi: points (KM); None if there is none or it is unclear.
+        rules: their name (RU), or "".
+        handicap: stones (HA); 0 = none.
+        result: of RE, else of a resignation in the place of a move; None if unclear.
         resignation: the result by a resignation in the place of a move.
         result_text: RE as it is written.
-        start: rows of the position before the first move, top row first, if it is not empty or
-            White is to move; else None.
-        player: who is to move there, 0 or 1.
+        start: rows of the position before the first move, top row first; None for an empty board
+            with Black to move.
+        player: to move there, 0 or 1.
         moves: the player and the action of each move of the main line, None for a pass.
         skipped: moves of the main line before those, which place handicap stones.
         exact_rules: the text of the game, if pyengine wrote the record.
-        notes: what was accepted although it is unusual: the reason, and what was read.
+        notes: by reason, what is unusual and was accepted.
         tree: sgfmill's Coarse_game_tree, its values in UTF-8.
     """
 
@@ -173,7 +170,7 @@ class Replay:
         states: before each move.
         actions: the moves.
         end: the last position.
-        notes: those of the record, and what differs from the game.
+        notes: those of the record, and its differences from the game.
     """
 
     states: tuple[State, ...]

@@ -8,16 +8,6 @@ from typing import Any
 from pyengine.errors import ConfigError
 from pyengine.games.game import Game
 
-__all__ = [
-    "GAME_NUMBERS",
-    "check_in_sgf",
-    "number_of",
-    "rules_name",
-    "rules_params",
-    "same_params",
-    "same_rules",
-]
-
 #: The number that SGF has for a game (GM); 4 is Gomoku and Renju.
 _NUMBERS = {"go": 1, "gomoku": 4}
 GAME_NUMBERS = tuple(_NUMBERS.values())

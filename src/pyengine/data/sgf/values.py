@@ -1,27 +1,15 @@
-"""Values of SGF properties: text, points, the size of a board, komi."""
+"""Values of SGF properties: text, points, sizes of boards, komi, results (RE)."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from pyengine.base.arguments import shortened
 from pyengine.data.sgf.collection import SgfError, grammar
-from pyengine.data.sgf.result import read_number
-
-__all__ = [
-    "COLOURS",
-    "Board",
-    "Properties",
-    "move_of",
-    "point_of",
-    "points_of",
-    "read_komi",
-    "read_move",
-    "read_size",
-    "text_of",
-]
 
 #: The properties of a node by identifier, as sgfmill has them: raw values in UTF-8.
 Properties: TypeAlias = Mapping[str, list[bytes]]
@@ -38,23 +26,23 @@ _SIZE = re.compile(r"(\d{1,3})(?:\s*:\s*(\d{1,3}))?")
 
 
 def text_of(properties: Properties, name: str) -> str:
-    """Return the first value of a property without escapes; "" if it is absent."""
+    """Return the first value of a property without escapes; "" if there is none."""
     values = properties.get(name)
     return "" if not values else str(grammar().simpletext_value(values[0]).decode().strip())
 
 
 def read_size(text: str) -> Board:
-    """Return the board of SZ: 19x19 unless it says otherwise, ``columns:rows`` if not square."""
+    """Return the board of SZ: 19x19 by default, ``columns:rows`` if not square."""
     if not text:
         return 19, 19
-    found = _SIZE.fullmatch(text)
-    if found is None or int(found[1]) == 0 or int(found[2] or 1) == 0:
+    match = _SIZE.fullmatch(text)
+    if match is None or int(match[1]) == 0 or int(match[2] or 1) == 0:
         raise SgfError("unreadable", f"SZ[{shortened(text)}] is no size of a board")
-    return int(found[2] or found[1]), int(found[1])
+    return int(match[2] or match[1]), int(match[1])
 
 
 def read_komi(text: str, notes: dict[str, str]) -> float | None:
-    """Return the komi of KM in points; None if it is not clear. What is unusual is noted.
+    """Return the komi of KM in points; None if it is unclear. What is unusual is noted.
 
     Fox writes a hundred times the komi. A komi with a quarter is in Chinese stones, two points.
     """
@@ -112,3 +100,92 @@ def points_of(properties: Properties, name: str, board: Board) -> Iterator[int]:
         for row in range(min(top, bottom), max(top, bottom) + 1):
             for column in range(min(left, right), max(left, right) + 1):
                 yield row * board[1] + column
+
+
+# Results
+
+_SCORE = re.compile(
+    r"(?P<whole>\d{1,9}(?:[.,]\d{0,9})?|[.,]\d{1,9})?\s*(?:又|AND)?\s*"
+    r"(?:(?<![\d.,])(?P<top>\d{1,9})/(?P<bottom>[1-9]\d{0,8}))?\s*"
+    r"(?P<half>[半반])?(?P<unit>P(?:OIN)?TS?|MOKU|目|집|STONES?|ZI|子)?(?P<half_more>[半반])?"
+    r"(?:勝ち?|胜|승)?\.?"
+)
+_STONES = ("STONE", "STONES", "ZI", "子")
+_WINNER = re.compile(
+    r"(?:(?:(B|BLACK)|W|WHITE)\s*\+|(?:([黑黒흑])|[白백])[方番]?\s*(?:\+|[胜勝]|(?=[中불\d半반])))\s*"
+)
+_DRAW = re.compile(r"DRAW(?:N)?|JIGO|TIE|持碁|ジゴ|和棋?|무승부")
+_RESIGNED = re.compile(
+    r"R(?:ES(?:IGN(?:S|ED|ATION)?)?)?\.?|中[盘盤](?:[胜勝]ち?)?|中押し?(?:勝ち?)?|불계승?"
+)
+_LATE = re.compile(r"(?:.*[\W\d])?(?:T|TIME.*|F|FORF.*)")
+_LATE_REMARK = re.compile(r"(?:WON |LOST |BY |ON |IN )*(?:TIME(?: ?OUT)?|FORF\w*)\.?")
+_USUAL = re.compile(r"[BW]\+(\d+(\.\d+)?|R(esign)?|T(ime)?|F(orfeit)?)?|0|Draw|Void|\?|")
+_REMARK = re.compile(r"\{([^{}]*)\}|\(([^()]*)\)")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result that is clear.
+
+    Attributes:
+        winner: 0 or 1; None for a draw.
+        how: ``"score"``, also without a margin; ``"resign"``; ``"late"``: by time or forfeit, so
+            that the last position does not say who would have won.
+        margin: of a win by score, if the file has it.
+        unit: of the margin. Chinese scores are in stones; a stone is two points.
+    """
+
+    winner: int | None
+    how: Literal["score", "resign", "late"] = "score"
+    margin: float | None = None
+    unit: Literal["points", "stones"] = "points"
+
+    def __str__(self) -> str:
+        """Return the result as SGF has it; a late one is T."""
+        if self.winner is None:
+            return "0"
+        end = {"resign": "R", "late": "T"}.get(self.how)
+        margin = "" if self.margin is None else format(self.margin, "g")
+        return f"{'BW'[self.winner]}+{margin if end is None else end}"
+
+
+def is_usual(text: str) -> bool:
+    """Return whether a result has the form of FF[4]."""
+    return _USUAL.fullmatch(text) is not None
+
+
+def read_result(text: str) -> Result | None:
+    """Return the result in a text of any case; None if it is unclear."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).upper().split())
+    remarks = [one or other for one, other in _REMARK.findall(plain)]
+    plain = _REMARK.sub("", plain).strip()
+    won = _WINNER.match(plain)
+    if won is None:
+        return Result(None) if _DRAW.fullmatch(plain) or read_number(plain) == (0, False) else None
+    winner, margin = int(won[1] is won[2] is None), plain[won.end() :]
+    if any(_LATE_REMARK.fullmatch(remark.strip()) for remark in remarks):
+        return Result(winner, "late")
+    if _RESIGNED.fullmatch(margin):
+        return Result(winner, "resign")
+    if not margin:
+        return Result(winner)
+    score = read_number(margin)
+    if score is None:
+        return Result(winner, "late") if _LATE.fullmatch(margin) else None
+    points, in_stones = score
+    if points == 0:
+        return Result(None)
+    return Result(winner, "score", points, "stones" if in_stones else "points")
+
+
+def read_number(text: str) -> tuple[float, bool] | None:
+    """Return a number, and whether it counts stones and not points; None for other text."""
+    match = _SCORE.fullmatch(unicodedata.normalize("NFKC", text).upper().strip())
+    if match is None or not (match["whole"] or match["top"] or match["half"]):
+        return None
+    value = float((match["whole"] or "0").replace(",", "."))
+    if match["top"]:
+        value += int(match["top"]) / int(match["bottom"])
+    half = match["half"] or match["half_more"]
+    return value + (0.5 if half else 0.0), match["unit"] in _STONES

@@ -1,4 +1,4 @@
-"""Games as SGF: new ones, and those that go on from a record, with all that it holds."""
+"""Writes games as SGF: new ones, and continuations of a record with all that it holds."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from pyengine.data.sgf.rules import number_of, rules_name
 from pyengine.data.sgf.values import COLOURS, Board, move_of, read_move
 from pyengine.errors import ConfigError
 from pyengine.games.game import State
-
-__all__ = ["write_sgf"]
 
 _OF_ROOTS = ("AP", "CA", "FF", "GM", "ST", "SZ")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -40,8 +38,8 @@ class _Node:
     def move(self, board: Board) -> _Move | None:
         """The move of the node; None without one that can be read."""
         try:
-            found = move_of(self.properties)
-            return None if found is None else (found[0], read_move(found[1], board))
+            move = move_of(self.properties)
+            return None if move is None else (move[0], read_move(move[1], board))
         except SgfError:
             return None
 
@@ -77,15 +75,14 @@ def write_sgf(
     Args:
         start: where it begins, without moves before it.
         actions: the moves.
-        result: as RE has it; "" while the game goes on. If a record's game is over and unchanged,
-            its own result stands, which may count dead stones.
-        texts: other properties of the root, such as DT, which do not replace those of the record;
-            they are left out if its game is unchanged.
-        comments: by the number of moves before the position that they are on; a comment stands at
-            the move from there.
-        record: a record of which this game is a continuation, from the same start. All that it
-            holds is written too. Where the game leaves its main line, the game becomes the main
-            line and the moves of the record become a variation.
+        result: as in RE; "" while the game goes on. If a record's game is over and unchanged, its
+            own result stands, which may count dead stones.
+        texts: other properties of the root, such as DT. They do not replace those of the record,
+            and are left out if its game is unchanged.
+        comments: by the number of moves before a position; a comment stands at the move made there.
+        record: a record that this game continues, from the same start. All that it holds is
+            written. If the game leaves its main line, the game becomes the main line and the moves
+            of the record a variation.
 
     Raises ConfigError for a game or a start that SGF does not have.
     """

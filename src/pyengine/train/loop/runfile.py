@@ -14,8 +14,8 @@ import numpy as np
 from pyengine.base.arguments import check_type, did_you_mean, in_one_line, text_is_a_name
 from pyengine.base.files import read_limited, unread
 from pyengine.base.integers import integer
-from pyengine.data.final_board import has_score, has_stones
 from pyengine.data.layout import Layout
+from pyengine.data.targets import has_score, has_stones
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval.spec import ModelSpec, planes_shape
 from pyengine.games.game import Game, load_game

@@ -14,8 +14,7 @@ from typing import Any
 
 from pyengine.base.files import TEMPORARY, path_of, replacing
 from pyengine.data.checked import BOOLEAN, TEXT, check, optional, real, whole
-from pyengine.data.manifest import MANIFEST, ShardInfo
-from pyengine.data.manifest_reader import ManifestReader
+from pyengine.data.manifest import MANIFEST, ManifestReader, ShardInfo
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.json_files import read_json, read_lines, write_json
 from pyengine.train.loop.runfile import RunFile, data_folder_name

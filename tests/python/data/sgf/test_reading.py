@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pyengine.base.arguments import shortened
 from pyengine.data.sgf import SgfError, SgfGame
 from pyengine.games.game import load_game
 
@@ -19,7 +18,7 @@ pytest.importorskip("sgfmill", reason="sgfmill is absent (extra `sgf`)")
 from pyengine.data.sgf.collection import read_collection
 from pyengine.data.sgf.encoding import to_utf8
 from pyengine.data.sgf.read import first_game, read_game
-from pyengine.data.sgf.result import read_result
+from pyengine.data.sgf.values import read_result
 
 
 def games_of(content: bytes) -> tuple[list[SgfGame], list[tuple[int, str]]]:
@@ -71,42 +70,42 @@ def with_text(text: bytes, head: bytes) -> bytes:
     return b"(;%sSZ[19]RE[B+R]PB[%s];B[pd]C[%s];W[dd]C[%s];B[pp])" % (head, text, text, text)
 
 
+def text_in(game: SgfGame) -> str:
+    """Return the text of the root of :func:`with_text`."""
+    (text,) = game.tree.sequence[0]["PB"]
+    return str(text.decode())
+
+
 @pytest.mark.parametrize("codec", TEXTS)
 def test_no_move_is_lost_to_a_character_that_ends_like_a_bracket(codec: str) -> None:
-    text = TEXTS[codec]
-    assert text.decode(codec).encode(codec) == text
     for name in NAMES_IN_CA[codec]:
-        (game,), refused = games_of(with_text(text, f"CA[{name}]".encode()))
+        (game,), refused = games_of(with_text(TEXTS[codec], f"CA[{name}]".encode()))
         assert (names(game), refused, game.notes) == (MOVES, [], {})
-        assert game.tree.sequence[0]["PB"] == [text.decode(codec).encode()]
+        assert text_in(game) == TEXTS[codec].decode(codec)
+
+
+#: What is noted where CA does not help.
+NO_HELP = {
+    b"": "no encoding named (CA)",
+    b"CA[UTF-8]": "another encoding than CA says",
+    **{b"CA[%s]" % one: "an unknown encoding (CA)" for one in (b"KLINGON", b"UTF-7", b"hex")},
+    **{b"CA[%s]" % one: "another encoding than CA says" for one in SINGLE_BYTE},
+}
 
 
 @pytest.mark.parametrize("codec", TEXTS)
-@pytest.mark.parametrize(
-    ("head", "reason"),
-    [
-        (b"", "no encoding named (CA)"),
-        (b"CA[UTF-8]", "another encoding than CA says"),
-        (b"CA[KLINGON]", "an unknown encoding (CA)"),
-        (b"CA[UTF-7]", "an unknown encoding (CA)"),
-        (b"CA[hex]", "an unknown encoding (CA)"),
-        *((b"CA[%s]" % name, "another encoding than CA says") for name in SINGLE_BYTE),
-    ],
-)
-def test_the_encoding_is_recognised_where_ca_does_not_help(
-    codec: str, head: bytes, reason: str
-) -> None:
-    game = first_game(with_text(TEXTS[codec], head))
-    assert names(game) == MOVES
-    if codec == "cp1252" and any(one in head for one in SINGLE_BYTE[:2] + SINGLE_BYTE[3:]):
-        return  # a text in one byte per character is read as the name says
-    assert list(game.notes) == [reason]
-    assert game.tree.sequence[0]["PB"] == [TEXTS[codec].decode(codec).encode()]
+def test_the_encoding_is_recognised_where_ca_does_not_help(codec: str) -> None:
+    for head, reason in NO_HELP.items():
+        game = first_game(with_text(TEXTS[codec], head))
+        assert names(game) == MOVES
+        single = any(one in head for one in SINGLE_BYTE[:2] + SINGLE_BYTE[3:])
+        if codec != "cp1252" or not single:  # else it is read as the name says
+            assert list(game.notes) == [reason]
+            assert text_in(game) == TEXTS[codec].decode(codec)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_text_in_one_byte_per_character_is_read_as_named() -> None:
+    for name, text in (
         ("ISO-8859-1", "André"),
         ("ISO-8859-1", "créée à 5½"),
         ("windows-1252", "“Größe” isn’t"),
@@ -114,23 +113,17 @@ def test_the_encoding_is_recognised_where_ca_does_not_help(
         ("KOI8-R", "Иванов ПЕТР"),
         ("windows-1251", "«Юшин»"),
         ("windows-1253", "Γιώργος"),
-    ],
-)
-def test_text_in_one_byte_per_character_is_read_as_named(name: str, text: str) -> None:
-    game = first_game(with_text(text.encode(name), f"CA[{name}]".encode()))
-    assert (names(game), game.notes) == (MOVES, {})
-    assert game.tree.sequence[0]["PB"] == [text.encode()]
+    ):
+        game = first_game(with_text(text.encode(name), f"CA[{name}]".encode()))
+        assert (names(game), game.notes, text_in(game)) == (MOVES, {}, text)
 
 
-@pytest.mark.parametrize("head", ["", "CA[GBK]", "CA[Big5]", "CA[Shift_JIS]", "CA[ISO-8859-1]"])
-def test_utf8_is_recognised_whatever_ca_says(head: str) -> None:
-    game = one(f"(;{head}PB[柯洁九段]RE[W+3.25子];B[pd];W[dd];B[pp])")
-    assert (names(game), str(game.result)) == (MOVES, "W+3.25")
-    assert (
-        "".join(game.notes)
-        == ("another encoding than CA says" if head else "no encoding named (CA)")
-        + "a result in an unusual form"
-    )
+def test_utf8_is_recognised_whatever_ca_says() -> None:
+    for head in ("", "CA[GBK]", "CA[Big5]", "CA[Shift_JIS]", "CA[ISO-8859-1]"):
+        game = one(f"(;{head}PB[柯洁九段]RE[W+3.25子];B[pd];W[dd];B[pp])")
+        assert (names(game), str(game.result)) == (MOVES, "W+3.25")
+        reason = "another encoding than CA says" if head else "no encoding named (CA)"
+        assert list(game.notes) == [reason, "a result in an unusual form"]
 
 
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16"])
@@ -144,7 +137,7 @@ def test_each_game_of_a_collection_may_name_its_encoding() -> None:
     games, refused = games_of(b"\r\n".join([parts[0], *parts]))
     assert (len(games), refused) == (6, [])
     for game, codec in zip(games[1:], TEXTS, strict=True):
-        assert game.tree.sequence[0]["PB"] == [TEXTS[codec].decode(codec).encode()]
+        assert text_in(game) == TEXTS[codec].decode(codec)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +161,7 @@ def test_the_games_of_a_collection_may_differ_in_encoding_without_saying_so(
     )
     assert ([names(game) for game in games], refused) == ([MOVES] * len(texts), [])
     for game, text, codec in zip(games, texts, encodings, strict=True):
-        assert game.tree.sequence[0]["PB"] == [text.decode(codec).encode()]
+        assert text_in(game) == text.decode(codec)
 
 
 def test_a_damaged_game_of_a_collection_leaves_the_others_their_encoding() -> None:
@@ -280,15 +273,11 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("text", RESULTS, ids=shortened)
-def test_a_result_is_read_in_the_forms_that_are_in_use(text: str) -> None:
-    result = read_result(text)
-    expected = RESULTS[text]
-    if expected is None or result is None:
-        assert result is expected
-        return
-    stones = " stones" if result.unit == "stones" else ""
-    assert f"{result}{stones}" == expected
+def test_a_result_is_read_in_the_forms_that_are_in_use() -> None:
+    for text, expected in RESULTS.items():
+        result = read_result(text)
+        stones = "" if result is None or result.unit == "points" else " stones"
+        assert (None if result is None else f"{result}{stones}") == expected, text
 
 
 KOMI = {
@@ -310,17 +299,15 @@ KOMI = {
 }
 
 
-@pytest.mark.parametrize("komi", KOMI, ids=shortened)
-def test_a_komi_is_read_if_it_is_clear_and_what_is_unusual_is_noted(komi: str) -> None:
-    game = one(f"(;CA[UTF-8]SZ[9]{komi};B[ee])")
-    assert game.komi == KOMI[komi]
-    plain = komi in ("KM[6.5]", "KM[0]", "KM[-5.5]", "")
-    assert list(game.notes) == (
-        [] if plain
-        else ["a komi that is not clear" if game.komi is None else "a komi in an unusual form"]
-    )  # fmt: skip
-    if game.komi is not None:
-        assert game.game().params["komi"] == game.komi
+def test_a_komi_is_read_if_it_is_clear_and_what_is_unusual_is_noted() -> None:
+    for komi, expected in KOMI.items():
+        game = one(f"(;CA[UTF-8]SZ[9]{komi};B[ee])")
+        assert game.komi == expected
+        reason = "a komi that is not clear" if expected is None else "a komi in an unusual form"
+        is_plain = komi in ("KM[6.5]", "KM[0]", "KM[-5.5]", "")
+        assert list(game.notes) == ([] if is_plain else [reason])
+        if expected is not None:
+            assert game.game().params["komi"] == expected
 
 
 def test_properties_of_the_game_may_stand_in_a_later_node() -> None:
@@ -329,21 +316,17 @@ def test_properties_of_the_game_may_stand_in_a_later_node() -> None:
     assert game.game().params["superko"] == "situational"
 
 
-@pytest.mark.parametrize(
-    ("size", "board"),
-    [
+def test_boards_may_be_rectangular() -> None:
+    for size, board in (
         ("", (19, 19)),
         ("SZ[9]", (9, 9)),
         ("SZ[9:7]", (7, 9)),
         ("SZ[7 : 9]", (9, 7)),
         ("SZ[]", (19, 19)),
-    ],
-)
-def test_boards_may_be_rectangular(size: str, board: tuple[int, int]) -> None:
-    game = one(f"(;{size};B[ee];W[ag])")
-    assert game.board == board
-    assert game.game().board_shape == board
-    assert names(game)[1] == f"A{board[0] - 6}"
+    ):
+        game = one(f"(;{size};B[ee];W[ag])")
+        assert game.board == game.game().board_shape == board
+        assert names(game)[1] == f"A{board[0] - 6}"
 
 
 # --- starts and moves
@@ -399,15 +382,14 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("content", REFUSED)
-def test_what_is_not_clear_is_refused_by_name(content: str) -> None:
-    size = "" if "SZ" in content else "SZ[9]"
-    with pytest.raises(SgfError) as raised:
-        one(f"(;{size}{content})")
-    reason, detail = REFUSED[content]
-    assert raised.value.reason == reason
-    assert detail in raised.value.detail
-    assert str(raised.value).isprintable()
+def test_what_is_not_clear_is_refused_by_name() -> None:
+    for content, (reason, detail) in REFUSED.items():
+        size = "" if "SZ" in content else "SZ[9]"
+        with pytest.raises(SgfError) as raised:
+            one(f"(;{size}{content})")
+        assert raised.value.reason == reason
+        assert detail in raised.value.detail
+        assert str(raised.value).isprintable()
 
 
 #: What is accepted, with the reason by which it is counted, and the moves.
@@ -428,12 +410,11 @@ ACCEPTED = {
 }
 
 
-@pytest.mark.parametrize("content", ACCEPTED)
-def test_what_is_clear_is_accepted_and_noted(content: str) -> None:
-    game = one(f"(;SZ[9]{content})")
-    reason, moves = ACCEPTED[content]
-    assert reason in game.replay(load_game("go", board_size=9)).notes
-    assert names(game) == moves
+def test_what_is_clear_is_accepted_and_noted() -> None:
+    for content, (reason, moves) in ACCEPTED.items():
+        game = one(f"(;SZ[9]{content})")
+        assert reason in game.replay(load_game("go", board_size=9)).notes
+        assert names(game) == moves
 
 
 def test_a_resignation_in_the_place_of_a_move_is_a_result() -> None:

@@ -1,0 +1,253 @@
+"""Directories of shards as a reader sees them, and the rows that a window lets through."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.data.layout import Layout, Rows
+from pyengine.data.manifest import MANIFEST, ManifestReader, ShardInfo, games_name, read_games
+from pyengine.data.record import GameLine, selected_rows
+from pyengine.data.shards import ShardMaps, check_sha256, check_size
+from pyengine.errors import ConfigError, DataError
+
+#: The newest so many games of all directories, or of each.
+Window: TypeAlias = int | Sequence[int | None] | None
+
+#: Number of a directory, file of a shard in it, games of it that are skipped.
+PieceKey: TypeAlias = tuple[int, str, int]
+
+_Numbers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A shard, or what the window leaves of it.
+
+    Attributes:
+        source: number of its directory.
+        path: of the shard.
+        shard: what the manifest says of it.
+        skipped: its oldest games, which are not in the window.
+    """
+
+    source: int
+    path: Path
+    shard: ShardInfo
+    skipped: int = 0
+
+    @property
+    def key(self) -> PieceKey:
+        """What identifies it among the pieces of all directories."""
+        return self.source, self.shard.file, self.skipped
+
+    @property
+    def games(self) -> int:
+        """Games of the piece."""
+        return self.shard.games - self.skipped
+
+    def verify(self) -> None:
+        """Raise DataError unless the files have the manifest's SHA-256."""
+        check_sha256(self.path.parent, self.shard)
+
+    def selected(self, full_only: bool) -> _Numbers | None:
+        """Return which records of the shard count, ascending; None = all. Raises DataError."""
+        partly = full_only and self.shard.full < self.shard.positions
+        if self.skipped == 0 and not partly:
+            return None
+        games = self.lines()
+        before = sum(game.positions for game in games[: self.skipped])
+        return before + selected_rows(games[self.skipped :], full_only)
+
+    def lines(self) -> list[GameLine]:
+        """Return the games of the whole shard. Raises DataError."""
+        listing = self.path.with_name(games_name(self.path.name))
+        games = read_games(listing)
+        positions = sum(game.positions for game in games)
+        if (len(games), positions) != (self.shard.games, self.shard.positions):
+            raise DataError(
+                f"{listing} is damaged: expected {self.shard.games} games with "
+                f"{self.shard.positions} positions, got {len(games)} with {positions}"
+            )
+        return games
+
+
+class Source:
+    """A directory of shards as its manifest describes it. Old shards may be gone.
+
+    Args:
+        directory: of the shards.
+        number: of the directory among others, for its pieces.
+        before: the same directory at an earlier time; what it knows is not read again.
+
+    Raises ConfigError if there is no manifest; DataError if it is damaged or lacks a shard that it
+    had before.
+
+    """
+
+    def __init__(self, directory: Path, number: int = 0, before: Source | None = None) -> None:
+        self.directory, self.number = directory, number
+        reader = ManifestReader(directory) if before is None else copy.copy(before._reader)
+        self._reader: ManifestReader = reader
+        self.manifest, known = reader.read()
+        #: All shards, oldest first.
+        self.pieces: list[Piece] = []
+        self.positions = 0  #: of all shards
+        if before is not None:
+            old = before.manifest.shards
+            if known == 0:  # the manifest was written again
+                known = len(old)
+                if self.manifest.shards[:known] != old:
+                    raise DataError(
+                        f"{directory / MANIFEST} no longer has its first {known} shards"
+                    )
+            self.pieces += before.pieces
+            self.positions = before.positions
+        for shard in self.manifest.shards[known:]:
+            self.pieces.append(Piece(number, directory / shard.file, shard))
+            self.positions += shard.positions
+
+    def newer(self) -> Source:
+        """Return the directory as it is now. Raises DataError if it lost a shard."""
+        return Source(self.directory, self.number, self)
+
+
+def newest(pieces: Sequence[Piece], games: int | None) -> list[Piece]:
+    """Return the pieces with the newest games, of pieces in the order of their age."""
+    if games is None:
+        return list(pieces)
+    chosen: list[Piece] = []
+    for piece in reversed(pieces):
+        if games <= 0:
+            break
+        skipped = max(0, piece.games - games)
+        games -= piece.games
+        chosen.append(replace(piece, skipped=skipped) if skipped else piece)
+    return chosen[::-1]
+
+
+class View:
+    """The rows of a dataset at a moment: pieces, those of a directory side by side. Immutable.
+
+    Attributes:
+        pieces: in the order of the rows.
+        selected: by the key of a piece which records of it count; None = all.
+    """
+
+    def __init__(
+        self, sources: Sequence[Source], window: Window, full_only: bool, before: View | None
+    ) -> None:
+        """Choose the pieces and check their sizes; what ``before`` knows is not read again."""
+        self.pieces = _chosen(sources, window)
+        known = {} if before is None else before.selected
+        for piece in self.pieces:
+            if piece.key not in known:
+                record = sources[piece.source].manifest.layout.dtype.itemsize
+                check_size(piece.path.parent, piece.shard, record)
+        self.selected: dict[PieceKey, _Numbers | None] = {
+            piece.key: known[piece.key] if piece.key in known else piece.selected(full_only)
+            for piece in self.pieces
+        }
+        self._lengths = np.array([self._length(piece) for piece in self.pieces], np.int64)
+        self._ends = np.cumsum(self._lengths)
+        self._directories = len(sources)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    @property
+    def games(self) -> int:
+        """Games of all pieces."""
+        return sum(piece.games for piece in self.pieces)
+
+    def records(self, rows: _Numbers, layout: Layout, maps: ShardMaps) -> Rows:
+        """Return the records of some rows, each in 0..len-1. Raises DataError."""
+        records = np.empty(len(rows), layout.dtype)
+        for where, piece, at in self.located(rows):
+            records[where] = maps.rows(piece.path, layout, piece.shard.positions)[at]
+        return records
+
+    def located(self, rows: _Numbers) -> Iterator[tuple[_Numbers, Piece, _Numbers]]:
+        """Yield for each shard which of the rows it has, and at which of its records."""
+        if len(rows) == 0:
+            return
+        pieces = np.searchsorted(self._ends, rows, side="right")
+        order = np.argsort(pieces, kind="stable")
+        present, begins = np.unique(pieces[order], return_index=True)
+        for number, where in zip(present, np.split(order, begins[1:]), strict=True):
+            piece = self.pieces[number]
+            selected = self.selected[piece.key]
+            at = rows[where] - (self._ends[number] - self._lengths[number])
+            yield where, piece, at if selected is None else selected[at]
+
+    def draw(
+        self,
+        size: int,
+        rng: np.random.Generator,
+        weights: Sequence[float] | None,
+        chances: npt.NDArray[np.float64] | None = None,
+    ) -> _Numbers:
+        """Return random rows, drawn with replacement.
+
+        Args:
+            size: how many.
+            rng: the only source of randomness.
+            weights: of the directories.
+            chances: of the rows of a directory, as sums up to each row; None = all equal.
+
+        Raises ConfigError if there are none.
+        """
+        if len(self) == 0:
+            raise ConfigError("the window has no positions to sample")
+        if weights is None:
+            if chances is not None:
+                return _drawn(rng.random(size), chances, np.array(0), np.array(len(self)))
+            return rng.integers(len(self), size=size)
+        begins, ends = self._bounds()
+        shares = np.where(ends > begins, weights, 0.0)
+        if shares.sum() <= 0:
+            raise ConfigError(f"no directory with positions has a weight above 0: {weights}")
+        source = rng.choice(len(shares), size=size, p=shares / shares.sum())
+        if chances is not None:
+            return _drawn(rng.random(size), chances, begins[source], ends[source])
+        return rng.integers(begins[source], ends[source])
+
+    def _length(self, piece: Piece) -> int:
+        selected = self.selected[piece.key]
+        return piece.shard.positions if selected is None else len(selected)
+
+    def _bounds(self) -> tuple[_Numbers, _Numbers]:
+        """Return the first row of each directory, and the one after its last."""
+        of_piece = np.array([piece.source for piece in self.pieces], np.int64)
+        counts = np.bincount(of_piece, self._lengths, self._directories).astype(np.int64)
+        ends = np.cumsum(counts)
+        return ends - counts, ends
+
+
+def _drawn(
+    uniform: npt.NDArray[np.float64],
+    chances: npt.NDArray[np.float64],
+    begins: _Numbers,
+    ends: _Numbers,
+) -> _Numbers:
+    """Return rows in begins..ends-1; the chance of each is the step between two sums."""
+    at = chances[begins] + uniform * (chances[ends] - chances[begins])
+    return np.clip(np.searchsorted(chances, at, side="right") - 1, begins, ends - 1)
+
+
+def _chosen(sources: Sequence[Source], window: Window) -> list[Piece]:
+    every = [source.pieces for source in sources]
+    if isinstance(window, Sequence):
+        limits = zip(every, window, strict=True)
+        return [piece for pieces, limit in limits for piece in newest(pieces, limit)]
+    if len(every) == 1:
+        return newest(every[0], window)
+    by_age = sorted(itertools.chain(*every), key=lambda piece: piece.shard.created)
+    return sorted(newest(by_age, window), key=lambda piece: (piece.source, piece.path))

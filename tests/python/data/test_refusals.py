@@ -1,0 +1,297 @@
+"""What training data refuse: one clear error that names the argument, and nothing is written."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pyengine
+from data_games import PLAIN, TIC, finished, some, write
+from pyengine import ConfigError
+from pyengine.data import (
+    Dataset,
+    FinishedGame,
+    Layout,
+    Manifest,
+    ShardWriter,
+    export_sgf,
+    import_sgf,
+)
+from pyengine.selfplay import SelfPlayer
+from wrong_values import all_but, cases, check_refused, no_paths
+
+GO = pyengine.load_game("go(board_size=5)")
+CONFIG = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
+RNG = np.random.default_rng(0)
+ZEROS = np.zeros(65536, np.float32)
+MAYBE_PATHS = {k: v for k, v in no_paths().items() if k != "list"}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of three games."""
+    return write(tmp_path_factory.mktemp("data"), TIC, PLAIN, some(random.Random(0), 3))
+
+
+@pytest.fixture(scope="module")
+def game() -> FinishedGame:
+    """A game of tic-tac-toe."""
+    return finished(TIC, PLAIN, 0, random.Random(0))
+
+
+@cases(
+    [
+        ("size", lambda d, v: d.batches(v), {**all_but("huge"), "0": 0}, "size"),
+        ("seed", lambda d, v: d.batches(4, seed=v), all_but("huge"), "seed"),
+        ("sample", lambda d, v: d.sample(v, RNG), all_but(), "size"),
+        ("sample, rng", lambda d, v: d.sample(8, v), all_but(), "rng"),
+        ("sample, augment", lambda d, v: d.sample(1, RNG, v), all_but(), "augment"),
+        ("shuffle", lambda d, v: d.batches(4, shuffle=v), all_but(), "shuffle"),
+        ("augment", lambda d, v: d.batches(4, augment=v), all_but(), "augment"),
+        ("drop_last", lambda d, v: d.batches(4, drop_last=v), all_but(), "drop_last"),
+        ("on_progress", lambda d, v: d.verify(v), all_but("None", "function"), "on_progress"),
+        ("symmetries", lambda d, v: d.rows([0], v),
+         {**all_but("None", "tuple"), "9": [9], "-1": [-1], "two": [0, 0]}, "symmetries"),
+        ("set_epoch", lambda d, v: d.set_epoch(v), all_but("huge"), "epoch"),
+    ]
+)  # fmt: skip
+def test_a_dataset_refuses(call: Any, values: dict[str, Any], said: str, data: Path) -> None:
+    dataset = Dataset(data)
+    check_refused(lambda value: call(dataset, value), values, said)
+
+
+SMALL = {"0": 0, "-1": -1, "half": [1.5], "two": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("window", {**all_but("None", "huge", "tuple"), **SMALL}),
+        ("weights", {**all_but("None", "tuple", "array"), "0": [0], "text": ["x"], "two": [1, 1]}),
+        ("horizons", {**all_but("list", "tuple", "array"), "0": [6, 0], "nan": [np.nan]}),
+        ("surprise_weight", {**all_but(), "1.1": 1.1, "none recorded": 0.5}),
+        ("seed", all_but("huge")),
+        *((flag, all_but()) for flag in ("full_only", "augment", "reply", "final_board", "verify")),
+    ],
+)
+def test_a_dataset_is_not_opened_with(name: str, values: dict[str, Any], data: Path) -> None:
+    check_refused(lambda value: Dataset(data, **{name: value}), values, name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        (TypeError, lambda d: d[1.5]),
+        (TypeError, lambda d: d["1"]),
+        (TypeError, lambda d: d.rows([0.7, 1.2])),
+        (TypeError, lambda d: d.rows([True, False])),
+        (TypeError, lambda d: d.rows([[0, 1]])),
+        (IndexError, lambda d: d[len(d)]),
+        (IndexError, lambda d: d[-len(d) - 1]),
+        (IndexError, lambda d: d.rows([0, len(d)])),
+        (IndexError, lambda d: d.rows([-1])),
+        (IndexError, lambda d: d.rows(np.array([2**64 - 1], np.uint64))),
+        (IndexError, lambda d: d.__getitems__([-1])),
+    ],
+)
+def test_rows_that_do_not_exist_are_refused_as_lists_do(
+    kind: type[Exception], call: Callable[[Dataset], Any], data: Path
+) -> None:
+    with pytest.raises(kind):
+        call(Dataset(data, augment=True))
+
+
+def test_whole_numbers_of_any_kind_are_taken(data: Path) -> None:
+    dataset = Dataset(data, window=np.int64(2), seed=np.uint8(3))
+    assert dataset.games == 2
+    assert dataset[np.int32(1)]["ply"] == dataset[1]["ply"]
+    assert len(dataset.rows(np.array([0, 1], np.uint16))["ply"]) == 2
+    assert len(next(dataset.batches(np.int64(2)))["ply"]) == 2
+
+
+#: A game's fields, and which of the wrong values each may have.
+FIELDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("number", "returns", "resignation_off", "cut_short", "bits", "fill"), ()),
+    **dict.fromkeys(("root_value", "network_value", "ply", "action", "to_move", "full"), ()),
+    "moves": ("list", "tuple"),
+    "resigned": ("negative",),
+    "lowest": ("None", "negative"),
+    "start": ("None", "text", "NUL"),
+    "taught": ("None",),
+    "dense": ("list",),
+    "visits": ("list", "tuple", "array"),
+}
+#: Values of a field that no game has, made of that game's, and the field that the error names.
+WRONG: list[tuple[str, Callable[[FinishedGame], Any], str]] = [
+    ("number", lambda g: 2**32, "number"),
+    ("returns", lambda g: (2.0, -2.0), "returns"),
+    ("returns", lambda g: (1.0, 1.0), "returns"),
+    ("returns", lambda g: [0.5] * 5000, "returns"),
+    ("lowest", lambda g: -2.0, "lowest"),
+    ("visits", lambda g: g.visits[:, :8], "visits"),
+    ("visits", lambda g: g.visits.astype(int) + 2**16, "visits"),
+    ("visits", lambda g: g.visits * 0, "visits: row 0"),
+    ("bits", lambda g: g.bits[:-1], "bits"),
+    ("ply", lambda g: g.ply[1:], "ply"),
+    ("ply", lambda g: g.ply * 0, "ply"),
+    ("moves", lambda g: g.moves[:2], "ply"),
+    ("moves", lambda g: g.moves[None], "moves"),
+    ("action", lambda g: (g.action + 1) % 9, "action"),
+    ("to_move", lambda g: g.to_move + 1, "to_move"),
+    ("taught", lambda g: g.full[1:], "taught"),
+    ("taught", lambda g: g.full + 1, "taught"),
+    ("root_value", lambda g: g.root_value * np.nan, "root_value"),
+    ("root_value", lambda g: g.root_value.astype(float) * 0 - 1e39, "root_value"),
+    ("network_value", lambda g: g.network_value * np.inf, "network_value"),
+    ("network_value", lambda g: g.network_value.astype(float) * 0 + 1e39, "network_value"),
+]
+WRONG += [
+    (name, lambda g, name=name, value=value: getattr(g, name) * 0.0 + value, name)  # type: ignore[misc]
+    for name in ("moves", "visits", "ply", "action", "to_move", "full")
+    for value in (-1, 0.5, np.nan, 2**16)
+]
+
+
+def test_a_game_that_does_not_fit_is_refused_and_the_others_stay(
+    tmp_path: Path, game: FinishedGame
+) -> None:
+    with ShardWriter(tmp_path, TIC, PLAIN) as writer:
+        writer.add(game)
+
+        def add(value: Any) -> None:
+            writer.add(dataclasses.replace(game, **{name: value}))
+
+        for name, fits in FIELDS.items():
+            check_refused(add, all_but(*fits), name)
+        for name, wrong, said in WRONG:
+            check_refused(add, {name: wrong(game)}, said)
+        check_refused(writer.add, all_but(), "game: expected a FinishedGame")
+        check_refused(writer.set_model, all_but("text", "NUL"), "sha256")
+        for change in ({"returns": (1.0, -1.0)}, {"returns": (0.0, 0.0), "resigned": 0}):
+            with pytest.raises(ConfigError, match="cut_short"):
+                writer.add(dataclasses.replace(game, cut_short=True, **change))
+        assert writer.games == 1
+    with pytest.raises(ConfigError, match="closed"):
+        writer.add(game)
+
+
+def test_surprise_is_needed_where_it_is_recorded(game: FinishedGame) -> None:
+    layout, n = Layout.of(TIC, PLAIN, surprise=True), len(game.ply)
+    for column in (None, np.zeros(n + 1), np.full(n, -1.0), np.full(n, np.nan)):
+        with pytest.raises(ConfigError, match=r"^surprise: expected"):
+            dataclasses.replace(game, surprise=column).records(layout)
+
+
+def play(**arguments: Any) -> pyengine.SelfPlayReport:
+    """Play two games into a new directory."""
+    given = {"game": "tic_tac_toe", "evaluator": "uniform", "games": 2, "out": "new"}
+    return pyengine.selfplay(**{**given, "config": CONFIG, **arguments})
+
+
+def player(**given: Any) -> SelfPlayer:
+    """A player of few games."""
+    return SelfPlayer(**{"game": TIC, "evaluator": "uniform", "config": CONFIG, **given})
+
+
+def nothing(_games: object) -> None:
+    """Take no game."""
+
+
+def convert(**given: Any) -> Any:
+    """Convert a directory that does not exist."""
+    return pyengine.convert(**{"directory": "none", "to": "npz", **given})
+
+
+def importing(**given: Any) -> Any:
+    """Import a file that does not exist."""
+    return import_sgf(**{"paths": [], "out": "out", "game": GO, "spec": PLAIN, **given})
+
+
+def writing(**given: Any) -> Any:
+    """Open a new directory."""
+    return ShardWriter(**{"directory": "new", "game": TIC, "spec": PLAIN, **given})
+
+
+def rows(call: Callable[..., Any], table: dict[str, dict[str, Any]]) -> Any:
+    """Return a row of cases for each argument of a function."""
+    for name, values in table.items():
+        label = f"{call.__name__}, {name}"
+        yield label, lambda v, n=name: call(**{n: v}), values, "" if name == "evaluator" else name
+
+
+NO_SECONDS = all_but("fraction", "huge")
+CALLBACK = all_but("None", "function")
+
+
+@cases(
+    [
+        *rows(play, {
+            "game": all_but(), "evaluator": all_but("function"), "games": all_but(),
+            "out": no_paths(), "config": all_but("None"), "spec": all_but("None"),
+            "on_progress": CALLBACK,
+        }),
+        *rows(player, {"game": all_but(), "config": all_but("None"), "spec": all_but("None"),
+                       "first_number": all_but()}),
+        *rows(convert, {"directory": no_paths(), "to": {**all_but(), "csv": "csv"},
+                        "on_progress": CALLBACK, "overwrite": all_but()}),
+        *rows(export_sgf, {"directory": no_paths()}),
+        *rows(lambda **given: export_sgf("none", **given), {
+            "games": {**all_but("None", "huge", "list", "tuple"), "half": [0.5], "-1": [-1]},
+            "comments": all_but(), "overwrite": all_but(), "on_progress": CALLBACK,
+        }),
+        *rows(importing, {
+            "paths": {**MAYBE_PATHS, "one of several": [None]}, "configuration":
+            all_but("None", "dict"), "on_progress": CALLBACK, "game": all_but(),
+            "spec": all_but(), "komi": {**all_but(), "5.5": 5.5},
+        }),
+        *rows(writing, {
+            "directory": no_paths(), "game": all_but(), "spec": all_but(),
+            "configuration": {**all_but("None", "dict"), "an object within": {"a": object()}},
+            "model_sha256": all_but("None", "text", "NUL"), "surprise": all_but(),
+            "positions": {**all_but("huge"), "0": 0}, "seconds": NO_SECONDS,
+        }),
+        ("import_sgf, absent", lambda v: importing(paths=v), {"absent": "none.sgf"},
+         "none.sgf does not exist"),
+        ("import_sgf, out", lambda v: importing(out=v), no_paths(), "expected a path"),
+        ("import_sgf, game's name", lambda v: importing(game=v), {"name": "go"},
+         "give load_game('go')"),
+        ("Layout, game's name", lambda v: Layout.of(v, PLAIN), {"name": "go"}, "load_game('go')"),
+        ("player, run", lambda v: player().run(v, nothing), all_but(), "games"),
+        ("player, on_games", lambda v: player().run(1, v), all_but("function"), "on_games"),
+        ("player, every", lambda v: player().run(1, nothing, every=v), NO_SECONDS, "every"),
+        ("player, writer", lambda v: player().write(v), all_but(), "writer"),
+        ("player, report", lambda v: player().report(seconds=v),
+         {k: v for k, v in NO_SECONDS.items() if k != "None"}, "seconds"),
+        ("player, shards", lambda v: player().report(shards=v), all_but("huge"), "shards"),
+        ("player, replace_evaluator", lambda v: player().replace_evaluator(v),
+         all_but("function"), "evaluator"),
+        ("settings", pyengine.SelfPlayConfig.from_dict, all_but("dict"), "fields"),
+        ("settings, search", lambda v: pyengine.SelfPlayConfig.from_dict({"search": v}),
+         all_but("dict"), ""),
+        ("settings, names", pyengine.SelfPlayConfig.from_dict, {"1": {1: 2}, "new": {"new": 1}},
+         "no field of SelfPlayConfig"),
+        ("settings, sized", pyengine.SelfPlayConfig().sized, all_but("huge"), "device_batches"),
+        ("Dataset", Dataset, MAYBE_PATHS, "directories"),
+        ("Manifest", Manifest.read, no_paths(), "directory"),
+        ("RandomPlayer", pyengine.RandomPlayer,
+         {k: v for k, v in all_but().items() if k in ("text", "fraction", "negative", "object")},
+         "seed"),
+        ("features", lambda v: pyengine.RolloutPolicy(ZEROS, ZEROS, v), all_but("dict"),
+         "features"),
+        ("load", pyengine.RolloutPolicy.load, no_paths(), "path"),
+        ("save", pyengine.RolloutPolicy(ZEROS, ZEROS, {}).save, no_paths(), "path"),
+        ("doctor", pyengine.doctor, all_but("huge"), "device_id"),
+    ]
+)  # fmt: skip
+def test_nothing_is_written_by_what_refuses(
+    call: Any, values: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check_refused(call, values, said)
+    assert list(tmp_path.iterdir()) == []
