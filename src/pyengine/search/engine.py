@@ -73,7 +73,7 @@ class Engine:
         self._config = (config or SearchConfig()).replace(**settings)
         self._advanced = self._warned = False
         self._searcher: _core.Searcher | None = _core.Searcher(
-            self.game, self.evaluator, self._config.as_core()
+            self.game, self.evaluator, self._config
         )
         tell_of_graphs(self._searcher.stats()["provider"])
 
@@ -131,7 +131,7 @@ class Engine:
         self._warn_of_a_lost_tree(state)
         searcher, result = self._searcher_open, self._results()
         fields = searcher.search(
-            state, self._merged(settings), _progress(on_progress, state, result), every
+            state, settings, _progress(on_progress, state, result), every
         )
         return result(fields, state)
 
@@ -161,7 +161,7 @@ class Engine:
             raise ConfigError(f"states: expected a sequence of states, found {in_one_line(states)}")
         states = list(states)
         searcher, result = self._searcher_open, self._results()
-        found = searcher.search_many(states, self._merged(settings))
+        found = searcher.search_many(states, settings)
         return [result(fields, state) for fields, state in zip(found, states, strict=True)]
 
     def analyze(self, state: Any, *, every: float = 0.1, **settings: Any) -> Iterator[SearchResult]:
@@ -301,9 +301,6 @@ class Engine:
             raise EngineError(_CLOSED)
         return searcher
 
-    def _merged(self, settings: dict[str, Any]) -> dict[str, Any]:
-        return self._config.replace(**settings).as_core()
-
     def _results(self) -> _MakeResult:
         """Return what makes results, also if the engine is closed before the search ends."""
         game, evaluator = self.game, self.evaluator
@@ -312,7 +309,7 @@ class Engine:
             final_board = None
             if evaluator.has_final_board:
                 final_board = FinalBoard(evaluator, state.clone(), game)
-            return SearchResult(state=state.clone(), final_board=final_board, **fields)
+            return SearchResult.of_core(fields, state.clone(), final_board)
 
         return result
 

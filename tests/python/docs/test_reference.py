@@ -34,9 +34,11 @@ def test_a_page_has_the_table_of_every_class(kind: type) -> None:
 
 def test_a_field_without_a_row_is_noticed() -> None:
     config = pyengine.SearchConfig
-    text = (config.__doc__ or "").replace("        temperature (", "        temperatur (")
-    names = [entry.name for entry in tool.blocks(text)["Attributes"]]
-    assert names != [field.name for field in dataclasses.fields(config)]
+    text = config.__doc__ or ""
+    known = [field.name for field in config.fields()]
+    assert [entry.name for entry in tool.blocks(text)["Attributes"]] == known
+    changed = text.replace("    temperature (", "    temperatur (")
+    assert [entry.name for entry in tool.blocks(changed)["Attributes"]] != known
 
 
 def test_a_table_that_is_not_current_is_noticed() -> None:

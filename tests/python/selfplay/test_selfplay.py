@@ -394,14 +394,6 @@ def test_settings_of_another_type_are_refused(config: Any, tmp_path: Path) -> No
         pyengine.selfplay("tic_tac_toe", "uniform", games=1, out=tmp_path, config=config)
 
 
-def test_the_defaults_are_those_of_the_engine() -> None:
-    known = pyengine._core.default_selfplay_config()
-    ours = pyengine.SelfPlayConfig().as_core()
-    assert known.keys() == ours.keys()
-    for name in known.keys() - {"search"}:
-        assert known[name] == ours[name], name
-
-
 def test_presets_are_what_the_papers_say() -> None:
     zero = pyengine.SelfPlayConfig.alphago_zero("go")
     assert zero.search.simulations == 1600
