@@ -16,6 +16,7 @@
 #include "collected.h"
 #include "eval/network/encoder.h"
 #include "foreign_game.h"
+#include "games/any/registry.h"
 #include "games/any/state.h"
 #include "interpreter.h"
 #include "kept_evaluator.h"
@@ -194,7 +195,7 @@ void bind_config(py::module_& m) {
           py::arg("game"),
           "Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no "
           "proofs.\n\n"
-          "``game``: a game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, "
+          "``game``: a Game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, "
           "elsewhere\n10 / legal actions.")
       .def_static(
           "fast",
@@ -208,7 +209,7 @@ void bind_config(py::module_& m) {
           "one\nthat only plays on; noisy root moves get forced playouts, which the targets do not "
           "show;\ngames begin with up to four random moves; proven positions end a search.\n\n"
           "Args:\n"
-          "    game: a game or its name; its length sets ``temperature_moves``.\n"
+          "    game: a Game or its name; its length sets ``temperature_moves``.\n"
           "    simulations: of a full search.\n"
           "    fast_simulations: of a fast one.")
       .def_static(
@@ -224,7 +225,7 @@ void bind_config(py::module_& m) {
           "``improved_policy``; proven\npositions end a search. Games begin with up to four random "
           "moves, since the samples of a\nnetwork that is sure of itself hardly differ.\n\n"
           "Args:\n"
-          "    game: a game or its name; its length sets ``temperature_moves``.\n"
+          "    game: a Game or its name; its length sets ``temperature_moves``.\n"
           "    simulations: of a search.");
 }
 

@@ -467,6 +467,11 @@ class Setting:
         Whether it may be None.
         """
     @property
+    def type(self) -> str:
+        """
+        As a stub writes it: "float | None".
+        """
+    @property
     def values(self) -> str:
         """
         The values that fit: "float > 0 or None".
@@ -927,7 +932,7 @@ class SelfPlayConfig:
         """
         Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no proofs.
 
-        ``game``: a game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, elsewhere
+        ``game``: a Game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, elsewhere
         10 / legal actions.
         """
     @staticmethod
@@ -942,7 +947,7 @@ class SelfPlayConfig:
         games begin with up to four random moves; proven positions end a search.
 
         Args:
-            game: a game or its name; its length sets ``temperature_moves``.
+            game: a Game or its name; its length sets ``temperature_moves``.
             simulations: of a full search.
             fast_simulations: of a fast one.
         """
@@ -967,7 +972,7 @@ class SelfPlayConfig:
         network that is sure of itself hardly differ.
 
         Args:
-            game: a game or its name; its length sets ``temperature_moves``.
+            game: a Game or its name; its length sets ``temperature_moves``.
             simulations: of a search.
         """
     def __eq__(self, arg0: typing.Any) -> bool: ...
@@ -1276,3 +1281,41 @@ def wrap_game(
 
 NOT_PROVEN: int = 2
 __version__: str = "0.1.0"
+
+class SearchSettings(typing.TypedDict, total=False):
+    """Fields of a SearchConfig, for one call."""
+
+    simulations: int | None
+    seconds: float | None
+    algorithm: typing.Literal["puct", "gumbel", "uct", "flat_ucb"]
+    c_puct: float
+    c_puct_base: float | None
+    c_puct_factor: float
+    fpu: typing.Literal["value", "parent", "reduction"]
+    fpu_value: float
+    choose: typing.Literal["visits", "mean"]
+    exploration: typing.Literal["standard", "alphago", "log"]
+    uct_c: float
+    expand_probability: float
+    threads: int
+    batch_size: int
+    in_flight: int | None
+    collision: typing.Literal["virtual_visit", "virtual_loss"]
+    virtual_loss: float
+    symmetry: typing.Literal["none", "random", "average", "root_average", "fill"]
+    dirichlet_alpha: float | None
+    dirichlet_fraction: float
+    dirichlet_shaped: bool
+    root_policy_temperature: float
+    temperature: float
+    reuse_tree: bool
+    cache_entries: int
+    memory_limit: int
+    solver: bool
+    deterministic: bool
+    seed: int
+    endgame_solver_empties: int
+    gumbel_actions: int
+    gumbel_c_visit: float
+    gumbel_c_scale: float
+    gumbel_noise: bool
