@@ -16,7 +16,7 @@ from pyengine.eval.final_board import FinalBoard
 from pyengine.eval.providers import tell_of_graphs
 from pyengine.games.game import as_game, can_be_recognised, game_of, load_game
 from pyengine.search.config import SearchConfig
-from pyengine.search.result import SearchResult
+from pyengine.search.result import SearchResult, result_of
 
 if TYPE_CHECKING:
     from pyengine._core import SearchSettings  # of the stub alone
@@ -325,7 +325,7 @@ class Engine:
             final_board = None
             if evaluator.has_final_board:
                 final_board = FinalBoard(evaluator, state.clone(), game)
-            return SearchResult.of_core(fields, state.clone(), final_board)
+            return result_of(fields, state.clone(), final_board)
 
         return result
 
