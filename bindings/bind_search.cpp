@@ -20,13 +20,29 @@
 #include "interpreter.h"
 #include "kept_evaluator.h"
 #include "python_error.h"
+#include "search/config_fields.h"
 #include "search/searcher.h"
-#include "search_config.h"
+#include "settings_class.h"
 #include "signals.h"
 #include "text.h"
 
 namespace pyengine::bindings {
 namespace {
+
+constexpr const char* kConfigSummary = R"(The settings of a search.
+
+Immutable and validated: a value of another type or out of range raises
+:class:`~pyengine.ConfigError` that names the field. ``float`` fields take ints too. Any field
+may be given to a search as a keyword argument, for that call.)";
+constexpr const char* kConfigExample = R"(Example:
+    >>> import pyengine
+    >>> config = pyengine.SearchConfig(simulations=1600, threads=2)
+    >>> config.replace(seed=1).seed
+    1
+    >>> pyengine.SearchConfig(c_puct=0)
+    Traceback (most recent call last):
+        ...
+    pyengine.ConfigError: c_puct: expected a number > 0, got 0)";
 
 py::dict result_to(const SearchResult& result) {
   py::dict fields;
@@ -55,12 +71,11 @@ py::dict result_to(const SearchResult& result) {
 class PySearcher {
  public:
   PySearcher(const std::shared_ptr<AnyGame>& game, const std::shared_ptr<Evaluator>& evaluator,
-             const py::dict& config)
+             const SearchConfig& config)
       : game_(py::cast(game)), evaluator_(keeper_of(evaluator)) {
-    const SearchConfig settings = config_from(config);
     const auto core = core_of(evaluator);
     const WithoutGil release;
-    searcher_ = std::make_unique<Searcher>(game, core, settings);
+    searcher_ = std::make_unique<Searcher>(game, core, config);
   }
 
   [[nodiscard]] Searcher& operator*() const noexcept { return *searcher_; }
@@ -125,9 +140,10 @@ class PythonHost final : public Host {
   Clock::time_point last_report_ = Clock::now();
 };
 
-py::dict search(PySearcher& self, const py::object& state, const py::dict& config,
+/// `changes`: fields that differ from the searcher's, for this call.
+py::dict search(PySearcher& self, const py::object& state, const py::dict& changes,
                 const py::object& on_progress, double progress_every) {
-  const SearchConfig settings = config_from(config);
+  const SearchConfig settings = changed(self->config(), changes);
   const State root = state_from(self->game(), state);
   PythonHost host(*self, on_progress, progress_every);
   return result_to(
@@ -135,8 +151,8 @@ py::dict search(PySearcher& self, const py::object& state, const py::dict& confi
 }
 
 std::vector<py::dict> search_many(PySearcher& self, const std::vector<py::object>& states,
-                                  const py::dict& config) {
-  const SearchConfig settings = config_from(config);
+                                  const py::dict& changes) {
+  const SearchConfig settings = changed(self->config(), changes);
   std::vector<State> roots;
   roots.reserve(states.size());
   for (const py::object& state : states) roots.push_back(state_from(self->game(), state));
@@ -172,14 +188,11 @@ py::dict stats_to(const SearchStats& stats) {
 }  // namespace
 
 void bind_search(py::module_& m) {
+  bind_setting(m);
+  auto config = bind_settings<SearchConfig>(m, kConfigSummary, kConfigExample);
+  bind_toml(config);
   PYBIND11_NUMPY_DTYPE(TreeNode, parent, action, visits, prior, q, to_move, proven);
   m.attr("NOT_PROVEN") = static_cast<int>(TreeNode::kNotProven);
-  m.def(
-      "default_search_config", [] { return config_to(SearchConfig{}); },
-      "The defaults of C++ by field name.");
-  m.def(
-      "check_search_config", [](const py::dict& fields) { config_from(fields); }, py::arg("fields"),
-      "Raises ConfigError naming the first field that does not fit.");
   m.def(
       "at_temperature",
       [](const std::vector<double>& weights, double temperature) {
@@ -190,11 +203,11 @@ void bind_search(py::module_& m) {
   py::class_<PySearcher>(m, "Searcher", "A search that keeps its tree; see pyengine.Engine.",
                          collected<PySearcher, &traverse_searcher>())
       .def(py::init<const std::shared_ptr<AnyGame>&, const std::shared_ptr<Evaluator>&,
-                    const py::dict&>(),
+                    const SearchConfig&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"))
-      .def("search", &search, py::arg("state"), py::arg("config"),
+      .def("search", &search, py::arg("state"), py::arg("changes"),
            py::arg("on_progress") = py::none(), py::arg("progress_every") = 0.1)
-      .def("search_many", &search_many, py::arg("states"), py::arg("config"))
+      .def("search_many", &search_many, py::arg("states"), py::arg("changes"))
       .def(
           "advance",
           [](PySearcher& self, ActionArgument given) {

@@ -16,13 +16,15 @@
 #include "collected.h"
 #include "eval/network/encoder.h"
 #include "foreign_game.h"
+#include "games/any/registry.h"
 #include "games/any/state.h"
 #include "interpreter.h"
 #include "kept_evaluator.h"
 #include "locked.h"
 #include "python_error.h"
+#include "selfplay/config_fields.h"
 #include "selfplay/self_play.h"
-#include "selfplay_config.h"
+#include "settings_class.h"
 #include "spec_cast.h"
 #include "text.h"
 
@@ -158,6 +160,75 @@ py::dict counters_to(const SelfPlayCounters& counters) {
   return fields;
 }
 
+constexpr const char* kConfigSummary = R"(The settings of self-play.
+
+Immutable and validated: a value of another type or out of range raises
+:class:`~pyengine.ConfigError` that names the field.)";
+constexpr const char* kConfigExample = R"(Example:
+    >>> from pyengine import SearchConfig, SelfPlayConfig
+    >>> config = SelfPlayConfig(search=SearchConfig(simulations=200), concurrent_games=16)
+    >>> config.search.simulations, config.search.dirichlet_fraction
+    (200, 0.25))";
+
+/// A Game, or its name or text form.
+std::shared_ptr<const AnyGame> named_game_from(const py::object& game) {
+  if (!py::isinstance<py::str>(game)) return game_from(game);
+  const NamedParams named = parse_named_params(utf8_of(game));
+  return load_game(named.name, named.params);
+}
+
+/// A preset with other budgets.
+SelfPlayConfig with_budgets(SelfPlayConfig config, const py::object& simulations,
+                            const py::object& fast_simulations) {
+  change(config.search, py::dict(py::arg("simulations") = simulations));
+  return changed(config, py::dict(py::arg("fast_simulations") = fast_simulations));
+}
+
+void bind_config(py::module_& m) {
+  bind_settings<SelfPlayConfig>(m, kConfigSummary, kConfigExample)
+      .def("sized", &sized, py::arg("device_batches"),
+           "Return the settings with games and rows of a batch chosen for an evaluator whose "
+           "device serves so many batches at once, 0 = it has none.")
+      .def_static(
+          "alphago_zero",
+          [](const py::object& game) { return alphago_zero_config(*named_game_from(game)); },
+          py::arg("game"),
+          "Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no "
+          "proofs.\n\n"
+          "``game``: a Game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, "
+          "elsewhere\n10 / legal actions.")
+      .def_static(
+          "fast",
+          [](const py::object& game, const py::object& simulations, const py::object& fast) {
+            return with_budgets(fast_config(*named_game_from(game)), simulations, fast);
+          },
+          py::arg("game"), py::kw_only(), py::arg("simulations") = 600,
+          py::arg("fast_simulations") = 100,
+          "Return settings that learn from fewer evaluations [KataGo, Wu 2019].\n\n"
+          "A quarter of the moves has a full search whose visits are targets, the others a fast "
+          "one\nthat only plays on; noisy root moves get forced playouts, which the targets do not "
+          "show;\ngames begin with up to four random moves; proven positions end a search.\n\n"
+          "Args:\n"
+          "    game: a Game or its name; its length sets ``temperature_moves``.\n"
+          "    simulations: of a full search.\n"
+          "    fast_simulations: of a fast one.")
+      .def_static(
+          "gumbel",
+          [](const py::object& game, const py::object& simulations) {
+            const SelfPlayConfig config = gumbel_config(*named_game_from(game));
+            return with_budgets(config, simulations, py::cast(config.fast_simulations));
+          },
+          py::arg("game"), py::kw_only(), py::arg("simulations") = 32,
+          "Return settings that learn from few simulations [Gumbel AlphaZero, Danihelka 2022].\n\n"
+          "Each search compares up to 16 moves that Gumbel noise draws without replacement. Its "
+          "move is\na sample in the first plies of a game, the policy target is "
+          "``improved_policy``; proven\npositions end a search. Games begin with up to four random "
+          "moves, since the samples of a\nnetwork that is sure of itself hardly differ.\n\n"
+          "Args:\n"
+          "    game: a Game or its name; its length sets ``temperature_moves``.\n"
+          "    simulations: of a search.");
+}
+
 /// Polls Python on the thread that called: signals, and `on_poll`, which stops the run by returning
 /// False.
 class PollingHost final : public Host {
@@ -188,16 +259,16 @@ class PollingHost final : public Host {
 class PySelfPlay {
  public:
   PySelfPlay(const py::object& game, const std::shared_ptr<Evaluator>& evaluator,
-             const py::dict& config, const py::object& spec, const std::vector<double>& played_on)
+             const SelfPlayConfig& config, const py::object& spec,
+             const std::vector<double>& played_on)
       : game_(game_from(game)),
         planes_(packed_shape(Encoder(spec_from(spec), *game_))),
         game_object_(py::cast(game_holder(game_))),
         evaluator_(keeper_of(evaluator)) {
-    const SelfPlayConfig settings = selfplay_config_from(config);
     const ModelSpec recorded = spec_from(spec);
     const auto core = core_of(evaluator);
     const WithoutGil release;
-    self_play_ = std::make_unique<SelfPlay>(game_, core, settings, recorded, played_on);
+    self_play_ = std::make_unique<SelfPlay>(game_, core, config, recorded, played_on);
   }
   [[nodiscard]] int traverse(const Visit& visit) const {
     if (const int stop = visit(game_object_)) return stop;
@@ -271,16 +342,11 @@ void bind_selfplay(py::module_& m) {
   m.def("encode_planes", &encode_planes, py::arg("states"), py::arg("spec"),
         "(bits uint8[N,P,B], fill float32[N,F], dense float32[N,D,H*W]) of states of one game;\n"
         "B = ceil(H*W / 8), point p is bit p % 8, the lowest first, of byte p // 8.");
-  m.def(
-      "default_selfplay_config", [] { return selfplay_config_to(SelfPlayConfig{}); },
-      "The defaults of C++ by field name.");
-  m.def(
-      "check_selfplay_config", [](const py::dict& fields) { selfplay_config_from(fields); },
-      py::arg("fields"), "Raises ConfigError naming the first field that does not fit.");
+  bind_config(m);
   py::class_<PySelfPlay>(m, "SelfPlay",
                          "Games that are played at once; see pyengine.selfplay.SelfPlayer.",
                          collected<PySelfPlay, &traverse_self_play>())
-      .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const py::dict&,
+      .def(py::init<const py::object&, const std::shared_ptr<Evaluator>&, const SelfPlayConfig&,
                     const py::object&, const std::vector<double>&>(),
            py::arg("game"), py::arg("evaluator"), py::arg("config"), py::arg("spec"),
            py::arg("played_on") = std::vector<double>())

@@ -37,7 +37,18 @@ def generate() -> str:
         if run.returncode != 0:
             sys.exit(f"pybind11-stubgen failed on pyengine._core:\n{run.stderr}")
         text = (Path(folder) / "pyengine" / "_core.pyi").read_text()
-    return formatted(HEADER + text)
+    return formatted(HEADER + text + keyword_types())
+
+
+def keyword_types() -> str:
+    """Return the type of the keyword arguments of a search, which only the stub has."""
+    from pyengine import _core
+
+    fields = "\n".join(f"    {field.name}: {field.type}" for field in _core.SearchConfig.fields())
+    return (
+        "\nclass SearchSettings(typing.TypedDict, total=False):\n"
+        f'    """Fields of a SearchConfig, for one call."""\n\n{fields}\n'
+    )
 
 
 def formatted(text: str) -> str:

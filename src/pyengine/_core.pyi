@@ -8,6 +8,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import os
+import pathlib
 import typing
 
 __all__: list[str] = [
@@ -28,18 +29,17 @@ __all__: list[str] = [
     "PathGrid",
     "PathPuzzle",
     "RolloutPolicy",
+    "SearchConfig",
     "Searcher",
     "SelfPlay",
+    "SelfPlayConfig",
+    "Setting",
     "Solver",
     "State",
     "Trace",
     "at_temperature",
     "callback_evaluator",
     "check_fit",
-    "check_search_config",
-    "check_selfplay_config",
-    "default_search_config",
-    "default_selfplay_config",
     "dense_slots",
     "encode_planes",
     "fits_int8",
@@ -451,22 +451,329 @@ class RolloutPolicy:
         float32[N,A]
         """
 
+class Setting:
+    """
+    A field of a class of settings.
+    """
+    @property
+    def default(self) -> typing.Any: ...
+    @property
+    def meaning(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def optional(self) -> bool:
+        """
+        Whether it may be None.
+        """
+    @property
+    def type(self) -> str:
+        """
+        As a stub writes it: "float | None".
+        """
+    @property
+    def values(self) -> str:
+        """
+        The values that fit: "float > 0 or None".
+        """
+
+class SearchConfig:
+    """
+    The settings of a search.
+
+    Immutable and validated: a value of another type or out of range raises
+    :class:`~pyengine.ConfigError` that names the field. ``float`` fields take ints too. Any field
+    may be given to a search as a keyword argument, for that call.
+
+    Attributes:
+        simulations (int in [1, 2**32 - 1] or None, default None): budget: visits added to the tree.
+            With neither budget 800.
+        seconds (float > 0 or None, default None): budget: wall time; alone it is the only limit.
+            With both budgets the search ends at whichever is reached first.
+        algorithm ("puct", "gumbel", "uct" or "flat_ucb", default "puct"): the rule that selects a
+            child: PUCT [AlphaZero]; Gumbel AlphaZero with sequential halving at the root; UCB1 at
+            every node, without priors; UCB1 among the moves of the root, without a tree.
+        c_puct (float > 0, default 1.25): weight of exploration, c(n) = c_puct + c_puct_factor *
+            ln((1 + n + c_puct_base) / c_puct_base) [AlphaZero, pb_c_init].
+        c_puct_base (float > 0 or None, default 19652.0): see ``c_puct``; None makes c(n) the
+            constant ``c_puct`` [AlphaZero, pb_c_base; AlphaGo Zero: None].
+        c_puct_factor (float >= 0, default 1.0): see ``c_puct`` [KataGo, lc0].
+        fpu ("value", "parent" or "reduction", default "reduction"): value of a child without
+            visits: the constant ``fpu_value``, the value of its parent, or the value of its parent
+            minus ``fpu_value`` * sqrt(sum of the priors of visited children) [KataGo, lc0].
+        fpu_value (float in [-2, 2], default 0.25): see ``fpu``; AlphaGo Zero: ``fpu="value"``,
+            ``fpu_value=0``.
+        choose ("visits" or "mean", default "visits"): the move played at temperature 0: the one
+            with most visits (with ``algorithm="gumbel"`` the winner of sequential halving), or the
+            one with the best mean value.
+        exploration ("standard", "alphago" or "log", default "standard"): the exploration term.
+            "alphago" is ``c_puct`` * P / (1 + N), for ``algorithm="puct"`` [AlphaGo, 2016]; "log"
+            is ``uct_c`` * ln(n / (1 + N)), for "uct" and "flat_ucb".
+        uct_c (float >= 0, default 0.7071067811865476): weight of exploration in UCB1, W / N + uct_c
+            * sqrt(2 * ln(n) / N), where a win counts 1, a draw 1/2 and a loss 0 [Kocsis and
+            Szepesvári, 2006: 1 / sqrt(2)].
+        expand_probability (float in (0, 1], default 1.0): for "uct": at a node with moves not yet
+            tried, the probability of trying one of them; otherwise the walk descends.
+        threads (int in [0, 1024], default 0): worker threads, the calling one included; 0 = all
+            cores that the process may use. With an evaluator on a device never more than cores.
+        batch_size (int in [1, 4096], default 8): rows of one evaluator call [AlphaGo Zero].
+        in_flight (int in [1, 65535] or None, default None): most leaves of one tree that wait for
+            the evaluator at once, whatever the number of threads; None = 2 * ``batch_size``.
+        collision ("virtual_visit" or "virtual_loss", default "virtual_visit"): what a leaf in
+            flight changes on its path: visits in the exploration term alone, or also
+            ``virtual_loss`` losses in Q.
+        virtual_loss (float >= 0, default 1.0): losses that a leaf in flight counts for, with
+            ``collision="virtual_loss"``.
+        symmetry ("none", "random", "average", "root_average" or "fill", default "random"): board
+            symmetries under which a leaf is evaluated: the identity; one at random; the mean over
+            all; the mean over all at the root and one at random elsewhere; one at random, and more
+            where a batch has rows left over. Evaluators without planes ignore it.
+        dirichlet_alpha (float > 0 or None, default None): of the noise in the priors of the root;
+            None = 10 / legal actions [AlphaZero's scaling].
+        dirichlet_fraction (float in [0, 1], default 0.0): share of that noise; 0 = none, 0.25 in
+            self-play [AlphaGo Zero].
+        dirichlet_shaped (bool, default False): whether half of the noise's concentration goes to
+            the moves whose logarithm of the prior is above the mean, in proportion to how far
+            [KataGo, shaped Dirichlet noise]; otherwise every move has the same. Only with
+            ``algorithm="puct"``.
+        root_policy_temperature (float > 0, default 1.0): the priors of the root are prior ** (1 /
+            this), normalised, before the noise [SAI; KataGo: 1.25 falling to 1.1]; above 1 they are
+            flatter. Only with ``algorithm="puct"``: ``"gumbel"`` makes its ``improved_policy`` of
+            the priors, UCB1 reads none.
+        temperature (float >= 0, default 0.0): of the move choice: probabilities are visits ** (1 /
+            temperature), normalised, with ``algorithm="gumbel"`` improved_policy ** (1 /
+            temperature); moves proven to lose have 0, a proven win is played. 0 = the move that
+            ``choose`` names, with "gumbel" the winner of sequential halving.
+        reuse_tree (bool, default True): whether a search continues the tree of the one before.
+        cache_entries (int in [0, 2**32], default 2**17): evaluations that the engine's cache holds;
+            0 = no cache, or given to one call: the cache is not read.
+        memory_limit (int in [2**23, 2**64 - 1], default 2**31): bytes of trees, cache and batches,
+            a hard cap: a search that reaches it goes on without adding nodes.
+        solver (bool, default True): whether proven wins, losses and draws are backed up as such.
+        deterministic (bool, default False): the same results for the same calls on a new engine at
+            any number of threads, on the same machine and provider, with budgets in simulations.
+        seed (int in [0, 2**64 - 1], default 0): the only source of randomness; the k-th search of
+            an engine uses the stream (seed, k). Several threads give other results from run to run,
+            unless ``deterministic``.
+        endgame_solver_empties (int in [0, 64], default 0): leaves with at most so many empty points
+            are solved exactly by alpha-beta, in place of an evaluation; 0 = none. Not for Go and
+            users' games. Each worker has a table of 1 MiB for it beside ``memory_limit``.
+        gumbel_actions (int in [1, 65535], default 16): for "gumbel": moves of the root that are
+            drawn and compared [mctx, max_num_considered_actions].
+        gumbel_c_visit (float >= 0, default 50.0): for "gumbel" and ``improved_policy`` [mctx,
+            maxvisit_init].
+        gumbel_c_scale (float >= 0, default 0.1): for "gumbel" and ``improved_policy`` [mctx,
+            value_scale].
+        gumbel_noise (bool, default True): for "gumbel": whether the moves of the root are drawn at
+            random, for self-play; otherwise the ones with the largest priors are taken, which plays
+            better.
+
+    Example:
+        >>> import pyengine
+        >>> config = pyengine.SearchConfig(simulations=1600, threads=2)
+        >>> config.replace(seed=1).seed
+        1
+        >>> pyengine.SearchConfig(c_puct=0)
+        Traceback (most recent call last):
+            ...
+        pyengine.ConfigError: c_puct: expected a number > 0, got 0
+    """
+    @staticmethod
+    def fields() -> list[Setting]:
+        """
+        Return the settings in their order.
+        """
+    @staticmethod
+    def from_dict(fields: typing.Any) -> SearchConfig:
+        """
+        Read what to_dict() returned; fields left out have their defaults.
+        """
+    @staticmethod
+    def from_toml(source: str | pathlib.Path) -> SearchConfig:
+        """
+        Read TOML text, or a file by its Path; fields left out have their defaults.
+        """
+    def __eq__(self, arg0: typing.Any) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        algorithm: typing.Literal["puct", "gumbel", "uct", "flat_ucb"] = "puct",
+        c_puct: float = 1.25,
+        c_puct_base: float | None = 19652.0,
+        c_puct_factor: float = 1.0,
+        fpu: typing.Literal["value", "parent", "reduction"] = "reduction",
+        fpu_value: float = 0.25,
+        choose: typing.Literal["visits", "mean"] = "visits",
+        exploration: typing.Literal["standard", "alphago", "log"] = "standard",
+        uct_c: float = 0.7071067811865476,
+        expand_probability: float = 1.0,
+        threads: int = 0,
+        batch_size: int = 8,
+        in_flight: int | None = None,
+        collision: typing.Literal["virtual_visit", "virtual_loss"] = "virtual_visit",
+        virtual_loss: float = 1.0,
+        symmetry: typing.Literal["none", "random", "average", "root_average", "fill"] = "random",
+        dirichlet_alpha: float | None = None,
+        dirichlet_fraction: float = 0.0,
+        dirichlet_shaped: bool = False,
+        root_policy_temperature: float = 1.0,
+        temperature: float = 0.0,
+        reuse_tree: bool = True,
+        cache_entries: int = 131072,
+        memory_limit: int = 2147483648,
+        solver: bool = True,
+        deterministic: bool = False,
+        seed: int = 0,
+        endgame_solver_empties: int = 0,
+        gumbel_actions: int = 16,
+        gumbel_c_visit: float = 50.0,
+        gumbel_c_scale: float = 0.1,
+        gumbel_noise: bool = True,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def fingerprint(self) -> str:
+        """
+        Return 12 hex digits that name these settings: equal settings, equal digits.
+        """
+    def replace(
+        self,
+        *,
+        simulations: int | None = ...,
+        seconds: float | None = ...,
+        algorithm: typing.Literal["puct", "gumbel", "uct", "flat_ucb"] = ...,
+        c_puct: float = ...,
+        c_puct_base: float | None = ...,
+        c_puct_factor: float = ...,
+        fpu: typing.Literal["value", "parent", "reduction"] = ...,
+        fpu_value: float = ...,
+        choose: typing.Literal["visits", "mean"] = ...,
+        exploration: typing.Literal["standard", "alphago", "log"] = ...,
+        uct_c: float = ...,
+        expand_probability: float = ...,
+        threads: int = ...,
+        batch_size: int = ...,
+        in_flight: int | None = ...,
+        collision: typing.Literal["virtual_visit", "virtual_loss"] = ...,
+        virtual_loss: float = ...,
+        symmetry: typing.Literal["none", "random", "average", "root_average", "fill"] = ...,
+        dirichlet_alpha: float | None = ...,
+        dirichlet_fraction: float = ...,
+        dirichlet_shaped: bool = ...,
+        root_policy_temperature: float = ...,
+        temperature: float = ...,
+        reuse_tree: bool = ...,
+        cache_entries: int = ...,
+        memory_limit: int = ...,
+        solver: bool = ...,
+        deterministic: bool = ...,
+        seed: int = ...,
+        endgame_solver_empties: int = ...,
+        gumbel_actions: int = ...,
+        gumbel_c_visit: float = ...,
+        gumbel_c_scale: float = ...,
+        gumbel_noise: bool = ...,
+    ) -> SearchConfig:
+        """
+        Return a copy with some fields changed.
+        """
+    def to_dict(self) -> dict:
+        """
+        Return all fields as plain values.
+        """
+    def to_toml(self) -> str:
+        """
+        Return all fields as TOML; those that are None are left out.
+        """
+    @property
+    def algorithm(self) -> typing.Literal["puct", "gumbel", "uct", "flat_ucb"]: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def c_puct(self) -> float: ...
+    @property
+    def c_puct_base(self) -> float | None: ...
+    @property
+    def c_puct_factor(self) -> float: ...
+    @property
+    def cache_entries(self) -> int: ...
+    @property
+    def choose(self) -> typing.Literal["visits", "mean"]: ...
+    @property
+    def collision(self) -> typing.Literal["virtual_visit", "virtual_loss"]: ...
+    @property
+    def deterministic(self) -> bool: ...
+    @property
+    def dirichlet_alpha(self) -> float | None: ...
+    @property
+    def dirichlet_fraction(self) -> float: ...
+    @property
+    def dirichlet_shaped(self) -> bool: ...
+    @property
+    def endgame_solver_empties(self) -> int: ...
+    @property
+    def expand_probability(self) -> float: ...
+    @property
+    def exploration(self) -> typing.Literal["standard", "alphago", "log"]: ...
+    @property
+    def fpu(self) -> typing.Literal["value", "parent", "reduction"]: ...
+    @property
+    def fpu_value(self) -> float: ...
+    @property
+    def gumbel_actions(self) -> int: ...
+    @property
+    def gumbel_c_scale(self) -> float: ...
+    @property
+    def gumbel_c_visit(self) -> float: ...
+    @property
+    def gumbel_noise(self) -> bool: ...
+    @property
+    def in_flight(self) -> int | None: ...
+    @property
+    def memory_limit(self) -> int: ...
+    @property
+    def reuse_tree(self) -> bool: ...
+    @property
+    def root_policy_temperature(self) -> float: ...
+    @property
+    def seconds(self) -> float | None: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def simulations(self) -> int | None: ...
+    @property
+    def solver(self) -> bool: ...
+    @property
+    def symmetry(self) -> typing.Literal["none", "random", "average", "root_average", "fill"]: ...
+    @property
+    def temperature(self) -> float: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def uct_c(self) -> float: ...
+    @property
+    def virtual_loss(self) -> float: ...
+
 class Searcher:
     """
     A search that keeps its tree; see pyengine.Engine.
     """
-    def __init__(self, game: Game, evaluator: Evaluator, config: dict) -> None: ...
+    def __init__(self, game: Game, evaluator: Evaluator, config: SearchConfig) -> None: ...
     def advance(self, action: typing.SupportsInt | typing.SupportsIndex) -> None: ...
     def clear(self) -> None: ...
     def search(
         self,
         state: typing.Any,
-        config: dict,
+        changes: dict,
         on_progress: typing.Any = None,
         progress_every: typing.SupportsFloat | typing.SupportsIndex = 0.1,
     ) -> dict: ...
     def search_many(
-        self, states: collections.abc.Sequence[typing.Any], config: dict
+        self, states: collections.abc.Sequence[typing.Any], changes: dict
     ) -> list[dict]: ...
     def stats(self) -> dict: ...
     def stop(self) -> None: ...
@@ -553,6 +860,214 @@ class PathPuzzle:
         heuristic: str,
     ) -> dict: ...
 
+class SelfPlayConfig:
+    """
+    The settings of self-play.
+
+    Immutable and validated: a value of another type or out of range raises
+    :class:`~pyengine.ConfigError` that names the field.
+
+    Attributes:
+        search (SearchConfig, default SearchConfig(simulations=800, dirichlet_fraction=0.25,
+            temperature=1.0)): of full searches. What it leaves at a search's default has
+            self-play's: 800 simulations, ``dirichlet_fraction`` 0.25, ``temperature`` 1. With
+            ``algorithm="gumbel"`` these two stay at 0, as the Gumbel noise explores and draws the
+            move, and the policy target is ``improved_policy``. Its budget is in simulations,
+            ``deterministic`` is refused (see ``seed`` below), its own ``seed`` is not read.
+        noise (bool, default True): at the root of full searches; False sets the search's
+            ``dirichlet_fraction`` to 0 and its ``gumbel_noise`` to False.
+        concurrent_games (int in [1, 65535] or None, default None): games at once, whose searches
+            share batches. None = 64; if the evaluator has a device, a game for each row of its
+            batches, and a ``search.batch_size`` left at 8 is chosen with it (128 rows and 768 games
+            with neither given).
+        temperature_moves (int in [0, 2**31 - 1], default 30): plies of a game at the search's
+            ``temperature``; later moves are the most visited ones [AlphaGo Zero]. With
+            ``algorithm="gumbel"`` the plies whose moves the noise draws; later it only explores.
+        resign_threshold (float in [-1, 1] or None, default -0.9): a side resigns when the values of
+            the root and of its best child are both below it; None = nobody resigns.
+        resign_off_fraction (float in [0, 1], default 0.1): share of games that are played to the
+            end, to measure false resignations [AlphaGo Zero].
+        resign_false_positives (float in [0, 1], default 0.05): the threshold falls until no larger
+            share of those games would have been resigned by a side that did not lose; by the newest
+            1,000 such games, of earlier calls into the same directory, too, from 20 on.
+        full_search_fraction (float in (0, 1], default 1.0): probability that a move has a full
+            search; positions of the others are no policy targets [KataGo, playout cap].
+        fast_simulations (int in [1, 2**64 - 1], default 100): budget of the other searches, without
+            noise and at a ``root_policy_temperature`` of 1.
+        clear_before_full (bool, default False): whether a full search begins from a cleared tree,
+            so that all visits of a policy target were made under its noise [KataGo]; otherwise it
+            goes on in what the search before left below the move that was played.
+        forced_playouts (float in [0, 1000000], default 0.0): k: a root move of a full search gets
+            at least sqrt(k * prior * visits) visits, which policy targets leave out, and which the
+            draw of the move does; 0 = none [KataGo: 2]. Only with ``algorithm="puct"``.
+        record_surprise (bool, default False): whether records say how much their policy target
+            surprised the network, so that a ``Dataset`` can draw by that [KataGo, policy surprise
+            weighting]. Such data are of format 4.
+        minimum_target_visits (int in [0, 2**64 - 1], default 16): a full search whose policy target
+            has fewer visits, since a draw was proven, teaches all moves that draw in equal parts. A
+            full search without a proof that gave most of its visits to moves known to lose, and
+            fewer than this to the others, teaches the value alone. At most the search's simulations
+            count; not with ``algorithm="gumbel"``.
+        max_plies (int in [1, 65535] or None, default None): a game that has so many plies and no
+            end is cut short: it is recorded without a result, its positions teach the policy and
+            not the value, and the report's ``cut_short`` counts it. None = 65,535, since records
+            count no further. A game that ends at its ``max_game_length`` has the result of its
+            rules. For a user's game ``max_plies`` must be below that by what a search looks ahead,
+            which is an error beyond it.
+        opening_random_moves (int in [0, 65534], default 0): a game begins with a number of random
+            moves, drawn from 0 to this; below ``max_plies``.
+        seed (int in [0, 2**64 - 1], default 0): the only source of random numbers. The same seed
+            gives the same games only with ``search.threads=1`` and evaluation on the CPU, in a new
+            directory. With several threads, or a device, the order in which leaves are evaluated
+            depends on timing, and so do the games; ``deterministic`` does not help.
+
+    Example:
+        >>> from pyengine import SearchConfig, SelfPlayConfig
+        >>> config = SelfPlayConfig(search=SearchConfig(simulations=200), concurrent_games=16)
+        >>> config.search.simulations, config.search.dirichlet_fraction
+        (200, 0.25)
+    """
+    @staticmethod
+    def alphago_zero(game: typing.Any) -> SelfPlayConfig:
+        """
+        Return AlphaGo Zero's settings: 1,600 simulations of PUCT with a constant, no proofs.
+
+        ``game``: a Game or its name. On Go's board of 19x19 ``dirichlet_alpha`` is 0.03, elsewhere
+        10 / legal actions.
+        """
+    @staticmethod
+    def fast(
+        game: typing.Any, *, simulations: typing.Any = 600, fast_simulations: typing.Any = 100
+    ) -> SelfPlayConfig:
+        """
+        Return settings that learn from fewer evaluations [KataGo, Wu 2019].
+
+        A quarter of the moves has a full search whose visits are targets, the others a fast one
+        that only plays on; noisy root moves get forced playouts, which the targets do not show;
+        games begin with up to four random moves; proven positions end a search.
+
+        Args:
+            game: a Game or its name; its length sets ``temperature_moves``.
+            simulations: of a full search.
+            fast_simulations: of a fast one.
+        """
+    @staticmethod
+    def fields() -> list[Setting]:
+        """
+        Return the settings in their order.
+        """
+    @staticmethod
+    def from_dict(fields: typing.Any) -> SelfPlayConfig:
+        """
+        Read what to_dict() returned; fields left out have their defaults.
+        """
+    @staticmethod
+    def gumbel(game: typing.Any, *, simulations: typing.Any = 32) -> SelfPlayConfig:
+        """
+        Return settings that learn from few simulations [Gumbel AlphaZero, Danihelka 2022].
+
+        Each search compares up to 16 moves that Gumbel noise draws without replacement. Its move is
+        a sample in the first plies of a game, the policy target is ``improved_policy``; proven
+        positions end a search. Games begin with up to four random moves, since the samples of a
+        network that is sure of itself hardly differ.
+
+        Args:
+            game: a Game or its name; its length sets ``temperature_moves``.
+            simulations: of a search.
+        """
+    def __eq__(self, arg0: typing.Any) -> bool: ...
+    def __getstate__(self) -> dict: ...
+    def __hash__(self) -> int: ...
+    def __init__(
+        self,
+        *,
+        search: SearchConfig = ...,
+        noise: bool = True,
+        concurrent_games: int | None = None,
+        temperature_moves: int = 30,
+        resign_threshold: float | None = -0.9,
+        resign_off_fraction: float = 0.1,
+        resign_false_positives: float = 0.05,
+        full_search_fraction: float = 1.0,
+        fast_simulations: int = 100,
+        clear_before_full: bool = False,
+        forced_playouts: float = 0.0,
+        record_surprise: bool = False,
+        minimum_target_visits: int = 16,
+        max_plies: int | None = None,
+        opening_random_moves: int = 0,
+        seed: int = 0,
+    ) -> None: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, arg0: dict) -> None: ...
+    def fingerprint(self) -> str:
+        """
+        Return 12 hex digits that name these settings: equal settings, equal digits.
+        """
+    def replace(
+        self,
+        *,
+        search: SearchConfig = ...,
+        noise: bool = ...,
+        concurrent_games: int | None = ...,
+        temperature_moves: int = ...,
+        resign_threshold: float | None = ...,
+        resign_off_fraction: float = ...,
+        resign_false_positives: float = ...,
+        full_search_fraction: float = ...,
+        fast_simulations: int = ...,
+        clear_before_full: bool = ...,
+        forced_playouts: float = ...,
+        record_surprise: bool = ...,
+        minimum_target_visits: int = ...,
+        max_plies: int | None = ...,
+        opening_random_moves: int = ...,
+        seed: int = ...,
+    ) -> SelfPlayConfig:
+        """
+        Return a copy with some fields changed.
+        """
+    def sized(self, device_batches: typing.SupportsInt | typing.SupportsIndex) -> SelfPlayConfig:
+        """
+        Return the settings with games and rows of a batch chosen for an evaluator whose device serves so many batches at once, 0 = it has none.
+        """
+    def to_dict(self) -> dict:
+        """
+        Return all fields as plain values.
+        """
+    @property
+    def clear_before_full(self) -> bool: ...
+    @property
+    def concurrent_games(self) -> int | None: ...
+    @property
+    def fast_simulations(self) -> int: ...
+    @property
+    def forced_playouts(self) -> float: ...
+    @property
+    def full_search_fraction(self) -> float: ...
+    @property
+    def max_plies(self) -> int | None: ...
+    @property
+    def minimum_target_visits(self) -> int: ...
+    @property
+    def noise(self) -> bool: ...
+    @property
+    def opening_random_moves(self) -> int: ...
+    @property
+    def record_surprise(self) -> bool: ...
+    @property
+    def resign_false_positives(self) -> float: ...
+    @property
+    def resign_off_fraction(self) -> float: ...
+    @property
+    def resign_threshold(self) -> float | None: ...
+    @property
+    def search(self) -> SearchConfig: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def temperature_moves(self) -> int: ...
+
 class SelfPlay:
     """
     Games that are played at once; see pyengine.selfplay.SelfPlayer.
@@ -561,7 +1076,7 @@ class SelfPlay:
         self,
         game: typing.Any,
         evaluator: Evaluator,
-        config: dict,
+        config: SelfPlayConfig,
         spec: typing.Any,
         played_on: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [],
     ) -> None: ...
@@ -588,26 +1103,6 @@ def callback_evaluator(fn: typing.Any, spec: typing.Any) -> Evaluator: ...
 def check_fit(spec: typing.Any, game: typing.Any) -> typing.Annotated[list[int], "FixedSize(3)"]:
     """
     Shape of the planes of a game, in the spec's layout. Raises ModelError.
-    """
-
-def check_search_config(fields: dict) -> None:
-    """
-    Raises ConfigError naming the first field that does not fit.
-    """
-
-def check_selfplay_config(fields: dict) -> None:
-    """
-    Raises ConfigError naming the first field that does not fit.
-    """
-
-def default_search_config() -> dict:
-    """
-    The defaults of C++ by field name.
-    """
-
-def default_selfplay_config() -> dict:
-    """
-    The defaults of C++ by field name.
     """
 
 def dense_slots(game: typing.Any, spec: typing.Any) -> numpy.typing.NDArray[numpy.int32]:
@@ -786,3 +1281,41 @@ def wrap_game(
 
 NOT_PROVEN: int = 2
 __version__: str = "0.1.0"
+
+class SearchSettings(typing.TypedDict, total=False):
+    """Fields of a SearchConfig, for one call."""
+
+    simulations: int | None
+    seconds: float | None
+    algorithm: typing.Literal["puct", "gumbel", "uct", "flat_ucb"]
+    c_puct: float
+    c_puct_base: float | None
+    c_puct_factor: float
+    fpu: typing.Literal["value", "parent", "reduction"]
+    fpu_value: float
+    choose: typing.Literal["visits", "mean"]
+    exploration: typing.Literal["standard", "alphago", "log"]
+    uct_c: float
+    expand_probability: float
+    threads: int
+    batch_size: int
+    in_flight: int | None
+    collision: typing.Literal["virtual_visit", "virtual_loss"]
+    virtual_loss: float
+    symmetry: typing.Literal["none", "random", "average", "root_average", "fill"]
+    dirichlet_alpha: float | None
+    dirichlet_fraction: float
+    dirichlet_shaped: bool
+    root_policy_temperature: float
+    temperature: float
+    reuse_tree: bool
+    cache_entries: int
+    memory_limit: int
+    solver: bool
+    deterministic: bool
+    seed: int
+    endgame_solver_empties: int
+    gumbel_actions: int
+    gumbel_c_visit: float
+    gumbel_c_scale: float
+    gumbel_noise: bool

@@ -1,20 +1,32 @@
 #include "selfplay/config.h"
 
+#include <algorithm>
+#include <bit>
 #include <string>
 
 #include "base/error.h"
+#include "base/fields.h"
+#include "selfplay/config_fields.h"
 
 namespace pyengine {
 namespace {
 
-template <class T>
-void require(bool good, const char* field, const char* expected, T found) {
-  if (good) return;
-  throw ConfigError(std::string(field) + ": expected " + expected + ", found " +
-                    std::to_string(found));
+constexpr int kGames = 64;
+constexpr double kDirichletFraction = 0.25;  // [AlphaGo Zero]
+constexpr double kTemperature = 1.0;         // of the first moves [AlphaGo Zero]
+constexpr int kDeviceRows = 128;             // of a batch; small networks gain up to 256
+constexpr int kMostDeviceRows = 256;
+const int kDefaultRows = SearchConfig{}.batch_size;
+
+/// Plies of a game whose moves are drawn.
+int opening_of(const AnyGame& game) {
+  return static_cast<int>(std::clamp<long long>(game.shape().max_game_length / 4, 4, 30));
 }
 
-bool is_share(double x) noexcept { return x >= 0.0 && x <= 1.0; }
+SelfPlayConfig settled(SelfPlayConfig config) {
+  settle(config);
+  return config;
+}
 
 }  // namespace
 
@@ -26,34 +38,87 @@ void validate(const SelfPlayConfig& config) {
   if (config.search.deterministic) {
     throw ConfigError("search: deterministic=True is not for games that share batches");
   }
-  require(config.concurrent_games >= 1 && config.concurrent_games <= 65535, "concurrent_games",
-          "1 .. 65535", config.concurrent_games);
-  require(config.temperature_moves >= 0, "temperature_moves", ">= 0", config.temperature_moves);
-  if (config.resign_threshold) {
-    const double threshold = *config.resign_threshold;
-    require(threshold >= -1.0 && threshold <= 1.0, "resign_threshold", "-1 .. 1", threshold);
+  check_fields(config);
+  if (config.forced_playouts != 0.0 && config.search.algorithm != Algorithm::puct) {
+    throw ConfigError(refusal("forced_playouts", "0 unless algorithm is puct",
+                              number_text(config.forced_playouts)));
   }
-  require(is_share(config.resign_off_fraction), "resign_off_fraction", "0 .. 1",
-          config.resign_off_fraction);
-  require(is_share(config.resign_false_positives), "resign_false_positives", "0 .. 1",
-          config.resign_false_positives);
-  require(config.full_search_fraction > 0.0 && config.full_search_fraction <= 1.0,
-          "full_search_fraction", "a number in (0, 1]", config.full_search_fraction);
-  require(config.fast_simulations >= 1, "fast_simulations", ">= 1", config.fast_simulations);
-  require(config.forced_playouts >= 0.0 && config.forced_playouts <= 1e6, "forced_playouts",
-          "0 .. 1000000", config.forced_playouts);
-  require(config.forced_playouts == 0.0 || config.search.algorithm == Algorithm::puct,
-          "forced_playouts", "0 where algorithm is not puct", config.forced_playouts);
-  require(config.opening_random_moves >= 0, "opening_random_moves", ">= 0",
-          config.opening_random_moves);
-  if (config.max_plies) {
-    require(*config.max_plies >= 1 && *config.max_plies <= kMostPlies, "max_plies", "1 .. 65535",
-            *config.max_plies);
+  const int most_plies = config.max_plies.value_or(kMostPlies);
+  if (config.opening_random_moves >= most_plies) {
+    throw ConfigError(refusal("opening_random_moves",
+                              "an int below max_plies, " + number_text(most_plies),
+                              number_text(config.opening_random_moves)));
   }
-  require(config.opening_random_moves < config.max_plies.value_or(kMostPlies),
-          "opening_random_moves",
-          config.max_plies ? "fewer than max_plies" : "fewer than 65535, as games have plies",
-          config.opening_random_moves);
+}
+
+void settle(SelfPlayConfig& config) {
+  SearchConfig& search = config.search;
+  if (!search.simulations && !search.seconds) search.simulations = kDefaultSimulations;
+  if (search.algorithm == Algorithm::gumbel) {
+    search.gumbel_noise = search.gumbel_noise && config.noise;
+  } else {
+    if (search.dirichlet_fraction == 0.0) search.dirichlet_fraction = kDirichletFraction;
+    if (search.temperature == 0.0) search.temperature = kTemperature;
+  }
+  if (!config.noise) search.dirichlet_fraction = 0.0;
+  validate(config);
+}
+
+int games_at_once(const SelfPlayConfig& config) noexcept {
+  return config.concurrent_games.value_or(kGames);
+}
+
+SelfPlayConfig sized(SelfPlayConfig config, int device_batches) {
+  if (device_batches > 0) {
+    // As many more batches wait for the device, one is handed over and one is being filled; with a
+    // game for each of their rows no tree has two leaves in flight.
+    const int under_way = 2 * device_batches + 2;
+    int& rows = config.search.batch_size;
+    if (rows == kDefaultRows) {
+      const int fitting =
+          config.concurrent_games ? std::max(1, *config.concurrent_games / under_way) : kDeviceRows;
+      const auto power = std::bit_floor(static_cast<unsigned>(fitting));
+      rows = std::clamp(static_cast<int>(power), kDefaultRows, kMostDeviceRows);
+    }
+    const long long fitting = std::max<long long>(kGames, 1LL * under_way * rows);
+    if (!config.concurrent_games) {
+      config.concurrent_games = static_cast<int>(std::min<long long>(kMostGamesAtOnce, fitting));
+    }
+  }
+  config.concurrent_games = games_at_once(config);
+  return config;
+}
+
+SelfPlayConfig alphago_zero_config(const AnyGame& game) {
+  SelfPlayConfig config;
+  config.search.simulations = 1600;
+  config.search.c_puct_base = std::nullopt;
+  config.search.fpu = FirstPlay::value;
+  config.search.fpu_value = 0.0;
+  config.search.solver = false;
+  const bool is_large_go =
+      game.name() == "go" && game.shape().rows == 19 && game.shape().columns == 19;
+  if (is_large_go) config.search.dirichlet_alpha = 0.03;
+  return settled(config);
+}
+
+SelfPlayConfig fast_config(const AnyGame& game) {
+  SelfPlayConfig config;
+  config.search.simulations = 600;
+  config.temperature_moves = opening_of(game);
+  config.full_search_fraction = 0.25;
+  config.forced_playouts = 2.0;
+  config.opening_random_moves = 4;
+  return settled(config);
+}
+
+SelfPlayConfig gumbel_config(const AnyGame& game) {
+  SelfPlayConfig config;
+  config.search.algorithm = Algorithm::gumbel;
+  config.search.simulations = 32;
+  config.temperature_moves = opening_of(game);
+  config.opening_random_moves = 4;
+  return settled(config);
 }
 
 }  // namespace pyengine

@@ -1,47 +1,52 @@
-/// Everything that can be set about self-play.
+/// The settings of self-play.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "games/any/any_game.h"
 #include "search/config.h"
 
 namespace pyengine {
 
-/// Of a game, as records count them.
-inline constexpr int kMostPlies = 65'535;
+inline constexpr int kMostPlies = 65'535;  ///< of a game, as records count them
+inline constexpr int kMostGamesAtOnce = 65'535;
 
+/// What each field means and which values fit: config_fields.h.
 struct SelfPlayConfig {
-  /// Of full searches: budget, noise, batch. `simulations` must be set and `seconds` not.
-  /// `temperature` holds for the first `temperature_moves` plies; later it is 0. By Gumbel these
-  /// plies are the samples that the noise makes; later the noise only explores.
-  SearchConfig search;
-  int concurrent_games = 64;   ///< 1..65535
-  int temperature_moves = 30;  ///< plies, >= 0                      [AlphaGo Zero]
-
-  /// A side resigns when the values of the root and of its most visited child are both below, in
-  /// [-1, 1]. None: nobody resigns.
+  SearchConfig search;  ///< of full searches; `simulations` must be set and `seconds` not
+  bool noise = true;
+  std::optional<int> concurrent_games;
+  int temperature_moves = 30;  ///< plies
   std::optional<double> resign_threshold = -0.9;
-  double resign_off_fraction = 0.1;      ///< of games played on, in [0, 1]  [AlphaGo Zero]
-  double resign_false_positives = 0.05;  ///< share of the games played on that the threshold may
-                                         ///< resign in vain; it falls until that holds; in [0, 1]
-
-  double full_search_fraction = 1.0;     ///< of moves, in (0, 1]   [KataGo, playout cap]
-  std::uint64_t fast_simulations = 100;  ///< of the others: no noise, no policy target; >= 1
-  /// A full search begins from a cleared tree, so that all of its visits saw its noise [KataGo].
+  double resign_off_fraction = 0.1;
+  double resign_false_positives = 0.05;
+  double full_search_fraction = 1.0;
+  std::uint64_t fast_simulations = 100;
   bool clear_before_full = false;
-  double forced_playouts = 0.0;  ///< k, in [0, 1e6]; 0 = none     [KataGo: 2]
-  /// A full search to which the proof of a draw left fewer visits of good moves teaches all moves
-  /// that draw in equal parts; at most the search's simulations count; >= 0.
+  double forced_playouts = 0.0;
+  bool record_surprise = false;
   std::uint64_t minimum_target_visits = 16;
-  /// A game that has so many plies and no end is cut short, in 1 .. 65535; none: 65535, since
-  /// records count no further. It has no result, and is no lesson for the value.
   std::optional<int> max_plies;
-  int opening_random_moves = 0;  ///< most random plies at the start, in 0 .. max_plies - 1
+  int opening_random_moves = 0;
   std::uint64_t seed = 0;
+
+  friend bool operator==(const SelfPlayConfig&, const SelfPlayConfig&) = default;
 };
 
 /// Throws ConfigError naming the first field that is out of range.
 void validate(const SelfPlayConfig& config);
+/// Gives the search self-play's defaults, without which all games would be equal, and validates.
+void settle(SelfPlayConfig& config);
+
+[[nodiscard]] int games_at_once(const SelfPlayConfig& config) noexcept;
+/// The settings with games and rows of a batch chosen for an evaluator whose device serves so many
+/// batches at once, 0 = it has none.
+[[nodiscard]] SelfPlayConfig sized(SelfPlayConfig config, int device_batches);
+
+/// Presets: see docs/reference/self-play.md.
+[[nodiscard]] SelfPlayConfig alphago_zero_config(const AnyGame& game);
+[[nodiscard]] SelfPlayConfig fast_config(const AnyGame& game);
+[[nodiscard]] SelfPlayConfig gumbel_config(const AnyGame& game);
 
 }  // namespace pyengine

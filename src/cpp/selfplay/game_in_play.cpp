@@ -135,7 +135,7 @@ bool GameInPlay::move() {
   if (result.actions.empty()) {
     throw EngineError("memory_limit: " + std::to_string(settings.memory_limit) +
                       " bytes leave no room for the roots of " +
-                      std::to_string(context_.config.concurrent_games) + " games");
+                      std::to_string(games_at_once(context_.config)) + " games");
   }
   if (resigns(result)) {
     auto moves = state_->history();

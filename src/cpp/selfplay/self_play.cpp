@@ -18,7 +18,7 @@ SelfPlay::SelfPlay(std::shared_ptr<const AnyGame> game, std::shared_ptr<Evaluato
   for (const double lowest : played_on) context_.resignation.add(lowest);
   bind(std::move(evaluator));
   const auto arena = std::make_shared<Arena>(pool_);
-  for (int i = 0; i < config.concurrent_games; ++i) {
+  for (int i = 0; i < games_at_once(config); ++i) {
     games_.push_back(std::make_unique<GameInPlay>(context_, arena));
   }
 }

@@ -417,4 +417,4 @@ Progress: TypeAlias = Callable[[Any], None]
 
 def settings_dict(config: SearchConfig) -> dict[str, Any]:
     """Return the settings as plain values."""
-    return dataclasses.asdict(config)
+    return config.to_dict()

@@ -90,8 +90,13 @@ def until_stopped(engine: Engine, state: State, config: SearchConfig) -> tuple[S
                 show(result)
             return not stopped.is_set()
 
-        budget = {"simulations": config.simulations, "seconds": config.seconds}
-        return engine.search(state, on_progress=on_progress, **budget), stopped.is_set()
+        result = engine.search(
+            state,
+            on_progress=on_progress,
+            simulations=config.simulations,
+            seconds=config.seconds,
+        )
+        return result, stopped.is_set()
 
 
 def _record(

@@ -6,7 +6,6 @@ its attribute ``identity`` says. Where something runs (provider, machine) is not
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +101,9 @@ def _name(given: Any) -> str | None:
 def _engine(engine: Engine) -> dict[str, Any]:
     if not type(engine).__module__.startswith("pyengine."):
         raise NoDigestError(f"an Engine with code of its own ({type(engine).__qualname__})")
-    default = SearchConfig()
-    settings = {
-        field.name: getattr(engine.config, field.name)
-        for field in fields(default)
-        if getattr(engine.config, field.name) != getattr(default, field.name)
-    }
+    default = SearchConfig().to_dict()
+    given = engine.config.to_dict()
+    settings = {name: value for name, value in given.items() if value != default[name]}
     return {
         "evaluator": _told(engine.evaluator),
         "settings": settings,  # for readers; the fingerprint covers all

@@ -86,7 +86,7 @@ class TuneResult:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
         return {
-            "config": dataclasses.asdict(self.config),
+            "config": self.config.to_dict(),
             "rate": self.best.rate,
             "seconds": self.seconds,
             "complete": self.complete,

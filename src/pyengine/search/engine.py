@@ -6,7 +6,7 @@ import queue
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from pyengine import _core
 from pyengine.base.arguments import in_one_line, number
@@ -16,7 +16,10 @@ from pyengine.eval.final_board import FinalBoard
 from pyengine.eval.providers import tell_of_graphs
 from pyengine.games.game import as_game, can_be_recognised, game_of, load_game
 from pyengine.search.config import SearchConfig
-from pyengine.search.result import SearchResult
+from pyengine.search.result import SearchResult, result_of
+
+if TYPE_CHECKING:
+    from pyengine._core import SearchSettings  # of the stub alone
 
 __all__ = ["Engine", "search"]
 
@@ -63,7 +66,12 @@ class Engine:
     """
 
     def __init__(
-        self, game: Any, evaluator: Any, *, config: SearchConfig | None = None, **settings: Any
+        self,
+        game: Any,
+        evaluator: Any,
+        *,
+        config: SearchConfig | None = None,
+        **settings: Unpack[SearchSettings],
     ) -> None:
         """Make an engine; see the class."""
         self._game: _core.Game | None = load_game(game) if isinstance(game, str) else as_game(game)
@@ -73,7 +81,7 @@ class Engine:
         self._config = (config or SearchConfig()).replace(**settings)
         self._advanced = self._warned = False
         self._searcher: _core.Searcher | None = _core.Searcher(
-            self.game, self.evaluator, self._config.as_core()
+            self.game, self.evaluator, self._config
         )
         tell_of_graphs(self._searcher.stats()["provider"])
 
@@ -99,7 +107,11 @@ class Engine:
         return self._config
 
     def search(
-        self, state: Any, *, on_progress: OnProgress | None = None, **settings: Any
+        self,
+        state: Any,
+        *,
+        on_progress: OnProgress | None = None,
+        **settings: Unpack[SearchSettings],
     ) -> SearchResult:
         """Search a state.
 
@@ -126,12 +138,12 @@ class Engine:
         return self._search(state, on_progress, _PROGRESS_EVERY, settings)
 
     def _search(
-        self, state: Any, on_progress: OnProgress | None, every: float, settings: dict[str, Any]
+        self, state: Any, on_progress: OnProgress | None, every: float, settings: SearchSettings
     ) -> SearchResult:
         self._warn_of_a_lost_tree(state)
         searcher, result = self._searcher_open, self._results()
         fields = searcher.search(
-            state, self._merged(settings), _progress(on_progress, state, result), every
+            state, dict(settings), _progress(on_progress, state, result), every
         )
         return result(fields, state)
 
@@ -148,7 +160,9 @@ class Engine:
             stacklevel=4,
         )
 
-    def search_many(self, states: Sequence[Any], **settings: Any) -> list[SearchResult]:
+    def search_many(
+        self, states: Sequence[Any], **settings: Unpack[SearchSettings]
+    ) -> list[SearchResult]:
         """Search several states at once, each in a tree of its own; they share the batches.
 
         ``settings`` are fields of :class:`~pyengine.SearchConfig`, for this call. Budgets are for
@@ -161,10 +175,12 @@ class Engine:
             raise ConfigError(f"states: expected a sequence of states, found {in_one_line(states)}")
         states = list(states)
         searcher, result = self._searcher_open, self._results()
-        found = searcher.search_many(states, self._merged(settings))
+        found = searcher.search_many(states, dict(settings))
         return [result(fields, state) for fields, state in zip(found, states, strict=True)]
 
-    def analyze(self, state: Any, *, every: float = 0.1, **settings: Any) -> Iterator[SearchResult]:
+    def analyze(
+        self, state: Any, *, every: float = 0.1, **settings: Unpack[SearchSettings]
+    ) -> Iterator[SearchResult]:
         """Yield the result so far every ``every`` seconds while searching in the background.
 
         Without a budget the search goes on until the loop is left, which stops it. The last result
@@ -186,7 +202,7 @@ class Engine:
             raise ConfigError(f"state: expected a state of {self.game}, found {in_one_line(state)}")
         return self._stream(state.clone(), every, settings)
 
-    def _stream(self, state: Any, every: float, settings: dict[str, Any]) -> Iterator[SearchResult]:
+    def _stream(self, state: Any, every: float, settings: SearchSettings) -> Iterator[SearchResult]:
         _core.throw_at_exit()  # no thread can search any more
         news: queue.Queue[SearchResult | BaseException] = queue.Queue()
         latest: list[SearchResult] = []
@@ -301,9 +317,6 @@ class Engine:
             raise EngineError(_CLOSED)
         return searcher
 
-    def _merged(self, settings: dict[str, Any]) -> dict[str, Any]:
-        return self._config.replace(**settings).as_core()
-
     def _results(self) -> _MakeResult:
         """Return what makes results, also if the engine is closed before the search ends."""
         game, evaluator = self.game, self.evaluator
@@ -312,7 +325,7 @@ class Engine:
             final_board = None
             if evaluator.has_final_board:
                 final_board = FinalBoard(evaluator, state.clone(), game)
-            return SearchResult(state=state.clone(), final_board=final_board, **fields)
+            return result_of(fields, state.clone(), final_board)
 
         return result
 
@@ -325,14 +338,22 @@ def _progress(on_progress: OnProgress | None, state: Any, result: _MakeResult) -
     return lambda fields: on_progress(result(fields, state))
 
 
-def search(state: Any, *, evaluator: Any, game: Any = None, **settings: Any) -> SearchResult:
+def search(
+    state: Any,
+    *,
+    evaluator: Any,
+    game: Any = None,
+    on_progress: OnProgress | None = None,
+    **settings: Unpack[SearchSettings],
+) -> SearchResult:
     """Search one state with an engine of its own; nothing is kept.
 
     Args:
         state: a :class:`~pyengine.State`, or a user's state together with its ``game``.
         evaluator: as for :class:`Engine`.
         game: needed where the state does not know its game.
-        **settings: fields of :class:`~pyengine.SearchConfig`, and ``on_progress``.
+        on_progress: as for :meth:`Engine.search`.
+        **settings: fields of :class:`~pyengine.SearchConfig`.
 
     Example:
         >>> import pyengine
@@ -342,6 +363,5 @@ def search(state: Any, *, evaluator: Any, game: Any = None, **settings: Any) -> 
         ('c1', 1)
     """
     owner = game if game is not None else game_of(state, "search")
-    on_progress = settings.pop("on_progress", None)
     with Engine(owner, evaluator, **settings) as engine:
         return engine.search(state, on_progress=on_progress)

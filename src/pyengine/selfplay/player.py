@@ -69,11 +69,10 @@ class SelfPlayer:
             self.game, self.evaluator, self._settings(first_number), self.spec, values
         )
 
-    def _settings(self, first_number: int) -> dict[str, Any]:
+    def _settings(self, first_number: int) -> SelfPlayConfig:
         """Games of another number have other random numbers."""
-        fields = self.config.as_core()
         mixed = (self.config.seed + 0x9E3779B97F4A7C15 * first_number) % (1 << 64)
-        return fields | {"seed": mixed}
+        return self.config.replace(seed=mixed)
 
     def run(self, games: int, on_games: OnGames, *, every: float = 0.1) -> bool:
         """Begin ``games`` games and play until all that are open have ended.

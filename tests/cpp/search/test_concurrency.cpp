@@ -48,7 +48,7 @@ SearchConfig config_of(const Setting& setting, std::uint64_t simulations) {
   config.simulations = simulations;
   config.symmetry = setting.symmetry;
   config.deterministic = setting.deterministic;
-  if (setting.in_flight != 0) config.batch_size = config.in_flight = setting.in_flight;
+  if (setting.in_flight != 0) config.in_flight = config.batch_size = setting.in_flight;
   config.cache_entries = 0;
   config.memory_limit = 16U << 20;
   return config;

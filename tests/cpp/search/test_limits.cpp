@@ -231,7 +231,7 @@ int rounds_of(std::uint64_t simulations) {
   const auto game = load_game("gomoku");
   SearchConfig config = config_of(1, simulations, 256 * kMiB);
   config.deterministic = true;
-  config.batch_size = config.in_flight = 512;
+  config.in_flight = config.batch_size = 512;
   config.symmetry = SymmetryMode::none;
   const auto evaluator = std::make_shared<MockEvaluator>();
   Searcher searcher(game, evaluator, config);

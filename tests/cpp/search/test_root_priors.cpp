@@ -146,13 +146,13 @@ TEST_CASE("searches other than PUCT refuse what would change the priors of the r
     config.algorithm = algorithm;
     validate(config);
     config.root_policy_temperature = 1.1;
-    CHECK_THROWS_WITH_AS(
-        validate(config),
-        "root_policy_temperature: expected 1 where algorithm is not puct, found 1.1", ConfigError);
+    CHECK_THROWS_WITH_AS(validate(config),
+                         "root_policy_temperature: expected 1 unless algorithm is puct, got 1.1",
+                         ConfigError);
     config.root_policy_temperature = 1.0;
     config.dirichlet_shaped = true;
     CHECK_THROWS_WITH_AS(validate(config),
-                         "dirichlet_shaped: expected False where algorithm is not puct, found True",
+                         "dirichlet_shaped: expected False unless algorithm is puct, got True",
                          ConfigError);
   }
 }

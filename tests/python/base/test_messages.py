@@ -172,7 +172,7 @@ needs_endless = pytest.mark.skipif(not ENDLESS.exists(), reason="there is no /de
 
 @needs_endless
 def test_a_file_without_an_end_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"/dev/zero cannot be read: .*found more"):
+    with pytest.raises(ConfigError, match="/dev/zero is larger than 1 MiB"):
         pyengine.SearchConfig.from_toml(ENDLESS)
     with pytest.raises(ModelError, match="/dev/zero: expected a rollout policy"):
         pyengine.RolloutPolicy.load(ENDLESS)

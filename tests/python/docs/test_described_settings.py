@@ -17,6 +17,8 @@ from pyengine.train.loop import runfile
 from pyengine.train.loop.run_configs import RunConfig
 from pyengine.train.settings import Section
 
+#: Classes of the core, whose tables are the only statement of a default.
+BOUND = (pyengine.SearchConfig, pyengine.SelfPlayConfig)
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -126,7 +128,7 @@ def samples(values: str) -> tuple[list[Any], list[Any]]:
 
 
 #: Classes that also refuse a value of another type where Python could take it for a number.
-TYPED = (Section, pyengine.SearchConfig, pyengine.SelfPlayConfig)
+TYPED = (Section, *BOUND)
 
 
 #: Ranges in words, which samples() does not read, or that depend on another field.
@@ -149,7 +151,7 @@ IN_WORDS = {
 }
 
 
-@pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))
+@pytest.mark.parametrize(("kind", "entry"), entries([*SETTINGS, *BOUND]))
 def test_ranges(kind: type, entry: Any) -> None:
     if entry.values in IN_WORDS:
         return

@@ -212,8 +212,7 @@ def evaluates(bound: Any) -> None:
 
 
 def searches(searcher: Any) -> None:
-    config = pyengine.SearchConfig(**SETTINGS).as_core()
-    searcher.search(MatchesOf((0,)), config)
+    searcher.search(MatchesOf((0,)), SETTINGS)
 
 
 #: What stays of a cycle, and how it is used.

@@ -256,5 +256,5 @@ def test_an_exploration_of_another_rule_is_refused() -> None:
         ("flat_ucb", "alphago"),
         ("puct", "log"),
     ]:
-        with pytest.raises(ConfigError, match=f'^exploration: expected .*found "{exploration}"'):
+        with pytest.raises(ConfigError, match=f'^exploration: expected .*got "{exploration}"'):
             SearchConfig(algorithm=algorithm, exploration=exploration)  # type: ignore[arg-type]

@@ -60,9 +60,13 @@ def test_advance_takes_an_action() -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["missing.toml", "."])
-def test_a_file_of_settings_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(pyengine.ConfigError, match="expected a file, found"):
+@pytest.mark.parametrize(
+    ("name", "said"), [("missing.toml", "missing.toml does not exist"), (".", "cannot be read")]
+)
+def test_a_file_of_settings_that_cannot_be_read_is_named(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    with pytest.raises(pyengine.ConfigError, match=said):
         pyengine.SearchConfig.from_toml(tmp_path / name)
 
 

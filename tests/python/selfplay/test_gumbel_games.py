@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ def test_the_preset_draws_by_gumbel_noise_alone() -> None:
 
 
 def test_forced_playouts_are_of_puct() -> None:
-    with pytest.raises(pyengine.ConfigError, match="forced_playouts: expected 0 where"):
+    with pytest.raises(pyengine.ConfigError, match="forced_playouts: expected 0 unless"):
         SelfPlayConfig(search=SearchConfig(algorithm="gumbel"), forced_playouts=2.0)
 
 
@@ -53,7 +52,7 @@ def test_the_policy_target_is_the_improved_policy() -> None:
     result = pyengine.search(
         pyengine.load_game("connect_four").new_initial_state(),
         evaluator="connect4",
-        **dataclasses.asdict(search),
+        **search.to_dict(),
     )
     target = first.visits[0] / first.visits[0].sum()
     np.testing.assert_allclose(target, result.improved_policy, atol=2e-5)

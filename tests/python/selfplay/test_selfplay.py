@@ -385,14 +385,6 @@ def test_an_argument_that_does_not_fit_is_named(name: str, value: Any, tmp_path:
         pyengine.selfplay("tic_tac_toe", "uniform", **arguments)
 
 
-def test_the_defaults_are_those_of_the_engine() -> None:
-    known = pyengine._core.default_selfplay_config()
-    ours = pyengine.SelfPlayConfig().as_core()
-    assert known.keys() == ours.keys()
-    for name in known.keys() - {"search"}:
-        assert known[name] == ours[name], name
-
-
 def test_presets_are_what_the_papers_say() -> None:
     zero = pyengine.SelfPlayConfig.alphago_zero("go")
     assert zero.search.simulations == 1600

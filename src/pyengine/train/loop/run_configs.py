@@ -217,9 +217,11 @@ def _changed(path: str, settings: Any, changes: Mapping[str, Any]) -> Any:
         raise ConfigError(f"{path}.{error}") from error
 
 
-def nothing_of(kind: type, table: Mapping[str, Any]) -> dict[str, Any]:
+def nothing_of(
+    kind: type[SearchConfig] | type[SelfPlayConfig], table: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the table with None for "none", which TOML lacks, if a field may be None."""
-    optional = {f.name for f in dataclasses.fields(kind) if "None" in str(f.type)}
+    optional = {field.name for field in kind.fields() if field.optional}
     return {k: None if k in optional and v == "none" else v for k, v in table.items()}
 
 

@@ -1,0 +1,187 @@
+#include "settings_class.h"
+
+#include <bit>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "python_error.h"
+
+namespace pyengine::bindings {
+namespace {
+
+bool is_bool(const py::handle& value) {  // NumPy's is one, too
+  return py::detail::make_caster<bool>().load(value, false);
+}
+
+template <class Int>
+bool read_integer(const py::handle& value, Int& to) {
+  if (is_bool(value) || PyIndex_Check(value.ptr()) == 0) return false;
+  const py::object number = index_of(value);
+  py::detail::make_caster<Int> caster;
+  if (!number || !caster.load(number, false)) return false;
+  to = py::detail::cast_op<Int>(caster);
+  return true;
+}
+
+py::object from(const char* module, const char* name) {
+  return py::module_::import(module).attr(name);
+}
+
+constexpr int kMostBytes = 1 << 20;  // of a file: a device such as /dev/zero has no end
+
+py::object text_at(const py::object& path) {
+  try {
+    const py::object file = path.attr("open")("rb");
+    const py::object content = file.attr("read")(kMostBytes + 1);
+    file.attr("close")();
+    if (py::len(content) > kMostBytes) throw ConfigError(str_of(path) + " is larger than 1 MiB");
+    return content.attr("decode")();
+  } catch (const py::error_already_set& error) {
+    if (error.matches(PyExc_FileNotFoundError)) {
+      throw ConfigError(str_of(path) + " does not exist");
+    }
+    if (error.matches(PyExc_OSError)) {
+      const std::string why = str_of(error.value().attr("strerror"));
+      throw ConfigError(str_of(path) + " cannot be read: " + why);
+    }
+    if (error.matches(PyExc_ValueError)) throw ConfigError(str_of(path) + " is not text in UTF-8");
+    throw;
+  }
+}
+
+}  // namespace
+
+bool read(const py::handle& value, bool& to) {
+  py::detail::make_caster<bool> caster;
+  if (!caster.load(value, false)) return false;
+  to = py::detail::cast_op<bool>(caster);
+  return true;
+}
+
+bool read(const py::handle& value, double& to) {
+  if (is_bool(value) || PyNumber_Check(value.ptr()) == 0) return false;
+  to = PyFloat_AsDouble(value.ptr());
+  if (to != -1.0 || PyErr_Occurred() == nullptr) return true;
+  clear_refusal();  // an array of numbers, an int beyond all floats
+  return false;
+}
+
+bool read(const py::handle& value, int& to) { return read_integer(value, to); }
+bool read(const py::handle& value, std::uint64_t& to) { return read_integer(value, to); }
+
+void refuse_unknown(const py::handle& name, const char* owner, const py::list& known) {
+  const py::list likely = from("difflib", "get_close_matches")(py::str(name), known, 1);
+  const std::string meant =
+      likely.empty() ? "; the" : "; did you mean " + utf8_of(likely[0]) + "? The";
+  const py::object names = from("builtins", "sorted")(known);
+  throw ConfigError(both_ends(str_of(name), kMostQuoted) + ": no field of " + owner + meant +
+                    " fields are " + utf8_of(py::str(", ").attr("join")(names)));
+}
+
+std::string digest_of(const py::dict& fields) {
+  const py::object text = from("json", "dumps")(fields, py::arg("sort_keys") = true);
+  const py::object digest = from("hashlib", "sha256")(text.attr("encode")()).attr("hexdigest")();
+  return utf8_of(digest).substr(0, 12);
+}
+
+std::string toml_of(const py::dict& fields, const py::dict& defaults) {
+  const py::object json = from("json", "dumps");  // writes all but None as TOML does
+  std::string text;
+  std::string given_as_none;
+  for (const auto& [name, value] : fields) {
+    if (!value.is_none()) {
+      text += utf8_of(name) + " = " + utf8_of(json(value)) + '\n';
+    } else if (!defaults[name].is_none()) {
+      given_as_none += utf8_of(name) + " = \"none\"\n";
+    }
+  }
+  return text + given_as_none;
+}
+
+py::dict fields_of_toml(const py::object& source) {
+  const bool is_text = py::isinstance<py::str>(source);
+  if (!is_text && !py::isinstance(source, from("pathlib", "Path"))) {
+    throw ConfigError("source: expected TOML text, or the Path of a file, got " + repr_of(source));
+  }
+  const py::object text = is_text ? source : text_at(source);
+  try {
+    return from("tomllib", "loads")(text);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_RecursionError)) throw;
+    const bool is_name = is_text && utf8_of(source).ends_with(".toml");
+    throw ConfigError("a search configuration: not TOML: " + str_of(error.value()) +
+                      (is_name ? "; the file of that name is Path(...)" : ""));
+  }
+}
+
+void bind_setting(py::module_& m) {
+  py::class_<Setting>(m, "Setting", "A field of a class of settings.")
+      .def_readonly("name", &Setting::name)
+      .def_readonly("type", &Setting::type, "As a stub writes it: \"float | None\".")
+      .def_readonly("values", &Setting::values, "The values that fit: \"float > 0 or None\".")
+      .def_readonly("default", &Setting::default_value)
+      .def_readonly("meaning", &Setting::meaning)
+      .def_readonly("optional", &Setting::optional, "Whether it may be None.");
+}
+
+std::string annotation(const Expected& expected) {
+  const auto type = [&]() -> std::string {
+    switch (expected.kind) {
+      case Expected::Kind::boolean:
+        return "bool";
+      case Expected::Kind::integer:
+        return "int";
+      case Expected::Kind::number:
+        return "float";
+      case Expected::Kind::settings:
+        return std::string("pyengine._core.") + expected.choices[0];
+      case Expected::Kind::choice:
+        break;
+    }
+    std::string words;
+    for (const char* word : expected.choices) {
+      words += std::string(words.empty() ? "'" : ", '") + word + '\'';
+    }
+    return "typing.Literal[" + words + ']';
+  };
+  return type() + (expected.optional ? " | None" : "");
+}
+
+std::string default_text(const py::object& value) {
+  if (py::isinstance<py::str>(value)) return '"' + utf8_of(value) + '"';
+  if (py::isinstance<py::int_>(value) && !is_bool(value)) {
+    const auto number = value.cast<std::uint64_t>();
+    constexpr std::uint64_t kLarge = 1U << 16;
+    if (number >= kLarge && (number & (number - 1)) == 0) {
+      return "2**" + std::to_string(std::countr_zero(number));
+    }
+  }
+  return utf8_of(py::repr(value));
+}
+
+std::string entry(const std::string& head, const char* meaning) {
+  constexpr std::size_t kWidth = 96;  // of a docstring that is indented by four columns
+  constexpr std::string_view kIndent = "    ";
+  std::string text;
+  std::string line = std::string(kIndent);
+  const std::string whole = head + meaning;
+  std::string_view rest(whole);
+  while (!rest.empty()) {
+    const std::size_t end = rest.find(' ');
+    const std::string_view word = rest.substr(0, end);
+    const bool first = line.find_first_not_of(' ') == std::string::npos;
+    if (!first && line.size() + 1 + word.size() > kWidth) {
+      text += line + '\n';
+      line = std::string(kIndent) + std::string(kIndent);
+    } else if (!first) {
+      line += ' ';
+    }
+    line += word;
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+  }
+  return text + line + '\n';
+}
+
+}  // namespace pyengine::bindings

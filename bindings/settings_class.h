@@ -1,0 +1,326 @@
+/// A struct of settings as an immutable class of Python, made from its table: see base/fields.h.
+#pragma once
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/fields.h"
+#include "text.h"
+
+namespace pyengine::bindings {
+
+namespace py = pybind11;
+
+/// Reads a value of Python. False if it is of another type; raises what its own code raises.
+[[nodiscard]] bool read(const py::handle& value, bool& to);
+[[nodiscard]] bool read(const py::handle& value, double& to);
+[[nodiscard]] bool read(const py::handle& value, int& to);
+[[nodiscard]] bool read(const py::handle& value, std::uint64_t& to);
+
+template <class E>
+  requires std::is_enum_v<E>
+[[nodiscard]] bool read(const py::handle& value, E& to) {
+  if (!py::isinstance<py::str>(value)) return false;
+  const std::string word = utf8_of(value);
+  for (std::size_t i = 0; i < Names<E>::values.size(); ++i) {
+    to = static_cast<E>(i);
+    if (word == Names<E>::values[i]) return true;
+  }
+  return false;
+}
+
+template <HasTable Settings>
+[[nodiscard]] bool read(const py::handle& value, Settings& to) {
+  if (!py::isinstance<Settings>(value)) return false;
+  to = value.cast<const Settings&>();
+  return true;
+}
+
+template <class T>
+[[nodiscard]] bool read(const py::handle& value, std::optional<T>& to) {
+  to.reset();
+  return value.is_none() || read(value, to.emplace());
+}
+
+template <class T>
+[[nodiscard]] py::object written(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return py::str(Names<T>::values[static_cast<std::size_t>(value)]);
+  } else {
+    return py::cast(value);
+  }
+}
+
+[[noreturn]] void refuse_unknown(const py::handle& name, const char* owner, const py::list& known);
+
+template <class Settings>
+py::list names_of() {
+  py::list names;
+  for_each_field<Settings>([&](const auto& field) { names.append(field.name); });
+  return names;
+}
+
+/// Sets the fields that are given by name. Throws ConfigError naming one that is unknown, of
+/// another type or out of range.
+template <class Settings>
+void change(Settings& settings, const py::dict& given) {
+  for (const auto& [name, value] : given) {
+    const std::string key = py::isinstance<py::str>(name) ? utf8_of(name) : "";
+    bool known = false;
+    const auto set = [&, &value = value](const auto& field) {
+      if (known || key != field.name) return;
+      known = true;
+      auto read_value = settings.*field.member;
+      if (!read(value, read_value) || !field.fits(read_value)) {
+        throw ConfigError(refusal(field.name, in_words(field.expected()), repr_of(value)));
+      }
+      settings.*field.member = std::move(read_value);
+    };
+    for_each_field<Settings>(set);
+    if (!known) refuse_unknown(name, Table<Settings>::name, names_of<Settings>());
+  }
+}
+
+/// Fills in what depends on other fields, if the struct has such fields, and validates.
+template <class Settings>
+void finish(Settings& settings) {
+  if constexpr (requires { settle(settings); }) {
+    settle(settings);
+  } else {
+    validate(settings);
+  }
+}
+
+/// A copy with some fields changed. Throws ConfigError as change() and finish() do.
+template <class Settings>
+Settings changed(Settings settings, const py::dict& given) {
+  if (given.empty()) return settings;
+  change(settings, given);
+  finish(settings);
+  return settings;
+}
+
+template <class Settings>
+Settings default_settings() {
+  Settings settings;
+  finish(settings);
+  return settings;
+}
+
+/// All fields by name, as plain values.
+template <class Settings>
+py::dict dict_of(const Settings& settings) {
+  py::dict fields;
+  for_each_field<Settings>([&](const auto& field) {
+    const auto& value = settings.*field.member;
+    if constexpr (HasTable<std::remove_cvref_t<decltype(value)>>) {
+      fields[field.name] = dict_of(value);
+    } else {
+      fields[field.name] = written(value);
+    }
+  });
+  return fields;
+}
+
+/// Reads what dict_of() returned; fields left out have their defaults.
+template <class Settings>
+Settings from_dict(const py::object& fields) {
+  if (!py::isinstance<py::dict>(fields)) {
+    throw ConfigError(refusal("fields", "a dict of settings", repr_of(fields)));
+  }
+  py::dict given = py::reinterpret_steal<py::dict>(PyDict_Copy(fields.ptr()));
+  for_each_field<Settings>([&](const auto& field) {
+    using Value = typename std::remove_cvref_t<decltype(field)>::Value;
+    if constexpr (HasTable<Value>) {
+      if (given.contains(field.name) && py::isinstance<py::dict>(given[field.name])) {
+        given[field.name] = from_dict<Value>(given[field.name]);
+      }
+    }
+  });
+  return changed(default_settings<Settings>(), given);
+}
+
+/// The fields that differ from their defaults, as arguments of the class.
+template <class Settings>
+std::string repr_of_settings(const Settings& settings) {
+  const auto defaults = default_settings<Settings>();
+  std::string text;
+  for_each_field<Settings>([&](const auto& field) {
+    if (settings.*field.member == defaults.*field.member) return;
+    const std::string value = py::repr(written(settings.*field.member));
+    text += std::string(text.empty() ? "" : ", ") + field.name + '=' + value;
+  });
+  return std::string(Table<Settings>::name) + '(' + text + ')';
+}
+
+/// 12 hex digits that name the fields.
+[[nodiscard]] std::string digest_of(const py::dict& fields);
+
+template <class Settings>
+std::string fingerprint(const Settings& settings) {
+  const auto defaults = default_settings<Settings>();
+  py::dict fields = dict_of(settings);
+  for_each_field<Settings>([&](const auto& field) {
+    if (field.later && settings.*field.member == defaults.*field.member) {
+      fields.attr("pop")(field.name);
+    }
+  });
+  return digest_of(fields);
+}
+
+/// `None` as a value is written as "none": TOML has no null.
+[[nodiscard]] std::string toml_of(const py::dict& fields, const py::dict& defaults);
+/// The fields of TOML text, or of the file at a Path. Throws ConfigError.
+[[nodiscard]] py::dict fields_of_toml(const py::object& source);
+
+template <class Settings>
+Settings from_toml(const py::object& source) {
+  py::dict given = fields_of_toml(source);
+  for_each_field<Settings>([&](const auto& field) {
+    if (!field.is_optional() || !given.contains(field.name)) return;
+    const py::object value = given[field.name];
+    if (py::isinstance<py::str>(value) && utf8_of(value) == "none") given[field.name] = py::none();
+  });
+  return changed(default_settings<Settings>(), given);
+}
+
+// --- the class and its documentation
+
+/// A type as a stub writes it: "float | None".
+[[nodiscard]] std::string annotation(const Expected& expected);
+
+/// A field as Python's tools see it.
+struct Setting {
+  std::string name;
+  std::string type;    ///< "float | None"
+  std::string values;  ///< which are allowed: "float > 0 or None"
+  py::object default_value;
+  std::string meaning;
+  bool optional = false;
+};
+
+template <class Settings>
+std::vector<Setting> list_of() {
+  const auto defaults = default_settings<Settings>();
+  std::vector<Setting> list;
+  for_each_field<Settings>([&](const auto& field) {
+    list.push_back({field.name, annotation(field.expected()), in_short(field.expected()),
+                    written(defaults.*field.member), field.meaning, field.is_optional()});
+  });
+  return list;
+}
+
+void bind_setting(py::module_& m);
+
+/// A default as it is documented: `"puct"`, `2**17`.
+[[nodiscard]] std::string default_text(const py::object& value);
+/// An entry of a docstring's block, in lines.
+[[nodiscard]] std::string entry(const std::string& head, const char* meaning);
+
+/// The arguments by name; their defaults are `...` if all may be left as they are.
+template <class Settings>
+std::string arguments_of(bool left_as_they_are) {
+  const auto defaults = default_settings<Settings>();
+  std::string text;
+  for_each_field<Settings>([&](const auto& field) {
+    using Value = typename std::remove_cvref_t<decltype(field)>::Value;
+    const bool shown = !left_as_they_are && !HasTable<Value>;
+    text += std::string(", ") + field.name + ": " + annotation(field.expected()) + " = " +
+        (shown ? std::string(py::repr(written(defaults.*field.member))) : "...");
+  });
+  return text;
+}
+
+template <class Settings>
+std::string attributes_of() {
+  const auto defaults = default_settings<Settings>();
+  std::string text = "Attributes:\n";
+  for_each_field<Settings>([&](const auto& field) {
+    const std::string value = default_text(written(defaults.*field.member));
+    text += entry(
+        std::string(field.name) + " (" + in_short(field.expected()) + ", default " + value + "): ",
+        field.meaning);
+  });
+  return text;
+}
+
+/// Binds the class. `summary` and `example` begin and end its docstring.
+template <class Settings>
+py::class_<Settings> bind_settings(py::module_& m, const std::string& summary,
+                                   const std::string& example) {
+  const std::string name = Table<Settings>::name;
+  const std::string self = "(self: pyengine._core." + name;
+  const std::string doc = summary + "\n\n" + attributes_of<Settings>() + "\n" + example;
+  py::class_<Settings> bound(m, Table<Settings>::name, doc.c_str());
+  for_each_field<Settings>([&](const auto& field) {
+    const std::string type = self + ") -> " + annotation(field.expected());
+    py::options options;
+    options.disable_function_signatures();
+    bound.def_property_readonly(
+        field.name,
+        py::cpp_function([member = field.member](const Settings& s) { return written(s.*member); },
+                         py::doc(type.c_str())));
+  });
+  {
+    const std::string made =
+        "__init__" + self + ", *" + arguments_of<Settings>(false) + ") -> None";
+    const std::string copied = "replace" + self + ", *" + arguments_of<Settings>(true) +
+        ") -> pyengine._core." + name + "\n\nReturn a copy with some fields changed.";
+    py::options options;
+    options.disable_function_signatures();
+    bound.def(py::init([](const py::kwargs& given) {
+                return changed(default_settings<Settings>(), given);
+              }),
+              made.c_str());
+    bound.def(
+        "replace", [](const Settings& s, const py::kwargs& given) { return changed(s, given); },
+        copied.c_str());
+  }
+  bound.def_static("fields", &list_of<Settings>, "Return the settings in their order.")
+      .def("to_dict", &dict_of<Settings>, "Return all fields as plain values.")
+      .def_static("from_dict", &from_dict<Settings>, py::arg("fields"),
+                  "Read what to_dict() returned; fields left out have their defaults.")
+      .def("fingerprint", &fingerprint<Settings>,
+           "Return 12 hex digits that name these settings: equal settings, equal digits.")
+      .def("__eq__",
+           [](const Settings& a, const py::object& b) {
+             return py::isinstance<Settings>(b) && a == b.cast<const Settings&>();
+           })
+      .def("__hash__",
+           [](const Settings& s) {
+             py::list values;
+             for_each_field<Settings>(
+                 [&](const auto& field) { values.append(written(s.*field.member)); });
+             return py::hash(py::tuple(values));
+           })
+      .def("__repr__", &repr_of_settings<Settings>)
+      .def(py::pickle(&dict_of<Settings>,
+                      [](const py::dict& state) { return from_dict<Settings>(state); }));
+  return bound;
+}
+
+template <class Settings>
+void bind_toml(py::class_<Settings>& bound) {
+  bound.def(
+      "to_toml",
+      [](const Settings& s) { return toml_of(dict_of(s), dict_of(default_settings<Settings>())); },
+      "Return all fields as TOML; those that are None are left out.");
+  const std::string doc = std::string("from_toml(source: str | pathlib.Path) -> pyengine._core.") +
+      Table<Settings>::name +
+      "\n\nRead TOML text, or a file by its Path; fields left out have their "
+      "defaults.";
+  py::options options;
+  options.disable_function_signatures();
+  bound.def_static("from_toml", &from_toml<Settings>, py::arg("source"), doc.c_str());
+}
+
+}  // namespace pyengine::bindings
