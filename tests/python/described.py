@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyengine
-from pyengine.errors import EngineError
 from pyengine.base.settings import Settings
+from pyengine.errors import EngineError
 from pyengine.train.loop import run_configs
 
 _ENTRY = re.compile(r"([\w\[\]\*]+)(?: \((.*?), default (.*?)\))?: (.*)", re.S)

@@ -343,7 +343,7 @@ def test_a_run_reads_its_data_with_the_targets_of_its_loss(tmp_path: Path) -> No
     (data,) = windows_on(run, folder, [20])
     assert data.horizons == run.train.loss.horizons == (2, 6)
     assert {"reply", "ownership", "score", "ended"} <= data[0].keys()
-    assert data._worked_out.surprise_weight == 0.5
+    assert data._targets.surprise_weight == 0.5
     (plain,) = windows_on(train.RunFile.from_toml(RUN.split("[train")[0]), folder, [20])
     targets = {"reply", "replied", "short_values", "ownership", "score", "ended"}
     assert plain[0].keys().isdisjoint(targets)
