@@ -48,10 +48,11 @@ class Fault:
         if not file.endswith(".cpp"):
             target = str(folder) if options.broad else self.caught_by
             return [*shlex.split(options.pytest), target]
+        tests = shlex.split(options.tests)
         if options.broad:
-            return [options.tests, f"--source-file=*{folder}/*", "--test-suite-exclude=slow"]
+            return [*tests, f"--source-file=*{folder}/*", "--test-suite-exclude=slow"]
         # A comma would separate two names; "?" stands for any character.
-        return [options.tests, f"--source-file=*{file}", f"--test-case={test.replace(',', '?')}"]
+        return [*tests, f"--source-file=*{file}", f"--test-case={test.replace(',', '?')}"]
 
 
 def run(command: list[str], options: argparse.Namespace) -> tuple[int | None, str]:
