@@ -88,7 +88,7 @@ def _records() -> list[type]:
     modules = [pyengine, *(importlib.import_module(f"pyengine.{room}") for room in rooms)]
     records: dict[type, None] = {}
     for module in (*modules, run_configs):
-        for name in module.__all__:
+        for name in filter(lambda name: not name.startswith("_"), dir(module)):
             try:
                 kind = getattr(module, name)
             except EngineError:

@@ -44,7 +44,7 @@ void settle(SelfPlayConfig& config);
 /// batches at once, 0 = it has none.
 [[nodiscard]] SelfPlayConfig sized(SelfPlayConfig config, int device_batches);
 
-/// Presets: see docs/reference/self-play.md.
+/// Presets.
 [[nodiscard]] SelfPlayConfig alphago_zero_config(const AnyGame& game);
 [[nodiscard]] SelfPlayConfig fast_config(const AnyGame& game);
 [[nodiscard]] SelfPlayConfig gumbel_config(const AnyGame& game);
