@@ -105,7 +105,6 @@ REFUSING: list[tuple[str, Callable[[Any], Any], dict[str, Any], str]] = [
     ("temperature", searched, UNSHOWABLE, "temperature"),
     ("mix", lambda v: api.MixedEvaluator("uniform", "rollout", v), UNSHOWABLE, "mix"),
     ("rollouts", api.RolloutEvaluator, UNSHOWABLE, "rollouts"),
-    ("native", api.Evaluator, {**UNSHOWABLE, "None": None, "name": "uniform"}, "native"),
     ("table_mb", lambda v: api.Solver(GAME, table_mb=v), UNSHOWABLE, "table_mb"),
     ("solve: seconds", lambda v: api.solve(STATE, seconds=v), UNSHOWABLE, "seconds"),
     ("solve: score", lambda v: api.solve(STATE, score=v), UNSHOWABLE, "score"),
@@ -124,7 +123,6 @@ REFUSING: list[tuple[str, Callable[[Any], Any], dict[str, Any], str]] = [
     ("start", lambda v: api.astar(GRID, v, (1, 1)), UNSHOWABLE, "start"),
     ("problem", lambda v: api.astar(v, 0, 1), UNSHOWABLE, "problem"),
     ("connectivity", lambda v: api.Grid(np.ones((2, 2), bool), v), UNSHOWABLE, "connectivity"),
-    ("arrays", lambda v: api.Graph(v, None), {**UNSHOWABLE, "none": (), "list": []}, ""),
     ("counts", api.Sprt().llr, {**UNSHOWABLE, "None": None, "four": [1] * 4}, "counts"),
     ("counts of a state", api.Sprt().state, {**UNSHOWABLE, "half": [0.5] * 5}, "counts"),
     (

@@ -54,7 +54,7 @@ def test_what_may_change_when_a_run_goes_on() -> None:
         "gate.search": set(runfile._FREE_SEARCH),
         "gate": set(runfile._FREE_GATE),
     }
-    assert {field.name for field in dataclasses.fields(RunConfig)} == {*RunConfig.FREE, "seed"}
+    assert set(RunConfig.model_fields) == {*RunConfig.FREE, "seed"}
 
 
 @pytest.mark.parametrize(("kind", "entry"), entries(SETTINGS))
