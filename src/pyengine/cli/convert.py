@@ -76,6 +76,10 @@ class _Komi(StrEnum):
 
 # --- networks
 
+_CHECKS = """The copy must evaluate, choose and play as the network does: it is compared on
+positions of the network's own games, then plays a match. Exit status 1 if it loses too much, or
+if the match is open; then nothing is written."""
+
 
 def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
     """Return the command of a conversion that is checked: a function of the room conversion."""
@@ -114,13 +118,9 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
             )
         _show(report, kind, as_json)
 
-    command.__doc__ = f"{doc}\n\n{_checked_doc}"
+    command.__doc__ = f"{doc}\n\n{_CHECKS}"
     return command
 
-
-_checked_doc = """The copy must evaluate, choose and play as the network does: it is compared on
-positions of the network's own games, then plays a match. Exit status 1 if it loses too much, or
-if the match is open; then nothing is written."""
 
 int8 = _checked("int8", "quantise", "Convert a network to int8, for CPUs.")
 float16 = _checked("float16", "to_float16", "Convert a network to float16, for GPUs.")

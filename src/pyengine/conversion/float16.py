@@ -31,6 +31,7 @@ from pyengine.conversion.onnx_graph import (
     HALF,
     INT8,
     LAYERS,
+    GraphBuilder,
     batches,
     keep_metadata,
     prepare,
@@ -185,11 +186,10 @@ def _largest_results(
     watched = onnx.ModelProto()
     watched.CopyFrom(model)
     outputs = [f"{name}.largest" for name in names]
+    build = GraphBuilder(watched.graph)
     for name, output in zip(names, outputs, strict=True):
-        make = onnx.helper.make_node
-        sizes = f"{output}.sizes"
-        watched.graph.node.append(make("Abs", [name], [sizes], name=sizes))
-        watched.graph.node.append(make("ReduceMax", [sizes], [output], name=output, keepdims=0))
+        sizes = build.node("Abs", name, output=f"{output}.sizes")
+        build.node("ReduceMax", sizes, output=output, keepdims=0)
         watched.graph.output.append(onnx.helper.make_tensor_value_info(output, FLOAT, []))
     options = runtime.SessionOptions()
     options.intra_op_num_threads = machine.cores()

@@ -1,8 +1,8 @@
 """A network's graph in float16: what of it stays in float32, and the change of the rest.
 
-``onnxruntime.transformers.float16`` converts graphs too. It was not taken: it rounds between any
-two nodes that stay in float32, clips weights beyond the range without a word, and leaves the nodes
-in an order that ONNX's checker refuses.
+``onnxruntime.transformers.float16`` is not used: it rounds between any two nodes that stay in
+float32, clips weights beyond the range silently, and leaves the nodes in an order that ONNX's
+checker refuses.
 
 Source of the types that an operator takes: https://onnx.ai/onnx/operators/, versions up to 17.
 """
@@ -17,10 +17,10 @@ import numpy as np
 from pyengine.base.extras import need
 from pyengine.conversion.onnx_graph import FLOAT, HALF, LAYERS, heads, put
 
-#: Operators whose results need no more digits or range than their operands. They move or choose
-#: numbers, or are products and sums that devices accumulate in float32. All others stay in
-#: float32: sums over the board, which may overflow where no term does (ReduceMean, ReduceSum,
-#: GlobalAveragePool, the normalisations), Softmax and LogSoftmax, Exp, Pow, Sqrt.
+#: Operators whose results need no more digits or range than their operands: they move or choose
+#: numbers, or are products and sums that devices accumulate in float32. Not among them: sums over
+#: the board, which may overflow although no term does (ReduceMean, GlobalAveragePool, the
+#: normalisations), Softmax and LogSoftmax, Exp, Pow, Sqrt.
 _HALF_OPERATORS = frozenset(
     (
         *("Abs", "Clip", "Concat", "Expand", "Flatten", "Gather", "GlobalMaxPool", "Identity"),
@@ -36,9 +36,8 @@ def float32_nodes(model: Any) -> set[str]:
     """Return the names of the nodes that stay in float32; each node has a name.
 
     These are operators that need its range or digits, the matrix products of the heads, the last
-    layers before an output, and what follows on either: a logit of 20 has steps of 1/64 in
-    float16, and they are next to no work. So are operators between these, such as the addition of
-    an epsilon in a normalisation.
+    layers before an output, and what follows these: a logit of 20 has steps of 1/64 in float16.
+    Operators between them stay, too, such as the addition of an epsilon in a normalisation.
     """
     nodes = model.graph.node
     kept = {node.name for node in nodes if node.domain or node.op_type not in _HALF_OPERATORS}
@@ -48,7 +47,7 @@ def float32_nodes(model: Any) -> set[str]:
 
 
 def _last_layers(nodes: Any) -> set[str]:
-    """The layers that lead to no other layer."""
+    """Return the layers that lead to no other layer."""
     read: set[str] = set()  # by layers, or on the way to them
     last = set()
     for node in reversed(nodes):
@@ -61,55 +60,52 @@ def _last_layers(nodes: Any) -> set[str]:
 
 
 def _following(nodes: Any, start: Collection[str]) -> set[str]:
-    """The named nodes and all that read what they give."""
-    found: set[str] = set()
-    given: set[str] = set()
+    """Return the named nodes and all that depend on them."""
+    names: set[str] = set()
+    outputs: set[str] = set()
     for node in nodes:  # in topological order
-        if node.name in start or not given.isdisjoint(node.input):
-            found.add(node.name)
-            given.update(node.output)
-    return found
+        if node.name in start or not outputs.isdisjoint(node.input):
+            names.add(node.name)
+            outputs.update(node.output)
+    return names
 
 
 def _between(graph: Any, kept: Collection[str]) -> set[str]:
-    """The nodes, but layers, that read nothing but what the kept nodes, and they, give."""
+    """Return the nodes, except layers, whose inputs all come from kept nodes or from each other."""
     constant = {tensor.name for tensor in graph.initializer} | {""}
-    found: set[str] = set()
-    given: set[str] = set()
+    names: set[str] = set()
+    outputs: set[str] = set()
     for node in graph.node:
         read = set(node.input) - constant
-        if node.op_type not in LAYERS and read and read <= given:
-            found.add(node.name)
-        if node.name in kept or node.name in found:
-            given.update(node.output)
-    return found
+        if node.op_type not in LAYERS and read and read <= outputs:
+            names.add(node.name)
+        if node.name in kept or node.name in names:
+            outputs.update(node.output)
+    return names
 
 
 def half_tensors(model: Any, kept: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the weights, and of the other tensors, that have to fit into float16.
-
-    They are what the nodes that are not ``kept`` read and give, named as in the float32 model.
-    """
+    """Return the names of the weights, and of the other tensors, that must fit into float16."""
     floats = _float_tensors(model.graph)
     weights = {tensor.name for tensor in model.graph.initializer}
     half = [node for node in model.graph.node if node.name not in kept]
     names = dict.fromkeys(name for node in half for name in (*node.input, *node.output))
-    found = [name for name in names if name in floats]
-    return [n for n in found if n in weights], [n for n in found if n not in weights]
+    fit = [name for name in names if name in floats]
+    return [n for n in fit if n in weights], [n for n in fit if n not in weights]
 
 
 def _float_tensors(graph: Any) -> set[str]:
-    """The names of the float32 tensors, as far as shape inference knows their types."""
+    """Return the float32 tensors, as far as shape inference knows their types."""
     typed = (*graph.input, *graph.value_info, *graph.output)
     floats = {entry.name for entry in typed if entry.type.tensor_type.elem_type == FLOAT}
     return floats | {tensor.name for tensor in graph.initializer if tensor.data_type == FLOAT}
 
 
 def to_half(model: Any, kept: Collection[str], input_type: int = HALF) -> set[str]:
-    """Turn a float32 model into float16, in place, but for the ``kept`` nodes and the outputs.
+    """Turn a float32 model into float16, in place, except the ``kept`` nodes and the outputs.
 
-    The input becomes float16, or INT8, which the model casts. Weights beyond the range of float16
-    become infinite. Returns the names of the float16 tensors but the weights.
+    The input becomes HALF, or INT8, which the model casts. Weights beyond the range of float16
+    become infinite. Returns the names of the float16 tensors without the weights.
     """
     change = _Change(model.graph, input_type)
     for node in list(model.graph.node):
@@ -120,8 +116,8 @@ def to_half(model: Any, kept: Collection[str], input_type: int = HALF) -> set[st
 class _Change:
     """A graph on its way to float16.
 
-    A tensor that nodes of both types read exists twice, as twins; the twin in float32 has its name,
-    but that of the input, which keeps its own and is float16, or int8 with both twins cast from it.
+    A tensor that nodes of both types read exists twice, as twins. The twin in float32 has its name;
+    only the input keeps its own and is float16, or int8 with both twins cast from it.
     """
 
     def __init__(self, graph: Any, input_type: int) -> None:
@@ -141,7 +137,7 @@ class _Change:
         }
 
     def add(self, node: Any, *, half: bool) -> None:
-        """Take over a node; its float tensors are all of one type."""
+        """Add a node; its float tensors are all of one type."""
         for i, name in enumerate(node.input):
             if name in self._floats:
                 node.input[i] = self._twin(name, half)
@@ -151,7 +147,7 @@ class _Change:
         self._nodes.append(node)
 
     def finish(self) -> set[str]:
-        """Put all into the graph; return the names of the float16 tensors but the weights."""
+        """Write the graph; return the names of the float16 tensors without the weights."""
         for entry in self._graph.output:
             if entry.name in self._floats:
                 self._twin(entry.name, half=False)
@@ -167,14 +163,15 @@ class _Change:
         return {new for old, new in self._twins[True].items() if old not in self._weights}
 
     def _twin(self, name: str, half: bool) -> str:
-        """Return the name of a tensor in one of the types; make it where there is none yet."""
+        """Return the name of a tensor in one of the types; make it if there is none yet."""
         twins = self._twins[half]
         if name not in twins:
             twins[name] = self._new_name(name, half)
             if half and name in self._weights:
-                array = _half_array(self._onnx, self._weights[name])
-                tensor = self._onnx.numpy_helper.from_array(array, twins[name])
-                self._new_weights.append(tensor)
+                numpy = self._onnx.numpy_helper
+                with np.errstate(over="ignore"):
+                    array = numpy.to_array(self._weights[name]).astype(np.float16)
+                self._new_weights.append(numpy.from_array(array, twins[name]))
             else:
                 other = self._twins[not half].get(name, name)  # or the input itself
                 self._nodes.append(_cast(other, twins[name], HALF if half else FLOAT))
@@ -190,13 +187,7 @@ class _Change:
         return name
 
 
-def _half_array(onnx: Any, tensor: Any) -> Any:
-    with np.errstate(over="ignore"):
-        return onnx.numpy_helper.to_array(tensor).astype(np.float16)
-
-
 def _cast(name: str, output: str, kind: int) -> Any:
-    """Return a node that casts a tensor to a type of ONNX."""
     onnx = need("onnx", "convert")
     return onnx.helper.make_node("Cast", [name], [output], name=f"{name}.to.{output}", to=kind)
 
@@ -204,9 +195,8 @@ def _cast(name: str, output: str, kind: int) -> Any:
 def rounded(model: Any, half: Collection[str]) -> None:
     """Let a float16 model compute in float32 and round each of its ``half`` tensors, in place.
 
-    So do devices that accumulate in float32 and store float16. Its answers are theirs on a CPU,
-    where ONNX Runtime leaves the rounding out between nodes that it computes in float32. Its input
-    is float32.
+    So do devices that accumulate in float32 and store float16; on a CPU, ONNX Runtime leaves out
+    the rounding between nodes that it computes in float32. The input becomes float32.
     """
     onnx = need("onnx", "convert")
     graph = model.graph
@@ -237,6 +227,6 @@ def rounded(model: Any, half: Collection[str]) -> None:
 
 
 def _rounding(name: str, output: str) -> list[Any]:
-    """Nodes that round a float32 tensor to float16 and give it as float32."""
+    """Return nodes that round a float32 tensor to float16 and widen it again."""
     short = f"{output}.short"
     return [_cast(name, short, HALF), _cast(short, output, FLOAT)]

@@ -1,4 +1,4 @@
-"""Positions from games that a network plays against itself, and what the network reads of them."""
+"""Positions from games that a network plays against itself, and their planes."""
 
 from __future__ import annotations
 
@@ -32,28 +32,18 @@ def play_positions(
     seed: int,
     on_ply: OnPosition | None = None,
 ) -> tuple[list[State], list[State]]:
-    """Return two sets of positions of games whose moves are drawn from the network's policy.
+    """Return two sets of ``count`` positions of games whose moves are drawn from a policy.
 
     The sets come from different games and have no position in common; within a set none is twice.
-    Positions are the same where the network reads the same planes, turned or mirrored or not.
-    Whole games are played side by side, none longer than :func:`longest_game`, and the positions
-    are drawn from all their plies: endings are met as often as openings. The same arguments give
-    the same positions.
-
-    Args:
-        game: one of the engine's.
-        evaluator: whose policy.
-        spec: what the network reads of a position.
-        count: how many in each set, at least 1. A set has fewer where further games bring next to
-            nothing new: tic-tac-toe has some hundred positions in all.
-        seed: of all choices, with ``count``.
-        on_ply: called with the moves of the longest game so far.
-
+    Positions are the same if the network reads the same planes, turned or mirrored or not. They are
+    drawn from all plies of whole games, none longer than :func:`longest_game`. A set is smaller if
+    further games bring next to nothing new: tic-tac-toe has some hundred positions in all. The same
+    seed and count give the same positions. ``on_ply`` is called with the number of moves so far.
     """
     rng = np.random.default_rng((seed, count))
     known: set[bytes] = set()
-    found: tuple[list[State], list[State]] = ([], [])
-    while (missing := count - min(map(len, found))) > 0:
+    sets: tuple[list[State], list[State]] = ([], [])
+    while (missing := count - min(map(len, sets))) > 0:
         games = max(8, 2 * -(-missing // _A_GAME))
         met = fresh = 0
         for number, line in enumerate(_play(game, evaluator, games, rng, on_ply)):
@@ -64,10 +54,10 @@ def play_positions(
                     continue
                 fresh += 1
                 known.add(key)
-                found[number % 2].append(state)
+                sets[number % 2].append(state)
         if fresh < _FRESH * met:
             break
-    first, second = ([states[i] for i in rng.permutation(len(states))[:count]] for states in found)
+    first, second = ([states[i] for i in rng.permutation(len(states))[:count]] for states in sets)
     return first, second
 
 
@@ -83,18 +73,18 @@ def _key(state: State, spec: ModelSpec) -> bytes:
 def _turned(plane: Floats, spec: ModelSpec, symmetries: int) -> list[Floats]:
     """Return planes of one position under all symmetries of the board, itself first."""
     rows, columns = (1, 2) if spec.layout == "NCHW" else (0, 1)
-    found = [plane]
+    planes = [plane]
     if symmetries > 1:
-        found += [np.flip(one, columns) for one in found]
+        planes += [np.flip(one, columns) for one in planes]
     if symmetries > 2:
-        found += [np.flip(one, rows) for one in found]
+        planes += [np.flip(one, rows) for one in planes]
     if symmetries > 4:
-        found += [np.swapaxes(one, rows, columns) for one in found]
-    return found
+        planes += [np.swapaxes(one, rows, columns) for one in planes]
+    return planes
 
 
 def longest_game(game: Game) -> int:
-    """Return after how many plies a game is left: few of interest have more."""
+    """Return the plies after which a game is abandoned: few of interest have more."""
     height, width = game.board_shape
     return 4 * height * width // 3
 
@@ -126,18 +116,11 @@ def _play(
 def observe(
     states: Sequence[State], spec: ModelSpec, symmetries: int, seed: int
 ) -> npt.NDArray[np.float32]:
-    """Return what a search shows a network of the states: each under a random board symmetry.
+    """Return the planes of states, each under a random symmetry of the board.
 
-    Args:
-        states: N states of one game.
-        spec: how the network reads them.
-        symmetries: of the board: 1, 2 (mirror), 4 (mirrors) or 8.
-        seed: of the symmetries.
-
-    Returns:
-        float32[N,C,H,W], or [N,H,W,C] when the spec's layout says so. Planes that name directions
-        are turned as a whole: their values are the same, which is enough to find their range.
-
+    ``symmetries`` of the board are 1, 2 (mirror), 4 (mirrors) or 8. Returns float32[N,C,H,W], or
+    [N,H,W,C] if the spec's layout says so. Planes that name directions are turned as a whole:
+    their values are the same, which is enough to find their range.
     """
     rng = np.random.default_rng((seed, len(states)))
     planes = []

@@ -65,7 +65,7 @@ def random_leela(
 
 
 def _positions(rng: np.random.Generator, size: int) -> Floats:
-    """Return planes float32[n,18,S,S] of random games, ended at random plies."""
+    """Return planes float32[n,18,S,S] of random games at random plies."""
     game = load_game("go", board_size=size)
     spec = ModelSpec.leela_zero(game)
     planes = np.empty((_POSITIONS, PLANES, size, size), np.float32)
@@ -83,10 +83,7 @@ def _positions(rng: np.random.Generator, size: int) -> Floats:
 
 
 def _rounded(values: npt.NDArray[np.floating], digits: int) -> Floats:
-    """Return the values as they are read back from so many significant digits.
-
-    What is measured gets few: machines that sum in another order still make the same file.
-    """
+    """Round to significant digits; few for what is measured, so that all machines agree."""
     text = [f"{value:.{digits}g}" for value in values.ravel().tolist()]
     return np.array(text, np.float64).astype(np.float32).reshape(values.shape)
 

@@ -83,7 +83,8 @@ def test_a_network_that_fails_is_not_written(
 ) -> None:
     out = tmp_path / "out.onnx"
     out.write_text("an older file")
-    report = convert(network, out, GAME, limits=NOTHING, positions=32, games=2)
+    options = {"positions": 32, "games": 2, "write_undecided": True}
+    report = convert(network, out, GAME, limits=NOTHING, **options)
     assert (report.outcome, report.path) == ("failed", None)
     assert report.match is None  # what evaluates differently need not play
     assert "policy, mean" in {c.name for c in report.checks if c.outcome == "failed"}

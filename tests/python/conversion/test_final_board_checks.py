@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,17 +26,29 @@ from pyengine.train.network import new_network  # noqa: E402
 SPEC = pyengine.ModelSpec()
 
 
-def written(path: Path, seed: int = 0, *, final_board: bool = True) -> Path:
-    """Write a network of random weights for Go 5x5."""
-    loss = train.LossConfig(ownership_weight=1.5, score_weight=0.0015)
-    network = train.NetworkConfig(kind="convolutional", blocks=2, filters=16)
-    config = train.TrainConfig(network=network, loss=loss, learner=train.LearnerConfig(seed=seed))
-    module = new_network(config, 3, (5, 5), 26).eval()
-    return train.export(module, GAME, SPEC, path, final_board=final_board).path
+Networks = Callable[..., Path]
 
 
-def test_a_conversion_compares_ownership_and_score(tmp_path: Path) -> None:
-    source = written(tmp_path / "net.onnx")
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Networks:
+    """Return a function that writes networks of random weights for Go 5x5, each once."""
+    folder = tmp_path_factory.mktemp("networks")
+
+    @functools.cache
+    def write(seed: int = 0, *, final_board: bool = True) -> Path:
+        loss = train.LossConfig(ownership_weight=1.5, score_weight=0.0015)
+        network = train.NetworkConfig(kind="convolutional", blocks=2, filters=8)
+        learner = train.LearnerConfig(seed=seed)
+        config = train.TrainConfig(network=network, loss=loss, learner=learner)
+        module = new_network(config, 3, (5, 5), 26).eval()
+        path = folder / f"{seed}-{final_board}.onnx"
+        return train.export(module, GAME, SPEC, path, final_board=final_board).path
+
+    return write
+
+
+def test_a_conversion_compares_ownership_and_score(tmp_path: Path, written: Networks) -> None:
+    source = written()
     limits = replace(ANYTHING, ownership_mean=1.0, score_mean=20.0)
     report = quantise(source, tmp_path / "out.onnx", GAME, limits=limits, **QUICK)
     names = [check.name for check in report.checks]
@@ -48,32 +62,29 @@ def test_a_conversion_compares_ownership_and_score(tmp_path: Path) -> None:
     assert failed == ["ownership, mean", "score, mean"]
 
 
-def test_another_board_is_refused_before_games_are_played(tmp_path: Path) -> None:
-    source = written(tmp_path / "net.onnx")
+def test_another_board_is_refused_before_games_are_played(
+    tmp_path: Path, written: Networks
+) -> None:
+    source = written()
     for change in (quantise, to_float16):
         with pytest.raises(pyengine.ModelError, match=r"does not fit the game: .*7,7.*found .*5,5"):
             change(source, tmp_path / "out.onnx", "go(board_size=7)", **QUICK)
     assert not (tmp_path / "out.onnx").exists()
 
 
-def test_another_network_owns_other_points(tmp_path: Path) -> None:
+def test_another_network_owns_other_points(tmp_path: Path, written: Networks) -> None:
     states = [pyengine.load_game(GAME).new_initial_state([n]) for n in range(8)]
-    one, other = (
-        pyengine.OnnxEvaluator(written(tmp_path / f"{n}.onnx", n), providers=["cpu"])
-        for n in (0, 1)
-    )
+    one, other = (pyengine.OnnxEvaluator(written(n), providers=["cpu"]) for n in (0, 1))
     assert compare(one, one, states).ownership_mean == 0
     apart = compare(one, other, states)
     checks = {check.name: check for check in apart.checks(Limits(turned=1.0), apart)}
     assert not checks["ownership, mean"].passed
 
 
-def test_what_one_of_two_does_not_say_is_not_compared(tmp_path: Path) -> None:
+def test_what_one_of_two_does_not_say_is_not_compared(tmp_path: Path, written: Networks) -> None:
     states = [pyengine.load_game(GAME).new_initial_state()]
     one, other = (
-        pyengine.OnnxEvaluator(
-            written(tmp_path / f"{said}.onnx", final_board=said), providers=["cpu"]
-        )
+        pyengine.OnnxEvaluator(written(final_board=said), providers=["cpu"])
         for said in (True, False)
     )
     found = compare(one, other, states)
@@ -81,10 +92,10 @@ def test_what_one_of_two_does_not_say_is_not_compared(tmp_path: Path) -> None:
 
 
 def test_an_int8_copy_has_policy_and_value_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: Networks
 ) -> None:
     monkeypatch.setitem(int8_copy._LIMITS, "agreement", 0.0)  # random weights prefer no move
-    source = written(tmp_path / "net.onnx")
+    source = written()
     game = pyengine.load_game(GAME)
     states = [game.new_initial_state([n]) for n in range(25)]
     planes = [np.stack([state.observation_tensor(SPEC) for state in states])]
@@ -92,15 +103,17 @@ def test_an_int8_copy_has_policy_and_value_alone(
     assert refused is None
     evaluator = pyengine.OnnxEvaluator(tmp_path / "copy.onnx", providers=["cpu"])
     assert not evaluator.has_final_board
-    graph, original = (onnx.load(tmp_path / name).graph for name in ("copy.onnx", "net.onnx"))
+    graph, original = (onnx.load(path).graph for path in (tmp_path / "copy.onnx", source))
     assert [output.name for output in graph.output] == ["policy", "value"]
     heads = {"own", "score"}
     assert any(head in node.name for node in original.node for head in heads)
     assert not [node.name for node in graph.node if any(head in node.name for head in heads)]
 
 
-def test_an_ownership_that_is_none_is_refused_before_the_games(tmp_path: Path) -> None:
-    source = written(tmp_path / "net.onnx")
+def test_an_ownership_that_is_none_is_refused_before_the_games(
+    tmp_path: Path, written: Networks
+) -> None:
+    source = written()
     spec = replace(SPEC, ownership_output="score", score_output=None)
     stages: list[str] = []
     with pytest.raises(pyengine.EvaluationError, match="numbers of the last board, found"):

@@ -59,8 +59,7 @@ MODELS = {name: graph(make(tensor("weights"))) for name, make in PLACES.items()}
 MODELS |= {name: graph(b"") + make(tensor("weights")) for name, make in OTHERS.items()}
 
 OUTSIDE = ["/etc/passwd", "../secret", "a/../../secret", "link", "up/secret", "", ".", "a\0b"]
-OUTSIDE += ["C:\\secret", "C:secret", "\\\\host\\share\\secret", "//host/share", "..\\secret"]
-OUTSIDE += ["*/_ORT_MEM_ADDR_/*", "circle"]
+OUTSIDE += ["//host/share", "*/_ORT_MEM_ADDR_/*", "circle"]
 
 
 @pytest.fixture
