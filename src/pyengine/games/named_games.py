@@ -134,7 +134,9 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
         ) from error
     if name not in pyspiel.registered_names():
         meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(f"expected a game that pyspiel registers, found {in_one_line(name)}{meant}")
+        raise ConfigError(
+            f"expected a game that pyspiel registers, found {in_one_line(name)}{meant}"
+        )
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
