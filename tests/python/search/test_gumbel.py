@@ -174,10 +174,10 @@ def test_at_a_temperature_the_move_is_drawn_from_the_improved_policy() -> None:
         "connect_four", hashed(start().game), algorithm="gumbel", reuse_tree=False, **settings
     )
     counts = np.zeros(7)
-    for _ in range(400):
+    for _ in range(200):
         result = engine.search(start(), temperature=1.0)
         counts[result.action] += 1
-    np.testing.assert_allclose(counts / 400, result.improved_policy, atol=0.09)
+    np.testing.assert_allclose(counts / 200, result.improved_policy, atol=0.12)
 
 
 def test_the_principal_variation_begins_with_a_move_that_was_drawn_without_a_visit() -> None:

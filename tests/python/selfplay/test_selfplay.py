@@ -348,15 +348,6 @@ def test_a_start_that_fails_leaves_the_directory_for_the_next(tmp_path: Path) ->
         pyengine.selfplay("othello", "uniform", games=1, out=tmp_path, config=small())
 
 
-def test_temporary_files_of_others_stay(tmp_path: Path) -> None:
-    theirs, ours = tmp_path / "mine.tmp", tmp_path / "shard-000007.npy.tmp"
-    theirs.touch()
-    ours.touch()
-    pyengine.selfplay("tic_tac_toe", "uniform", games=2, out=tmp_path, config=small())
-    assert theirs.exists()
-    assert not ours.exists()
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
