@@ -18,7 +18,7 @@ _FREE_SIZE = {"gomoku": "board_size"}
 # A result of games in the manifest, and in words.
 _RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
 _WORDS = r"won \1, drew \2, lost \3"
-# The board of a measurement, where its name begins with one.
+# The board of a measurement whose name begins with one.
 _BOARD = re.compile(r"(\d+)x(\d+)\b")
 
 

@@ -137,7 +137,7 @@ class FinalBoard:
     def __init__(self, evaluator: Any, state: Any, game: _core.Game) -> None:
         self._asked: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
         self._said: tuple[Floats | None, float | None] = (None, None)
-        self._failed: str | None = None  # why nobody could be asked when it was pickled
+        self._failed: str | None = None  # why there was no prediction to pickle
         self._lock = threading.Lock()
 
     def said(self) -> tuple[Floats | None, float | None]:
