@@ -114,7 +114,7 @@ def _plays_nearly(name: str, game: Game) -> bool:
     free = _FREE.get(game.name, frozenset())
 
     def is_near(key: str, value: Any) -> bool:
-        known = [params.get(key) for params in played]
+        known: list[Any] = [params.get(key) for params in played]
         lies_between = key == _FREE_SIZE.get(game.name) and min(known) <= value <= max(known)
         return key in free or value in known or lies_between
 
