@@ -15,8 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyengine.base.arguments import did_you_mean, in_one_line
-from pyengine.base.files import unread
+from pyengine.base.arguments import did_you_mean, in_one_line, shortened
 from pyengine.errors import ConfigError
 
 _PYSPIEL = "pyspiel:"
@@ -177,7 +176,9 @@ def _file(place: str) -> ModuleType:
             f"expected FILE.py:NAME with the file of a game, found no file {in_one_line(place)}"
         ) from None
     except OSError as error:
-        raise ConfigError(unread(file, error)) from error
+        raise ConfigError(
+            f"{shortened(place)} cannot be read: {error.strerror or error}"
+        ) from error
     except (SyntaxError, ValueError) as error:  # or bytes that are no text
         raise ConfigError(f"{place} is no Python: {error}") from error
     sys.path.insert(0, str(file.resolve().parent))
