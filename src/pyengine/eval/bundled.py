@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +18,22 @@ _FREE_SIZE = {"gomoku": "board_size"}
 # A result of games in the manifest, and in words.
 _RESULT = re.compile(r"\+(\d+) =(\d+) -(\d+)")
 _WORDS = r"won \1, drew \2, lost \3"
-# The board of a measurement, where its name begins with one.
+# The board of a measurement whose name begins with one.
 _BOARD = re.compile(r"(\d+)x(\d+)\b")
-
-# Where the manifest is silent.
-_GAMES = {
-    "tic_tac_toe": "tic_tac_toe",
-    "connect4": "connect_four",
-    "gomoku": "gomoku(board_size=9)",
-}
 
 
 def manifest() -> dict[str, dict[str, Any]]:
     """Return what ``manifest.toml`` beside the models says of each, by name; empty without one."""
+    folders = {path.parent for path in bundled_models().values()}
+    return {name: entry for folder in folders for name, entry in _read(folder).items()}
+
+
+@functools.cache
+def _read(folder: Path) -> dict[str, dict[str, Any]]:
     import tomllib
 
-    entries: dict[str, dict[str, Any]] = {}
-    for file in {path.parent / "manifest.toml" for path in bundled_models().values()}:
-        if file.is_file():
-            _collect(tomllib.loads(file.read_text("utf-8")), "", entries)
-    return entries
-
-
-def _collect(table: dict[str, Any], name: str, entries: dict[str, dict[str, Any]]) -> None:
-    """Take every table with a check sum, however deep it lies."""
-    if "sha256" in table:
-        entries[Path(str(table.get("name", table.get("file", name)))).stem] = table
-        return
-    for key, value in table.items():
-        for entry in value if isinstance(value, list) else [value]:
-            if isinstance(entry, dict):
-                _collect(entry, key, entries)
+    file = folder / "manifest.toml"
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def bundled_runs() -> dict[str, Path]:
@@ -58,30 +43,28 @@ def bundled_runs() -> dict[str, Path]:
 
 
 def game_of_model(name: str) -> Game | None:
-    """Return the game that a bundled network plays, one of several; None where not known."""
-    text = manifest().get(name, {}).get("game", _GAMES.get(name))
-    return None if text is None else load_game(str(text))
+    """Return the game that a bundled network plays, one of several; None if not known."""
+    entry = manifest().get(name)
+    return None if entry is None else load_game(entry["game"])
 
 
 def model_of_game(game: Game) -> str | None:
-    """Return the name of the bundled network to search a game with; None where there is none.
+    """Return the name of the bundled network to search a game with; None if there is none.
 
-    It was trained for the game or, where no network was, for the board: with other rules of the end
+    It was trained for the game or, if no network was, for the board: with other rules of the end
     in Go, on smaller and larger boards in Gomoku.
     """
     names = [name for name in bundled_models() if is_for_search(name)]
-    for fits in (_plays, _plays_nearly):
-        for name in names:
-            if fits(name, game):
-                return name
-    return None
+    exact = (name for name in names if game in _games_of_model(name))
+    near = (name for name in names if _plays_nearly(name, game))
+    return next(exact, None) or next(near, None)
 
 
 def trained_for(name: str, game: Game) -> str:
-    """Return what a bundled network was trained for where that is not exactly the game, else ""."""
-    if _plays(name, game):
-        return ""
+    """Return what a bundled network was trained for if that is not exactly the game, else ""."""
     played = _games_of_model(name)
+    if game in played:
+        return ""
     differing = {
         key: sorted({each.params[key] for each in played})
         for key, value in game.params.items()
@@ -94,7 +77,7 @@ def trained_for(name: str, game: Game) -> str:
 def strength_of_model(name: str, game: Game) -> str:
     """Return how strong a bundled network was measured to be on the game's board, in a line.
 
-    "" where it was not measured on a board of that size.
+    "" if it was not measured on a board of that size.
     """
     every = manifest().get(name, {}).get("targets", ())
     targets = [target for target in every if _is_of_board(target["name"], name, game)]
@@ -105,7 +88,7 @@ def strength_of_model(name: str, game: Game) -> str:
 
 
 def _is_of_board(target: str, name: str, game: Game) -> bool:
-    """Return whether a measurement is of the game's board: the one it names, else the network's."""
+    """Whether a measurement is of the game's board: the one it names, else the network's."""
     size = _BOARD.match(target)
     if size is not None:
         return game.board_shape == (int(size[1]), int(size[2]))
@@ -119,29 +102,20 @@ def is_for_search(name: str) -> bool:
 
 
 def _games_of_model(name: str) -> list[Game]:
-    """Return the games that a bundled network plays: several where it fits several boards."""
-    played = [load_game(str(text)) for text in manifest().get(name, {}).get("games", ())]
-    first = game_of_model(name)
-    return played if first is None else [first, *played]
-
-
-def _plays(name: str, game: Game) -> bool:
-    return game in _games_of_model(name)
+    """The games that a bundled network plays: several if it fits several boards."""
+    entry = manifest().get(name, {})
+    return [load_game(text) for text in entry.get("games", [entry["game"]] if entry else [])]
 
 
 def _plays_nearly(name: str, game: Game) -> bool:
-    if not game.has_board:  # of a user, whatever its name
+    if not game.has_board:  # a user's game, whatever its name
         return False
     played = [each.params for each in _games_of_model(name) if each.name == game.name]
     free = _FREE.get(game.name, frozenset())
-    return bool(played) and all(
-        key in free
-        or any(params.get(key) == value for params in played)
-        or (key == _FREE_SIZE.get(game.name) and _lies_between(value, played, key))
-        for key, value in game.params.items()
-    )
 
+    def is_near(key: str, value: Any) -> bool:
+        known: list[Any] = [params.get(key) for params in played]
+        lies_between = key == _FREE_SIZE.get(game.name) and min(known) <= value <= max(known)
+        return key in free or value in known or lies_between
 
-def _lies_between(value: Any, played: Sequence[dict[str, Any]], key: str) -> bool:
-    values = [params[key] for params in played]
-    return bool(min(values) <= value <= max(values))
+    return bool(played) and all(is_near(key, value) for key, value in game.params.items())

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine import _core
-from pyengine.base.arguments import check_choice, in_one_line
+from pyengine.base.arguments import check_choice, check_type, in_one_line
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
@@ -30,6 +30,7 @@ class Evaluator(_core.Evaluator):
     spec: ModelSpec | None
 
     def __init__(self, native: _core.Evaluator, spec: ModelSpec | None = None) -> None:
+        check_type("native", native, _core.Evaluator, "an evaluator of the engine")
         super().__init__(native)
         self.spec = spec
         self._bound: _core.BoundEvaluator | None = None

@@ -184,8 +184,8 @@ class OnnxEvaluator(Evaluator):
     Args:
         path: the file, or the name of a bundled model. Its input is ``[N,C,H,W]`` (``[N,H,W,C]``,
             or flat ``[N,C*H*W]``), float32, float16 or, for planes of -1, 0 and 1, int8; its batch
-            is free or fixed (then padded). ONNX Runtime computes all outputs of a file, those
-            that nobody reads too.
+            is free or fixed (then padded). ONNX Runtime computes all outputs of a file, unread
+            ones too.
         spec: how it reads a position; None = the metadata key ``pyengine.spec``, else
             ``MODEL.spec.json`` beside the file, else what shapes, the graph and a trial run tell,
             with a UserWarning that shows what is assumed.
@@ -199,13 +199,13 @@ class OnnxEvaluator(Evaluator):
             used last; ``trt_engine_cache_enable = 0`` keeps none. What is named here wins.
             None = CUDA when it works, else the CPU; the choice is logged (logger ``pyengine``). A
             provider that is named is used or an error.
-        device_id: which GPU, where a provider's options do not say.
+        device_id: which GPU, if a provider's options do not name one.
         max_batch: most rows of one call of the network; None = the whole batch of the search.
         threads: threads within one call on the CPU; None = 1, since every thread of a search
             makes calls of its own.
         devices: GPUs that share the batches, which go to whichever has the fewest in service:
-            ``[0, 1]``. None = the one of ``device_id``. It is an error where they are not GPUs
-            that work.
+            ``[0, 1]``. None = the one of ``device_id``. Devices that are no working GPUs are an
+            error.
 
     Raises:
         ModelError: the file is missing, damaged, no ONNX, cannot be read without a spec or names

@@ -101,7 +101,7 @@ class FinalBoardNetwork:
         if numbers is None:
             raise EvaluationError(
                 f"the model {self._path}: expected {[rows, *shape]} numbers of the last board, "
-                f"got {list(array.shape)}"
+                f"found {list(array.shape)}"
             )
         return numbers
 
@@ -121,14 +121,14 @@ def in_shape(array: Floats, shape: tuple[int, ...]) -> Floats | None:
 def _require_finite(arrays: dict[str, Floats]) -> None:
     for name, array in arrays.items():
         if not np.isfinite(array).all():
-            raise EvaluationError(f"expected finite numbers of {name!r}, got others")
+            raise EvaluationError(f"expected finite numbers of {name!r}, found others")
 
 
 def _require_ownership(name: str | None, owned: Floats) -> None:
     """Refuse numbers that are no ownership, such as those before tanh."""
     beyond = owned[np.abs(owned) > 1 + _ROUNDING]
     if beyond.size:
-        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, got {beyond[0]:g}")
+        raise EvaluationError(f"expected numbers in [-1, 1] of {name!r}, found {beyond[0]:g}")
 
 
 class FinalBoard:
@@ -137,7 +137,7 @@ class FinalBoard:
     def __init__(self, evaluator: Any, state: Any, game: _core.Game) -> None:
         self._asked: tuple[Any, Any, _core.Game] | None = (evaluator, state, game)
         self._said: tuple[Floats | None, float | None] = (None, None)
-        self._failed: str | None = None  # why nobody could be asked when it was pickled
+        self._failed: str | None = None  # why there was no prediction to pickle
         self._lock = threading.Lock()
 
     def said(self) -> tuple[Floats | None, float | None]:

@@ -173,7 +173,7 @@ class RolloutPolicy:
 
     @property
     def digest(self) -> str:
-        """Sixteen hex digits that tell its weights from others."""
+        """Sixteen hex digits that identify the weights."""
         content = hashlib.sha256()
         for table in (self.pattern, self.response, self._feature_weights()):
             content.update(np.ascontiguousarray(table, "<f4").tobytes())
@@ -192,7 +192,7 @@ class RolloutPolicy:
 
 
 def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
-    """A copy that nobody writes to. Raises ModelError."""
+    """A read-only copy."""
     try:
         with np.errstate(over="ignore"):
             table = np.array(weights, np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pyengine import _core
-from pyengine.base.arguments import in_one_line
+from pyengine.base.arguments import found, in_one_line
 from pyengine.base.integers import integer
 from pyengine.errors import ConfigError
 from pyengine.exact.question import Question, estimates, is_integer, is_zero, listed
@@ -23,6 +23,8 @@ class Graph:
     """
 
     def __init__(self, arrays: Sequence[NDArray[Any]], h: NDArray[np.float64] | None) -> None:
+        if not (isinstance(arrays, tuple) and len(arrays) == 3):
+            raise ConfigError(f"arrays: expected those of Graph.from_csr(), got {found(arrays)}")
         self._arrays = arrays
         self._h = h
         self._nodes, self._edges = len(arrays[0]) - 1, len(arrays[1])

@@ -140,7 +140,7 @@ class Solver:
 
         Its result has ``exact`` False, and ``action`` None unless a move is known. Without
         ``depth`` and ``seconds`` it knows nothing of the value; the table keeps what was found, so
-        that a short call with ``seconds`` tells the best so far.
+        that a short call with ``seconds`` returns the best so far.
         """
         self._solver.stop()
 

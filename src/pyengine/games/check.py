@@ -67,16 +67,16 @@ def _shown(moves: tuple[int, ...]) -> str:
 def check_game(game: Any, *, games: int = 20, seed: int = 0) -> GameReport:
     """Play random games and report the first promise that the game breaks.
 
-    Looked at in every position: that an action changes the state itself, the legal list (in range,
-    unique, not empty; sorted in a game of the engine), that clones and starts are independent and
-    clones play alike, ``history``, ``==`` (states that are equal have the same player and legal
-    actions), ``hash``, ``__str__`` and ``action_to_string`` (another
-    text for each legal action) where there are any, ``observation_tensor``, that a
-    mirrored game has mirrored legal actions and the same result (``num_symmetries``; of a user's
-    game only under the symmetries that its start has, and the message names the others); that there
-    is an end within ``max_game_length`` (10,000 plies where the game has none), that its returns
-    are finite, zero-sum and within ``max_utility``. Of a game of the engine also: illegal actions
-    are refused and change nothing, names of actions, serialisation, pickle.
+    In every position: an action changes the state itself; legal actions are in range, unique and at
+    least one (sorted in a game of the engine); clones and starts are independent, and a clone plays
+    as the state does; equal states have the same player and legal actions; ``history``, ``hash``,
+    ``__str__``, ``observation_tensor`` and ``action_to_string`` (a text of its own for each legal
+    action), if there are any; a mirrored game has mirrored legal actions and the same result (a
+    user's game only under the symmetries that its start has; the message names the others).
+
+    The game ends within ``max_game_length`` (10,000 plies by default), with returns that are
+    finite, zero-sum and within ``max_utility``. States of the engine also refuse illegal actions,
+    stay as they were, and can be read back from their text and pickle.
 
     Args:
         game: a :class:`~pyengine.Game`, a ``pyspiel`` game or a Python game.
@@ -341,7 +341,7 @@ class _Checker:
             _ask(other, "apply_action", self.wrapped.symmetry_action(k, action))
 
     def _check_value(self, state: Any) -> None:
-        """A clone is equal and hashes alike, where states can be compared."""
+        """A clone is equal and has the same hash, if states can be compared."""
         if not has_own(state, "__eq__"):
             return
         copy = _ask(state, "clone")
@@ -363,13 +363,12 @@ class _Checker:
         _expect(bool(np.isfinite(planes).all()), "observation_tensor() must be finite")
 
     def _planes(self, state: Any) -> bytes | None:
-        """What a user's game shows a network, None where it shows nothing."""
         if isinstance(self.game, Game) or math.prod(self.wrapped.observation_shape) == 0:
             return None
         return _planes_of(state).tobytes()
 
     def _check_own(self, state: Any) -> None:
-        """What only states of the engine promise."""
+        """Promises beyond those of every game: texts, equality, and all of the engine's states."""
         if not isinstance(self.game, Game):
             if hasattr(state, "action_to_string"):
                 self._check_names(state)

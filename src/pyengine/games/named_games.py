@@ -15,8 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from pyengine.base.arguments import did_you_mean, in_one_line
-from pyengine.base.files import unread
+from pyengine.base.arguments import did_you_mean, in_one_line, shortened
 from pyengine.errors import ConfigError
 
 _PYSPIEL = "pyspiel:"
@@ -62,7 +61,7 @@ def find_game(text: str, params: Mapping[str, Any]) -> Any:
         known = _offered(module)
         expected = f"one of {', '.join(known)}" if known else "the name of a game"
         raise ConfigError(
-            f"{place}: expected {expected}, got {in_one_line(name)}{did_you_mean(name, known)}"
+            f"{place}: expected {expected}, found {in_one_line(name)}{did_you_mean(name, known)}"
         )
     return _made(bare, made_by, given)
 
@@ -105,11 +104,11 @@ def _merged(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not equals or not name.isidentifier() or name in merged:
             raise ConfigError(
-                f"expected NAME=VALUE, each once, in the parentheses, got {in_one_line(text)}"
+                f"expected NAME=VALUE, each once, in the parentheses, found {in_one_line(text)}"
             )
         merged[name] = _value(value)
     if twice := sorted(merged.keys() & params.keys()):
-        raise ConfigError(f"expected each parameter once, got {', '.join(twice)} twice")
+        raise ConfigError(f"expected each parameter once, found {', '.join(twice)} twice")
     return merged | dict(params)
 
 
@@ -134,7 +133,9 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
         ) from error
     if name not in pyspiel.registered_names():
         meant = did_you_mean(name, pyspiel.registered_names())
-        raise ConfigError(f"expected a game that pyspiel registers, got {in_one_line(name)}{meant}")
+        raise ConfigError(
+            f"expected a game that pyspiel registers, found {in_one_line(name)}{meant}"
+        )
     try:
         return pyspiel.load_game(name, _merged(text, params)) if params else pyspiel.load_game(text)
     except pyspiel.SpielError as error:
@@ -144,7 +145,7 @@ def _of_pyspiel(text: str, params: Mapping[str, Any]) -> Any:
 
 def _module(place: str, text: str) -> ModuleType:
     if not _PLACE.fullmatch(place):
-        raise ConfigError(f"expected package.module:NAME, got {in_one_line(text)}")
+        raise ConfigError(f"expected package.module:NAME, found {in_one_line(text)}")
     with suppress(OSError):  # the folder may be gone
         here = str(Path.cwd())
         if here not in sys.path:  # where a command is run; last, so that it hides nothing
@@ -155,7 +156,7 @@ def _module(place: str, text: str) -> ModuleType:
         if error.name is None or not f"{place}.".startswith(f"{error.name}."):
             raise  # the module is there, what it imports is not
         raise ConfigError(
-            f"expected package.module:NAME or FILE.py:NAME, got {in_one_line(text)}: {error}"
+            f"expected package.module:NAME or FILE.py:NAME, found {in_one_line(text)}: {error}"
         ) from error
     except SyntaxError as error:
         raise ConfigError(f"{place} cannot be imported: {error}") from error
@@ -175,7 +176,9 @@ def _file(place: str) -> ModuleType:
             f"expected FILE.py:NAME with the file of a game, found no file {in_one_line(place)}"
         ) from None
     except OSError as error:
-        raise ConfigError(unread(file, error)) from error
+        raise ConfigError(
+            f"{shortened(place)} cannot be read: {error.strerror or error}"
+        ) from error
     except (SyntaxError, ValueError) as error:  # or bytes that are no text
         raise ConfigError(f"{place} is no Python: {error}") from error
     sys.path.insert(0, str(file.resolve().parent))
@@ -188,7 +191,7 @@ def _file(place: str) -> ModuleType:
 def _made(text: str, made_by: Any, params: Mapping[str, Any]) -> Any:
     if not callable(made_by):
         if params:
-            raise ConfigError(f"{text} is a game: it takes no parameters, got {list(params)}")
+            raise ConfigError(f"{text} is made already: expected no --param, found {list(params)}")
         return made_by
     try:
         inspect.signature(made_by).bind(**params)

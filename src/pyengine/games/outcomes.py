@@ -1,4 +1,4 @@
-"""How a game in the terminal ended, and why a move cannot be played."""
+"""How a game ended, and why a move cannot be played."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _score(state: State) -> str:
 
 
 def why_taken(state: State, typed: str, names: tuple[str, str]) -> str | None:
-    """Say so where a stone stands on the point that was typed, or the column is full."""
+    """Return why a typed point or column is taken, None if it is not."""
     if not state.game.has_board:
         return None
     try:

@@ -62,8 +62,8 @@ class SearchResult:
             the root has as many visits as can be counted, 2^32 - 1.
         state: a copy of the state searched.
         tree_nodes: what :meth:`tree` reads.
-        final_board: what :attr:`ownership` and :attr:`score` ask; None where the network says
-            nothing of the last board.
+        final_board: the source of :attr:`ownership` and :attr:`score`; None if the network predicts
+            neither.
 
     Example:
         >>> import pyengine
@@ -98,18 +98,17 @@ class SearchResult:
 
     @property
     def ownership(self) -> npt.NDArray[np.float32] | None:
-        """Whose each point will be when the game ends: float32 [H,W] in [-1, 1].
+        """The predicted owner of each point at the end: float32 [H,W] in [-1, 1], top row first.
 
-        1 = the player to move at the root, -1 = the opponent; the top row first. It is the
-        network's own word on the root, evaluated when it is read first, and has nothing of the
-        search. None where the network does not say it. Raises EvaluationError where the network
-        cannot be asked, for example because its file has gone.
+        1 = the player to move at the root, -1 = the opponent. The network predicts it for the root
+        when it is first read; the search has no part in it. None if the network has no such output.
+        Raises EvaluationError if the network cannot be evaluated, because its file is gone say.
         """
         return None if self.final_board is None else self.final_board.said()[0]
 
     @property
     def score(self) -> float | None:
-        """By how many points the player to move will be ahead when the game ends, likewise."""
+        """The predicted lead in points of the player to move at the end; see :attr:`ownership`."""
         return None if self.final_board is None else self.final_board.said()[1]
 
     def policy_at(self, temperature: float) -> npt.NDArray[np.float32]:
@@ -133,7 +132,6 @@ class SearchResult:
             min_visits: nodes with fewer visits are left out, with what is below them.
 
         A result keeps the most visited nodes: 256 and 4 a simulation of its call, at most 4,096.
-        Raises ConfigError for what is no whole number of at least 0.
         """
         depth, visits = integer("max_depth", max_depth, 0), integer("min_visits", min_visits, 0)
         return SearchTree.from_nodes(self.tree_nodes, depth, visits, self.state)
@@ -141,7 +139,7 @@ class SearchResult:
     def to_dict(self) -> dict[str, Any]:
         """Return all values as plain Python objects, fit for JSON (NaN becomes None).
 
-        ``ownership`` and ``score`` are there where the network says them, and can still be asked.
+        ``ownership`` and ``score`` are included if the network predicts them and its file exists.
         """
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         del fields["state"], fields["tree_nodes"], fields["final_board"]
@@ -163,8 +161,7 @@ class SearchResult:
     def proven_moves(self) -> dict[int, int]:
         """Return -1, 0 or 1 for each action whose value is proven, for the player to move.
 
-        A result keeps the most visited nodes (see :meth:`tree`); a move that is not among them is
-        not there.
+        Moves that are not among the nodes that a result keeps (see :meth:`tree`) are left out.
         """
         nodes = self.tree_nodes
         if nodes.dtype.names is None:
@@ -178,7 +175,6 @@ class SearchResult:
         return np.lexsort((self.actions, -self.priors, -self.visits.astype(np.int64), ~chosen))
 
     def __repr__(self) -> str:
-        """Return the essentials in one line."""
         return (
             f"SearchResult(action={self.action}, value={self.value:+.4f}, "
             f"simulations={self.simulations}, nodes={self.nodes}, stop_reason={self.stop_reason!r})"
@@ -190,7 +186,6 @@ class SearchResult:
         return f"{board}\n\n{self._figures()}" if board else self._figures()
 
     def _figures(self) -> str:
-        """Return a table of the best moves, and what the search as a whole found and took."""
         lines = [f"{'move':>6} {'visits':>8} {'share':>6} {'prior':>6} {'q':>7} {'wins':>7}"]
         proven = self.proven_moves()
         for i in self.order()[:_TABLE_ROWS]:
@@ -224,7 +219,6 @@ class SearchResult:
         return picture + text_html(self._figures() if picture else str(self))
 
     def _line(self) -> list[str]:
-        """Return the principal variation as text; each move named where it is played."""
         names: list[str] = []
         state = None if self.state is None else self.state.clone()
         for action in self.pv:
@@ -240,12 +234,11 @@ def ending(reason: StopReason) -> str:
 
 
 def _shortened(line: str) -> str:
-    """Return a line without the last words that have no room."""
     return textwrap.shorten(line, _COLUMNS, placeholder=" ...", break_on_hyphens=False)
 
 
 def unseen_note(result: SearchResult) -> str:
-    """Say so, or nothing, where equal priors and few simulations left moves without a visit."""
+    """Return a note if equal priors and few simulations left moves without a visit, else ""."""
     unseen = int((result.visits == 0).sum())
     if not unseen or result.priors.min() < result.priors.max() or result.proven is not None:
         return ""
@@ -264,7 +257,6 @@ _PROVEN = {-1: "loss", 0: "draw", 1: "win"}
 
 
 def _action_name(state: Any, action: int) -> str:
-    """Return the name that the state gives an action; a user's state may have none."""
     if state is None or not hasattr(state, "action_to_string"):
         return str(action)
     return str(state.action_to_string(action))

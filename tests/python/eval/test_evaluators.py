@@ -65,19 +65,6 @@ def test_equal_priors_over_the_legal_actions(
         assert np.delete(row, legal).sum() == 0
 
 
-def test_a_rollout_from_a_finished_game_is_its_result() -> None:
-    won = load_game("tic_tac_toe").new_initial_state([0, 3, 1, 4, 2])
-    _, value = RolloutEvaluator().evaluate([won])
-    assert abs(value[0]) == 1
-
-
-def test_rollouts_know_who_is_winning() -> None:
-    # x has three in a row with both ends open, and is to move
-    state = load_game("connect_four").new_initial_state([2, 2, 3, 3, 4, 6])
-    _, value = RolloutEvaluator(rollouts=400).evaluate([state])
-    assert 0.4 < value[0] <= 1
-
-
 def test_mixed_is_the_weighted_sum() -> None:
     states = [load_game("tic_tac_toe").new_initial_state([4])]
     network = CallbackEvaluator(lambda planes: (zeros(planes)[0], np.full(len(planes), 0.5)))

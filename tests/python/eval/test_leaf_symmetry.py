@@ -9,14 +9,6 @@ def engine(game: str, network: str, **settings: object) -> pyengine.Engine:
     return pyengine.Engine(game, network, threads=1, solver=False, reuse_tree=False, **settings)
 
 
-def test_the_same_search_again_asks_the_network_for_nothing() -> None:
-    again = engine("connect_four", "connect4", batch_size=1, in_flight=1, symmetry="random")
-    state = again.game.new_initial_state()
-    assert again.search(state, simulations=300).evaluations > 150
-    assert again.search(state, simulations=300).evaluations == 0
-    assert again.search(state, simulations=300, seed=1).evaluations > 50  # under other symmetries
-
-
 def test_random_symmetries_cost_no_evaluations() -> None:
     """With one for each leaf, 8,000 simulations took 18 % more than with none."""
     counts = {}

@@ -12,7 +12,7 @@ import pyengine
 from pyengine import OnnxEvaluator, State
 from third_party_networks import NETWORKS
 
-LINES = ["connect4_sunshine", "gomoku6x6_4", "gomoku8x8_5", "tictactoe_skyzero"]
+LINES = ["gomoku6x6_4", "tictactoe_skyzero"]
 
 
 def engine_of(name: str, shared: Callable[..., Path]) -> pyengine.Engine:

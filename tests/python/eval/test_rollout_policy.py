@@ -341,20 +341,3 @@ def test_a_part_that_needs_a_batch_keeps_the_mix_from_answering_at_once() -> Non
     for parts in ((PolicyEvaluator(policy), "go7"), ("go7", RolloutEvaluator(policy=policy))):
         engine = Engine("go(board_size=7)", MixedEvaluator(*parts), threads=1, simulations=100)
         assert engine.search(engine.game.new_initial_state()).visits.sum() == 100
-
-
-def test_a_weight_of_1_is_the_value_of_the_playouts_with_the_networks_priors() -> None:
-    playouts = RolloutEvaluator(3, random_policy())
-    states = [load_game("go(board_size=7)").new_initial_state(m) for m in ([], [24], [3, 8, 20])]
-    mixed = MixedEvaluator("go7", playouts, mix=1)
-    policy, value = mixed.evaluate(states)
-    np.testing.assert_array_equal(value, playouts.evaluate(states)[1])
-    np.testing.assert_array_equal(policy, as_evaluator("go7").evaluate(states)[0])
-
-
-def test_a_network_mixed_with_weight_1_gives_its_value_to_the_others_policy() -> None:
-    states = [load_game("go(board_size=7)").new_initial_state(m) for m in ([], [24], [3, 8, 20])]
-    for first, second in (("go7", "uniform"), ("uniform", "go7")):
-        policy, value = MixedEvaluator(first, second, mix=1).evaluate(states)
-        np.testing.assert_array_equal(policy, as_evaluator(first).evaluate(states)[0])
-        np.testing.assert_array_equal(value, as_evaluator(second).evaluate(states)[1])

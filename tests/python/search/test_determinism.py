@@ -141,13 +141,6 @@ def test_another_seed_is_another_search() -> None:
     assert one != sequence("connect_four", "rollout", 2, seed=2)
 
 
-def test_each_search_has_random_numbers_of_its_own() -> None:
-    engine = pyengine.Engine("connect_four", "rollout", deterministic=True, simulations=60)
-    state = engine.game.new_initial_state()
-    first, second = (engine.search(state, reuse_tree=False) for _ in range(2))
-    assert facts(first) != facts(second)
-
-
 def test_proofs_are_found_alike() -> None:
     expected = None
     for threads in (1, *THREADS):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import pyengine
@@ -64,42 +63,6 @@ def test_a_game_played_to_its_end_with_a_kept_tree() -> None:
             assert result.proven == pyengine.solve(state, table_mb=4).value
         engine.advance(result.action)
         state.apply_action(result.action)
-
-
-def test_it_is_the_same_at_any_number_of_threads() -> None:
-    game = pyengine.load_game("othello")
-    state = ending(game, 44, random.Random(5))
-
-    def visits(threads: int) -> list[int]:
-        with Engine(
-            game,
-            "rollout",
-            endgame_solver_empties=9,
-            deterministic=True,
-            threads=threads,
-        ) as engine:
-            return list(np.asarray(engine.search(state, simulations=300).visits))
-
-    assert visits(1) == visits(2)
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("algorithm", ["puct", "gumbel", "uct", "flat_ucb"])
-def test_an_ending_that_takes_hours_ends_with_the_search(algorithm: str, threads: int) -> None:
-    engine = Engine(
-        "othello", "rollout", algorithm=algorithm, endgame_solver_empties=64, threads=threads
-    )
-    state = engine.game.new_initial_state()
-    timed = engine.search(state, seconds=0.05)
-    assert timed.stop_reason == "seconds"
-    assert timed.action in state.legal_actions()
-    stopped = engine.search(state, on_progress=lambda _: False)
-    assert stopped.stop_reason == "stopped"
-    many = engine.search_many([state] * 3, seconds=0.05)
-    assert [result.stop_reason for result in many] == ["seconds"] * 3
-    for snapshot in engine.analyze(state, every=0.01):
-        assert snapshot.action in state.legal_actions()
-        break
 
 
 def test_games_that_do_not_fill_up_are_refused(tmp_path: Path) -> None:

@@ -153,28 +153,6 @@ def searched(**settings: Any) -> pyengine.SearchResult:
     return pyengine.search(start(), evaluator="rollout", algorithm="gumbel", **settings)
 
 
-def test_the_same_calls_find_the_same_and_other_seeds_do_not() -> None:
-    one, same, other = (
-        searched(simulations=64, threads=threads, deterministic=True, seed=seed)
-        for threads, seed in ((1, 1), (2, 1), (1, 2))
-    )
-    assert one.visits.tolist() == same.visits.tolist()
-    assert one.visits.tolist() != other.visits.tolist()
-
-
-def test_a_tree_is_continued_and_the_plan_is_for_the_call() -> None:
-    engine = pyengine.Engine("connect_four", "rollout", algorithm="gumbel", simulations=64)
-    state = engine.game.new_initial_state()
-    first = engine.search(state)
-    state.apply_action(first.action)
-    engine.advance(first.action)
-    second = engine.search(state)
-    assert second.visits.sum() > 64
-    assert second.simulations == 64
-    puct = engine.search(state, algorithm="puct")  # a tree of both
-    assert puct.visits.sum() == second.visits.sum() + 64
-
-
 def test_many_searches_and_analysis_and_time() -> None:
     engine = pyengine.Engine("connect_four", "rollout", algorithm="gumbel", threads=2)
     state = engine.game.new_initial_state()
@@ -196,10 +174,10 @@ def test_at_a_temperature_the_move_is_drawn_from_the_improved_policy() -> None:
         "connect_four", hashed(start().game), algorithm="gumbel", reuse_tree=False, **settings
     )
     counts = np.zeros(7)
-    for _ in range(400):
+    for _ in range(200):
         result = engine.search(start(), temperature=1.0)
         counts[result.action] += 1
-    np.testing.assert_allclose(counts / 400, result.improved_policy, atol=0.09)
+    np.testing.assert_allclose(counts / 200, result.improved_policy, atol=0.12)
 
 
 def test_the_principal_variation_begins_with_a_move_that_was_drawn_without_a_visit() -> None:
@@ -236,9 +214,3 @@ def test_the_improved_policy_is_finite_for_any_scale(visit: float, scale: float)
     result = searched(simulations=40, gumbel_c_visit=visit, gumbel_c_scale=scale)
     assert np.isfinite(result.improved_policy).all()
     assert result.improved_policy.sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("wrong", [0, -1, 1 << 20])
-def test_a_wrong_number_of_actions_is_refused(wrong: int) -> None:
-    with pytest.raises(pyengine.ConfigError, match="gumbel_actions: expected"):
-        pyengine.SearchConfig(gumbel_actions=wrong)

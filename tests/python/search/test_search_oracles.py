@@ -141,7 +141,7 @@ def check_endgames(rows: list[dict[str, Any]], evaluator: str, simulations: int)
         assert sign(column_scores(row)[result.action]) == sign(int(row["score"])), row["moves"]
 
 
-@pytest.mark.parametrize(("evaluator", "every"), [("uniform", 3), ("rollout", 3)])
+@pytest.mark.parametrize(("evaluator", "every"), [("uniform", 5), ("rollout", 5)])
 def test_connect_four_endgames_are_solved(oracle: Oracle, evaluator: str, every: int) -> None:
     rows = oracle("05-connect-four/pons_L3_R1.csv")
     check_endgames(rows[evaluator == "rollout" :: every], evaluator, 1_000_000)

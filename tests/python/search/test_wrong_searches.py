@@ -96,13 +96,3 @@ def test_what_becomes_no_array_is_told_why_and_not_its_shape() -> None:
     engine = pyengine.Engine("tic_tac_toe", lambda planes: (NoArray(), np.zeros(len(planes))))
     with pytest.raises(pyengine.EvaluationError, match=r"Use tensor\.detach"):
         engine.search(STATE, simulations=2)
-
-
-def test_a_tensor_that_requires_a_gradient_is_told_to_be_detached() -> None:
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-
-    def network(planes: Any) -> Any:
-        return torch.zeros(len(planes), 9, requires_grad=True), torch.zeros(len(planes))
-
-    with pytest.raises(pyengine.EvaluationError, match="detach"):
-        pyengine.Engine("tic_tac_toe", network).search(STATE, simulations=2)

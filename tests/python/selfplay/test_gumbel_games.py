@@ -76,9 +76,9 @@ def test_later_the_noise_explores_and_does_not_draw_the_move() -> None:
 
 
 def test_games_become_a_dataset_to_train_on(tmp_path: Path) -> None:
-    report = pyengine.selfplay("connect_four", "connect4", games=8, out=tmp_path, config=small())
+    report = pyengine.selfplay("connect_four", "connect4", games=3, out=tmp_path, config=small())
     data = pyengine.Dataset(tmp_path)
-    assert report.games == 8
+    assert report.games == 3
     assert len(data) == report.positions
     for i in range(len(data)):
         assert data[i]["policy"].sum() == pytest.approx(1.0)
@@ -86,7 +86,7 @@ def test_games_become_a_dataset_to_train_on(tmp_path: Path) -> None:
 
 def test_fast_searches_have_no_noise_and_teach_no_policy(tmp_path: Path) -> None:
     config = small(full_search_fraction=0.5, fast_simulations=4)
-    pyengine.selfplay("connect_four", "connect4", games=8, out=tmp_path, config=config)
+    pyengine.selfplay("connect_four", "connect4", games=3, out=tmp_path, config=config)
     full = [bool(row["full"]) for row in pyengine.Dataset(tmp_path, full_only=False)]
     assert any(full)
     assert not all(full)
