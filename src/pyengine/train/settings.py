@@ -81,7 +81,7 @@ class Section(BaseModel):
                 f"{cls._path(name)}: no such setting{did_you_mean(name, known)} "
                 f"(there are {', '.join(known)})"
             )
-        cls.refuse(name, expected(field.annotation, *field.metadata), values[name])
+        cls.refuse(name, expected(field.annotation, *field.metadata), values.get(name))
 
     @classmethod
     def refuse(cls, name: str, expected: str, got: Any) -> NoReturn:

@@ -21,7 +21,7 @@ pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 from pyengine.train.blocks import ConvNorm  # noqa: E402
 from pyengine.train.loss import losses, losses_together  # noqa: E402
 
-SMALL, LARGE = "gomoku(board_size=6)", "gomoku(board_size=13)"
+SMALL, LARGE = "gomoku(board_size=6)", "gomoku(board_size=10)"
 
 
 def data_of(game: str) -> SyntheticData:
@@ -77,7 +77,7 @@ def test_each_batch_has_positions_of_each_board_by_its_share(tmp_path: Path) -> 
         for learner.step in range(60):
             parts = learner._batch()
             shapes = [part["planes"].shape[2] for part in parts]
-            assert shapes == [6, 13]
+            assert shapes == [6, 10]
             counts.append(len(parts[0]["planes"]))
             assert sum(len(part["planes"]) for part in parts) == 64
         learner.step = 0

@@ -11,9 +11,11 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from test_run import Ending
 
 import pyengine
 from conftest import ROOT
@@ -148,25 +150,34 @@ def test_a_run_on_two_boards_plays_int8_copies_that_know_the_last_board(tmp_path
         assert next(data.batches(len(data)))["ended"].all()
 
 
-def test_a_part_that_is_killed_is_started_again(tmp_path: Path) -> None:
+def test_parts_that_are_killed_are_started_again_and_two_processes_learn(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
+    text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
+    teams: list[list[int]] = []
     killed: dict[str, int] = {}
 
     def kill_each_once(progress: train.RunProgress) -> bool:
-        if progress.step >= 20:
-            for part in ("selfplay", "learner", "gate"):
-                pid = folder.status(part).get("pid")
-                if part not in killed and pid is not None:
-                    killed[part] = pid
-                    os.kill(pid, signal.SIGKILL)
-        pids = {part: folder.status(part)["pid"] for part in killed}
-        back = len(killed) == 3 and all(pids[part] != killed[part] for part in killed)
-        return not (back and progress.restarts == 3)
+        team = folder.status("learner").get("processes")
+        if team and team not in teams:
+            teams.append(team)
+            if len(teams) == 1:
+                os.kill(team[1], signal.SIGKILL)  # which ends the learner's first process too
+        for part in ("selfplay", "gate"):
+            pid = folder.status(part).get("pid")
+            if teams and part not in killed and pid is not None:
+                killed[part] = pid
+                os.kill(pid, signal.SIGKILL)
+        back = len(killed) == 2 and all(folder.status(p)["pid"] != killed[p] for p in killed)
+        return not (back and len(teams) == 2 and progress.step >= 25)
 
-    report = train.train_run(run_of(), tmp_path, on_progress=kill_each_once)
-    assert report.reason == "stopped"
+    report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_each_once)
+    assert (report.reason, report.progress.restarts) == ("stopped", 3)
+    assert [len(team) for team in teams] == [2, 2]
+    pids = [*teams[0], *teams[1], *(folder.status(part)["pid"] for part in killed)]
+    assert not any(alive(pid) for pid in pids)
     Dataset(tmp_path / "data" / "tic_tac_toe", verify=True)
-    assert not any(alive(folder.status(part)["pid"]) for part in killed)
+    last = sorted(folder.checkpoints.glob("*.pt"))[-1]
+    assert int(last.stem[-10:]) >= 25
 
 
 def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path: Path) -> None:
@@ -180,27 +191,6 @@ def test_a_shard_whose_content_is_damaged_is_named_before_it_is_learnt(tmp_path:
     with pytest.raises(pyengine.DataError, match=rf"{shard.name}.*damaged"):
         run_part("learner", folder)
     assert not list(folder.checkpoints.glob("*.pt"))
-
-
-def test_two_processes_learn_in_one_run_which_goes_on_when_one_dies(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    text = run_of().text.replace("batch_size = 64", "batch_size = 64\nprocesses = 2", 1)
-    teams: list[list[int]] = []
-
-    def kill_once(progress: train.RunProgress) -> bool:
-        team = folder.status("learner").get("processes")
-        if team and team not in teams:
-            teams.append(team)
-            if len(teams) == 1:
-                os.kill(team[1], signal.SIGKILL)
-        return len(teams) < 2 or progress.step < 30
-
-    report = train.train_run(train.RunFile.from_toml(text), tmp_path, on_progress=kill_once)
-    assert report.progress.restarts == 1
-    assert [len(team) for team in teams] == [2, 2]
-    assert not any(alive(pid) for team in teams for pid in team)
-    last = sorted(folder.checkpoints.glob("*.pt"))[-1]
-    assert int(last.stem[-10:]) >= 30
 
 
 def test_a_second_supervisor_and_a_second_part_are_refused(tmp_path: Path) -> None:
@@ -308,11 +298,13 @@ def test_a_part_refuses_settings_that_are_not_those_of_its_folder(
 
 
 def test_the_command_says_which_limit_a_run_had_reached_before(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("typer", reason="the command needs the extra cli")
     from pyengine.cli import main
 
+    ending = partial(train.train_run, start=lambda name, _folder, _run: Ending(name, 0))
+    monkeypatch.setattr("pyengine.cli.train.train_run", ending)
     run, folder = run_of("minutes = 1"), RunFolder(tmp_path)
     folder.begin(run)
     folder.set_seconds(61.0)

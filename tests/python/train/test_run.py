@@ -128,6 +128,7 @@ def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
+        *((name, None) for name in ("best.json", "clock.json", "curve.jsonl")),
         ("best.json", "[]"),
         ("best.json", '{"name": "x", "sha256": null, "step": "1", "generation": 0, "elo": 0}'),
         ("best.json", '{"name": "x", "sha256": null, "step": 1, "generation": 0, "elo": NaN}'),
@@ -143,8 +144,11 @@ def test_a_line_that_a_crash_cut_off_costs_no_other(tmp_path: Path) -> None:
         ("curve.jsonl", f'{{{LINE}, "opponents": [{{"step": 0}}]}}'),
     ],
 )
-def test_a_damaged_file_of_a_run_is_named(name: str, text: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(text)
+def test_a_damaged_file_of_a_run_is_named(name: str, text: str | None, tmp_path: Path) -> None:
+    if text is None:
+        (tmp_path / name).mkdir()
+    else:
+        (tmp_path / name).write_text(text)
     folder = RunFolder(tmp_path)
     with pytest.raises(pyengine.DataError, match=re.escape(name)):
         (folder.best(), folder.seconds(), folder.evaluated())
