@@ -12,8 +12,16 @@ from rich.progress import Progress, TaskID  # noqa: TID253
 from rich.text import Text  # noqa: TID253
 
 from pyengine.base.arguments import in_one_line
-from pyengine.cli import common
 from pyengine.cli.convert_data import FORMATS, convert_data
+from pyengine.cli.options import (
+    JsonOption,
+    ParamOption,
+    SpecOption,
+    game_from,
+    output_file,
+    read_spec,
+)
+from pyengine.cli.output import console, print_json
 from pyengine.conversion import (
     Float16Report,
     Int8Report,
@@ -177,9 +185,9 @@ def convert(
     to: _To = None,
     overwrite: _Overwrite = False,
     game: _GameName = None,
-    param: common.ParamOption = None,
+    param: ParamOption = None,
     komi: _Komi = None,
-    spec: common.SpecOption = None,
+    spec: SpecOption = None,
     positions: _Positions = 1000,
     games: _Games = 800,
     simulations: _Simulations = 32,
@@ -189,7 +197,7 @@ def convert(
     random: _Random = None,
     board_size: _BoardSize = 19,
     seed: _Seed = 0,
-    as_json: common.JsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Convert a network, or training data.
 
@@ -199,34 +207,32 @@ def convert(
     tell; then nothing is written.
     """
     if points is not None and score_utility is None:
-        raise common.usage("--points is for --score-utility")
+        raise ConfigError("--points is for --score-utility")
     changes = int8 + fp16 + (score_utility is not None)
     if overwrite and to not in ("npz", "parquet", "sgf"):
-        raise common.usage("--overwrite is for --to npz, parquet and sgf")
+        raise ConfigError("--overwrite is for --to npz, parquet and sgf")
     if komi is not None and (to != "shards" or komi not in ("game", "file")):
-        raise common.usage("--komi is for --to shards, and is game or file")
+        raise ConfigError("--komi is for --to shards, and is game or file")
     if random is not None:
         if model is not None or changes:
-            raise common.usage(f"--random makes a network: give neither MODEL nor {_CHANGES}")
+            raise ConfigError(f"--random makes a network: give neither MODEL nor {_CHANGES}")
         _random(random, output, seed, board_size, as_json)
     elif model is None:
-        raise common.usage("name a MODEL, or make one with --random BLOCKSxCHANNELS")
+        raise ConfigError("name a MODEL, or make one with --random BLOCKSxCHANNELS")
     elif to is not None:
         if changes:
-            raise common.usage(f"--to is for training data, {_CHANGES} for networks")
-        played = None if game is None else common.game_from(game, param)
-        convert_data(
-            Path(model), to, output, played, common.read_spec(spec), overwrite, komi or "game"
-        )
+            raise ConfigError(f"--to is for training data, {_CHANGES} for networks")
+        played = None if game is None else game_from(game, param)
+        convert_data(Path(model), to, output, played, read_spec(spec), overwrite, komi or "game")
     elif changes > 1:
-        raise common.usage(f"give one of {_CHANGES}")
+        raise ConfigError(f"give one of {_CHANGES}")
     elif score_utility is not None:
         _score_utility(
             model,
             output,
             score_utility,
             POINTS if points is None else points,
-            common.read_spec(spec),
+            read_spec(spec),
             as_json,
         )
     elif int8 or fp16:
@@ -236,7 +242,7 @@ def convert(
             output,
             _game(model, game, param),
             as_json,
-            spec=common.read_spec(spec),
+            spec=read_spec(spec),
             positions=positions,
             games=games,
             simulations=simulations,
@@ -264,7 +270,7 @@ def _source_and_target(model: str, output: Path | None, kind: str) -> tuple[Path
     """Return the file of a network, and where its copy goes: a bundled one's into this folder."""
     source = _file(bundled_models().get(model, Path(model)))
     beside = source if model == str(source) else Path(source.name)
-    return source, common.output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
+    return source, output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
 
 
 def _score_utility(
@@ -277,44 +283,41 @@ def _score_utility(
 ) -> None:
     source, target = _source_and_target(model, output, "points")
     with _busy(f"making {target}"):
-        try:
-            with_score_utility(source, target, weight=weight, points=points, spec=spec)
-        except ConfigError as error:
-            raise common.usage(str(error)) from error
+        with_score_utility(source, target, weight=weight, points=points, spec=spec)
     facts = {"path": str(target), "weight": weight, "points": points}
     if as_json:
-        common.print_json(facts)
+        print_json(facts)
     else:
         text = f"{target}: {weight:g} of the value counts points, half of it a lead of {points:g}"
-        common.console().print(Text(text))
+        console().print(Text(text))
 
 
 def _limits(margin: float) -> Limits:
     try:
         return Limits(margin=margin)
     except ConfigError as error:
-        raise common.usage(f"--{error}") from error
+        raise ConfigError(f"--{error}") from error
 
 
 def _file(path: Path) -> Path:
     if not path.is_file():
-        raise common.usage(f"{path} is no file")
+        raise ConfigError(f"{path} is no file")
     return path
 
 
 def _game(model: str, name: str | None, param: list[str] | None) -> Game:
     if name is not None:
-        return common.game_from(name, param)
+        return game_from(name, param)
     found = game_of_model(model)
     if found is None:
-        raise common.usage("--int8 and --fp16 need the game that the network plays: --game GAME")
+        raise ConfigError("--int8 and --fp16 need the game that the network plays: --game GAME")
     return found
 
 
 def _size(text: str) -> tuple[int, int]:
     blocks, cross, channels = text.lower().partition("x")
     if not (cross and blocks.isdigit() and channels.isdigit()):
-        raise common.usage(
+        raise ConfigError(
             f"--random must be BLOCKSxCHANNELS such as 6x96, found {in_one_line(text)}"
         )
     return int(blocks), int(channels)
@@ -322,12 +325,9 @@ def _size(text: str) -> tuple[int, int]:
 
 def _random(size: str, output: Path | None, seed: int, board_size: int, as_json: bool) -> None:
     blocks, channels = _size(size)
-    target = common.output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
+    target = output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
     with _busy(f"making {target}"):
-        try:
-            weights = random_leela(blocks, channels, seed=seed, board_size=board_size)
-        except ConfigError as error:
-            raise common.usage(str(error)) from error
+        weights = random_leela(blocks, channels, seed=seed, board_size=board_size)
         if target.suffix == ".onnx":
             leela_to_onnx(weights, target)
         else:
@@ -337,11 +337,11 @@ def _random(size: str, output: Path | None, seed: int, board_size: int, as_json:
 
 def _leela(source: Path, output: Path | None, as_json: bool) -> None:
     if source.suffix == ".onnx":
-        raise common.usage(
+        raise ConfigError(
             f"{source} is ONNX already; --int8, --fp16 and --score-utility make copies of it"
         )
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
-    target = common.output_file(output or source.with_name(f"{stem}.onnx"), source)
+    target = output_file(output or source.with_name(f"{stem}.onnx"), source)
     with _busy(f"making {target}"):
         weights = read_leela(source)
         leela_to_onnx(weights, target)
@@ -350,7 +350,7 @@ def _leela(source: Path, output: Path | None, as_json: bool) -> None:
 
 def _busy(what: str) -> AbstractContextManager[object]:
     """Show on stderr that something is being made, while it is a terminal."""
-    return common.console(stderr=True).status(Text(f"{what} ..."))
+    return console(stderr=True).status(Text(f"{what} ..."))
 
 
 def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
@@ -362,9 +362,9 @@ def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
         "version": weights.version,
     }
     if as_json:
-        common.print_json(facts)
+        print_json(facts)
         return
-    common.console().print(
+    console().print(
         Text(
             f"{target}: {facts['blocks']} blocks of {weights.channels} channels, "
             f"{weights.board_size}x{weights.board_size}"
@@ -374,9 +374,9 @@ def _written(weights: LeelaWeights, target: Path, as_json: bool) -> None:
 
 def _show(report: Int8Report | Float16Report, as_json: bool) -> None:
     if as_json:
-        common.print_json(report.to_dict())
+        print_json(report.to_dict())
     else:
-        out = common.console()
+        out = console()
         for check in report.checks:
             sign = ">=" if check.name in ("first choice", "match, evidence") else "<="
             figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.5g}"
@@ -413,7 +413,7 @@ def _written_to(report: Int8Report | Float16Report) -> str:
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None] | None]:
     """Show the stages as bars, on stderr while it is a terminal; they disappear again."""
-    err = common.console(stderr=True)
+    err = console(stderr=True)
     if not err.is_terminal:
         yield None
         return

@@ -7,8 +7,9 @@ from pathlib import Path
 from rich.text import Text  # noqa: TID253
 
 from pyengine.base.arguments import in_one_line
-from pyengine.cli import common
+from pyengine.cli.output import console
 from pyengine.data import convert, export_sgf, import_sgf
+from pyengine.errors import ConfigError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
 
@@ -29,20 +30,20 @@ def convert_data(
 ) -> None:
     """Write a directory of shards as ``to``, or SGF files as shards; refuse what cannot be."""
     if to not in FORMATS:
-        raise common.usage(f"--to must be one of {', '.join(FORMATS)}, found {in_one_line(to)}")
+        raise ConfigError(f"--to must be one of {', '.join(FORMATS)}, found {in_one_line(to)}")
     if not source.exists():
-        raise common.usage(f"{source} does not exist")
+        raise ConfigError(f"{source} does not exist")
     if to == "shards":
         if game is None or output is None:
-            raise common.usage("--to shards needs --game GAME, and --output for the directory")
+            raise ConfigError("--to shards needs --game GAME, and --output for the directory")
         spec = spec or ModelSpec.alphago_zero(game)
         report = import_sgf(source, output, game, spec, komi="file" if komi == "file" else "game")
         report.check_taken(source, game)
-        common.console().print(Text(str(report)))
+        console().print(Text(str(report)))
         return
     if to == "sgf":
         files = export_sgf(source, output, overwrite=overwrite)
     else:
         files = convert(source, to, output, overwrite=overwrite)
     where = files[0].parent if files else source
-    common.console().print(Text(f"{len(files)} files in {where}"))
+    console().print(Text(f"{len(files)} files in {where}"))
