@@ -54,6 +54,7 @@ def _run(args: Sequence[str] | None) -> int:
         )
         return 1
     _end_by_signals()
+    status: object = None
     try:
         app(args=args, prog_name="pyengine")
     except SystemExit as stop:
@@ -70,7 +71,7 @@ def _run(args: Sequence[str] | None) -> int:
         sys.stdout.flush()
     except OSError as error:
         return _os_error(error)
-    return status if isinstance(status, int) else 0
+    return status if isinstance(status, int) else int(status is not None)
 
 
 def _os_error(error: OSError) -> int:

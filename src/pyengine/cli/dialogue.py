@@ -32,7 +32,7 @@ from pyengine.cli.positions import (
 )
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.sgf.record import SgfGame
-from pyengine.errors import EngineError, IllegalActionError
+from pyengine.errors import DataError, EngineError, IllegalActionError
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import State
 from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
@@ -128,14 +128,11 @@ class Dialogue:
                 return
             self._ask("new, undo, save or quit? ")
         elif self.waits or self.human.plays(self.state.current_player()):
-            self._ask(f"{self._prompt()} move: ")
+            player = self.look.player(self.state.current_player(), drawn=self.drawn)
+            times = "" if self.clock is None else f"{self.clock} "
+            self._ask(f"{times}{player} move: ")
         else:
             self._engine_moves()
-
-    def _prompt(self) -> str:
-        player = self.state.current_player()
-        name = self.look.player(player, drawn=self.drawn)
-        return name if self.clock is None else f"{self.clock} {name}"
 
     def _ended(self) -> bool:
         return self.lost is not None or self.state.is_terminal()
@@ -232,7 +229,10 @@ class Dialogue:
         if word in _IN_A_GAME and self._ended():
             self._say("the game is over")
         elif word in self.commands:
-            self.commands[word][0](rest.strip())
+            try:
+                self.commands[word][0](rest.strip())
+            except EngineError as error:
+                self._say(str(error))
         elif self._ended():
             self._say(f"the game is over: {in_one_line(typed)} is not new, undo, save or quit")
         else:
@@ -316,35 +316,23 @@ class Dialogue:
         self._engine_moves()
 
     def _save(self, rest: str) -> None:
-        if not rest:
-            self._say("expected save FILE")
-            return
-        try:
-            note = save(_file(rest), self.start, self._played(), self.lost, self.loaded)
-        except EngineError as error:
-            self._say(str(error))
-            return
+        note = save(_file(rest), self.start, self._played(), self.lost, self.loaded)
         self.out.print(Text(f"saved in {rest}"))
         if note:
             self._say(note)
 
     def _load(self, rest: str) -> None:
-        if not rest:
-            self._say("expected load FILE")
-            return
+        file = _file(rest)
         try:
-            file = _file(rest)
             self.load(file)
-        except EngineError as error:
-            self._say(f"{error}{self._by_its_own_rules(rest)}")
-            return
+        except DataError as error:
+            raise DataError(f"{error}{self._by_its_own_rules(file)}") from error
         self._board()
 
-    def _by_its_own_rules(self, typed: str) -> str:
+    def _by_its_own_rules(self, file: Path) -> str:
         """Return how to continue a file of this game under other rules; else ""."""
         game = self.state.game
         with contextlib.suppress(EngineError):
-            file = _file(typed)
             if game_of_record(file, game) != game:
                 command = f"pyengine play {bare_name(str(game))} --load"
                 return f"; leave, and begin with {command} {shlex.quote(str(file))}"

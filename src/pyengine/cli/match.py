@@ -18,7 +18,7 @@ from pyengine.cli.options import (
     evaluator_for,
     needs_network,
     output_file,
-    pairs,
+    search_settings,
 )
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
 from pyengine.errors import ConfigError
@@ -171,7 +171,7 @@ def _side(
     if not needs_network(model):
         where = (None, 0)
     evaluator = evaluator_for(model, spec, *where, others=("random", f"{_VALUE}MODEL"))
-    config = common.config_for(evaluator).replace(**pairs("--set-a, --set-b", own))
+    config = common.config_for(evaluator).replace(**search_settings("--set-a, --set-b", own))
     return Engine(game, evaluator, config=config)
 
 

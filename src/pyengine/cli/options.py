@@ -88,16 +88,29 @@ def _options_of(group: type) -> Iterator[inspect.Parameter]:
 
 def setting(name: str, *flags: str) -> Any:
     """Return the option for a setting of a search; its meaning stands in SearchConfig."""
-    return typer.Option(f"--{name.replace('_', '-')}", *flags, help=_meanings()[name])
+    return typer.Option(f"--{name.replace('_', '-')}", *flags, help=_settings()[name][1])
+
+
+def search_settings(option: str, texts: list[str] | None) -> dict[str, Any]:
+    """Return the settings of a repeatable NAME=VALUE; "none" is None if the setting may be None."""
+    values = pairs(option, texts)
+    for name, value in values.items():
+        kind, _ = _settings().get(name, ("", ""))
+        if value == "none" and " or None" in kind:
+            values[name] = None
+    return values
 
 
 @functools.cache
-def _meanings() -> dict[str, str]:
-    """Return what each setting of a search means."""
+def _settings() -> dict[str, tuple[str, str]]:
+    """Return the type and the meaning of each setting of a search, from its documentation."""
     text = (inspect.getdoc(SearchConfig) or "").partition("Attributes:\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^    (\w+) \(.*?\): (.*?)(?=^    \w|\Z)", text, re.MULTILINE | re.DOTALL)
-    texts = {name: " ".join(meaning.replace("``", "").split()) for name, meaning in entries}
-    return {name: text[0].upper() + text[1:] for name, text in texts.items()}
+    entry = re.compile(r"^    (\w+) \((.*?)\): (.*?)(?=^    \w|\Z)", re.MULTILINE | re.DOTALL)
+    found = {}
+    for name, kind, meaning in entry.findall(text):
+        words = " ".join(meaning.replace("``", "").split())
+        found[name] = (kind, words[0].upper() + words[1:])
+    return found
 
 
 # --- options of several commands, alone
@@ -126,8 +139,11 @@ DeviceOption: TypeAlias = Annotated[int, typer.Option("--device", min=0, help="W
 SimulationsOption: TypeAlias = Annotated[int | None, setting("simulations", "-n")]
 SecondsOption: TypeAlias = Annotated[float | None, setting("seconds", "-s")]
 ThreadsOption: TypeAlias = Annotated[int | None, setting("threads", "-t")]
-BatchOption: TypeAlias = Annotated[int | None, setting("batch_size", "-b")]
 SeedOption: TypeAlias = Annotated[int | None, setting("seed")]
+SetOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Any field of SearchConfig; repeatable."),
+]
 JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -240,7 +256,6 @@ class SearchOptions:
     simulations: SimulationsOption = None
     seconds: SecondsOption = None
     threads: ThreadsOption = None
-    batch_size: BatchOption = None
     algorithm: Annotated[
         str | None,
         typer.Option(
@@ -251,10 +266,7 @@ class SearchOptions:
     config: Annotated[
         Path | None, typer.Option("--config", help="TOML file of a SearchConfig.", dir_okay=False)
     ] = None
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Any field of SearchConfig; repeatable."),
-    ] = None
+    changes: SetOption = None
 
     def config_for(self, evaluator: Evaluator, **more: Any) -> SearchConfig:
         """Return the settings: the file's, and above them those that were given and ``more``."""
@@ -263,12 +275,11 @@ class SearchOptions:
             "simulations": self.simulations,
             "seconds": self.seconds,
             "threads": self.threads,
-            "batch_size": self.batch_size,
             "algorithm": self.algorithm,
             **more,
         }
         given = {name: value for name, value in options.items() if value is not None}
-        given |= pairs("--set", self.changes)
+        given |= search_settings("--set", self.changes)
         in_file = {} if self.config is None else tomllib.loads(self.config.read_text("utf-8"))
         if isinstance(evaluator, RolloutEvaluator) and "algorithm" not in {**given, **in_file}:
             given["algorithm"] = "uct"
@@ -306,9 +317,8 @@ def pairs(option: str, texts: list[str] | None) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for kind in (int, float):
         try:
             return kind(text)

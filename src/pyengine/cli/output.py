@@ -107,10 +107,10 @@ def progress_bar(
     count: tuple[ProgressColumn, ...] = (MofNCompleteColumn(),) if counted else ()
     columns = (BarColumn(bar_width=20), *count, TimeRemainingColumn(), words)
     with Progress(*columns, console=err, transient=True, expand=True) as bar:
-        task = bar.add_task("", total=total)
+        task = bar.add_task("", total=total, visible=counted)
 
         def advance(progress: T) -> None:
             done, text = describe(progress)
-            bar.update(task, completed=done, description=text)
+            bar.update(task, completed=done, description=text, visible=True)
 
         yield advance

@@ -14,7 +14,6 @@ from pyengine.cli.options import (
     EvaluatorOptions,
     PositionOptions,
     SearchOptions,
-    SeedOption,
     with_time_for_playouts,
 )
 from pyengine.cli.output import console, say
@@ -39,7 +38,6 @@ def play(
             help="Go on with a saved game, by the rules in the file if GAME has no parameters.",
         ),
     ] = None,
-    seed: SeedOption = None,
 ) -> None:
     """Play a game in the terminal. Type a move, or help."""
     game = position.load()
@@ -48,7 +46,7 @@ def play(
     start = position.state_of(game)
     timer = None if clock is None else Clock.parse(clock)
     setup = evaluator.setup(game)
-    config = settings.config_for(setup.evaluator, seed=seed)
+    config = settings.config_for(setup.evaluator)
     if timer is None:
         config = with_time_for_playouts(setup.evaluator, config)
     out = console()

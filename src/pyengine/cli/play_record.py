@@ -58,8 +58,7 @@ def save(
     """Write the game to an .sgf file, or else as a list of moves; return a note, or "".
 
     ``lost`` is the player who lost without a last move. ``record``, the SGF that the game was
-    loaded from, is kept in full. If names of moves contain spaces or are not unique, the list has
-    the actions too. Raises ConfigError or DataError.
+    loaded from, is kept in full. Raises ConfigError or DataError.
     """
     check_output(path)
     if _is_sgf(path):
@@ -150,30 +149,22 @@ def _is_sgf(path: Path) -> bool:
 
 
 def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
-    names, state, readable = [], start.clone(), True
+    names, state = [], start.clone()
     for action in actions:
-        name = state.action_to_string(action)
-        readable = readable and _names_alone(state, name, action)
-        names.append(" ".join(name.split()))
+        names.append(state.action_to_string(action))
         state.apply_action(action)
     look = game_look(start.game)
     result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
-    lines = [_HEAD, f"game: {start.game}", f"moves: {' '.join(names)}", f"result: {result}"]
-    if not readable:
-        lines.insert(3, f"actions: {' '.join(map(str, actions))}")
+    lines = [
+        _HEAD,
+        f"game: {start.game}",
+        f"moves: {' '.join(' '.join(names).split())}",
+        f"actions: {' '.join(map(str, actions))}",  # names may have spaces, or be the same
+        f"result: {result}",
+    ]
     if start.serialize() != start.game.new_initial_state().serialize():
         lines.insert(2, f"start: {start.serialize()}")
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _names_alone(state: State, name: str, action: int) -> bool:
-    """Return whether a name in a line of names is read back as the action."""
-    if name.split() != [name]:
-        return False
-    try:
-        return int(state.string_to_action(name)) == action
-    except ValueError:  # IllegalActionError
-        return False
 
 
 def _entries(content: bytes) -> dict[str, str]:

@@ -9,13 +9,14 @@ from typing import Annotated, Any
 import typer  # noqa: TID253  # this package is the extra's
 
 from pyengine.cli.options import (
-    BatchOption,
     EvaluatorOptions,
     GameOptions,
     JsonOption,
     SeedOption,
+    SetOption,
     SimulationsOption,
     ThreadsOption,
+    search_settings,
 )
 from pyengine.cli.output import print_json, progress_bar, show, when_stopped
 from pyengine.selfplay import SelfPlayConfig, SelfPlayInterrupted, SelfPlayReport
@@ -54,7 +55,7 @@ def selfplay(
     ] = Preset.zero,
     simulations: SimulationsOption = None,
     threads: ThreadsOption = None,
-    batch_size: BatchOption = None,
+    changes: SetOption = None,
     concurrent: Annotated[
         int | None,
         typer.Option("--concurrent", min=1, help="Games at once; default 64, on a GPU more."),
@@ -69,7 +70,7 @@ def selfplay(
     played = game.load()
     setup = evaluator.setup(played)
     config = _PRESETS[preset](played)
-    search = _given(simulations=simulations, threads=threads, batch_size=batch_size)
+    search = _given(simulations=simulations, threads=threads) | search_settings("--set", changes)
     own = _given(concurrent_games=concurrent, seed=seed)
     config = config.replace(search=config.search.replace(**search), **own)
     with when_stopped(f"the same command plays more games into {out}"):
