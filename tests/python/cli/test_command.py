@@ -89,16 +89,12 @@ def test_without_its_extra_it_names_the_extra_and_the_library_needs_none() -> No
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with data of Gomoku, weights, a folder, a file of junk and one that is no text."""
+    """A folder with a folder, files of junk and one that is no text."""
     path = tmp_path_factory.mktemp("place")
-    config = pyengine.SelfPlayConfig(search=pyengine.SearchConfig(simulations=4, threads=1))
-    pyengine.selfplay("gomoku(board_size=5)", "uniform", games=2, out=path / "data", config=config)
     for name in ("file", "old.png", "broken.onnx"):
         (path / name).write_text("junk")
     (path / "bytes").write_bytes(b"\xff")
     (path / "folder").mkdir()
-    weights = path / "weights.txt"
-    assert run("convert", "--random", "1x4", "--board-size", "5", "-o", weights).status == 0
     return path
 
 
@@ -188,7 +184,6 @@ FAILURES = [
     (f"{MATCH} --record file", "expected the record of a match"),
     (f"{SELF_PLAY} --out file", "file cannot be written"),
     (f"{BENCH} --out file", "file"),
-    ("convert file", "expected Leela Zero weights"),
 ]
 
 
