@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import FrameType
 
-from pyengine.errors import EngineError
+from pyengine.base.arguments import printable, shortened
+from pyengine.errors import ConfigError, EngineError, IllegalActionError
 
-__all__ = ["LEAST_WIDTH", "main"]
-
-#: Columns that every table has room in.
+#: Columns that every table fits in.
 LEAST_WIDTH = 60
-
-_EXTRA = frozenset(("typer", "rich"))
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of the standard output
-_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
-_SIGNALLED = 128  # and the number of the signal
+#: The exit status after Ctrl-C: 128 + SIGINT, as in shells.
+INTERRUPTED = 130
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -31,25 +26,26 @@ def main(args: Sequence[str] | None = None) -> int:
     _open_closed_streams()
     _widen()
     try:
-        return _run(args)
+        status = _run(args)
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the tidying
-        if sys.stderr.isatty():
-            print(file=sys.stderr)
-        return _INTERRUPTED
+        status = INTERRUPTED
     except BrokenPipeError:  # the reader left: `pyengine ... | head`
-        _leave_output()
-        return 1
+        _discard_output()
+        status = 1
     finally:
         _show_cursor()
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not spoil the exit
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
+    return status
 
 
 def _run(args: Sequence[str] | None) -> int:
     try:
         from pyengine.cli.app import app
-        from pyengine.cli.common import complain
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in _EXTRA:
+        if error.name not in ("typer", "rich"):
             raise
         print(
             f"pyengine: the command line needs the package {error.name}: "
@@ -58,51 +54,55 @@ def _run(args: Sequence[str] | None) -> int:
         )
         return 1
     _end_by_signals()
+    status: object = None
     try:
-        status = _status(app, args)
-        sys.stdout.flush()
-    except EngineError as error:
-        complain(str(error))
-        return 1
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            complain("expected the name of a file, found one that is too long")
-            return 1
-        if error.filename is not None:
-            complain(f"{error.filename}: {error.strerror}")
-            return 1
-        if error.errno not in _NO_ROOM:
-            raise
-        complain(f"the output cannot be written: {error.strerror}")
-        _leave_output()
-        return 1
-    except MemoryError:
-        complain("the memory does not suffice: expected room for these settings, found none")
-        return 1
-    if status == _INTERRUPTED:
-        raise KeyboardInterrupt
-    if isinstance(status, str):
-        print(status, file=sys.stderr)
-        return 1
-    return status if isinstance(status, int) else 0
-
-
-def _status(app: Callable[..., object], args: Sequence[str] | None) -> object:
-    try:
-        return app(args=args, prog_name="pyengine", standalone_mode=True)
+        app(args=args, prog_name="pyengine")
     except SystemExit as stop:
-        return stop.code
+        status = stop.code
+    except (ConfigError, IllegalActionError) as error:
+        return _complain(str(error), 2)
+    except EngineError as error:
+        return _complain(str(error), 1)
+    except MemoryError:
+        return _complain("out of memory", 1)
+    except OSError as error:
+        return _os_error(error)
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        return _os_error(error)
+    return status if isinstance(status, int) else int(status is not None)
 
 
-def _leave_output() -> None:
-    """Let what is still to be written go nowhere, so that the end of the program writes it not."""
+def _os_error(error: OSError) -> int:
+    if isinstance(error, BrokenPipeError) or error.strerror is None:
+        raise error
+    if error.filename is not None:
+        return _complain(f"{shortened(str(error.filename))}: {error.strerror}", 1)
+    _discard_output()
+    return _complain(f"the output cannot be written: {error.strerror}", 1)
+
+
+def _complain(message: str, status: int) -> int:
+    """Print an error as one line on stderr, red on a terminal; return the exit status."""
+    from rich.text import Text
+
+    from pyengine.cli.output import console
+
+    text = printable(" ".join(message.split()))
+    console(stderr=True).print(Text(f"error: {text}", style="bold red"))
+    return status
+
+
+def _discard_output() -> None:
+    """Send buffered output nowhere, so that it is not written at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_closed_streams() -> None:
-    """Let streams that were closed (``pyengine ... >&-``) lead nowhere.
+    """Open streams that were closed (``pyengine ... >&-``) on the null device.
 
-    Without that a file that is opened later gets the number of a stream, and what is meant for it.
+    Otherwise the next file that is opened gets the number of a stream, and its output.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -110,14 +110,14 @@ def _open_closed_streams() -> None:
 
 
 def _widen() -> None:
-    """Correct a COLUMNS that is too small for a table: none of it would be shown."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told) < LEAST_WIDTH:
-        os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(told) else ""  # "": the terminal's own
+    """Correct a COLUMNS that is too small for a table."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) < LEAST_WIDTH:
+        os.environ["COLUMNS"] = str(LEAST_WIDTH) if int(columns) else ""  # "": the terminal's own
 
 
 def _end_by_signals() -> None:
-    """Let SIGTERM and the end of the terminal (SIGHUP, unless it is ignored) end as Ctrl-C does."""
+    """End on SIGTERM, and on SIGHUP unless it is ignored, as on Ctrl-C: everything is closed."""
     signal.signal(signal.SIGTERM, _terminate)
     hang_up = getattr(signal, "SIGHUP", None)
     if hang_up is not None and signal.getsignal(hang_up) is signal.SIG_DFL:  # not under nohup
@@ -125,11 +125,11 @@ def _end_by_signals() -> None:
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:
-    """End as Ctrl-C does: what hid the cursor shows it again."""
-    raise SystemExit(_SIGNALLED + number)
+    raise SystemExit(128 + number)
 
 
 def _show_cursor() -> None:
+    """Show the cursor, which a signal may have left hidden."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if stream.isatty() and os.environ.get("TERM") != "dumb":

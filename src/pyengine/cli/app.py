@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer  # noqa: TID253  # this package is the extra's
 
@@ -14,44 +12,28 @@ from pyengine.cli.convert import COMMANDS as CONVERT
 from pyengine.cli.doctor import doctor
 from pyengine.cli.games import games
 from pyengine.cli.match import match
+from pyengine.cli.options import command
 from pyengine.cli.play import play
 from pyengine.cli.search import search
 from pyengine.cli.selfplay import selfplay
 from pyengine.cli.solve import solve
 from pyengine.cli.train import train
 
-__all__ = ["app"]
-
-_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+_HELP = "Fast tree search with neural networks for two-player board games."
 
 app = typer.Typer(
-    help="Fast tree search with neural networks for two-player board games.",
+    help=_HELP,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _interruptible(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with an exit status for Ctrl-C, which typer's versions treat variously."""
-
-    @functools.wraps(command)
-    def run(*args: Any, **options: Any) -> None:
-        try:
-            command(*args, **options)
-        except KeyboardInterrupt:
-            raise SystemExit(_INTERRUPTED) from None
-
-    return run
-
-
-for _command in (games, search, play, solve, match, selfplay, train, doctor, bench):
-    app.command()(_interruptible(_command))
+for _function in (games, search, play, solve, match, selfplay, train, doctor, bench):
+    app.command()(command(_function))
 
 _convert = typer.Typer(help="Convert a network, or training data.", no_args_is_help=True)
 for _name, _command in CONVERT.items():
-    _convert.command(_name)(_interruptible(_command))
+    _convert.command(_name)(command(_command))
 app.add_typer(_convert, name="convert")
 
 
@@ -61,10 +43,10 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=_HELP)
 def root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Fast tree search with neural networks for two-player board games."""
+    """Take the options that stand before a command."""

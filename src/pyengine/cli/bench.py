@@ -8,154 +8,24 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
 from pyengine.base.arguments import did_you_mean
-from pyengine.base.files import check_output, replacing, unwritten
-from pyengine.cli import common
-from pyengine.cli.tune import tune_model
+from pyengine.base.files import check_output, replacing
+from pyengine.cli.options import SpecOption, evaluator_for, game_from
+from pyengine.cli.output import console, print_json, progress_bar, show
 from pyengine.errors import ConfigError, DataError
-
-__all__ = ["bench", "suites"]
+from pyengine.eval.bundled import game_of_model
+from pyengine.match.tuning import Trial, tune
+from pyengine.search.engine import Engine
 
 _PACKAGE = "pyengine.benchmarks"
 _SECONDS = 2.0  # of one measurement
 _TUNE_SECONDS = 60.0
 _PICTURES = (".png", ".svg", ".pdf")
-
-
-_JsonFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--json", metavar="FILE", help="Also write JSON; '-' = stdout, no tables."),
-]
-_PlotFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Also draw, as .png, .svg or .pdf.")
-]
-_OutFolder: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--out", metavar="FOLDER", help="Write JSON and picture of each suite there."),
-]
-
-
-_TraceFile: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--trace", metavar="FILE", help="Of device: write timelines of searches instead."),
-]
-
-
-_Minutes: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--minutes", help="Of gpu, which then stops; with the same --json or --out file it goes on."
-    ),
-]
-_Tune: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
-]
-
-
-@dataclass(frozen=True)
-class _Outputs:
-    """Where the reports go. What cannot be written is complained of, and the rest goes on.
-
-    Attributes:
-        json, plot: files for all of them; '-' = JSON on the standard output, and no tables there.
-        folder: of a file and a picture a suite.
-        lost: what could not be written.
-
-    """
-
-    json: Path | None
-    plot: Path | None
-    folder: Path | None
-    lost: list[str] = field(default_factory=list)
-
-    def check(self) -> None:
-        """Raise ConfigError before hours of work where a file could not be written after them."""
-        for file in (self.json, self.plot):
-            if file is not None and str(file) != "-":
-                check_output(file)
-        if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
-            raise ConfigError(
-                f"--plot: expected a name that ends in {', '.join(_PICTURES)}, found {self.plot}"
-            )
-        if self.folder is not None:
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise ConfigError(f"--out: {unwritten(self.folder, error)}") from error
-
-    def kept(self, name: str) -> Path | None:
-        """Return where a resumable suite keeps its rows; None = nowhere."""
-        if self.json is not None and str(self.json) != "-":
-            return self.json
-        return None if self.folder is None else self.folder / f"{name}.json"
-
-    def show(self, text: str) -> None:
-        """Print a table."""
-        if str(self.json) != "-":
-            common.console().print(Text(text))
-
-    def keep(self, name: str, report: dict[str, Any]) -> None:
-        """Write the report of a suite that has ended."""
-        if self.folder is None:
-            return
-        self._write(self.folder / f"{name}.json", _as_json(report))
-        try:
-            _module("plot").draw([report], self.folder / f"{name}.png")
-        except ConfigError as error:
-            common.console(stderr=True).print(Text(f"{name}: no picture: {error}", style="dim"))
-
-    def bars(self, rows: list[dict[str, Any]]) -> None:
-        """Show and write what is asked beside what was measured."""
-        common_module, summary = _module("common"), _module("bars").summary(rows)
-        shown = common_module.columns(summary, common_module.terminal_width())
-        self.show("\n".join(["bars: what is asked beside what was measured", *shown]))
-        if self.folder is not None:
-            self._write(self.folder / "bars.txt", "\n".join([*common_module.columns(summary), ""]))
-
-    def finish(self, reports: dict[str, Any]) -> None:
-        """Write all reports."""
-        if str(self.json) == "-":
-            common.print_json(reports)
-        elif self.json is not None:
-            self._write(self.json, _as_json(reports))
-        if self.plot is not None:
-            _module("plot").draw(list(reports.values()), self.plot)
-
-    def _write(self, file: Path, text: str) -> None:
-        try:
-            with replacing(file) as temporary:
-                temporary.write_text(text, "utf-8")
-        except DataError as error:
-            self.lost.append(str(file))
-            common.console(stderr=True).print(Text(str(error), style="bold red"))
-
-
-def _as_json(report: dict[str, Any]) -> str:
-    return json.dumps(report, indent=2) + "\n"
-
-
-def suites() -> tuple[str, ...]:
-    """Return the names of the installed suites, in the order in which all of them run."""
-    try:
-        package = importlib.import_module(_PACKAGE)
-    except ModuleNotFoundError:
-        return ()
-    return tuple(package.SUITES)
-
-
-def _resumable() -> frozenset[str]:
-    """Return the suites that go on from the rows of a file."""
-    return frozenset(importlib.import_module(_PACKAGE).RESUMABLE)
-
-
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
 
 
 def bench(
@@ -180,28 +50,49 @@ def bench(
         Path | None, typer.Option("--model", "-m", help="One network instead.", exists=True)
     ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game of --model, --tune.")] = None,
-    spec: common.SpecOption = None,
-    minutes: _Minutes = 20.0,
-    to_json: _JsonFile = None,
-    to_plot: _PlotFile = None,
-    out: _OutFolder = None,
-    trace: _TraceFile = None,
-    tune: _Tune = None,
+    spec: SpecOption = None,
+    minutes: Annotated[
+        float,
+        typer.Option(
+            "--minutes",
+            help="Of gpu, which then stops; with the same --json or --out file it goes on.",
+        ),
+    ] = 20.0,
+    to_json: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Also write JSON; '-' = stdout, no tables."),
+    ] = None,
+    to_plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Also draw, as .png, .svg or .pdf."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Write JSON and picture of each suite there."),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace", metavar="FILE", help="Of device: write timelines of searches instead."
+        ),
+    ] = None,
+    model_to_tune: Annotated[
+        str | None,
+        typer.Option("--tune", metavar="MODEL", help="Find the fastest settings of a network."),
+    ] = None,
 ) -> None:
     """Run benchmark suites and print their tables. Exit status 1 if a row fails."""
-    if seconds is not None and not seconds > 0:
-        raise common.usage(f"--seconds must be above 0, found {seconds}")
-    if not minutes > 0:
-        raise common.usage(f"--minutes must be above 0, found {minutes}")
-    if tune is not None:
+    for name, value in (("--seconds", seconds), ("--minutes", minutes)):
+        if value is not None and not value > 0:
+            raise ConfigError(f"{name}: expected a number > 0, got {value}")
+    if model_to_tune is not None:
         if suite or skip:
-            named = " ".join([*(suite or []), *(skip or [])])
-            raise common.usage(f"--tune is no suite and takes none, found {named}")
-        tune_model(tune, game, spec, seconds or _TUNE_SECONDS, to_json)
+            raise ConfigError("--tune is no suite and takes none")
+        _tune(model_to_tune, game, spec, seconds or _TUNE_SECONDS, to_json)
         return
     names = _chosen(suite or [], skip or [])
     if model is not None and game is None:
-        raise common.usage("--model needs --game")
+        raise ConfigError("--model needs --game")
     options = _module("common").Options(
         quick=quick,
         seconds=seconds or _SECONDS,
@@ -222,16 +113,115 @@ def bench(
         raise typer.Exit(1)
 
 
+# --- suites
+
+
+@dataclass(frozen=True)
+class _Outputs:
+    """Where the reports go. The run goes on after a file that cannot be written.
+
+    Attributes:
+        json, plot: files for all of them; '-' = JSON on stdout, and no tables there.
+        folder: of a file and a picture a suite.
+        lost: files that could not be written.
+    """
+
+    json: Path | None
+    plot: Path | None
+    folder: Path | None
+    lost: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        """Raise ConfigError now instead of after hours of work."""
+        for file in (self.json, self.plot):
+            if file is not None and str(file) != "-":
+                check_output(file)
+        if self.plot is not None and self.plot.suffix.lower() not in _PICTURES:
+            raise ConfigError(
+                f"--plot: expected a name that ends in {', '.join(_PICTURES)}, got {self.plot}"
+            )
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def rows_of(self, name: str) -> Path | None:
+        """Return the file in which a resumable suite keeps its rows."""
+        if self.json is not None and str(self.json) != "-":
+            return self.json
+        return None if self.folder is None else self.folder / f"{name}.json"
+
+    def show(self, text: str) -> None:
+        """Print a table."""
+        if str(self.json) != "-":
+            show(text)
+
+    def add(self, name: str, report: dict[str, Any]) -> None:
+        """Write the report of a suite that has ended."""
+        if self.folder is None:
+            return
+        self._write(self.folder / f"{name}.json", report)
+        try:
+            _module("plot").draw([report], self.folder / f"{name}.png")
+        except ConfigError as error:
+            console(stderr=True).print(Text(f"{name}: no picture: {error}", style="dim"))
+
+    def add_bars(self, rows: list[dict[str, Any]]) -> None:
+        """Show and write what is asked beside what was measured."""
+        columns, summary = _module("common").columns, _module("bars").summary(rows)
+        shown = columns(summary, _module("common").terminal_width())
+        self.show("\n".join(["bars: what is asked beside what was measured", *shown]))
+        if self.folder is not None:
+            self._write(self.folder / "bars.txt", "\n".join([*columns(summary), ""]))
+
+    def finish(self, reports: dict[str, Any]) -> None:
+        """Write all reports."""
+        if str(self.json) == "-":
+            print_json(reports)
+        elif self.json is not None:
+            self._write(self.json, reports)
+        if self.plot is not None:
+            _module("plot").draw(list(reports.values()), self.plot)
+
+    def _write(self, file: Path, content: str | dict[str, Any]) -> None:
+        try:
+            _write(file, content)
+        except DataError as error:
+            self.lost.append(str(file))
+            console(stderr=True).print(Text(str(error), style="bold red"))
+
+
+def _write(file: Path, content: str | dict[str, Any]) -> None:
+    """Write text, or a value as JSON."""
+    text = content if isinstance(content, str) else json.dumps(content, indent=2) + "\n"
+    with replacing(file) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
+def suites() -> tuple[str, ...]:
+    """Return the names of the installed suites, in the order in which all of them run."""
+    try:
+        package = importlib.import_module(_PACKAGE)
+    except ModuleNotFoundError:
+        return ()
+    return tuple(package.SUITES)
+
+
+def _is_resumable(name: str) -> bool:
+    return name in importlib.import_module(_PACKAGE).RESUMABLE
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"{_PACKAGE}.{name.replace('-', '_')}")
+
+
 def _check_files(names: tuple[str, ...], options: Any, outputs: _Outputs) -> None:
-    """Raise ConfigError or a usage error for a file that the run could not use at its end."""
+    """Raise ConfigError for a file that the run could not use at its end."""
     if options.trace is not None:
         if names != ("device",):
-            raise common.usage(f"--trace is of the suite device, found {' '.join(names)}")
+            raise ConfigError(f"--trace is for the suite device, got {' '.join(names)}")
         check_output(options.trace)
     outputs.check()
-    for name in names:
-        if name in _resumable():
-            _module(name).check_options(replace(options, keep=outputs.kept(name)))
+    for name in filter(_is_resumable, names):
+        _module(name).check_options(replace(options, keep=outputs.rows_of(name)))
 
 
 def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:
@@ -240,27 +230,20 @@ def _chosen(asked: list[str], skipped: list[str]) -> tuple[str, ...]:
     if not known:
         raise ConfigError("no benchmark suites are installed with this build")
     if not asked:
-        raise common.usage(f"name a suite: {', '.join(known)}, or all; or --tune MODEL")
-    _refuse_unknown("", asked, (*known, "all"))
-    _refuse_unknown("--skip: ", skipped, known)
+        raise ConfigError(f"name a suite: {', '.join(known)}, or all; or --tune MODEL")
+    for name in (*asked, *skipped):
+        if name not in known and not (name == "all" and name in asked):
+            near = did_you_mean(name, known)
+            raise ConfigError(f"no suite {name}; known: {', '.join(known)}{near}")
     named = known if "all" in asked else tuple(dict.fromkeys(asked))
     chosen = tuple(name for name in named if name not in skipped)
     if not chosen:
-        raise common.usage(f"--skip leaves no suite of {', '.join(named)}")
+        raise ConfigError(f"--skip leaves no suite of {', '.join(named)}")
     return chosen
 
 
-def _refuse_unknown(option: str, names: list[str], known: tuple[str, ...]) -> None:
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        meant = did_you_mean(unknown[0], known)
-        raise common.usage(
-            f"{option}no suite {', '.join(unknown)}; known: {', '.join(known)}{meant}"
-        )
-
-
 def _run_suite(name: str, report: Any, options: Any) -> None:
-    """Run the suite of this name; one that cannot even be imported fails like a row."""
+    """Run a suite; one that cannot be imported fails like a row."""
     suite = _module(name)
     report.description = suite.DESCRIPTION
     suite.run(report, options)
@@ -273,16 +256,53 @@ def _run_all(
     reports: dict[str, Any] = {}
     interrupted = False
     for name in names:
-        common.console(stderr=True).print(Text(f"running {name} ...", style="dim"))
+        console(stderr=True).print(Text(f"running {name} ...", style="dim"))
         report = _module("common").Report(name)
-        own = replace(options, keep=outputs.kept(name) if name in _resumable() else None)
+        own = replace(options, keep=outputs.rows_of(name) if _is_resumable(name) else None)
         interrupted = _module("common").run_kept(report, partial(_run_suite, name), own)
         outputs.show(report.table(_module("common").terminal_width()) + "\n")
         reports[name] = report.to_dict()
-        outputs.keep(name, reports[name])
+        outputs.add(name, reports[name])
         if interrupted:
             break
     if len(names) > 1 and not options.quick:
-        outputs.bars([row for report in reports.values() for row in report["rows"]])
+        outputs.add_bars([row for report in reports.values() for row in report["rows"]])
     outputs.finish(reports)
     return reports, interrupted
+
+
+# --- --tune
+
+
+def _tune(
+    model: str, game: str | None, spec: Path | None, seconds: float, to_json: Path | None
+) -> None:
+    """Tune and print the table. Exit status 130 if Ctrl-C ended it, after the best so far."""
+    played = game_of_model(model) if game is None else game_from(game, None)
+    if played is None:
+        raise ConfigError("--tune MODEL needs --game, unless the network is a bundled one")
+    if to_json is not None and str(to_json) != "-":
+        check_output(to_json)
+    with (
+        Engine(played, evaluator_for(model, spec)) as engine,
+        progress_bar(1.0, _describe, counted=False) as on_progress,
+    ):
+        result = tune(
+            engine,
+            seconds,
+            on_progress=on_progress and (lambda share, best: on_progress((share, best))),
+        )
+    if str(to_json) == "-":
+        print_json(result.to_dict())
+    else:
+        show(str(result))
+        if to_json is not None:
+            _write(to_json, result.to_dict())
+    if not result.complete:
+        raise KeyboardInterrupt
+
+
+def _describe(progress: tuple[float, Trial | None]) -> tuple[float, str]:
+    share, best = progress
+    words = "measuring" if best is None else f"best so far {best.rate:,.0f} positions/s"
+    return share, words

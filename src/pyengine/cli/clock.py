@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-__all__ = ["Clock"]
+from pyengine.base.arguments import in_one_line
+from pyengine.errors import ConfigError
 
 _MOVES_AHEAD = 20  # among which the engine divides its time
 _LEAST = 0.05  # seconds of a search
@@ -21,50 +22,54 @@ class Clock:
         increment: seconds that a move adds.
     """
 
-    left: list[float]
+    left: tuple[float, float]
     increment: float
-    start: tuple[float, float] = field(init=False)
-    before: dict[int, tuple[float, float]] = field(default_factory=dict, init=False)  #: of plies
+    before: dict[int, tuple[float, float]] = field(init=False)  #: what was left before a ply
 
     def __post_init__(self) -> None:
-        """Keep the beginning, for a new game."""
-        self.start = (self.left[0], self.left[1])
+        """Remember the start."""
+        self.before = {0: self.left}
 
     @classmethod
     def parse(cls, text: str) -> Clock:
-        """Read ``"5"`` or ``"5+3"``: minutes a player, and seconds a move. Raises ValueError."""
+        """Read ``"5"`` or ``"5+3"``: minutes a player, and seconds a move."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?", text.strip())
         minutes = float(match[1]) if match else 0.0
         if match is None or not 0.0 < minutes <= 1e4:
-            raise ValueError(f"expected MINUTES or MINUTES+SECONDS, such as 5+3, found {text!r}")
-        return cls([60.0 * minutes] * 2, float(match[2] or 0.0))
+            raise ConfigError(
+                "--clock: expected MINUTES or MINUTES+SECONDS, such as 5+3, "
+                f"got {in_one_line(text)}"
+            )
+        return cls((60.0 * minutes, 60.0 * minutes), float(match[2] or 0.0))
 
     def spend(self, player: int, seconds: float) -> bool:
         """Take time from a player; return whether some is left."""
-        self.left[player] -= seconds
+        self._add(player, -seconds)
         return self.left[player] >= 0.0
 
-    def press(self, player: int) -> None:
-        """Add the increment of a move."""
-        self.left[player] += self.increment
+    def press(self, player: int, ply: int) -> None:
+        """Add the increment of a move, and remember what is left before the next ply."""
+        self._add(player, self.increment)
+        self.before[ply] = self.left
 
-    def keep(self, ply: int) -> None:
-        """Remember what is left before a ply."""
-        self.before[ply] = (self.left[0], self.left[1])
+    def _add(self, player: int, seconds: float) -> None:
+        first, second = self.left
+        self.left = (first, second + seconds) if player else (first + seconds, second)
 
     def go_back(self, ply: int) -> None:
-        """Show what was left before a ply."""
-        self.left[:] = self.before.get(ply, self.start)
+        """Show what was left before a ply; at the start if it is unknown."""
+        self.left = self.before.get(ply, self.before[0])
+
+    def reset(self) -> None:
+        """Start again."""
+        self.left = self.before[0]
+        self.before = {0: self.left}
 
     def budget(self, player: int) -> float:
         """Return the seconds that a search of the player's may take."""
-        share = self.left[player] / _MOVES_AHEAD + 0.8 * self.increment
-        return max(_LEAST, min(share, _RESERVE * self.left[player]))
-
-    def reset(self) -> None:
-        """Begin anew."""
-        self.left[:] = self.start
-        self.before.clear()
+        left = self.left[player]
+        share = left / _MOVES_AHEAD + 0.8 * self.increment
+        return max(_LEAST, min(share, _RESERVE * left))
 
     def __str__(self) -> str:
         """Return both times, as in ``"4:58 - 5:00"``."""

@@ -15,7 +15,15 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine import conversion, data
 from pyengine.base.arguments import in_one_line
-from pyengine.cli import common
+from pyengine.cli.options import (
+    JsonOption,
+    ParamOption,
+    SpecOption,
+    game_from,
+    output_file,
+    read_spec,
+)
+from pyengine.cli.output import console, print_json
 from pyengine.conversion.score_utility import POINTS
 from pyengine.errors import ConfigError
 from pyengine.eval.bundled import game_of_model
@@ -88,8 +96,8 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
         network: _Network,
         output: _Output = None,
         game: _GameName = None,
-        param: common.ParamOption = None,
-        spec: common.SpecOption = None,
+        param: ParamOption = None,
+        spec: SpecOption = None,
         positions: _Positions = 1000,
         games: _Games = 800,
         simulations: _Simulations = 32,
@@ -97,16 +105,16 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
         margin: _Margin = conversion.Limits.margin,
         write_undecided: _Undecided = False,
         seed: _Seed = 0,
-        as_json: common.JsonOption = False,
+        as_json: JsonOption = False,
     ) -> None:
         played = _game(network, game, param)
         source, target = _source_and_target(network, output, kind)
-        with _wrong_use(), _progress() as on_progress:
+        with _progress() as on_progress:
             report = getattr(conversion, convert)(
                 source,
                 target,
                 played,
-                spec=common.read_spec(spec),
+                spec=read_spec(spec),
                 positions=positions,
                 games=games,
                 simulations=simulations,
@@ -135,31 +143,31 @@ def score_utility(
     points: Annotated[
         float, typer.Option("--points", help="The lead that is worth half of the weight.")
     ] = POINTS,
-    spec: common.SpecOption = None,
-    as_json: common.JsonOption = False,
+    spec: SpecOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Let the value of a network that predicts its score count points, too. For playing."""
     source, target = _source_and_target(network, output, "points")
-    with _wrong_use(), _busy(target):
+    with _busy(target):
         conversion.with_score_utility(
-            source, target, weight=weight, points=points, spec=common.read_spec(spec)
+            source, target, weight=weight, points=points, spec=read_spec(spec)
         )
     if as_json:
-        common.print_json({"path": str(target), "weight": weight, "points": points})
+        print_json({"path": str(target), "weight": weight, "points": points})
         return
     text = f"{target}: {weight:g} of the value counts points, half of it a lead of {points:g}"
-    common.console().print(Text(text))
+    console().print(Text(text))
 
 
 def leela(
     weights: Annotated[Path, typer.Argument(help="Leela Zero's weights: a .txt or .gz file.")],
     output: _Output = None,
-    as_json: common.JsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Convert Leela Zero's weights to ONNX."""
     source = _file(weights)
     stem = source.name.removesuffix(".gz").removesuffix(".txt")
-    target = common.output_file(output or source.with_name(f"{stem}.onnx"), source)
+    target = output_file(output or source.with_name(f"{stem}.onnx"), source)
     with _busy(target):
         read = conversion.read_leela(source)
         conversion.leela_to_onnx(read, target)
@@ -173,15 +181,15 @@ def random(
         int, typer.Option("--board-size", min=2, max=19, help="Of the network.")
     ] = 19,
     seed: _Seed = 0,
-    as_json: common.JsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Make Leela Zero weights of random numbers; ONNX with -o FILE.onnx."""
     numbers = re.fullmatch(r"(\d+)x(\d+)", size.lower())
     if numbers is None:
-        raise common.usage(f"expected BLOCKSxCHANNELS such as 6x96, got {in_one_line(size)}")
+        raise ConfigError(f"expected BLOCKSxCHANNELS such as 6x96, got {in_one_line(size)}")
     blocks, channels = map(int, numbers.groups())
-    target = common.output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
-    with _wrong_use(), _busy(target):
+    target = output_file(output or Path(f"random-{blocks}x{channels}.txt.gz"))
+    with _busy(target):
         made = conversion.random_leela(blocks, channels, seed=seed, board_size=board_size)
         if target.suffix == ".onnx":
             conversion.leela_to_onnx(made, target)
@@ -206,20 +214,20 @@ def shards(
 ) -> None:
     """Convert training data to files that other programs read."""
     if not directory.exists():
-        raise common.usage(f"{directory} does not exist")
+        raise ConfigError(f"{directory} does not exist")
     if to is _Format.sgf:
         files = data.export_sgf(directory, output, overwrite=overwrite)
     else:
         files = data.convert(directory, to.value, output, overwrite=overwrite)
     where = files[0].parent if files else directory
-    common.console().print(Text(f"{len(files)} files in {where}"))
+    console().print(Text(f"{len(files)} files in {where}"))
 
 
 def sgf(
     games: Annotated[Path, typer.Argument(help="An SGF file, or a directory of them.")],
     game: Annotated[str, typer.Option("--game", "-g", help="Of the files: 'go(board_size=9)'.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The directory to write.")],
-    param: common.ParamOption = None,
+    param: ParamOption = None,
     komi: Annotated[
         _Komi,
         typer.Option(
@@ -228,16 +236,16 @@ def sgf(
             "which the training data then has too (file).",
         ),
     ] = _Komi.game,
-    spec: common.SpecOption = None,
+    spec: SpecOption = None,
 ) -> None:
     """Convert SGF files to training data."""
     if not games.exists():
-        raise common.usage(f"{games} does not exist")
-    played = common.game_from(game, param)
-    reading = common.read_spec(spec) or ModelSpec.alphago_zero(played)
+        raise ConfigError(f"{games} does not exist")
+    played = game_from(game, param)
+    reading = read_spec(spec) or ModelSpec.alphago_zero(played)
     report = data.import_sgf(games, output, played, reading, komi=komi.value)
     report.check_taken(games, played)
-    common.console().print(Text(str(report)))
+    console().print(Text(str(report)))
 
 
 #: The commands below ``pyengine convert``.
@@ -255,18 +263,9 @@ COMMANDS: dict[str, Callable[..., None]] = {
 # --- what they share
 
 
-@contextmanager
-def _wrong_use() -> Iterator[None]:
-    """Let a value out of range be wrong use."""
-    try:
-        yield
-    except ConfigError as error:
-        raise common.usage(str(error)) from error
-
-
 def _file(path: Path) -> Path:
     if not path.is_file():
-        raise common.usage(f"{path} is not a file")
+        raise ConfigError(f"{path} is not a file")
     return path
 
 
@@ -274,21 +273,21 @@ def _source_and_target(network: str, output: Path | None, kind: str) -> tuple[Pa
     """Return the file of a network, and where its copy goes: a bundled one's into this folder."""
     source = _file(bundled_models().get(network, Path(network)))
     beside = source if network == str(source) else Path(source.name)
-    return source, common.output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
+    return source, output_file(output or beside.with_suffix(f".{kind}.onnx"), source)
 
 
 def _game(network: str, name: str | None, param: list[str] | None) -> Game:
     if name is not None:
-        return common.game_from(name, param)
+        return game_from(name, param)
     game = game_of_model(network)
     if game is None:
-        raise common.usage(f"name the game that {network} plays: --game GAME")
+        raise ConfigError(f"name the game that {network} plays: --game GAME")
     return game
 
 
 def _busy(target: Path) -> AbstractContextManager[object]:
     """Show on stderr that something is being made, while it is a terminal."""
-    return common.console(stderr=True).status(Text(f"making {target} ..."))
+    return console(stderr=True).status(Text(f"making {target} ..."))
 
 
 def _written(weights: conversion.LeelaWeights, target: Path, as_json: bool) -> None:
@@ -300,18 +299,18 @@ def _written(weights: conversion.LeelaWeights, target: Path, as_json: bool) -> N
         "version": weights.version,
     }
     if as_json:
-        common.print_json(facts)
+        print_json(facts)
         return
     size = f"{weights.board_size}x{weights.board_size}"
     text = f"{target}: {facts['blocks']} blocks of {weights.channels} channels, {size}"
-    common.console().print(Text(text))
+    console().print(Text(text))
 
 
 def _show(report: conversion.ConversionReport, kind: str, as_json: bool) -> None:
     if as_json:
-        common.print_json(report.to_dict())
+        print_json(report.to_dict())
     else:
-        out = common.console()
+        out = console()
         for check in report.checks:
             sign = ">=" if check.name in ("first choice", "match, evidence") else "<="
             figures = f"  {check.name:<15} {check.measured:7.4f} {sign} {check.limit:<6.5g}"
@@ -333,7 +332,7 @@ def _show(report: conversion.ConversionReport, kind: str, as_json: bool) -> None
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None] | None]:
     """Show the stages as bars, on stderr while it is a terminal; they disappear at the end."""
-    err = common.console(stderr=True)
+    err = console(stderr=True)
     if not err.is_terminal:
         yield None
         return

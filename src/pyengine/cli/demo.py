@@ -1,8 +1,7 @@
 """Watch a search think: ``python -m pyengine.cli.demo``, or ``make demo`` in a checkout.
 
-Two positions in which the best move is another one than the natural one. Tests prove what is
-claimed of them (test_demo.py): Connect Four by an alpha-beta solver, Gomoku by this engine's own
-proofs with playouts.
+Two positions in which the natural move is not the best. test_demo.py proves the claims: for
+Connect Four with an alpha-beta solver, for Gomoku with this engine's own proofs from playouts.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,12 +20,8 @@ from pyengine.eval.evaluators import as_evaluator, bundled_models
 from pyengine.games.game import State, load_game
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
-from pyengine.search.tree import signed
-
-__all__ = ["SCENES", "Scene", "main", "start_of"]
 
 SIMULATIONS = 1600
-_ROWS = 8  # moves shown
 _PROVEN = {1: "a proven win", 0: "a proven draw", -1: "a proven loss"}
 
 
@@ -115,92 +109,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def show(scene: Scene, model: str, simulations: int, threads: int) -> None:
-    """Search the position of a scene and print what was found."""
+    """Search the position of a scene and print the result."""
     state = start_of(scene)
-    print(f"=== {scene.title}\n\n{state}\n{scene.question}\n")
+    print(f"=== {scene.title}\n\n{scene.question}\n")
     with Engine(state.game, as_evaluator(model), threads=threads) as engine:
         # Without the solver first: it would end the search as soon as the position is proven.
         result = engine.search(state, simulations=simulations, solver=False)
-        stats = engine.stats()
+        provider = engine.stats()["provider"]
         proof = engine.search(state, simulations=simulations, reuse_tree=False)
-    print(_table(result))
-    print(_summary(state, result, model, stats, threads or machine.cores()))
+    print(result)
+    print(f"network {model} on {provider}, {threads or machine.cores()} threads")
     print(_proof(state, proof))
     print(f"\n{_verdict(scene, state, result)}\n{scene.lesson}\n")
 
 
 def _checked(scene: Scene, model: str) -> str:
-    """Return the name of a model that is there. Raises ConfigError saying what to do."""
+    """Return the name of the model. Raises ConfigError if it is not bundled."""
     bundled = bundled_models()
     if model != scene.model or model in bundled:
         return model
     raise ConfigError(
-        f"the network '{model}' for {scene.game} is not bundled with this build, found "
-        f"{', '.join(bundled) or 'none'}; `python models/make_models.py --game {model}` makes it, "
+        f"the network '{model}' for {scene.game} is not bundled with this build; "
+        f"`python models/make_models.py --game {model}` makes it, "
         "and `python -m pyengine.cli.demo --model rollout` goes without"
     )
 
 
-def _table(result: SearchResult) -> str:
-    lines = [f"{'move':>6} {'visits':>7} {'share':>7} {'prior':>7} {'value':>7}"]
-    for i in result.order()[:_ROWS]:
-        action = int(result.actions[i])
-        value = signed(float(result.q[i])) if result.visits[i] else "-"
-        lines.append(
-            f"{result.action_name(action):>6} {int(result.visits[i]):>7} "
-            f"{result.policy[action]:>7.1%} {result.priors[i]:>7.1%} {value:>7}"
-        )
-    rest = len(result.actions) - _ROWS
-    return "\n".join([*lines, *([f"   and {rest} more"] if rest > 0 else [])])
-
-
-def _summary(
-    state: State, result: SearchResult, model: str, stats: dict[str, Any], threads: int
-) -> str:
-    rate = result.simulations / result.seconds if result.seconds > 0 else 0.0
-    return "\n".join(
-        (
-            f"value      {signed(result.value)} for {'XO'[state.current_player()]}",
-            f"best line  {' '.join(_names(state, result.pv))}",
-            f"speed      {result.simulations:,} simulations in {result.seconds:.3f} s = "
-            f"{rate:,.0f} simulations/s",
-            f"network    {model} on {stats['provider']}, {threads} threads",
-        )
-    )
-
-
 def _proof(state: State, result: SearchResult) -> str:
-    """Say what the solver made of the same search."""
+    """Return what the solver adds to the same search."""
     if result.proven is None:
-        return f"solver     no proof within {result.simulations:,} simulations"
+        return f"solver: no proof within {result.simulations:,} simulations"
     player = "XO"[state.current_player()]
-    return (
-        f"solver     {_PROVEN[result.proven]} for {player} after {result.simulations:,} simulations"
-    )
-
-
-def _names(state: State, actions: Sequence[int]) -> list[str]:
-    """Return a line of play as text."""
-    state = state.clone()
-    names = []
-    for action in actions:
-        names.append(state.action_to_string(action))
-        state.apply_action(action)
-    return names
+    return f"solver: {_PROVEN[result.proven]} for {player} after {result.simulations:,} simulations"
 
 
 def _verdict(scene: Scene, state: State, result: SearchResult) -> str:
-    """Say whether the search saw through the position."""
+    """Return whether the search found the winning move."""
     player = "XO"[state.current_player()]
     chosen = result.action_name(result.action)
     natural = int(np.flatnonzero(result.actions == state.string_to_action(scene.natural))[0])
-    looked = (
-        f"of the natural {scene.natural} the network's prior is {result.priors[natural]:.0%}, and "
-        f"the search gave it {int(result.visits[natural])} visits"
+    verdict = ": the winning move" if chosen == scene.best else f", but {scene.best} wins"
+    return (
+        f"The search plays {chosen} for {player}{verdict}. The natural {scene.natural} has a prior "
+        f"of {result.priors[natural]:.0%}, and the search gave it {result.visits[natural]} visits."
     )
-    if chosen == scene.best:
-        return f"The search plays {chosen} for {player}: the winning move; {looked}."
-    return f"The search plays {chosen} for {player}, but {scene.best} wins; {looked}."
 
 
 if __name__ == "__main__":

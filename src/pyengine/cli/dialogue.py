@@ -7,6 +7,7 @@ import datetime
 import math
 import os
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -18,27 +19,33 @@ from rich.console import Console  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
 from pyengine.base.arguments import in_one_line
-from pyengine.base.files import path_of, unwritten
-from pyengine.cli import common
-from pyengine.cli.boards import moves_table, names_of_line, state_board
+from pyengine.base.files import path_of
 from pyengine.cli.clock import Clock
+from pyengine.cli.output import say
 from pyengine.cli.play_record import bare_name, game_of_record, load, record_path, save
+from pyengine.cli.positions import (
+    find_action,
+    is_drawn,
+    moves_table,
+    names_of_line,
+    state_board,
+)
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.sgf.record import SgfGame
-from pyengine.errors import ConfigError, EngineError
+from pyengine.errors import DataError, EngineError, IllegalActionError
 from pyengine.games.board_layout import game_look
 from pyengine.games.game import State
 from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
-from pyengine.show.terminal import can_draw
-
-__all__ = ["Dialogue", "Human"]
 
 _SHOWN_MOVES = 30  # legal moves listed at most
 _SHOWN_LINE = 8  # plies
 _PASS = "pass"  # the name of the move in Go and Othello
+_ALIASES = {"exit": "quit", "q": "quit", "?": "help"}
 _ASK_FOR_HELP = "type moves for the legal ones, or help"
+_IN_A_GAME = ("hint", "go", "resign")  # commands that need a game that goes on
+_POLL = 0.1  # seconds between two checks for Ctrl-C
 
 
 class Human(StrEnum):
@@ -59,11 +66,11 @@ class Dialogue:
     """A game in progress, and the commands that a person may type.
 
     Attributes:
-        engine: that plays, and gives hints.
+        engine: plays, and gives hints.
         start: where the game begins.
         human: who is a person.
-        out: where all is shown.
-        clock: of both players; None = without.
+        out: the terminal.
+        clock: None = no limit of time.
     """
 
     engine: Engine
@@ -73,15 +80,15 @@ class Dialogue:
     clock: Clock | None = None
     over: bool = field(default=False, init=False)  #: the person left
     left_by_ctrl_c: bool = field(default=False, init=False)
-    waits: bool = field(default=False, init=False)  #: the engine was stopped: a person is asked
+    waits: bool = field(default=False, init=False)  #: the engine was stopped: ask the person
     lost: Lost | None = field(default=None, init=False)
-    loaded: SgfGame | None = field(default=None, init=False)  #: the record that the game goes on
+    loaded: SgfGame | None = field(default=None, init=False)  #: the record that the game continues
 
     def __post_init__(self) -> None:
         """Begin at the start."""
         self.state = self.start.clone()
         self.look = game_look(self.state.game)
-        self.drawn = can_draw(self.out) and self.state.game.has_board
+        self.drawn = is_drawn(self.state, self.out)
         self.record = record_path(self.state.game, datetime.datetime.now())
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
             "help": (self._help, "this list"),
@@ -100,7 +107,7 @@ class Dialogue:
     def run(self) -> None:
         """Play until the person leaves, or the engine has ended a game with itself.
 
-        A game that a signal ends (SIGTERM, a terminal that is closed) is kept.
+        SIGTERM and a closed terminal leave a record too.
         """
         try:
             self._board()
@@ -121,14 +128,11 @@ class Dialogue:
                 return
             self._ask("new, undo, save or quit? ")
         elif self.waits or self.human.plays(self.state.current_player()):
-            self._ask(f"{self._prompt()} move: ")
+            player = self.look.player(self.state.current_player(), drawn=self.drawn)
+            times = "" if self.clock is None else f"{self.clock} "
+            self._ask(f"{times}{player} move: ")
         else:
             self._engine_moves()
-
-    def _prompt(self) -> str:
-        player = self.state.current_player()
-        name = self.look.player(player, drawn=self.drawn)
-        return name if self.clock is None else f"{self.clock} {name}"
 
     def _ended(self) -> bool:
         return self.lost is not None or self.state.is_terminal()
@@ -136,7 +140,7 @@ class Dialogue:
     # --- the engine
 
     def _think(self) -> SearchResult | None:
-        """Return what the engine found; None where Ctrl-C or the clock stopped it."""
+        """Return the engine's result; None if Ctrl-C or the clock stopped it."""
         player = self.state.current_player()
         config = self.engine.config
         if self.clock is not None:
@@ -168,25 +172,21 @@ class Dialogue:
             return
         name = self.state.action_to_string(result.action)
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
-        told = (
+        figures = (
             f"  wins {percent(result)}, {result.simulations:,} simulations "
             f"in {result.seconds:.2f} s, line {line}"
         )
-        common.say(
-            self.out,
-            Text.assemble(("engine plays ", "dim"), (name, "bold"), (told, "dim")),
-            indent=2,
-        )
+        words = Text.assemble(("engine plays ", "dim"), (name, "bold"), (figures, "dim"))
+        say(self.out, words, indent=2)
         self._apply(result.action)
         self._board()
 
     def _apply(self, action: int) -> None:
-        """Play an action and, where the tree holds it, keep its subtree."""
+        """Play an action, and keep its subtree if there is one."""
         player = self.state.current_player()
         self.state.apply_action(action)
         if self.clock is not None:
-            self.clock.press(player)
-            self.clock.keep(len(self.state.history()))
+            self.clock.press(player, len(self.state.history()))
         self.waits = False
         with contextlib.suppress(EngineError):  # nothing searched yet, or from elsewhere
             self.engine.advance(action)
@@ -197,7 +197,7 @@ class Dialogue:
         begun = time.monotonic()
         player = None if self._ended() else self.state.current_player()
         try:
-            typed = common.read_line(prompt).strip()
+            typed = read_line(prompt).strip()
             if not sys.stdin.isatty():
                 self.out.print(Text(typed))  # a transcript shows what was typed
         except EOFError:
@@ -214,7 +214,7 @@ class Dialogue:
             self._obey(typed)
 
     def _interrupted(self) -> None:
-        """Ask again at the first Ctrl-C, leave at the second, or where there is nobody to ask."""
+        """Ask again at the first Ctrl-C; leave at the second, or if there is nobody to ask."""
         self.out.print()
         again = self.left_by_ctrl_c
         self.left_by_ctrl_c = True
@@ -225,10 +225,14 @@ class Dialogue:
 
     def _obey(self, typed: str) -> None:
         word, _, rest = typed.partition(" ")
-        word = {"exit": "quit", "q": "quit", "?": "help"}.get(word.lower(), word.lower())
-        command = self.commands.get(word)
-        if command is not None:
-            command[0](rest.strip())
+        word = _ALIASES.get(word.lower(), word.lower())
+        if word in _IN_A_GAME and self._ended():
+            self._say("the game is over")
+        elif word in self.commands:
+            try:
+                self.commands[word][0](rest.strip())
+            except EngineError as error:
+                self._say(str(error))
         elif self._ended():
             self._say(f"the game is over: {in_one_line(typed)} is not new, undo, save or quit")
         else:
@@ -236,17 +240,17 @@ class Dialogue:
 
     def _try(self, typed: str) -> None:
         try:
-            action = common.find_action(self.state, typed)
-            self._apply(action)
-        except ValueError as error:  # IllegalActionError
+            self._apply(find_action(self.state, typed))
+        except IllegalActionError as error:
             why = why_taken(self.state, typed, self.look.names) or error
             few = len(self.state.legal_actions()) <= _SHOWN_MOVES
-            self._say(f"{why}. {self._legal() + ' (or type help)' if few else _ASK_FOR_HELP}")
+            ask = f"{self._legal()} (or type help)" if few else _ASK_FOR_HELP
+            self._say(f"{why}. {ask}")
             return
         self._board()
 
     def _say(self, text: str) -> None:
-        common.say(self.out, Text(text, style="yellow"))
+        say(self.out, Text(text, style="yellow"))
 
     # --- commands
 
@@ -260,7 +264,7 @@ class Dialogue:
     def _legal(self) -> str:
         names = self._names()
         shown, others = names[:_SHOWN_MOVES], names[_SHOWN_MOVES:]
-        if _PASS in others:  # the one that nobody sees on the board
+        if _PASS in others:  # nobody sees it on the board
             others.remove(_PASS)
             shown.append(_PASS)
         more = f" and {len(others)} more" if others else ""
@@ -270,7 +274,7 @@ class Dialogue:
         return [self.state.action_to_string(a) for a in self.state.legal_actions()]
 
     def _moves(self, _rest: str = "") -> None:
-        common.say(self.out, Text(self._legal()))
+        say(self.out, Text(self._legal()))
 
     def _board(self, _rest: str = "") -> None:
         status = None if not self._ended() else Text(self.result(), style="bold green")
@@ -279,78 +283,54 @@ class Dialogue:
             self._keep()
 
     def _keep(self) -> None:
-        """Write the record of a game that has ended, and say where it lies."""
+        """Write the record of the game, and print its path."""
         if not self._played():
             return
         try:
             self.record.parent.mkdir(parents=True, exist_ok=True)
             save(self.record, self.start, self._played(), self.lost)
-        except EngineError as error:
+        except (EngineError, OSError) as error:
             self._say(f"no record of the game: {error}")
-            return
-        except OSError as error:
-            self._say(f"no record of the game: {unwritten(self.record, error)}")
-            return
-        self.out.print(Text(f"record: {self.record}", style="dim"))
+        else:
+            self.out.print(Text(f"record: {self.record}", style="dim"))
 
     def _played(self) -> list[int]:
         return self.state.history()[len(self.start.history()) :]
 
     def result(self) -> str:
-        """Return how the game ended, empty while it goes on."""
+        """Return how the game ended, or ""."""
         return outcome_text(
             self.state, lambda player: self.look.player(player, drawn=self.drawn), self.lost
         )
 
     def _hint(self, _rest: str = "") -> None:
-        if self._ended():
-            self._say("the game is over")
-            return
         result = self._think()
         if result is None:
             return
         self.out.print(moves_table(result, 5))
         line = " ".join(names_of_line(self.state, result.pv[:_SHOWN_LINE]))
-        common.say(self.out, Text(f"wins {percent(result)}, line {line}"))
+        say(self.out, Text(f"wins {percent(result)}, line {line}"))
 
     def _go(self, _rest: str = "") -> None:
-        if self._ended():
-            self._say("the game is over")
-            return
         self.waits = False
         self._engine_moves()
 
     def _save(self, rest: str) -> None:
-        if not rest:
-            self._say("expected save FILE")
-            return
-        try:
-            note = save(_file(rest), self.start, self._played(), self.lost, self.loaded)
-        except EngineError as error:
-            self._say(str(error))
-            return
+        note = save(_file(rest), self.start, self._played(), self.lost, self.loaded)
         self.out.print(Text(f"saved in {rest}"))
         if note:
             self._say(note)
 
     def _load(self, rest: str) -> None:
-        if not rest:
-            self._say("expected load FILE")
-            return
-        try:
-            file = _file(rest)
-        except ConfigError as error:
-            self._say(str(error))
-            return
+        file = _file(rest)
         try:
             self.load(file)
-        except EngineError as error:
-            self._say(f"{error}{self._by_its_own_rules(file)}")
-            return
+        except DataError as error:
+            raise DataError(f"{error}{self._by_its_own_rules(file)}") from error
         self._board()
 
     def _by_its_own_rules(self, file: Path) -> str:
-        """Return how to go on with a file that is of this game under other rules; else ""."""
+        """Return how to continue a file of this game under other rules; else ""."""
         game = self.state.game
         with contextlib.suppress(EngineError):
             if game_of_record(file, game) != game:
@@ -359,7 +339,7 @@ class Dialogue:
         return ""
 
     def load(self, file: Path) -> None:
-        """Go on with a game in a file. Raises DataError for what is none."""
+        """Continue the game in a file. Raises DataError."""
         loaded = load(file, self.state.game)
         self._keep_unfinished()
         for note in loaded.notes:
@@ -372,9 +352,9 @@ class Dialogue:
         self._restart()
 
     def _undo(self, _rest: str = "") -> None:
-        """Take moves back until a person is to move again, one move at least, and their time.
+        """Take back at least one move, until a person is to move again, and the time spent.
 
-        Who resigned goes on from there; who lost on time has no time there.
+        After a resignation the game continues from the last position.
         """
         if self.lost is not None and self.lost[1] is Loss.resigns:
             self.lost = None
@@ -404,9 +384,6 @@ class Dialogue:
         return int(state.current_player())
 
     def _resign(self, _rest: str = "") -> None:
-        if self._ended():
-            self._say("the game is over")
-            return
         self.lost = (self.state.current_player(), Loss.resigns)
         self._board()
 
@@ -429,11 +406,28 @@ class Dialogue:
         self._keep_unfinished()
 
     def _keep_unfinished(self) -> None:
-        """Write the record of a game that is left; that of one that has ended is written."""
-        if not self._ended():
+        if not self._ended():  # else it is written
             self._keep()
 
 
 def _file(typed: str) -> Path:
-    """Return the path that somebody typed, ~ being the home of a user. Raises ConfigError."""
+    """Return the path that a person typed, with ~. Raises ConfigError."""
     return path_of("FILE", os.path.expanduser(typed))  # noqa: PTH111  # Path's raises
+
+
+def read_line(prompt: str) -> str:
+    """Return a line typed after a prompt, with line editing. Raises EOFError at the end.
+
+    ``input()`` may sleep through a Ctrl-C that comes just before it waits; a timer wakes it.
+    """
+    if sys.platform == "win32" or not sys.stdin.isatty():
+        return input(prompt)
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401  # input() edits lines and keeps a history from now on
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, _POLL, _POLL)
+    try:
+        return input(prompt)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated
 
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.cli import common
+from pyengine.cli.options import DeviceOption, JsonOption, SpecOption, game_from, read_spec
+from pyengine.cli.output import console, print_json, say
 from pyengine.doctor import doctor as examine
 from pyengine.doctor.checks import Check
 from pyengine.doctor.gpu import default_model, gpu_self_test
+from pyengine.errors import ConfigError
 from pyengine.eval.bundled import game_of_model
-
-__all__ = ["doctor"]
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "SKIP": "yellow"}
 
@@ -26,91 +26,68 @@ def doctor(
         str | None, typer.Option("--model", "-m", help="Network to test the GPU with.")
     ] = None,
     game: Annotated[str | None, typer.Option("--game", help="The game of --model.")] = None,
-    spec: common.SpecOption = None,
+    spec: SpecOption = None,
     provider: Annotated[
         str | None,
         typer.Option(
             "--provider", help="With --gpu: cuda, tensorrt, or cpu to see the test without a GPU."
         ),
     ] = None,
-    device: common.DeviceOption = 0,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="With --gpu: of probabilities and values.")
-    ] = None,
+    device: DeviceOption = 0,
     quick: Annotated[bool, typer.Option("--quick", help="With --gpu: seconds, but noisy.")] = False,
-    as_json: common.JsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what would be used here, why, and whether it works. Exit status 1 if something failed."""
     if gpu:
-        checks = _gpu(model, game, spec, provider or "cuda", device, tolerance, quick, as_json)
+        name = model or default_model()
+        if name is None or (game is None and game_of_model(name) is None):
+            raise ConfigError("name a network and its game: --model FILE.onnx --game GAME")
+        played = None if game is None else game_from(game, None)
+        checks = gpu_self_test(
+            name, played, provider=provider or "cuda", device_id=device, spec=read_spec(spec),
+            fast=quick,
+        )  # fmt: skip
+        done = _gpu(checks, provider or "cuda", name, as_json)
+    elif quick or any((model, game, spec, provider)):
+        raise ConfigError("--model, --game, --spec, --provider and --quick need --gpu")
     else:
-        given = (model, game, spec, provider, tolerance)
-        if any(value is not None for value in given) or quick:
-            raise common.usage("these options need --gpu")
-        checks = _machine(device, as_json)
-    if any(check.verdict == "FAIL" for check in checks):
+        done = _machine(device, as_json)
+    if any(check.verdict == "FAIL" for check in done):
         raise typer.Exit(1)
 
 
-def _machine(device: int, as_json: bool) -> Iterable[Check]:
+def _machine(device: int, as_json: bool) -> list[Check]:
     report = examine(device)
     if as_json:
-        common.print_json(report.to_dict())
-        return report.checks
-    out = common.console()
+        print_json(report.to_dict())
+        return list(report.checks)
+    out = console()
     for label, text in report.facts().items():
-        common.say(out, Text.assemble((f"{label:>13}  ", "bold"), text), indent=15)
+        say(out, Text.assemble((f"{label:>13}  ", "bold"), text), indent=15)
     out.print()
     return _printed(report.checks)
 
 
-def _gpu(
-    model: str | None,
-    game: str | None,
-    spec: Path | None,
-    provider: str,
-    device: int,
-    tolerance: float | None,
-    quick: bool,
-    as_json: bool,
-) -> Iterable[Check]:
-    name = model or default_model()
-    if name is None or (game is None and game_of_model(name) is None):
-        raise common.usage("name a network and its game: --model FILE.onnx --game GAME")
-    checks = gpu_self_test(
-        name,
-        None if game is None else common.game_from(game, None),
-        provider=provider,
-        device_id=device,
-        spec=common.read_spec(spec),
-        fast=quick,
-        **({} if tolerance is None else {"tolerance": tolerance}),
-    )
-    if not as_json:
-        done = _printed(checks)
-        counts = {v: sum(check.verdict == v for check in done) for v in _STYLES}
-        summary = ", ".join(f"{count} {v}" for v, count in counts.items())
-        common.console().print(Text(f"\n{provider}: {summary}", style="bold"))
+def _gpu(checks: Iterable[Check], provider: str, model: str, as_json: bool) -> list[Check]:
+    if as_json:
+        done = list(checks)
+        ok = all(check.verdict != "FAIL" for check in done)
+        rows = [check.to_dict() for check in done]
+        print_json({"provider": provider, "model": model, "ok": ok, "checks": rows})
         return done
-    done = list(checks)
-    common.print_json(
-        {
-            "provider": provider,
-            "model": name,
-            "ok": all(check.verdict != "FAIL" for check in done),
-            "checks": [check.to_dict() for check in done],
-        }
-    )
+    done = _printed(checks)
+    counts = Counter(check.verdict for check in done)
+    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES)  # type: ignore[index]
+    console().print(Text(f"\n{provider}: {summary}", style="bold"))
     return done
 
 
 def _printed(checks: Iterable[Check]) -> list[Check]:
     """Print each check as it is made."""
-    out = common.console()
+    out = console()
     done = []
     for check in checks:
-        style = _STYLES[check.verdict]
-        told = Text.assemble((check.verdict, style), f"  {check.name}: {check.detail}")
-        common.say(out, told, indent=6)
+        verdict = (check.verdict, _STYLES[check.verdict])
+        say(out, Text.assemble(verdict, f"  {check.name}: {check.detail}"), indent=6)
         done.append(check)
     return done

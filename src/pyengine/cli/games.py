@@ -10,36 +10,32 @@ from typing import Annotated
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.cli import common
+from pyengine.cli.options import JsonOption, game_from
+from pyengine.cli.output import console, print_json
 from pyengine.games.game import Game, load_game, registered_games
 from pyengine.games.named_games import names_foreign_game
 
-__all__ = ["games"]
-
-_ONE_LINE = re.compile(r"\n +(?! |\w+ \()")  # a line of the documentation that goes on
+_ONE_LINE = re.compile(r"\n +(?! |\w+ \()")  # a line that continues the one before
 
 
 def games(
     name: Annotated[
         str | None, typer.Argument(metavar="[GAME]", help="One game; default all.")
     ] = None,
-    as_json: common.JsonOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the games with their parameters: types, ranges, defaults."""
-    known = registered_games()
-    if name is None:
-        chosen = {each: load_game(each) for each in known}
-    else:
-        chosen = {name: common.game_from(name, None)}  # says what was perhaps meant
+    names = registered_games() if name is None else (name,)
+    chosen = {each: game_from(each, None) for each in names}
     if as_json:
-        common.print_json({each: game.params for each, game in chosen.items()})
+        print_json({each: game.params for each, game in chosen.items()})
         return
-    told = _descriptions()
-    out = common.console()
+    descriptions = _descriptions()
+    out = console()
     for each, game in chosen.items():
         ours = not names_foreign_game(each)
-        title, text = (game.name, told[game.name]) if ours else (each, _parameters(game))
-        if ours:  # what others call their game stays whole
+        title, text = (game.name, descriptions[game.name]) if ours else (each, _parameters(game))
+        if ours:  # the name of another game is not broken
             text = _filled(f"{title}{text}", out.width)[len(title) :]
         out.print(Text.assemble((title, "bold"), text))
     if name is None:
@@ -49,7 +45,7 @@ def games(
 
 
 def _parameters(game: Game) -> str:
-    """What a game of other people's code says of itself: its parameters."""
+    """Describe a game of other people's code by its parameters."""
     params = game.params
     if not params:
         return f": {game.num_distinct_actions()} actions, no named parameters"
@@ -57,18 +53,18 @@ def _parameters(game: Game) -> str:
 
 
 def _descriptions() -> dict[str, str]:
-    """What the documentation of load_game says of each game, after its name."""
+    """Return the entry of each game in the documentation of load_game."""
     lines = (inspect.getdoc(load_game) or "").split("\nGames:\n", 1)[-1].split("\n\n")[0]
     entries = re.split(r"^    (?=\S)", lines, flags=re.MULTILINE)[1:]
-    told = {}
+    descriptions = {}
     for entry in entries:
         name, text = entry.replace("``", "").replace("\n    ", "\n").rstrip().split(":", 1)
-        told[name] = f":{_ONE_LINE.sub(' ', text)}"
-    return told
+        descriptions[name] = f":{_ONE_LINE.sub(' ', text)}"
+    return descriptions
 
 
 def _filled(text: str, width: int) -> str:
-    """Break each line between words; what goes on is indented by four columns more."""
+    """Break each line between words, with four columns more of indent."""
     filled = []
     for line in text.split("\n"):
         indent = " " * (len(line) - len(line.lstrip()) + 4)

@@ -9,8 +9,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyengine.base.arguments import in_one_line, shortened
-from pyengine.base.files import check_output, read_limited, unread, unwritten, why, write_durably
+from pyengine.base.arguments import shortened
+from pyengine.base.files import check_output, read_limited, unread, unwritten, write_durably
 from pyengine.data.sgf.collection import SgfError
 from pyengine.data.sgf.read import first_game
 from pyengine.data.sgf.record import SgfGame
@@ -21,28 +21,20 @@ from pyengine.games.board_layout import game_look
 from pyengine.games.game import Game, State, load_game
 from pyengine.games.outcomes import Lost, outcome_text, sgf_result
 
-__all__ = ["Loaded", "bare_name", "game_of_record", "load", "record_path", "save"]
-
 _HEAD = "pyengine game"
 
 
 def record_path(game: Game, now: datetime.datetime) -> Path:
-    """Return where a game that begins now is kept while it is played.
+    """Return the file of a game that begins now, below the user's folder for state.
 
-    That is below the user's folder for what programs keep; of a user without a home, as in many
-    containers, below the folder for temporary files.
+    A user without a home, as in many containers, has it below the folder for temporary files.
     """
     variable = "LOCALAPPDATA" if sys.platform == "win32" else "XDG_STATE_HOME"
-    state = os.environ.get(variable) or _home() / ".local" / "state"
-    name = f"{game.name}-{now:%Y%m%d-%H%M%S-%f}.txt"
-    return Path(state) / "pyengine" / "games" / name
-
-
-def _home() -> Path:
     try:
-        return Path.home()
+        state = Path(os.environ.get(variable) or Path.home() / ".local" / "state")
     except RuntimeError:
-        return Path(tempfile.gettempdir())
+        state = Path(tempfile.gettempdir())
+    return state / "pyengine" / "games" / f"{game.name}-{now:%Y%m%d-%H%M%S-%f}.txt"
 
 
 @dataclass(frozen=True)
@@ -51,8 +43,8 @@ class Loaded:
 
     Attributes:
         state: its last position.
-        record: what SGF holds beside the moves; None for a list of moves.
-        notes: what was unusual or left out, for the person.
+        record: the SGF; None for a list of moves.
+        notes: what was unusual or left out.
     """
 
     state: State
@@ -63,14 +55,10 @@ class Loaded:
 def save(
     path: Path, start: State, actions: list[int], lost: Lost | None, record: SgfGame | None = None
 ) -> str:
-    """Write the game: SGF where the name ends so, else a list of moves; return a note, or "".
+    """Write the game to an .sgf file, or else as a list of moves; return a note, or "".
 
-    ``lost`` says who lost without a last move. ``record`` is the SGF that the game was loaded from:
-    all that it holds is kept. Where names of moves cannot be read back one by one, since they have
-    spaces or several moves have the same, the list of moves has their numbers too.
-
-    Raises ConfigError where there can be no such file or the game has no SGF, DataError where it
-    cannot be written.
+    ``lost`` is the player who lost without a last move. ``record``, the SGF that the game was
+    loaded from, is kept in full. Raises ConfigError or DataError.
     """
     check_output(path)
     if _is_sgf(path):
@@ -105,10 +93,7 @@ def _replaced_rules(record: SgfGame, game: Game) -> str:
 
 
 def load(path: Path, game: Game) -> Loaded:
-    """Return a game that :func:`save` or another program wrote.
-
-    Raises DataError for what is no such file, or of another game.
-    """
+    """Return a game that :func:`save` or another program wrote. Raises DataError."""
     content = _read(path)
     try:
         if _is_sgf(path):
@@ -127,16 +112,13 @@ def _of_sgf(content: bytes, game: Game) -> Loaded:
     if "another komi" in notes:
         raise ValueError(f"a komi of {record.komi:g}")
     notes.pop("other rules", None)
-    told = [f"{name}: {note}" for name, note in notes.items()]
     replaced = _replaced_rules(record, game)
-    return Loaded(replay.end, record, (*told, replaced) if replaced else tuple(told))
+    lines = [f"{name}: {note}" for name, note in notes.items()] + ([replaced] if replaced else [])
+    return Loaded(replay.end, record, tuple(lines))
 
 
 def game_of_record(path: Path, named: Game) -> Game:
-    """Return the game that a file is of, if only its parameters differ from the named one's.
-
-    Raises DataError where the file cannot be read, or its parameters are none of the game.
-    """
+    """Return the named game with the parameters of a file. Raises DataError."""
     content = _read(path)
     try:
         if _is_sgf(path):
@@ -167,37 +149,26 @@ def _is_sgf(path: Path) -> bool:
 
 
 def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
-    names, state, readable = [], start.clone(), True
+    names, state = [], start.clone()
     for action in actions:
-        name = state.action_to_string(action)
-        readable = readable and _names_alone(state, name, action)
-        names.append(" ".join(name.split()))
+        names.append(state.action_to_string(action))
         state.apply_action(action)
     look = game_look(start.game)
     result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
-    lines = [_HEAD, f"game: {start.game}", f"moves: {' '.join(names)}", f"result: {result}"]
-    if not readable:
-        lines.insert(3, f"actions: {' '.join(map(str, actions))}")
+    lines = [
+        _HEAD,
+        f"game: {start.game}",
+        f"moves: {' '.join(' '.join(names).split())}",
+        f"actions: {' '.join(map(str, actions))}",  # names may have spaces, or be the same
+        f"result: {result}",
+    ]
     if start.serialize() != start.game.new_initial_state().serialize():
         lines.insert(2, f"start: {start.serialize()}")
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def _names_alone(state: State, name: str, action: int) -> bool:
-    """Return whether a name among others in a line is read back as the action."""
-    if name.split() != [name]:
-        return False
-    try:
-        return int(state.string_to_action(name)) == action
-    except ValueError:  # IllegalActionError
-        return False
-
-
 def _entries(content: bytes) -> dict[str, str]:
-    try:
-        head, _, body = content.decode().partition("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"what is no text: {why(error)}") from error
+    head, _, body = content.decode().partition("\n")
     if head.strip() != _HEAD:
         raise ValueError(f"{head[:40]!r} in the first line instead of {_HEAD!r}")
     return dict(line.split(":", 1) for line in body.splitlines() if ":" in line)
@@ -216,8 +187,6 @@ def _of_moves(entries: dict[str, str], game: Game) -> State:
     state = game.new_initial_state() if start is None else game.deserialize_state(start.strip())
     if "actions" in entries:
         for number in entries["actions"].split():
-            if not number.isdecimal():
-                raise ValueError(f"{in_one_line(number)} in the place of an action")
             state.apply_action(int(number))
         return state
     for name in _entry(entries, "moves").split():

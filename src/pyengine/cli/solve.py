@@ -8,52 +8,43 @@ from typing import Annotated, Any
 import typer  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
-from pyengine.cli import common
-from pyengine.cli.boards import refuse_finished
-from pyengine.errors import ConfigError
+from pyengine.cli.options import JsonOption, PositionOptions, SecondsOption, ThreadsOption
+from pyengine.cli.output import console, print_json, say_facts
+from pyengine.cli.positions import names_of_line, refuse_finished
 from pyengine.exact.solver import Solver, SolveResult
 from pyengine.games.board_layout import game_look, state_text
 from pyengine.games.game import State
 
-__all__ = ["solve"]
-
-_SECONDS_AT_THE_END = 0.5  # in which what was stored is searched again, ply by ply
+_SECONDS_AT_THE_END = 0.5  # for searching the stored positions again, ply by ply
 
 
 def solve(
-    game: common.GameArgument,
-    param: common.ParamOption = None,
-    moves: common.MovesOption = "",
-    board: common.BoardOption = None,
-    to_move: common.PlayerOption = 0,
+    position: PositionOptions,
     depth: Annotated[
         int | None, typer.Option("--depth", help="Most plies to look ahead, 1 to 254.")
     ] = None,
-    seconds: common.SecondsOption = None,
+    seconds: SecondsOption = None,
     score: Annotated[
         bool, typer.Option("--score", help="The margin, not only who wins (Othello, Connect Four).")
     ] = False,
     table_mb: Annotated[
         float, typer.Option("--table-mb", help="MiB of the transposition table.")
     ] = 256,
-    threads: common.ThreadsOption = None,
-    as_json: common.JsonOption = False,
+    threads: ThreadsOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Solve a position exactly by alpha-beta: value, best move, best play.
 
     Ctrl-C ends it with the best so far.
     """
-    played = common.game_from(game, param)
-    state = common.start_state(played, moves, board, to_move)
-    refuse_finished(state, common.console(stderr=as_json))
-    try:
-        solver = Solver(played, table_mb=table_mb, threads=threads or 0)
-        with common.console(stderr=True).status(Text(f"Solving {played}. Ctrl-C stops.")):
-            result, stopped = _until_stopped(solver, state, seconds, depth=depth, score=score)
-    except ConfigError as error:
-        raise common.usage(str(error)) from error
+    game = position.load()
+    state = position.state_of(game)
+    refuse_finished(state, console(stderr=as_json))
+    solver = Solver(game, table_mb=table_mb, threads=threads or 0)
+    with console(stderr=True).status(Text(f"Solving {game}. Ctrl-C stops.")):
+        result, stopped = _until_stopped(solver, state, seconds, depth=depth, score=score)
     if as_json:
-        common.print_json(_record(state, result))
+        print_json(_record(state, result))
     else:
         _show(state, result, score)
     if stopped:
@@ -63,28 +54,18 @@ def solve(
 def _until_stopped(
     solver: Solver, state: State, seconds: float | None, **options: Any
 ) -> tuple[SolveResult, bool]:
-    """Solve; also return whether Ctrl-C stopped it. Then the table tells the best so far."""
+    """Solve; also return whether Ctrl-C stopped it. Then the result is the best so far."""
     try:
         return solver.solve(state, seconds=seconds, **options), False
     except KeyboardInterrupt:
         return solver.solve(state, seconds=_SECONDS_AT_THE_END, **options), True
 
 
-def _names(state: State, actions: list[int]) -> list[str]:
-    line = state.clone()
-    names = []
-    for action in actions:
-        names.append(line.action_to_string(action))
-        line.apply_action(action)
-    return names
-
-
 def _record(state: State, result: SolveResult) -> dict[str, object]:
-    fields = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
-    names = _names(state, result.pv)
+    names = names_of_line(state, result.pv)
     return {
         "game": str(state.game),
-        **fields,
+        **{field.name: getattr(result, field.name) for field in dataclasses.fields(result)},
         "state": state.serialize(),
         "best": names[0] if names else None,
         "line": names,
@@ -92,28 +73,26 @@ def _record(state: State, result: SolveResult) -> dict[str, object]:
 
 
 def _show(state: State, result: SolveResult, score: bool) -> None:
-    out = common.console()
+    out = console()
     out.print(Text(state_text(state)))
-    names = _names(state, result.pv)
-    value = _value(state, result.value, score) if result.exact else _guess(result.value)
-    lines = (
-        ("value", value),
-        ("exact", "yes" if result.exact else f"no, {result.depth} plies were searched"),
-        ("best", names[0] if names else "not known"),
-        ("line", " ".join(names)),
-        ("nodes", f"{result.nodes:,} in {result.seconds:.3f} s"),
-    )
-    for label, text in lines:
-        common.say(out, Text(f"{label:<7}{text}"), indent=7)
+    names = names_of_line(state, result.pv)
+    facts = {
+        "value": _value(state, result.value, score) if result.exact else _guess(result.value),
+        "exact": "yes" if result.exact else f"no, {result.depth} plies were searched",
+        "best": names[0] if names else "not known",
+        "line": " ".join(names),
+        "nodes": f"{result.nodes:,} in {result.seconds:.3f} s",
+    }
+    say_facts(out, facts, 7)
 
 
 def _guess(value: float) -> str:
-    """Of a search that was cut off: what it did not see counts as a draw."""
+    """Return the value of a search that was cut off, in which unseen positions count as draws."""
     return "not known" if value == 0 else f"not known, perhaps {value:+g}"
 
 
 def _value(state: State, value: float, score: bool) -> str:
-    """Return the value in words, and whose it is: that of the player to move."""
+    """Return the value in words, with the player to move, whose value it is."""
     words = "a draw"
     if value:
         board = state.game.has_board

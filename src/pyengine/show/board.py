@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Board", "Point"]
-
 #: Row and column, from the top left.
 Point: TypeAlias = tuple[int, int]
 

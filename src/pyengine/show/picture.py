@@ -9,8 +9,6 @@ from itertools import chain
 from pyengine.show.board import Board, Point
 from pyengine.show.look import look_of
 
-__all__ = ["board_html", "board_svg", "text_html"]
-
 _CELL = 32  # pixels of a point's square
 _MARGIN = 22  # for the names of the lines
 _ON_LINES = ("go", "gomoku")  # games whose stones stand where lines meet

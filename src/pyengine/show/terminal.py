@@ -12,8 +12,6 @@ from pyengine.show.look import look_of
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["board_text", "can_draw"]
-
 
 def can_draw(console: Console) -> bool:
     """Return whether stones can be shown as such: discs that differ by their colours alone."""

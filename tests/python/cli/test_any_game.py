@@ -1,22 +1,18 @@
-"""Every command takes every game: a module's, a file's, OpenSpiel's."""
+"""Every command takes every game: a module's, a file's, OpenSpiel's; and what is wrong with one."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 import pyengine
+from commands import printed, run
 from pyengine.data import Dataset
 from tiny_models import TinyModel
-
-pytest.importorskip("typer", reason="the extra cli is not installed")
-
-from typer.testing import CliRunner
-
-from pyengine.cli.app import app
 
 GAME = '''
 class Heap:
@@ -43,6 +39,9 @@ class Heap:
     def clone(self):
         return Heap(self.left, self.player)
 
+    def action_to_string(self, action):
+        return f"take{action + 1}"
+
     def observation_tensor(self):
         return [float(self.left == count) for count in range(9)]
 
@@ -61,6 +60,14 @@ class Nim:
 
     def new_initial_state(self):
         return Heap(self.stones)
+
+
+def small():
+    return SMALL
+
+
+SMALL = Nim(5)
+NUMBER = 3
 '''
 
 NAMES = {
@@ -120,23 +127,16 @@ def name(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     return text
 
 
-def run(*arguments: str) -> str:
-    """Run a command; return what it prints."""
-    done = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return done.stdout
-
-
 @pytest.mark.parametrize("moves", ["x(0,0) o(1,1)", "X(0,0) 4"])
 def test_moves_whose_names_have_commas_are_played(moves: str) -> None:
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
-    text = run("search", "pyspiel:tic_tac_toe", "-n", "8", "--moves", moves)
+    text = printed("search", "pyspiel:tic_tac_toe", "-n", "8", "--moves", moves)
     assert text.startswith("x..\n.o.\n")
 
 
 def test_a_game_of_others_with_the_name_of_ours_is_not_given_our_network() -> None:
     pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
-    assert "with  rollout, " in run("search", "pyspiel:tic_tac_toe", "-n", "8")
+    assert "with  rollout, " in printed("search", "pyspiel:tic_tac_toe", "-n", "8")
 
 
 COMMANDS = {
@@ -150,11 +150,13 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_takes_it(name: str, command: str) -> None:
-    assert run(*(name if word == "GAME" else word for word in COMMANDS[command]))
+    text = printed(*(name if word == "GAME" else word for word in COMMANDS[command]))
+    assert text
+    assert " object at 0x" not in text
 
 
 def test_its_self_play_is_read_back_and_its_game_found(name: str) -> None:
-    run(*(name if word == "GAME" else word for word in COMMANDS["selfplay"]))
+    printed(*(name if word == "GAME" else word for word in COMMANDS["selfplay"]))
     layout = Dataset("shards").layout
     assert layout.load_game() == pyengine.load_game(name)
     pyengine.games.game._LOADED.clear()
@@ -163,24 +165,25 @@ def test_its_self_play_is_read_back_and_its_game_found(name: str) -> None:
             layout.load_game()
 
 
+@pytest.mark.parametrize("name", ["file", "pyspiel"], indirect=True)
 def test_a_network_of_it_is_tuned(name: str) -> None:
     game = pyengine.load_game(name)
     model = TinyModel(planes=game.observation_shape, actions=game.num_distinct_actions())
     spec = pyengine.ModelSpec(planes=("observation",), policy="logits")
     Path("spec.json").write_text(spec.to_json())
     path = str(model.write(Path("tiny.onnx")))
-    found = run(
+    found = printed(
         "bench", "--tune", path, "--game", name, "--spec", "spec.json", "-s", "0.5", "--json", "-"
     )
     assert json.loads(found)
 
 
-@pytest.mark.parametrize("name", ["module", "pyspiel"], indirect=True)
+@pytest.mark.parametrize("name", ["module"], indirect=True)
 def test_a_network_of_it_is_trained_from_nothing(name: str) -> None:
     pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
     pytest.importorskip("onnx", reason="export needs onnx: the extra train")
     Path("run.toml").write_text(RUN.format(name=name))
-    run("train", "run.toml", "--directory", "run")
+    assert run("train", "run.toml", "--directory", "run").status == 0
     networks = sorted(Path("run/models").glob("*.onnx"))
     state = pyengine.load_game(name).new_initial_state()
     with pyengine.Engine(state.game, networks[-1]) as engine:
@@ -193,42 +196,103 @@ def test_the_same_name_is_the_same_game(name: str) -> None:
     assert pyengine.load_game(str(game)) == game
 
 
+FILE = "games_of_mine/heaps.py"
+
+
+@pytest.mark.parametrize("name", ["file"], indirect=True)
+def test_a_file_is_searched_by_every_algorithm_and_solved(name: str) -> None:
+    for algorithm in ("puct", "gumbel", "uct", "flat_ucb"):
+        text = printed("search", name, "-n", "200", "--algorithm", algorithm, "--json")
+        result = json.loads(text)
+        assert (result["best"], result["config"]["algorithm"]) == ("take3", algorithm)
+    solved = json.loads(printed("solve", name, "-p", "stones=9", "--json"))
+    assert (solved["value"], solved["best"]) == (1.0, "take1")
+    assert "moves: " in printed("solve", f"{FILE}:SMALL"), "a game without words shows its moves"
+    assert "first player wins" in printed("play", f"{FILE}:small", "--human", "none", "-n", "50")
+
+
+BAD_FILES = {
+    "syntax.py": b"def game(:",
+    "zero.py": b"a\0b",
+    "bytes.py": b"text = '\xff\xfe'",
+    "coding.py": b"# -*- coding: junk -*-",
+}
+
+
+@pytest.mark.usefixtures("name")
+@pytest.mark.parametrize("name", ["file"], indirect=True)
 @pytest.mark.parametrize(
     ("text", "words"),
     [
+        # modules
         ("no_such_module:Game", "expected package.module:NAME or FILE.py:NAME, found 'no_such_mod"),
         ("math:Game", "math: expected one of .*, found 'Game'"),
         ("math:pi", "needs num_distinct_actions"),
         ("math:sqrt", r"math:sqrt cannot be called with \{\}"),
         ("a b:Game", "expected package.module:NAME, found 'a b:Game'"),
         ("collections:Counter(1)", "expected NAME=VALUE, each once"),
-        ("no/such.py:Game", "expected FILE.py:NAME .* found no file 'no/such.py'"),
         ("fractions:Game", "fractions: expected the name of a game, found 'Game'"),
-    ],
-)
-def test_a_name_of_no_game_says_what_is_expected(text: str, words: str) -> None:
-    with pytest.raises(pyengine.ConfigError, match=words):
-        pyengine.load_game(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+        # files
+        ("no/such.py:Game", "no file 'no/such.py'"),
+        ("foo:bar.py", "without a NAME"),
+        ("C:\\games\\nim.py", "without a NAME"),
+        (FILE, "without a"),
+        (f"{FILE}:Nims", "'Nims'; did you mean Nim?"),
+        (f"{FILE}:Chess", "found 'Chess'"),
+        (f"{FILE}:Nim(heaps=3)", "unexpected keyword argument 'heaps'"),
+        (f"{FILE}:SMALL(stones=3)", "expected no --param"),
+        (f"{FILE}:NUMBER", "needs num_distinct_actions"),
+        *((f"{file}:Game", f"{file} is no Python") for file in BAD_FILES),
+        ("folder.py:Game", "folder.py cannot be read"),
+        ("loop.py:Game", "loop.py cannot be read"),
+        # OpenSpiel
         ("pyspiel:chess2", "pyspiel registers, found 'chess2'; did you mean chess?"),
         ("pyspiel:hex(size=3)", r"pyspiel does not load hex\(size=3\): .*size"),
         ("pyspiel:kuhn_poker", "games with chance are not supported"),
     ],
 )
-def test_a_name_of_no_game_of_open_spiel_says_so(text: str, words: str) -> None:
-    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
+def test_a_name_of_no_game_says_what_is_expected(text: str, words: str) -> None:
+    if text.startswith("pyspiel"):
+        pytest.importorskip("pyspiel", reason="OpenSpiel is not installed (extra: test)")
+    for file, content in BAD_FILES.items():
+        Path(file).write_bytes(content)
+    Path("folder.py").mkdir()
+    Path("loop.py").symlink_to("loop.py")
     with pytest.raises(pyengine.ConfigError, match=words):
         pyengine.load_game(text)
 
 
-def test_what_a_module_lacks_itself_passes_unchanged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [("import not_there_at_all", ModuleNotFoundError), ("1 / 0", ZeroDivisionError)],
+)
+def test_what_a_game_raises_itself_passes_unchanged(
+    content: str, error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    (tmp_path / "lacking_game.py").write_text("import not_there_at_all")
-    with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):
-        pyengine.load_game("lacking_game:Game")
+    for kind in ("module", "file"):
+        path = tmp_path / f"failing_{error.__name__}_{kind}.py"
+        path.write_text(content)
+        with pytest.raises(error):
+            pyengine.load_game(f"{path.stem if kind == 'module' else path}:Game")
+
+
+def test_a_module_that_is_no_python_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "no_python_here.py").write_text("game = (")
+    with pytest.raises(pyengine.ConfigError, match=r"no_python_here cannot be imported: .*line 1"):
+        pyengine.load_game("no_python_here:Nim")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use is not removed on Windows")
+def test_a_module_is_looked_for_where_the_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(pyengine.ConfigError, match=r"expected package\.module:NAME"):
+        pyengine.load_game("absent_module:Game")

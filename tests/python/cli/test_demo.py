@@ -12,67 +12,6 @@ from pyengine.cli.demo import SCENES, Scene, main, start_of
 from pyengine.eval.bundled import game_of_model, model_of_game
 
 CONNECT_FOUR, GOMOKU = SCENES
-HEIGHT, WIDTH = 6, 7
-TOP = sum(1 << (column * (HEIGHT + 1) + HEIGHT - 1) for column in range(WIDTH))
-ORDER = (3, 2, 4, 1, 5, 0, 6)  # the centre first
-
-
-def four(stones: int) -> bool:
-    """Whether a bit board (columns of HEIGHT + 1 bits) holds four in a row."""
-    for step in (1, HEIGHT, HEIGHT + 1, HEIGHT + 2):
-        pairs = stones & (stones >> step)
-        if pairs & (pairs >> (2 * step)):
-            return True
-    return False
-
-
-def drops(mask: int) -> list[int]:
-    """Return the stones that may be added, the centre first."""
-    columns = [((1 << HEIGHT) - 1) << (column * (HEIGHT + 1)) for column in ORDER]
-    lowest = [1 << (column * (HEIGHT + 1)) for column in ORDER]
-    return [
-        (mask + low) & column for low, column in zip(lowest, columns, strict=True)
-        if not mask & column & TOP
-    ]  # fmt: skip
-
-
-class Solver:
-    """Exact Connect Four by alpha-beta, written for these tests alone: win 1, draw 0, loss -1."""
-
-    def __init__(self) -> None:
-        self.at_most: dict[tuple[int, int], int] = {}
-
-    def value(self, mine: int, mask: int, alpha: int = -1, beta: int = 1) -> int:
-        """Return the value for the mover, exact within [alpha, beta]."""
-        moves = drops(mask)
-        if any(four(mine | move) for move in moves):
-            return 1
-        if not moves:
-            return 0
-        theirs = mine ^ mask
-        forced = [move for move in moves if four(theirs | move)]
-        if len(forced) > 1:
-            return -1
-        beta = min(beta, self.at_most.get((mine, mask), 1))
-        for move in forced or moves:
-            if alpha >= beta:
-                return beta
-            alpha = max(alpha, -self.value(theirs, mask | move, -beta, -alpha))
-        self.at_most[mine, mask] = alpha
-        return alpha
-
-
-def bits(state: pyengine.State) -> tuple[int, int]:
-    """Return the mover's stones and all stones."""
-    own, mask = 0, 0
-    for row, line in enumerate(state.board_rows()):
-        for column, stone in enumerate(line):
-            bit = 1 << (column * (HEIGHT + 1) + HEIGHT - 1 - row)
-            if stone != ".":
-                mask |= bit
-            if stone == "XO"[state.current_player()]:
-                own |= bit
-    return own, mask
 
 
 def after_action(state: pyengine.State, action: int) -> pyengine.State:
@@ -90,20 +29,18 @@ def after(scene: Scene, *moves: str) -> pyengine.State:
     return state
 
 
+def value_after(*moves: str) -> float:
+    """Return the exact value for the player to move after moves in the first scene."""
+    return pyengine.solve(after(CONNECT_FOUR, *moves)).value
+
+
 def test_in_connect_four_one_move_wins_and_all_others_lose() -> None:
-    solver = Solver()
     state = start_of(CONNECT_FOUR)
-    values = {}
-    for action in state.legal_actions():
-        name = state.action_to_string(action)
-        values[name] = -solver.value(*bits(after(CONNECT_FOUR, name)))
+    names = [state.action_to_string(action) for action in state.legal_actions()]
+    values = {name: -value_after(name) for name in names}
     assert values.pop(CONNECT_FOUR.best) == 1
     assert set(values.values()) == {-1}
-
-
-def test_the_natural_column_is_refuted_by_the_one_that_would_have_won() -> None:
-    state = after(CONNECT_FOUR, CONNECT_FOUR.natural, CONNECT_FOUR.best)
-    assert Solver().value(*bits(state)) == -1
+    assert value_after(CONNECT_FOUR.natural, CONNECT_FOUR.best) == -1, "the refutation"
 
 
 def test_the_win_in_connect_four_takes_three_moves() -> None:
@@ -164,7 +101,7 @@ def test_it_prints_boards_tables_and_speed(capsys: pytest.CaptureFixture[str]) -
     for scene in SCENES:
         assert str(start_of(scene)) in text
         assert scene.lesson in text
-    for word in ("prior", "value", "best line", "200 simulations in", "solver", "1 threads"):
+    for word in ("prior", "value", "line: ", "200 simulations in", "solver", "1 threads"):
         assert text.count(word) >= len(SCENES)
 
 

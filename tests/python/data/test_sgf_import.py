@@ -195,10 +195,10 @@ def test_the_command_fails_where_no_game_is_taken(
     monkeypatch.chdir(tmp_path)
     Path("games").mkdir()
     command = ["convert", "sgf", "games", "--output", "people", "--game"]
-    assert main([*command, "go"]) == 1
+    assert main([*command, "go"]) == 2
     assert "got no SGF file with a game" in capsys.readouterr().err
     Path("games", "small.sgf").write_text("(;SZ[5]RE[B+];B[aa];W[bb])")
-    assert main([*command, "go"]) == 1
+    assert main([*command, "go"]) == 2
     told = capsys.readouterr()
     assert "another board size, for example games/small.sgf: expected 19x19, got 5x5" in told.err
     assert told.out == ""

@@ -1,0 +1,116 @@
+"""What commands print: lines, JSON, progress."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from rich.console import Console  # noqa: TID253  # this package is the extra's
+from rich.progress import (  # noqa: TID253
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column  # noqa: TID253
+from rich.text import Text  # noqa: TID253
+
+from pyengine.cli import LEAST_WIDTH
+
+T = TypeVar("T")
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console; plain text where the stream is no terminal.
+
+    A terminal narrower than :data:`LEAST_WIDTH` breaks what is printed for good by itself.
+    """
+    made = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    if not stderr and made.width < LEAST_WIDTH:
+        made.width = LEAST_WIDTH
+    return made
+
+
+def show(text: str) -> None:
+    """Print plain text on stdout."""
+    console().print(Text(text))
+
+
+def say(out: Console, text: Text, *, indent: int = 0) -> None:
+    """Print prose; a terminal breaks it between words and indents the lines after the first."""
+    if not out.is_terminal:
+        out.print(text)
+        return
+    lines = text.wrap(out, max(out.width - indent, 1))
+    for number, line in enumerate(lines):
+        line.rstrip()
+        out.print(Text(" " * indent if number else "") + line)
+
+
+def say_facts(out: Console, facts: dict[str, str], width: int) -> None:
+    """Print each fact after its label, which is padded to a width; empty ones are left out."""
+    for label, text in facts.items():
+        if text:
+            say(out, Text.assemble((f"{label:<{width}}", "bold"), text), indent=width)
+
+
+@contextlib.contextmanager
+def when_stopped(how_to_go_on: str) -> Iterator[None]:
+    """Say on stderr, after Ctrl-C, how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(console(stderr=True), Text(f"stopped; {how_to_go_on}"))
+        raise
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON; numbers that JSON lacks become null."""
+    sys.stdout.write(json.dumps(_plain(value), indent=2, allow_nan=False) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+@contextlib.contextmanager
+def progress_bar(
+    total: float, describe: Callable[[T], tuple[float, str]], *, counted: bool = True
+) -> Iterator[Callable[[T], None] | None]:
+    """Show a bar on stderr; yield a function that takes progress, or None without a terminal.
+
+    Args:
+        total: where the bar is full.
+        describe: says of some progress how much is done, and a few words.
+        counted: whether to show numbers beside the bar.
+
+    """
+    err = console(stderr=True)
+    if not err.is_terminal:
+        yield None
+        return
+    words = TextColumn(
+        "{task.description}", markup=False, table_column=Column(no_wrap=True, ratio=1)
+    )
+    count: tuple[ProgressColumn, ...] = (MofNCompleteColumn(),) if counted else ()
+    columns = (BarColumn(bar_width=20), *count, TimeRemainingColumn(), words)
+    with Progress(*columns, console=err, transient=True, expand=True) as bar:
+        task = bar.add_task("", total=total, visible=counted)
+
+        def advance(progress: T) -> None:
+            done, text = describe(progress)
+            bar.update(task, completed=done, description=text, visible=True)
+
+        yield advance

@@ -1,0 +1,97 @@
+"""Positions in the terminal: boards, moves by their names, tables of moves."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from rich.table import Table  # noqa: TID253  # this package is the extra's
+from rich.text import Text  # noqa: TID253
+
+from pyengine.errors import ConfigError
+from pyengine.games.board_layout import board_of, game_look, state_text
+from pyengine.games.game import State
+from pyengine.games.outcomes import outcome_text
+from pyengine.search.result import SearchResult, win_rate
+from pyengine.search.tree import signed
+from pyengine.show.terminal import board_text, can_draw
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
+
+
+def is_drawn(state: State, console: Console) -> bool:
+    """Return whether the board shows stones, not letters."""
+    return can_draw(console) and state.game.has_board
+
+
+def state_board(state: State, console: Console, *, status: Text | None = None) -> Text:
+    """Return the board: ASCII if the console has no colours, else stones.
+
+    The last line is ``status``, else who is to move or how the game ended; below a position of a
+    user's game there is only ``status``.
+    """
+    if status is None and state.game.has_board:
+        status = Text(_status(state, console))
+    if is_drawn(state, console):
+        return board_text(board_of(state)).append_text(status or Text())
+    lines = state_text(state).splitlines()
+    if state.game.has_board:
+        lines.pop()  # the status as the engine words it
+    return Text("\n").join([*map(Text, lines), *filter(None, [status])])
+
+
+def _status(state: State, console: Console) -> str:
+    named = partial(game_look(state.game).player, drawn=is_drawn(state, console))
+    return outcome_text(state, named, None) or f"{named(state.current_player())} to move"
+
+
+def refuse_finished(state: State, console: Console) -> None:
+    """Show the board of a game that is over and raise ConfigError: there is no move to find."""
+    if state.is_terminal():
+        ended = _status(state, console)
+        console.print(state_board(state, console, status=Text(ended)))
+        raise ConfigError(f"expected a position in which the game goes on, got its end: {ended}")
+
+
+def moves_table(result: SearchResult, limit: int = 10) -> Table:
+    """Return the best moves: visits, share, prior and value."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("move", "visits", "share", "prior", "value", "wins"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    proven = result.proven_moves()
+    for i in result.order()[:limit]:
+        action, q = int(result.actions[i]), float(result.q[i])
+        visited = bool(result.visits[i])
+        wins = f"{win_rate(q):.1%}" if visited else "-"
+        table.add_row(
+            result.action_name(action),
+            f"{result.visits[i]:,}",
+            f"{result.policy[action]:.1%}",
+            f"{result.priors[i]:.1%}",
+            signed(q) if visited else "-",
+            PROVEN[proven[action]] if action in proven else wins,
+            style="green" if action == result.action else None,
+        )
+    return table
+
+
+def names_of_line(state: State, actions: list[int]) -> list[str]:
+    """Return a line of play as text, each move named where it is played."""
+    names = []
+    state = state.clone()
+    for action in actions:
+        names.append(state.action_to_string(action))
+        state.apply_action(action)
+    return names
+
+
+def find_action(state: State, text: str) -> int:
+    """Return the action of a name, whatever its capitals. Raises IllegalActionError."""
+    names = {state.action_to_string(action): action for action in state.legal_actions()}
+    if text in names:  # names may differ by capitals alone: bxc3 and Bxc3
+        return names[text]
+    alike = [action for name, action in names.items() if name.lower() == text.lower()]
+    return alike[0] if len(alike) == 1 else state.string_to_action(text)

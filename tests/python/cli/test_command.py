@@ -1,0 +1,370 @@
+"""The command ``pyengine``: help, exit status, one message for what is wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import pyengine
+from commands import run
+from pyengine.eval.bundled import bundled_runs
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc and limits")
+FULL_DEVICE = pytest.mark.skipif(
+    not Path("/dev/full").exists(), reason="this system has no /dev/full"
+)
+FULL = 100  # bytes that a file may have on the "full" disk
+QUICK = "--simulations 4 --threads 1"
+SELF_PLAY = f"selfplay tic_tac_toe --model uniform --games 2 {QUICK}"
+MATCH = "match tic_tac_toe random random --games 2"
+BENCH = "bench tree --quick --seconds 0.05"
+TUNE = "bench --tune connect4 --seconds 0.05"
+
+
+def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, whose streams and limits are the test's."""
+    return subprocess.run(
+        [sys.executable, "-B", "-m", "pyengine", *arguments],
+        text=True, timeout=120, check=False, **options,
+    )  # fmt: skip
+
+
+# --- help
+
+
+@pytest.mark.parametrize("command", ["", "search", "play", "solve", "doctor", "bench"])
+def test_every_command_has_help(command: str) -> None:
+    done = run(*command.split(), "--help")
+    assert done.status == 0
+    assert "Usage: pyengine" in done.out
+
+
+def test_a_setting_of_a_search_is_explained_by_its_own_documentation() -> None:
+    words = " ".join(run("match", "--help").out.replace("│", " ").split())
+    assert "Visits added to the tree" in words or "budget: visits" in words.lower()
+    assert "Worker threads, the calling one included" in words
+
+
+def test_the_version_is_the_packages() -> None:
+    assert run("--version").out == f"pyengine {pyengine.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("search connect_four -m uniform -n 4", "move visits share prior value wins"),
+        ("solve tic_tac_toe", "exact yes"),
+        ("games tic_tac_toe", "tic_tac_toe: three in a row on a board of 3x3."),
+        ("play --help", "Usage: pyengine play [OPTIONS]"),
+    ],
+)
+@pytest.mark.parametrize("columns", ["0", "12"])
+def test_a_narrow_terminal_is_shown_whole_lines(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, line: str, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert line in " ".join(run(*arguments.split()).out.split())
+
+
+def test_without_its_extra_it_names_the_extra_and_the_library_needs_none() -> None:
+    code = (
+        "import sys, pyengine\n"
+        "assert not {'typer', 'rich'} & set(sys.modules)\n"
+        "sys.modules['typer'] = None\n"
+        "from pyengine.cli import main; sys.exit(main(['search', 'go']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install 'pyengine-search[cli]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+# --- what is wrong
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a folder, files of junk and one that is no text."""
+    path = tmp_path_factory.mktemp("place")
+    for name in ("file", "old.png", "broken.onnx"):
+        (path / name).write_text("junk")
+    (path / "bytes").write_bytes(b"\xff")
+    (path / "folder").mkdir()
+    return path
+
+
+@pytest.fixture
+def place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(folder)
+    return folder
+
+
+WRONG_USE = [
+    # arguments
+    ("nonsense", "No such command"),
+    ("search", "Missing argument"),
+    ("search chess", 'unknown game "chess"'),
+    ("search a\x1b[31m", r"a\x1b[31m"),
+    ("search go(size=9)", "size"),
+    ("search go --param board_size=99", "board_size"),
+    ("search go --param board_size", "NAME=VALUE"),
+    ("search nofile.py:Game", "no file 'nofile.py'"),
+    ("search connect_four --moves 9", "--moves"),
+    ("search tic_tac_toe --moves a1,a1", "--moves"),
+    ("search connect_four --model conect4", "did you mean connect4?"),
+    ("search connect_four --model rollout --provider cpu", "for networks"),
+    ("search connect_four --set symmetry=twisted", "symmetry"),
+    ("search connect_four --set c_puct", "NAME=VALUE"),
+    ("search connect_four --set nothing=1", "nothing"),
+    ("search connect_four --algorithm best", "algorithm"),
+    ("search connect_four --threads 99999", "threads"),
+    ("selfplay connect_four --set batch_size=99999", "batch_size"),
+    ("search connect_four --seconds -1", "seconds"),
+    ("search connect_four --simulations 0", "simulations"),
+    ("play connect_four --human everybody", "human"),
+    ("play connect_four --clock fast", "expected MINUTES"),
+    ("solve tic_tac_toe --depth 0", "depth"),
+    ("solve tic_tac_toe --seconds 0", "seconds"),
+    ("solve tic_tac_toe --table-mb 0", "table_mb"),
+    ("solve tic_tac_toe --score", "score"),
+    (f"{SELF_PLAY} --out new --preset junk", "--preset"),
+    (f"{MATCH} --sprt 10", "ELO0,ELO1"),
+    (f"{MATCH} --sprt a,b", "ELO0,ELO1"),
+    ("match tic_tac_toe random rndom", "value:MODEL; did you mean random?"),
+    ("match tic_tac_toe random value:tic_tac", "tic_tac is neither a file nor one of"),
+    (f"{MATCH} --set-b solver=false", "a player that searches"),
+    (f"{MATCH} --openings-evaluator unifrm", "unifrm is neither a file nor one of"),
+    (f"{MATCH} --max-value 0.3", "evaluator"),
+    (f"{MATCH} --policy-openings", "evaluator"),
+    ("doctor --quick", "--gpu"),
+    ("doctor --gpu --model file", "--game"),
+    ("bench junk", "no suite junk"),
+    ("bench trees", "did you mean tree?"),
+    ("bench all --skip evaluators", "did you mean evaluator?"),
+    ("bench tree --skip tree", "leaves no suite"),
+    ("bench --tune connect4 --skip tree", "takes none"),
+    ("bench --tune junk", "--game"),
+    ("bench --tune conect4 --game connect_four", "conect4 is neither"),
+    ("bench gpu --minutes 0", "--minutes"),
+    ("bench tree --trace t.json", "--trace"),
+    ("train conect4", "did you mean connect4?"),
+    ("train --rollout-policy .", "needs --output"),
+    ("train --rollout-policy nowhere -o p.npz", "nowhere does not exist"),
+    ("train --rollout-policy . -o p.npz run.toml", "is no run"),
+    ("train run.toml -o p.npz", "need --rollout-policy"),
+    # files that are read
+    ("search connect_four --board missing", "missing"),
+    ("search connect_four --board bytes", "bytes cannot be read: expected text"),
+    ("search connect_four --board file", "board"),
+    ("search connect_four --config missing", "missing"),
+    ("search connect_four --config file", "TOML"),
+    ("search connect_four --model missing.onnx", "missing.onnx"),
+    ("search connect_four --model connect4 --spec missing", "missing"),
+    ("search connect_four --model connect4 --spec file", "must be JSON"),
+    # files that are written
+    (f"{MATCH} --record missing/record", "no folder"),
+    (f"{TUNE} --json folder", "a directory of that name"),
+    (f"{TUNE} --json missing/x.json", "no folder"),
+    (f"{BENCH} --json folder", "a directory of that name"),
+    (f"{BENCH} --plot picture.json", "expected a name that ends in .png"),
+    (f"{BENCH} --plot missing/x.png", "no folder"),
+]
+
+FAILURES = [
+    ("search connect_four --model file", "file is no ONNX file"),
+    ("search connect_four --model broken.onnx", "broken.onnx"),
+    ("search connect_four --model folder", "folder"),
+    ("search connect_four --provider junk", "junk"),
+    (f"search tic_tac_toe --model {'x' * 5000}", "too long"),
+    (f"{MATCH} --record file", "expected the record of a match"),
+    (f"{SELF_PLAY} --out file", "file cannot be written"),
+    (f"{BENCH} --out file", "file"),
+]
+
+
+def check(arguments: str, said: str, statuses: tuple[int, ...]) -> None:
+    """The command fails, and says why on stderr alone."""
+    done = run(*arguments.split(" "))
+    assert done.status in statuses, done
+    assert said in done.words
+    assert done.words.lower().count("error") <= 2
+    assert done.out == ""
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(("arguments", "said"), WRONG_USE, ids=[a for a, _ in WRONG_USE])
+def test_wrong_use_ends_with_2_and_says_what_is_wrong(arguments: str, said: str) -> None:
+    check(arguments, said, (2,))
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(("arguments", "said"), FAILURES, ids=[a[:60] for a, _ in FAILURES])
+def test_another_error_is_one_line_and_ends_with_1_or_2(arguments: str, said: str) -> None:
+    check(arguments, said, (1, 2))
+
+
+@pytest.mark.parametrize("file", ["file", "missing.toml", "folder"])
+@pytest.mark.usefixtures("place")
+def test_a_run_file_that_cannot_be_read_is_named(file: str) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    check(f"train {file}", file, (1, 2))
+
+
+@LINUX
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    "arguments",
+    [f"{MATCH} --record /proc/x", f"{SELF_PLAY} --out /proc/x"],
+)
+def test_a_file_that_cannot_be_written_is_named(arguments: str) -> None:
+    check(arguments, "/proc/x", (1, 2))
+
+
+def test_a_game_that_is_over_is_shown_with_its_result() -> None:
+    over = ("connect_four", "--moves", "1 2 1 2 1 2 1")
+    for command in ("search", "solve"):
+        done = run(command, *over)
+        assert done.status == 2
+        assert done.out.endswith("1 2 3 4 5 6 7\nRed (X) wins\n")
+        assert done.err.endswith("its end: Red (X) wins\n")
+        assert run(command, *over, "--json").out == ""
+
+
+# --- streams and disks
+
+
+@pytest.fixture
+def full(place: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a command where files can have few bytes, as on a full disk."""
+    import resource
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FULL, FULL))
+
+    def call(arguments: str) -> subprocess.CompletedProcess[str]:
+        return process(*arguments.split(), capture_output=True, preexec_fn=limit)
+
+    return call
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        (f"{TUNE} --json file", "file"),
+        (f"{BENCH} --json file --plot old.png", "old.png"),
+        (f"{SELF_PLAY} --out out", "out"),
+    ],
+    ids=["tune", "bench", "selfplay"],
+)
+def test_a_full_disk_is_an_error_and_destroys_nothing(
+    full: Callable[..., subprocess.CompletedProcess[str]], arguments: str, kept: str
+) -> None:
+    done = full(arguments)
+    assert done.returncode in (1, 2), done.stderr
+    assert "cannot be written" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    if Path(kept).is_file():
+        assert Path(kept).read_text() == "junk"
+    assert not list(Path().rglob("*.tmp"))
+
+
+@LINUX
+def test_a_match_on_a_full_disk_keeps_the_games_before(
+    full: Callable[..., subprocess.CompletedProcess[str]],
+) -> None:
+    assert run(*MATCH.split(), "--record", "record").status == 0
+    before = Path("record").read_bytes()
+    more = f"{MATCH.removesuffix('2')}8 --record record"
+    done = full(more)
+    assert done.returncode == 1
+    assert "record cannot be written" in done.stderr
+    assert Path("record").read_bytes().startswith(before)
+    assert run(*more.split()).status == 0
+
+
+@FULL_DEVICE
+@pytest.mark.parametrize(
+    "module_and_arguments",
+    ["pyengine train --show connect4", "pyengine.cli.demo --model uniform --simulations 4"],
+)
+def test_a_full_disk_behind_the_output_is_one_line(module_and_arguments: str) -> None:
+    with Path("/dev/full").open("w") as output:
+        done = subprocess.run(
+            [sys.executable, "-m", *module_and_arguments.split()],
+            stdout=output, stderr=subprocess.PIPE, text=True, timeout=120, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+
+
+@LINUX
+@pytest.mark.parametrize("closed", [">&-", ">&- <&- 2>&-"])
+def test_a_command_runs_where_streams_are_closed(closed: str) -> None:
+    command = f"'{sys.executable}' -m pyengine search tic_tac_toe --simulations 4 {closed}"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "")
+
+
+def test_a_reader_that_leaves_is_no_traceback() -> None:
+    arguments = ["search", "go", "-m", "uniform", "-n", "5", "--json"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pyengine", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as started:  # fmt: skip
+        assert started.stdout is not None
+        assert started.stderr is not None
+        started.stdout.close()
+        assert "Traceback" not in started.stderr.read()
+
+
+# --- games and run files
+
+
+def test_every_game_is_listed_with_every_parameter() -> None:
+    text = run("games").out
+    for name in pyengine.registered_games():
+        assert f"{name}: " in text
+        alone = run("games", name).out
+        assert alone.startswith(f"{name}: ")
+        for parameter in pyengine.load_game(name).params:
+            assert f"\n    {parameter} (" in alone
+    assert "`" not in text
+    assert run("games", "go(board_size=9)").out == run("games", "go").out
+
+
+def test_a_game_as_json_has_its_defaults() -> None:
+    found = json.loads(run("games", "go", "--json").out)
+    assert found == {"go": pyengine.load_game("go").params}
+    assert set(json.loads(run("games", "--json").out)) == set(pyengine.registered_games())
+
+
+OWN_GAME = "from toy_games import Matches, ToyGame\nmine = ToyGame(Matches)\n"
+
+
+def test_another_peoples_game_is_described_by_its_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(OWN_GAME)
+    text = run("games", f"{file}:mine").out
+    assert text == f"{file}:mine: 3 actions, no named parameters\n"
+    pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    text = run("games", "pyspiel:hex(board_size=7)").out
+    assert text.startswith("pyspiel:hex(board_size=7):")
+    assert "\n    board_size (here 7)\n" in text
+
+
+def test_run_files_are_in_the_package_and_can_be_begun_from(tmp_path: Path) -> None:
+    names = {"connect4", "gomoku", "tic_tac_toe", "go7", "go9"}
+    assert names <= set(bundled_runs())
+    assert "connect4" in run("train", "--show").out
+    file = tmp_path / "mine.toml"
+    file.write_text(run("train", "tic_tac_toe", "--show").out)
+    assert 'name = "tic_tac_toe"' in file.read_text()
+    assert run("train", file, "--show").out == file.read_text()

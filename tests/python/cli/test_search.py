@@ -1,0 +1,271 @@
+"""``pyengine search``, ``doctor`` and ``bench``: what they print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pyengine
+from commands import printed, run
+from pyengine.cli import bench
+from pyengine.cli.positions import find_action
+from tiny_models import DEFAULT, TinyModel
+from toy_games import ToyGame, ToyState
+
+
+def searched(*arguments: object) -> Any:
+    """Search and return the JSON."""
+    return json.loads(printed("search", *arguments, "--json"))
+
+
+# --- search and solve
+
+
+def test_search_prints_board_moves_line_and_speed() -> None:
+    text = printed(
+        "search", "connect_four", "--moves", "4 4 3", "-m", "rollout", "-n", "300", "-t", "1"
+    )
+    state = pyengine.load_game("connect_four").new_initial_state([3, 3, 2])
+    board, _, _ = str(state).rstrip().rpartition("\n")
+    assert f"{board}\nYellow (O) to move\n" in text
+    for word in ("visits", "prior", "best", "line", "300 simulations", "with  rollout, 1 threads"):
+        assert word in text
+    assert text.isascii()
+
+
+def test_playouts_are_searched_by_uct_unless_another_algorithm_is_named(tmp_path: Path) -> None:
+    settings = tmp_path / "puct.toml"
+    settings.write_text('algorithm = "puct"\n')
+    unnamed = tmp_path / "unnamed.toml"
+    unnamed.write_text("temperature = 0.5\n")
+
+    def algorithm_of(*arguments: str) -> str:
+        return str(searched("tic_tac_toe", "-n", "20", *arguments)["config"]["algorithm"])
+
+    assert algorithm_of("-m", "rollout") == "uct"
+    assert algorithm_of("-m", "rollout", "--config", str(unnamed)) == "uct"
+    assert algorithm_of("-m", "rollout", "--config", str(settings)) == "puct"
+    assert algorithm_of("-m", "rollout", "--algorithm", "flat_ucb") == "flat_ucb"
+    assert algorithm_of("-m", "uniform") == "puct"
+    assert algorithm_of("-m", "tic_tac_toe") == "puct"
+
+
+def test_search_as_json_is_the_result() -> None:
+    arguments = "tic_tac_toe --moves a1,b2 -m uniform -n 200 --set deterministic=true --seed 5"
+    found = searched(*arguments.split())
+    state = pyengine.load_game("tic_tac_toe").new_initial_state([0, 4])
+    result = pyengine.search(
+        state, evaluator="uniform", simulations=200, deterministic=True, seed=5
+    )
+    assert found["visits"] == result.visits.tolist()
+    assert found["action"] == result.action
+    assert found["best"] == state.action_to_string(result.action)
+    assert found["names"] == [state.action_to_string(a) for a in state.legal_actions()]
+    assert len(found["line"]) == len(found["pv"])
+    assert found["config"]["seed"] == 5
+    assert found["stats"]["simulations"] == 200
+
+
+def test_search_takes_a_board_from_a_file_or_the_input(tmp_path: Path) -> None:
+    board = "X X .\nO O .\n. . .\n"
+    path = tmp_path / "board.txt"
+    path.write_text(board)
+    for source, typed in ((str(path), ""), ("-", board)):
+        arguments = ["search", "tic_tac_toe", "--board", source, "--to-move", "1", "--json"]
+        found = json.loads(run(*arguments, "-m", "uniform", typed=typed).out)
+        assert found["best"] == "c2"
+        assert found["proven"] == 1
+
+
+def test_search_takes_settings_from_a_file_and_options_above_it(tmp_path: Path) -> None:
+    path = tmp_path / "search.toml"
+    path.write_text(pyengine.SearchConfig(simulations=50, c_puct=2.5).to_toml())
+    changes = ("symmetry=none", "c_puct_base=none", "batch_size=4")
+    options = (word for change in changes for word in ("--set", change))
+    arguments = ("-m", "uniform", "--config", path, "-t", "1", *options)
+    found = searched("connect_four", *arguments)
+    assert found["simulations"] == 50
+    config = found["config"]
+    assert (config["c_puct"], config["threads"], config["batch_size"]) == (2.5, 1, 4)
+    assert (config["symmetry"], config["c_puct_base"]) == ("none", None)
+
+
+def test_search_reads_a_network_with_its_spec(tmp_path: Path) -> None:
+    model = TinyModel(planes=(2, 3, 3)).write(tmp_path / "tiny.onnx")
+    spec = tmp_path / "spec.json"
+    spec.write_text(pyengine.ModelSpec(planes=("own[0]", "opp[0]")).to_json())
+    arguments = ("tic_tac_toe", "-m", model, "--spec", spec, "-n", "40", "--provider", "cpu")
+    found = searched(*arguments)
+    assert found["stats"]["provider"] == "CPUExecutionProvider"
+    assert found["evaluations"] > 0
+
+
+def test_the_default_is_the_bundled_network_of_the_game_else_playouts() -> None:
+    def model_of(*game: str) -> Any:
+        return searched(*game, "-n", "20")["model"]
+
+    assert model_of("go", "-p", "board_size=5") == "rollout"
+    if "connect4" in pyengine.bundled_models():
+        assert model_of("connect_four") == "connect4"
+        assert model_of("connect_four", "-p", "columns=8") == "rollout"
+    if "go7" in pyengine.bundled_models():
+        assert model_of("go", "-p", "board_size=7", "-p", "komi=7.5") == "go7"
+    if "go9" in pyengine.bundled_models():
+        assert model_of("go", "-p", "board_size=9", "-p", "komi=7") == "go9"
+    if "gomoku" in pyengine.bundled_models():
+        assert model_of("gomoku", "-p", "board_size=10") == "gomoku"
+        assert model_of("gomoku", "-p", "board_size=7") == "rollout"
+        assert model_of("gomoku", "-p", "board_size=10", "-p", "rule=standard") == "rollout"
+
+
+def test_what_plays_is_said_with_its_strength() -> None:
+    def about(*game: str) -> str:
+        lines = printed("search", *game, "-n", "20").splitlines()
+        return next((line for line in lines if line.startswith("about")), "")
+
+    assert "no network is bundled for this game" in about("go", "-p", "board_size=5")
+    if "go7" in pyengine.bundled_models():
+        text = about("go", "-p", "board_size=7")
+        assert "trained for komi 9.5; 200 simulations against 2,000 with playouts" in text
+    if "gomoku" in pyengine.bundled_models():
+        text = about("gomoku", "-p", "board_size=10")
+        assert text.endswith("trained for board size 8, 9, 11, 13, 15")  # none was measured there
+        assert about("gomoku", "-p", "board_size=9") == ""
+        assert "8x8, 200 simulations against" in about("gomoku", "-p", "board_size=8")
+        assert "15x15, 200 simulations against" in about("gomoku")
+
+
+def test_playouts_think_for_a_time_where_no_budget_is_given() -> None:
+    found = searched("go(board_size=5)")
+    assert (found["config"]["seconds"], found["stop_reason"]) == (3.0, "seconds")
+    assert searched("go(board_size=5)", "-n", "30")["simulations"] == 30
+    deterministic = searched("go(board_size=5)", "--set", "deterministic=true")
+    assert deterministic["simulations"] == 800
+
+
+def test_moves_without_a_visit_are_named_if_priors_are_equal() -> None:
+    few = printed("search", "gomoku", "--model", "rollout", "--simulations", "100")
+    assert "of 225 moves have no visit" in few
+    enough = printed("search", "tic_tac_toe", "--model", "rollout", "--simulations", "500")
+    assert "no visit" not in enough
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "words"),
+    [
+        ("connect_four", "4 1 4 1 4 1", "a win for Red (X)"),
+        ("connect_four", "4 4 3 3 5", "a loss for Yellow (O)"),
+        ("tic_tac_toe", "", "a draw"),
+        ("pyspiel:connect_four", "x3 o0 x3 o0 x3 o0", "a win for the first player"),
+    ],
+)
+def test_a_solved_value_says_whose_it_is(game: str, moves: str, words: str) -> None:
+    if game.startswith("pyspiel"):
+        pytest.importorskip("pyspiel", reason="OpenSpiel is not installed")
+    assert f"value  {words}\n" in printed("solve", game, "--moves", moves)
+
+
+def test_a_name_may_differ_from_another_by_capitals_alone() -> None:
+    class Capitals(ToyState):
+        def action_to_string(self, action: int) -> str:
+            return ("bxc3", "Bxc3", "d4")[action]
+
+    state = pyengine.as_game(ToyGame(Capitals)).new_initial_state()
+    assert [find_action(state, text) for text in ("bxc3", "Bxc3", "D4")] == [0, 1, 2]
+    with pytest.raises(pyengine.IllegalActionError):
+        find_action(state, "BXC3")
+
+
+# --- doctor and bench
+
+
+def test_doctor_as_json_says_what_would_be_used() -> None:
+    done = run("doctor", "--json")
+    found = json.loads(done.out)
+    assert found["provider"].endswith("ExecutionProvider")
+    assert done.status == (0 if found["ok"] else 1)
+    assert {check["name"] for check in found["checks"]} >= {"ONNX Runtime", "search"}
+
+
+def test_doctor_prints_a_verdict_a_line() -> None:
+    text = run("doctor").out
+    assert "would use" in text
+    assert "PASS  search" in text
+
+
+def test_doctor_gpu_without_a_gpu_ends_with_1_and_the_reason(tmp_path: Path) -> None:
+    if pyengine.doctor().provider.startswith("CUDA"):
+        pytest.skip("this machine has a GPU that works")
+    model = TinyModel(metadata=DEFAULT).write(tmp_path / "tiny.onnx")
+    arguments = ["doctor", "--gpu", "--model", str(model), "--game", "tic_tac_toe"]
+    done = run(*arguments)
+    assert done.status == 1
+    assert "FAIL  CUDAExecutionProvider: CUDAExecutionProvider cannot be had: " in done.out
+    found = json.loads(run(*arguments, "--json").out)
+    assert found["ok"] is False
+    assert found["checks"][-1]["verdict"] == "SKIP"
+
+
+def test_doctor_gpu_shows_its_lines_on_the_cpu(tmp_path: Path) -> None:
+    model = TinyModel(planes=(3, 9, 9), actions=81, metadata=DEFAULT).write(tmp_path / "tiny.onnx")
+    arguments = ["doctor", "--gpu", "--quick", "--provider", "cpu", "--model", str(model)]
+    found = json.loads(run(*arguments, "--game", "gomoku(board_size=9)", "--json").out)
+    verdicts = {check["name"]: check["verdict"] for check in found["checks"]}
+    assert verdicts["outputs"] == verdicts["padding"] == verdicts["batch 64"] == "PASS"
+
+
+class FakeSuite:
+    """A benchmark suite as the package has them."""
+
+    DESCRIPTION = "for the test"
+
+    def __init__(self, *, failed: bool = False) -> None:
+        self.failed = failed
+        self.asked: list[Any] = []
+
+    def run(self, report: Any, options: Any) -> None:
+        self.asked.append(options)
+        report.rows.append({"name": "fake/row", "failed": "wrong"} if self.failed else ROW)
+
+
+ROW = {"name": "fake/row", "rate": 3}
+
+
+def install(monkeypatch: pytest.MonkeyPatch, **fakes: FakeSuite) -> None:
+    """Let the installed suites be these alone."""
+    installed = bench._module
+    monkeypatch.setattr(bench, "suites", lambda: tuple(fakes))
+    monkeypatch.setattr(bench, "_module", lambda name: fakes.get(name) or installed(name))
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_bench_runs_suites_and_ends_with_1_when_an_answer_is_wrong(
+    failed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = FakeSuite(failed=failed)
+    install(monkeypatch, fake=suite)
+    path = tmp_path / "report.json"
+    done = run("bench", "all", "--quick", "--seconds", "0.5", "--json", path)
+    assert done.status == (1 if failed else 0)
+    assert ("FAILED: wrong" if failed else "fake/row     3") in done.out
+    rows = json.loads(path.read_text())["fake"]["rows"]
+    assert rows == ([{"name": "fake/row", "failed": "wrong"}] if failed else [ROW])
+    assert (suite.asked[0].quick, suite.asked[0].seconds) == (True, 0.5)
+
+
+def test_bench_runs_all_suites_but_those_to_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+    suites = {name: FakeSuite() for name in ("one", "two", "three", "four")}
+    install(monkeypatch, **suites)
+    arguments = ("--skip", "two", "--skip", "four", "--json", "-", "--quick")
+    assert list(json.loads(run("bench", "all", *arguments).out)) == ["one", "three"]
+    assert [bool(suite.asked) for suite in suites.values()] == [True, False, True, False]
+
+
+def test_bench_finds_the_installed_suites() -> None:
+    found = bench.suites()
+    if not found:
+        pytest.skip("no benchmark suites are installed with this build")
+    assert found[:4] == ("tree", "solver", "data", "evaluator")
