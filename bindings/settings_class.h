@@ -38,7 +38,7 @@ template <class E>
   return false;
 }
 
-template <HasTable Settings>
+template <HasFields Settings>
 [[nodiscard]] bool read(const py::handle& value, Settings& to) {
   if (!py::isinstance<Settings>(value)) return false;
   to = value.cast<const Settings&>();
@@ -122,7 +122,7 @@ py::dict dict_of(const Settings& settings) {
   py::dict fields;
   for_each_field<Settings>([&](const auto& field) {
     const auto& value = settings.*field.member;
-    if constexpr (HasTable<std::remove_cvref_t<decltype(value)>>) {
+    if constexpr (HasFields<std::remove_cvref_t<decltype(value)>>) {
       fields[field.name] = dict_of(value);
     } else {
       fields[field.name] = written(value);
@@ -140,7 +140,7 @@ Settings from_dict(const py::object& fields) {
   py::dict given = py::reinterpret_steal<py::dict>(PyDict_Copy(fields.ptr()));
   for_each_field<Settings>([&](const auto& field) {
     using Value = typename std::remove_cvref_t<decltype(field)>::Value;
-    if constexpr (HasTable<Value>) {
+    if constexpr (HasFields<Value>) {
       if (given.contains(field.name) && py::isinstance<py::dict>(given[field.name])) {
         given[field.name] = from_dict<Value>(given[field.name]);
       }
@@ -233,7 +233,7 @@ std::string arguments_of(bool left_as_they_are) {
   std::string text;
   for_each_field<Settings>([&](const auto& field) {
     using Value = typename std::remove_cvref_t<decltype(field)>::Value;
-    const bool shown = !left_as_they_are && !HasTable<Value>;
+    const bool shown = !left_as_they_are && !HasFields<Value>;
     text += std::string(", ") + field.name + ": " + annotation(field.expected()) + " = " +
         (shown ? std::string(py::repr(written(defaults.*field.member))) : "...");
   });

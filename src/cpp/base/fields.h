@@ -73,7 +73,7 @@ template <class Settings>
 struct Table;
 
 template <class Settings>
-concept HasTable = requires { Table<Settings>::fields; };
+concept HasFields = requires { Table<Settings>::fields; };
 
 template <class Settings, class T>
 struct Field {
@@ -105,7 +105,7 @@ struct Field {
   }
 
   [[nodiscard]] Expected expected() const {
-    if constexpr (HasTable<Value>) {
+    if constexpr (HasFields<Value>) {
       return {Expected::Kind::settings, range, {&Table<Value>::name, 1}, is_optional()};
     } else if constexpr (std::is_enum_v<Value>) {
       return {Expected::Kind::choice, range, Names<Value>::values, is_optional()};
