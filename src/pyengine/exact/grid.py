@@ -46,7 +46,7 @@ class Grid:
                 "free: expected a bool array of rows and columns, "
                 f"got {cells.dtype} of shape {cells.shape}"
             )
-        if connectivity not in (4, 8):
+        if not isinstance(connectivity, int) or connectivity not in (4, 8):
             raise ConfigError(f"connectivity: expected 4 or 8, got {in_one_line(connectivity)}")
         check_flag("corner_cutting", corner_cutting)
         self._free = np.array(cells, order="C")

@@ -159,7 +159,8 @@ def astar(
         raise ConfigError("weight_g, weight_h: expected one of them above 0, got 0 and 0")
     if method == "ida" and weight_g == 0:
         raise ConfigError("weight_g: expected a number above 0 with method='ida', got 0")
-    if seconds is not None and seconds != math.inf:
+    is_endless = isinstance(seconds, float) and seconds == math.inf
+    if seconds is not None and not is_endless:
         seconds = number("seconds", seconds, "a number > 0 or None", lambda given: given > 0)
     call = _core.PathCall(
         method,
