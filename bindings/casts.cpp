@@ -82,7 +82,8 @@ std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>&
 
 std::shared_ptr<const AnyGame> game_from(const py::object& game) {
   if (py::isinstance<AnyGame>(game)) return game.cast<std::shared_ptr<AnyGame>>();
-  throw ConfigError("game: expected a Game");
+  // Set by games/game.py, which knows how to wrap a user's game.
+  return py::type::of<AnyGame>().attr("_of")(game).cast<std::shared_ptr<AnyGame>>();
 }
 
 State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state) {

@@ -421,6 +421,7 @@ def _recipe(game: Game) -> tuple[Any, ...]:
 
 
 Game.__reduce__ = _recipe  # type: ignore[method-assign,assignment]
+Game._of = staticmethod(as_game)  # type: ignore[attr-defined]  # for functions of the core
 
 
 def has_own(state: Any, method: str) -> bool:
