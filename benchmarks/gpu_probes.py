@@ -445,7 +445,7 @@ def rows(
 
 def device() -> Iterator[dict[str, Any]]:
     """Say whether CUDA works, and why not."""
-    report = runtime.doctor()
+    report = runtime.runtime_report()
     yield {"works": report.provider == runtime.CUDA, "reason": report.reason}
 
 

@@ -1,4 +1,4 @@
-/// Evaluators as opaque objects that an engine takes; pyengine.eval.evaluators has the public classes.
+/// Evaluators as opaque objects that an engine takes; pyengine.eval has the public classes.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
@@ -295,7 +295,7 @@ void bind_spec(py::module_& m) {
 
 void bind_evaluators(py::module_& m) {
   using Pointer = std::shared_ptr<Evaluator>;
-  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.eval.evaluators.",
+  py::class_<Evaluator, Pointer>(m, "Evaluator", "What an engine asks; see pyengine.Evaluator.",
                                  collected<Evaluator, &traverse_evaluator, &clear_evaluator>())
       .def(py::init([](const Pointer& made) -> Pointer {
              return std::make_shared<KeptEvaluator>(made);

@@ -92,14 +92,6 @@ State board_state(const GamePtr& game, const BoardRows& rows, IntArgument<"playe
   return State(game, read_board(*game, rows_from(rows), to_move, point));
 }
 
-Recipe reduce_game(const py::object& self) {
-  const auto& game = self.cast<const AnyGame&>();
-  const py::module_ games = py::module_::import("pyengine.games.game");
-  const py::object foreign = unwrap_foreign_game(game);
-  if (!foreign.is_none()) return py::make_tuple(games.attr("as_game"), py::make_tuple(foreign));
-  return py::make_tuple(games.attr("load_game"), py::make_tuple(text_of(game.to_string())));
-}
-
 void bind_game(py::class_<AnyGame, GamePtr>& game) {
   game.def_property_readonly(
       "name", [](const AnyGame& self) { return Text(self.name()); }, "For example \"go\".");
@@ -141,7 +133,6 @@ void bind_game(py::class_<AnyGame, GamePtr>& game) {
       },
       py::is_operator(), "Same game and same parameters.");
   game.def("__hash__", [](const AnyGame& self) { return py::hash(text_of(self.to_string())); });
-  game.def("__reduce__", &reduce_game);
 }
 
 void bind_game_states(py::class_<AnyGame, GamePtr>& game) {
@@ -275,8 +266,8 @@ Text describe(const State& state) {
 }
 
 Recipe reduce_state(const State& state) {
-  return py::make_tuple(py::module_::import("pyengine.games.game").attr("_read_state"),
-                        py::make_tuple(game_holder(state.game()), text_of(state.serialize())));
+  return py::make_tuple(py::cast(game_holder(state.game())).attr("deserialize_state"),
+                        py::make_tuple(text_of(state.serialize())));
 }
 
 void bind_state(py::class_<State>& state) {

@@ -1,5 +1,5 @@
-/// The rollout policy of Go: weights in, features and probabilities out; pyengine.rollout has the
-/// public class.
+/// The rollout policy of Go: weights in, features and probabilities out; pyengine.RolloutPolicy is
+/// the public class.
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 

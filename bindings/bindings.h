@@ -7,7 +7,7 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// C++ errors become the classes of pyengine.errors; Python's own pass through unchanged.
+/// C++ errors become the classes of this module; Python's own pass through unchanged.
 void bind_errors(py::module_& m);
 /// Ends searches as the program ends; see interpreter.h.
 void bind_exit(py::module_& m);

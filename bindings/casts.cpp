@@ -82,9 +82,7 @@ std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>&
 
 std::shared_ptr<const AnyGame> game_from(const py::object& game) {
   if (py::isinstance<AnyGame>(game)) return game.cast<std::shared_ptr<AnyGame>>();
-  return py::module_::import("pyengine.games.game")
-      .attr("as_game")(game)
-      .cast<std::shared_ptr<AnyGame>>();
+  throw ConfigError("game: expected a Game");
 }
 
 State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state) {

@@ -42,7 +42,7 @@ std::unique_ptr<AnyPosition> position_from(const std::shared_ptr<const AnyGame>&
 /// A State as it is; a user's own state as a position without a past that we could know.
 State state_from(const std::shared_ptr<const AnyGame>& game, const py::object& state);
 
-/// A game as users give it: a Game, a pyspiel game or a Python game (pyengine.games.as_game).
+/// The game behind a Game. Throws ConfigError for anything else.
 std::shared_ptr<const AnyGame> game_from(const py::object& game);
 
 }  // namespace pyengine::bindings

@@ -16,7 +16,7 @@ namespace py = pybind11;
 /// Makes what all user's games share. Once, before the first of them: see foreign_game.cpp.
 void prepare_foreign_games();
 
-/// `game` needs new_initial_state(); what its states need is in pyengine.games.as_game, which
+/// `game` needs new_initial_state(); what its states need is in pyengine.as_game, which
 /// checks it. Throws ConfigError when `info` does not fit together.
 std::shared_ptr<AnyGame> wrap_foreign_game(py::object game, ForeignInfo info);
 

@@ -12,7 +12,7 @@
 namespace pyengine::bindings {
 namespace {
 
-/// Reads a field of pyengine.spec.ModelSpec.
+/// Reads a field of pyengine.ModelSpec.
 template <class T>
 T field(const py::handle& spec, const char* name, const char* expected) {
   const py::object value = spec.attr(name);

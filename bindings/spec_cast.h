@@ -9,7 +9,7 @@ namespace pyengine::bindings {
 
 namespace py = pybind11;
 
-/// A pyengine.spec.ModelSpec, or the default one for None. Throws ConfigError naming a field that
+/// A pyengine.ModelSpec, or the default one for None. Throws ConfigError naming a field that
 /// is of another type or out of range.
 ModelSpec spec_from(const py::object& spec);
 

@@ -12,8 +12,14 @@ import typing
 
 __all__: list[str] = [
     "BoundEvaluator",
+    "ConfigError",
+    "DataError",
+    "EngineError",
+    "EvaluationError",
     "Evaluator",
     "Game",
+    "IllegalActionError",
+    "ModelError",
     "ModelledDevice",
     "NOT_PROVEN",
     "OnnxModel",
@@ -65,6 +71,46 @@ __all__: list[str] = [
     "wrap_game",
 ]
 
+class EngineError(Exception):
+    """
+    Base of all others. Itself: a call that cannot be served now, or a package that is missing.
+
+    For example a second search of an engine, a closed engine, an extra that is not installed.
+    """
+
+class ConfigError(EngineError, ValueError):
+    """
+    A parameter, a setting, a state or a file of settings that does not fit.
+
+    The message names the field, what was expected and what was found.
+    """
+
+class IllegalActionError(EngineError, ValueError):
+    """
+    An action that is not legal in a state, which is left as it was; a text that names none.
+    """
+
+class ModelError(EngineError):
+    """
+    A network that cannot be loaded or does not fit the game, a provider that cannot be had.
+
+    The message says what was expected and what was found.
+    """
+
+class EvaluationError(EngineError):
+    """
+    A model or callable that failed while searching; ``__cause__`` is what it raised.
+
+    The search stops, the engine stays usable.
+    """
+
+class DataError(EngineError):
+    """
+    A file of data, a record or a checkpoint that is damaged or cannot be read or written.
+
+    The message says which.
+    """
+
 class Game:
     """
     A game with its parameters: makes states.
@@ -74,7 +120,6 @@ class Game:
         Same game and same parameters.
         """
     def __hash__(self) -> int: ...
-    def __reduce__(self) -> tuple[typing.Any, typing.Any]: ...
     def __repr__(self) -> str: ...
     def __str__(self) -> str: ...
     def deserialize_state(self, text: str) -> State:
@@ -311,7 +356,7 @@ class OnnxModel:
 
 class Evaluator:
     """
-    What an engine asks; see pyengine.eval.evaluators.
+    What an engine asks; see pyengine.Evaluator.
     """
     def __init__(self, made: Evaluator) -> None:
         """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
@@ -82,6 +81,8 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return the end of a message, the known name that was perhaps meant; "" where none is near."""
+    import difflib
+
     likely = difflib.get_close_matches(wrong, list(known), n=1)
     return f"; did you mean {likely[0]}?" if likely else ""
 

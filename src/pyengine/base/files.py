@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -211,6 +210,8 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary = temporary_beside(path if _is_special(path) else target)
         yield temporary
         if target.exists():
+            import shutil
+
             shutil.copymode(target, temporary)
         temporary.replace(target)
     except OSError as error:

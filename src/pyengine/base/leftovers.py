@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import secrets
 import time
-import uuid
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -77,6 +75,9 @@ def _machine() -> int:
     Machines may share a folder and have the same name. Under Linux it is another one after each
     start of the machine.
     """
+    import platform  # as this is rarely needed
+    import uuid
+
     space = str(uuid.getnode())
     with suppress(OSError):  # Linux alone has both
         started = Path("/proc/sys/kernel/random/boot_id").read_text("utf-8").strip()

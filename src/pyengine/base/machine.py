@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -32,6 +31,8 @@ def _sysctl(name: str) -> str:
     """Return a value of macOS's sysctl; empty elsewhere."""
     if sys.platform != "darwin":
         return ""
+    import subprocess
+
     try:
         done = subprocess.run(
             ["/usr/sbin/sysctl", "-n", name], capture_output=True, text=True, timeout=5, check=False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,29 +9,30 @@ from rich.table import Table  # noqa: TID253  # this package is the extra's
 from rich.text import Text  # noqa: TID253
 
 from pyengine.errors import ConfigError
-from pyengine.games.board_layout import labels, last_point, state_text
+from pyengine.games.board_layout import board_of, game_look, state_text
 from pyengine.games.game import State
 from pyengine.games.outcomes import outcome_text
 from pyengine.search.result import SearchResult, win_rate
 from pyengine.search.tree import signed
-from pyengine.show.looks import Look, look_of
+from pyengine.show.look import Look
+from pyengine.show.terminal import board_text, can_draw
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["board_text", "can_draw", "moves_table", "names_of_line", "refuse_finished"]
+__all__ = ["moves_table", "names_of_line", "refuse_finished", "state_board"]
 
 _PROVEN = {-1: "proven loss", 0: "proven draw", 1: "proven win"}
 
 
-def board_text(state: State, console: Console, *, status: Text | None = None) -> Text:
+def state_board(state: State, console: Console, *, status: Text | None = None) -> Text:
     """Return the board: ASCII where the console has no colours, else stones.
 
     A terminal shows the stone played last inverted. The last line is ``status``, else who is to
     move or how the game ended; below a position of a user's game there is none but ``status``.
     """
     drawn = can_draw(console) and state.game.has_board
-    look = look_of(state.game)
+    look = game_look(state.game)
     if status is None and state.game.has_board:
         status = Text(_status(state, look, drawn=drawn))
     if not drawn:
@@ -40,38 +40,13 @@ def board_text(state: State, console: Console, *, status: Text | None = None) ->
         if state.game.has_board:
             lines.pop()  # the status as the engine words it
         return Text("\n").join([*map(Text, lines), *filter(None, [status])])
-    left, bottom = labels(state)
-    margin = max(map(len, left), default=0)
-    text = Text()
-    for row, line in enumerate(_points(state, look)):
-        text.append(f"{left[row]:>{margin}} ", "dim").append_text(line).append("\n")
-    text.append(" " * (margin + 2) + " ".join(bottom) + "\n", "dim")
+    text = board_text(board_of(state))
     return text if status is None else text.append_text(status)
 
 
 def _status(state: State, look: Look, *, drawn: bool) -> str:
     ended = outcome_text(state, partial(look.player, drawn=drawn), None)
     return ended or f"{look.player(state.current_player(), drawn=drawn)} to move"
-
-
-def _points(state: State, look: Look) -> Iterator[Text]:
-    """The rows of the board, a space on both sides of each point."""
-    last = last_point(state)
-    for r, row in enumerate(state.board_rows()):
-        text = Text(" ", look.board)
-        for c, stone in enumerate(row):
-            player = "XO".find(stone)
-            glyph = look.glyphs[player] if player >= 0 else "·"
-            style = look.styles[player] if player >= 0 else look.empty
-            text.append(glyph, style + (" reverse" if (r, c) == last else "")).append(" ")
-        yield text
-
-
-def can_draw(console: Console) -> bool:
-    """Return whether stones can be shown as such: discs that differ by their colours alone."""
-    in_colours = console.color_system is not None and not console.no_color  # NO_COLOR, TERM=dumb
-    utf8 = console.encoding.lower().replace("-", "") == "utf8"
-    return console.is_terminal and in_colours and utf8
 
 
 def moves_table(result: SearchResult, limit: int = 10) -> Table:
@@ -103,8 +78,8 @@ def refuse_finished(state: State, console: Console) -> None:
     if not state.is_terminal():
         return
     drawn = can_draw(console) and state.game.has_board
-    ended = _status(state, look_of(state.game), drawn=drawn)
-    console.print(board_text(state, console, status=Text(ended)))
+    ended = _status(state, game_look(state.game), drawn=drawn)
+    console.print(state_board(state, console, status=Text(ended)))
     raise ConfigError(f"expected a position in which the game goes on, found its end: {ended}")
 
 

@@ -20,17 +20,18 @@ from rich.text import Text  # noqa: TID253
 from pyengine.base.arguments import in_one_line
 from pyengine.base.files import path_of, unwritten
 from pyengine.cli import common
-from pyengine.cli.boards import board_text, can_draw, moves_table, names_of_line
+from pyengine.cli.boards import moves_table, names_of_line, state_board
 from pyengine.cli.clock import Clock
 from pyengine.cli.play_record import bare_name, game_of_record, load, record_path, save
 from pyengine.cli.search import percent, until_stopped
 from pyengine.data.sgf.record import SgfGame
 from pyengine.errors import ConfigError, EngineError
+from pyengine.games.board_layout import game_look
 from pyengine.games.game import State
 from pyengine.games.outcomes import Loss, Lost, outcome_text, why_taken
 from pyengine.search.engine import Engine
 from pyengine.search.result import SearchResult
-from pyengine.show.looks import look_of
+from pyengine.show.terminal import can_draw
 
 __all__ = ["Dialogue", "Human"]
 
@@ -79,7 +80,7 @@ class Dialogue:
     def __post_init__(self) -> None:
         """Begin at the start."""
         self.state = self.start.clone()
-        self.look = look_of(self.state.game)
+        self.look = game_look(self.state.game)
         self.drawn = can_draw(self.out) and self.state.game.has_board
         self.record = record_path(self.state.game, datetime.datetime.now())
         self.commands: dict[str, tuple[Callable[[str], None], str]] = {
@@ -273,7 +274,7 @@ class Dialogue:
 
     def _board(self, _rest: str = "") -> None:
         status = None if not self._ended() else Text(self.result(), style="bold green")
-        self.out.print(board_text(self.state, self.out, status=status))
+        self.out.print(state_board(self.state, self.out, status=status))
         if self._ended():
             self._keep()
 

@@ -17,9 +17,9 @@ from pyengine.data.sgf.record import SgfGame
 from pyengine.data.sgf.rules import number_of, rules_name
 from pyengine.data.sgf.write import write_sgf
 from pyengine.errors import ConfigError, DataError
+from pyengine.games.board_layout import game_look
 from pyengine.games.game import Game, State, load_game
 from pyengine.games.outcomes import Lost, outcome_text, sgf_result
-from pyengine.show.looks import look_of
 
 __all__ = ["Loaded", "bare_name", "game_of_record", "load", "record_path", "save"]
 
@@ -173,7 +173,7 @@ def _moves(start: State, actions: list[int], lost: Lost | None) -> bytes:
         readable = readable and _names_alone(state, name, action)
         names.append(" ".join(name.split()))
         state.apply_action(action)
-    look = look_of(start.game)
+    look = game_look(start.game)
     result = outcome_text(state, lambda player: look.player(player, drawn=False), lost)
     lines = [_HEAD, f"game: {start.game}", f"moves: {' '.join(names)}", f"result: {result}"]
     if not readable:

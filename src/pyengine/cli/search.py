@@ -13,7 +13,7 @@ from rich.text import Text  # noqa: TID253
 
 from pyengine.base.interrupts import deferred_interrupt
 from pyengine.cli import common
-from pyengine.cli.boards import board_text, moves_table, names_of_line, refuse_finished
+from pyengine.cli.boards import moves_table, names_of_line, refuse_finished, state_board
 from pyengine.games.game import State
 from pyengine.games.go_area import score_text
 from pyengine.search.config import SearchConfig
@@ -120,7 +120,7 @@ def _show(
     limit: int,
 ) -> None:
     out = common.console()
-    out.print(board_text(state, out))
+    out.print(state_board(state, out))
     out.print()
     out.print(moves_table(result, limit))
     proven = {None: "", -1: ", proven loss", 0: ", proven draw", 1: ", proven win"}[result.proven]

@@ -12,9 +12,8 @@ from pyengine.cli import common
 from pyengine.cli.boards import refuse_finished
 from pyengine.errors import ConfigError
 from pyengine.exact.solver import Solver, SolveResult
-from pyengine.games.board_layout import state_text
+from pyengine.games.board_layout import game_look, state_text
 from pyengine.games.game import State
-from pyengine.show.looks import look_of
 
 __all__ = ["solve"]
 
@@ -118,6 +117,6 @@ def _value(state: State, value: float, score: bool) -> str:
     words = "a draw"
     if value:
         board = state.game.has_board
-        whose = look_of(state.game).player(state.current_player(), drawn=not board)
+        whose = game_look(state.game).player(state.current_player(), drawn=not board)
         words = f"a {'win' if value > 0 else 'loss'} for {'' if board else 'the '}{whose}"
     return f"{value:+g}, {words}" if score else words

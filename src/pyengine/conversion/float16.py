@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from pyengine import _core
-from pyengine.conversion.checks import Check, Comparison, Limits, Outcome
+from pyengine.conversion.checked_conversion import (
+    Baseline,
+    ConversionReport,
+    OnProgress,
+    Options,
+    Samples,
+    convert,
+    open_network,
+)
+from pyengine.conversion.comparison import Comparison, LimitCheck, Limits, Outcome
 from pyengine.conversion.float16_graph import HALF, INT8, float32_nodes, half_tensors, to_half
 from pyengine.conversion.float16_range import (
     MAX_FLOAT16,
@@ -17,18 +26,9 @@ from pyengine.conversion.float16_range import (
     largest_weights,
     rounded,
 )
-from pyengine.conversion.gate import (
-    Gate,
-    GateReport,
-    OnProgress,
-    Options,
-    Samples,
-    convert,
-    open_network,
-)
-from pyengine.conversion.graph import LAYERS, check_no_branches
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import batches, keep_metadata, prepare
+from pyengine.conversion.onnx_graph import LAYERS, check_no_branches
 from pyengine.errors import ModelError
 from pyengine.eval.spec import ModelSpec
 from pyengine.games.game import Game
@@ -41,7 +41,7 @@ _MAX_ACTIVATION = MAX_FLOAT16 / 2
 
 
 @dataclass(frozen=True)
-class Float16Report(GateReport):
+class Float16Report(ConversionReport):
     """What a conversion to float16 gave.
 
     Attributes:
@@ -130,25 +130,25 @@ def to_float16(
     return convert("float16", _convert, model, out, game, options)
 
 
-def _convert(gate: Gate, file: Path, samples: Samples) -> Float16Report:
+def _convert(baseline: Baseline, file: Path, samples: Samples) -> Float16Report:
     """Convert into a file and measure what came of it; the report has no path yet."""
-    gate.tell("calibration", 0.0)
-    model, _, shape = prepare(gate.source, file.with_name("prepared.onnx"))
-    check_no_branches(model, gate.source)
+    baseline.tell("calibration", 0.0)
+    model, _, shape = prepare(baseline.source, file.with_name("prepared.onnx"))
+    check_no_branches(model, baseline.source)
     kept = float32_nodes(model)
-    layers = _layers(model, kept, gate.source)
+    layers = _layers(model, kept, baseline.source)
     checks = _range_checks(model, kept, samples, shape)
-    gate.tell("calibration", 1.0)
+    baseline.tell("calibration", 1.0)
     calibrated = len(samples.planes)
     if not all(check.passed for check in checks):
         return Float16Report(None, tuple(checks), calibrated, None, None, *layers)
-    rounding = _write(gate, model, kept, file)
+    rounding = _write(baseline, model, kept, file)
     # It must open and answer here too, where it is not what is compared.
-    open_network(file, gate.reading).evaluate(samples.comparison[:1], game=gate.game)
-    comparison, more = gate.compare(rounding, samples)
-    gate.tell("comparison", 1.0)
+    open_network(file, baseline.reading).evaluate(samples.comparison[:1], game=baseline.game)
+    comparison, more = baseline.compare(rounding, samples)
+    baseline.tell("comparison", 1.0)
     checks += more
-    result, more = gate.match(rounding, checks)
+    result, more = baseline.match(rounding, checks)
     return Float16Report(None, (*checks, *more), calibrated, comparison, result, *layers)
 
 
@@ -166,7 +166,7 @@ def _layers(model: Any, kept: set[str], source: Path) -> tuple[int, int]:
 
 def _range_checks(
     model: Any, kept: set[str], samples: Samples, shape: tuple[int | str, ...]
-) -> list[Check]:
+) -> list[LimitCheck]:
     """Return whether weights and activations fit into float16."""
     weights, tensors = half_tensors(model, kept)
     activations = largest_results(model, tensors, batches(samples.planes, shape))
@@ -176,14 +176,14 @@ def _range_checks(
     ]
 
 
-def _range_check(name: str, largest: dict[str, float], limit: float) -> Check:
+def _range_check(name: str, largest: dict[str, float], limit: float) -> LimitCheck:
     def size(tensor: str) -> float:
         return math.inf if math.isnan(largest[tensor]) else largest[tensor]
 
     worst = max(largest, key=size, default="")
     measured = largest.get(worst, 0.0)
     outcome: Outcome = "passed" if measured <= limit else "failed"  # NaN fails
-    return Check(name, measured, limit, outcome, f"tensor {worst}; float16 ends at 65504")
+    return LimitCheck(name, measured, limit, outcome, f"tensor {worst}; float16 ends at 65504")
 
 
 def write_half(
@@ -199,9 +199,9 @@ def write_half(
     return half
 
 
-def _write(gate: Gate, model: Any, kept: set[str], file: Path) -> Path:
+def _write(baseline: Baseline, model: Any, kept: set[str], file: Path) -> Path:
     """Write the float16 network, and beside it one that rounds as it does; return the latter."""
-    half = write_half(model, kept, file, gate.source, gate.reading, gate.game)
+    half = write_half(model, kept, file, baseline.source, baseline.reading, baseline.game)
     rounding = file.with_name("rounded.onnx")
     rounded(model, half)
     save_model(model, rounding)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pyengine.base.extras import need
-from pyengine.conversion.graph import LAYERS, heads
+from pyengine.conversion.onnx_graph import LAYERS, heads
 
 __all__ = ["FLOAT", "HALF", "INT8", "cast", "float32_nodes", "half_tensors", "put", "to_half"]
 

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.base.extras import need
-from pyengine.conversion.graph import float_nodes
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import (
     batches,
@@ -18,6 +17,7 @@ from pyengine.conversion.model_file import (
     quiet,
     without_outputs,
 )
+from pyengine.conversion.onnx_graph import float_nodes
 from pyengine.errors import ModelError
 from pyengine.eval.spec import ModelSpec
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.base.extras import need
-from pyengine.conversion.graph import check_input, name_nodes
+from pyengine.conversion.onnx_graph import check_input, name_nodes
 from pyengine.eval.spec import METADATA_KEY, ModelSpec
 
 __all__ = [

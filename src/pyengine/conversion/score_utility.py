@@ -13,7 +13,7 @@ import numpy as np
 from pyengine.base.arguments import check_type, number
 from pyengine.base.extras import need
 from pyengine.base.files import replacing
-from pyengine.conversion.gate import open_network, source_and_target
+from pyengine.conversion.checked_conversion import open_network, source_and_target
 from pyengine.errors import ModelError
 from pyengine.eval.spec import METADATA_KEY, ModelSpec
 

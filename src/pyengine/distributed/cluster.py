@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from pyengine.base.extras import need
+from pyengine.distributed.actor import Actor, Contract, Order, Reply
 from pyengine.distributed.loopback import ask_for_token, on_loopback
-from pyengine.distributed.player import Contract, Order, Player, Reply
 from pyengine.distributed.policy import room
 from pyengine.distributed.workers import LostError
 from pyengine.errors import ConfigError, EngineError
@@ -215,7 +215,7 @@ class RayWorkers:
             node: {name: sum(part[name] for part in parts) for name in ("CPU", "GPU")}
         }
         others = {k: v for k, v in self._need.items() if k not in ("CPU", "GPU")}
-        self._class = self._ray.remote(Player).options(
+        self._class = self._ray.remote(Actor).options(
             num_cpus=self._need["CPU"],
             num_gpus=self._need["GPU"],
             resources=others,

@@ -11,11 +11,11 @@ import numpy as np
 
 from pyengine import _core
 from pyengine.base.files import unread
+from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.distributed.inbox import Inbox
 from pyengine.distributed.member import Member
 from pyengine.distributed.packet import DamagedPacketError
-from pyengine.distributed.player import Contract, Order, Reply
-from pyengine.distributed.policy import Meter, Place
+from pyengine.distributed.policy import Meter, Seat
 from pyengine.distributed.workers import LostError, Workers
 from pyengine.errors import ConfigError, DataError
 from pyengine.train.errors import TrainingError
@@ -138,7 +138,7 @@ class Crew:
         wanted = self._config.actors
         wanted = self._workers.room() if wanted is None else wanted
         while len(self.members) < wanted:
-            self.members.append(Member(Place(f"actor-{self._places}"), Meter(now)))
+            self.members.append(Member(Seat(f"actor-{self._places}"), Meter(now)))
             self._places += 1
         for member in reversed(self.members.copy()):  # where a node is gone
             if len(self.members) > wanted and member.reply is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyengine.distributed.player import Reply
-from pyengine.distributed.policy import Meter, Place
+from pyengine.distributed.actor import Reply
+from pyengine.distributed.policy import Meter, Seat
 from pyengine.distributed.workers import Actor, Question
 
 __all__ = ["Member"]
@@ -16,7 +16,7 @@ __all__ = ["Member"]
 class Member:
     """A place, and the actor that is there now."""
 
-    place: Place
+    place: Seat
     meter: Meter
     games: int = 0  #: delivered by all who were here
     actor: Actor = None  #: None: nobody

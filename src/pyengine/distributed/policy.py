@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Meter", "Place", "room"]
+__all__ = ["Meter", "Seat", "room"]
 
 _BACKOFF = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)  # seconds before the next actor
 _ROUNDING = 1e-6  # of sums of parts of a GPU
@@ -14,7 +14,7 @@ _METER_SECONDS = 30.0  # over which a rate is the mean
 
 
 @dataclass
-class Place:
+class Seat:
     """The history of an actor and those that took its place.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
 
-from pyengine.distributed.player import Contract, Order, Reply
+from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.errors import EngineError
 
 __all__ = ["Actor", "LostError", "Question", "Workers"]
@@ -30,7 +30,7 @@ class Workers(Protocol):
         """Return how many actors there is room for now, those that play included."""
 
     def start(self, contract: Contract) -> Actor:
-        """Start a :class:`~pyengine.distributed.player.Player`; returns at once."""
+        """Start a :class:`~pyengine.distributed.actor.Actor`; returns at once."""
 
     def publish(self, data: bytes) -> Any:
         """Return what stands for a file in a question; it stays as long as that is held."""

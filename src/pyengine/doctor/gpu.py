@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pyengine.doctor.checks import Check, failed, passed, skipped
+from pyengine.doctor.cuda_graphs import graph_check
 from pyengine.doctor.device import DeviceTest
-from pyengine.doctor.graphs import graph_check
 from pyengine.doctor.report import runtime_checks
 from pyengine.errors import ConfigError, EngineError
 from pyengine.eval import runtime
@@ -132,7 +132,7 @@ def _driver_check() -> Check:
 
 def _provider_checks(wanted: str, device_id: int) -> Iterator[Check]:
     """Say what ONNX Runtime offers; the provider wanted must work, the others may be absent."""
-    for check in runtime_checks(runtime.doctor(device_id)):
+    for check in runtime_checks(runtime.runtime_report(device_id)):
         if check.verdict == "SKIP" and _is(wanted, check.name):
             yield failed(check.name, check.detail)
         else:

@@ -20,6 +20,7 @@ from pyengine.errors import EngineError
 from pyengine.eval import runtime
 from pyengine.eval.bundled import game_of_model, manifest
 from pyengine.eval.evaluators import OnnxEvaluator, bundled_models
+from pyengine.eval.runtime import RuntimeReport
 from pyengine.games.game import load_game
 from pyengine.search.engine import search
 
@@ -34,7 +35,7 @@ _MODEL_SIMULATIONS = 64  # of the search with each bundled network
 
 
 @dataclass(frozen=True, repr=False)
-class DoctorReport(runtime.DoctorReport):
+class DoctorReport(RuntimeReport):
     """What would be used to search here, why, and whether it works.
 
     Attributes:
@@ -107,7 +108,7 @@ def doctor(device_id: int = 0) -> DoctorReport:
     Never raises for what it finds: see ``checks`` of the report. ``device_id`` names the GPU.
     Raises ConfigError where it is no int of at least 0.
     """
-    found = runtime.doctor(min(integer("device_id", device_id, 0), 2**31 - 1))
+    found = runtime.runtime_report(min(integer("device_id", device_id, 0), 2**31 - 1))
     fields = {f.name: getattr(found, f.name) for f in dataclasses.fields(found)}
     runtimes = (
         dataclasses.replace(check, detail=_in_words(check.detail))
@@ -127,7 +128,7 @@ def doctor(device_id: int = 0) -> DoctorReport:
     )
 
 
-def runtime_checks(found: runtime.DoctorReport) -> Iterator[Check]:
+def runtime_checks(found: RuntimeReport) -> Iterator[Check]:
     """Check that there is one ONNX Runtime, and which of its providers work."""
     if not found.library:
         yield failed("ONNX Runtime", found.reason)
@@ -150,7 +151,7 @@ def _in_words(reason: str) -> str:
     return _NO_LIBRARY.sub(r"\1 is not installed", reason)
 
 
-def _version_check(found: runtime.DoctorReport) -> Check:
+def _version_check(found: RuntimeReport) -> Check:
     said = f"{found.version}, {found.library}"
     if not runtime.is_too_old(found.version):
         return passed("ONNX Runtime", said)
@@ -171,7 +172,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _model_checks(found: runtime.DoctorReport) -> Iterator[Check]:
+def _model_checks(found: RuntimeReport) -> Iterator[Check]:
     """Check every bundled network: the file is the one that was shipped, and a search uses it."""
     models = bundled_models()
     if not models:

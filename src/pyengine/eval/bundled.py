@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +41,8 @@ _GAMES = {
 
 def manifest() -> dict[str, dict[str, Any]]:
     """Return what ``manifest.toml`` beside the models says of each, by name; empty without one."""
+    import tomllib
+
     entries: dict[str, dict[str, Any]] = {}
     for file in {path.parent / "manifest.toml" for path in bundled_models().values()}:
         if file.is_file():

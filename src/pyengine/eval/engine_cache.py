@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -52,6 +51,8 @@ def _root() -> Path:
 
 
 def _forget_the_oldest(root: Path) -> None:
+    import shutil
+
     folders = [entry for entry in os.scandir(root) if entry.is_dir(follow_symlinks=False)]
     folders.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
     for entry in folders[MOST_NETWORKS:]:

@@ -6,7 +6,6 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -426,10 +425,9 @@ class StateEvaluator(Evaluator):
 
 def _model_folders() -> list[Path]:
     """Where models lie: in the installed package, or in a checkout beside src/."""
-    packaged = resources.files("pyengine") / "models"
-    folders = [Path(str(packaged))]
-    checkout = Path(__file__).resolve().parents[3] / "models"
-    return [folder for folder in [*folders, checkout] if folder.is_dir()]
+    package = Path(__file__).resolve().parents[1]
+    folders = (package / "models", package.parents[1] / "models")
+    return [folder for folder in folders if folder.is_dir()]
 
 
 def model_file(path: Path) -> Path:

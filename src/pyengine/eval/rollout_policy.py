@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -208,6 +207,8 @@ class _DamagedError(ValueError):
 
 def _what_is_wrong(error: Exception) -> str:
     """What was found in the place of a file of a policy."""
+    import zipfile
+
     match error:
         case FileNotFoundError() | NotADirectoryError():
             return "no file of that name"
@@ -243,6 +244,8 @@ def _table(name: str, weights: npt.ArrayLike, size: int) -> Floats:
 
 def _members(file: Path) -> dict[str, npt.NDArray[Any]]:
     """The arrays of a file, of which none is large."""
+    import zipfile
+
     content = read_limited(file)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         size = sum(info.file_size for info in archive.infolist())

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -25,12 +24,12 @@ from pyengine.errors import ModelError
 
 __all__ = [
     "OLDEST",
-    "DoctorReport",
-    "doctor",
+    "RuntimeReport",
     "driver_problem",
     "find_library",
     "is_too_old",
     "preload_cuda",
+    "runtime_report",
 ]
 
 #: The first ONNX Runtime that keeps a network's external data inside the network's folder.
@@ -98,16 +97,20 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _recorded_names(package: str) -> frozenset[str]:
     """Return the names of the files that a package installed; none where it is not there."""
+    from importlib import metadata  # slow to import
+
     try:
-        files = importlib.metadata.files(package)
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files(package)
+    except metadata.PackageNotFoundError:
         return frozenset()
     return frozenset(file.name for file in files or ())
 
 
 def _packages() -> list[str]:
     """Return the packages that have files in the folder ``onnxruntime``."""
-    return sorted(set(importlib.metadata.packages_distributions().get("onnxruntime", [])))
+    from importlib import metadata
+
+    return sorted(set(metadata.packages_distributions().get("onnxruntime", [])))
 
 
 def _advice(packages: list[str]) -> str:
@@ -169,7 +172,7 @@ def _try_load(library: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class DoctorReport:
+class RuntimeReport:
     """What would be used to run a network here, and why.
 
     Attributes:
@@ -193,14 +196,14 @@ class DoctorReport:
     warnings: tuple[str, ...] = ()
 
 
-def doctor(device_id: int = 0) -> DoctorReport:
+def runtime_report(device_id: int = 0) -> RuntimeReport:
     """Find out what would be used to run a network, and why; never raises for what it finds."""
     warnings = _package_warnings()
     try:
         library = find_library()
         version, build, available = _core.ort_report(library)
     except ModelError as error:
-        return DoctorReport(provider="", reason=str(error), warnings=warnings)
+        return RuntimeReport(provider="", reason=str(error), warnings=warnings)
     if CUDA in available:
         preload_cuda()
     problems = {
@@ -209,7 +212,7 @@ def doctor(device_id: int = 0) -> DoctorReport:
         if (problem := _core.ort_provider_problem(library, name, device_id))
     }
     works = CUDA not in problems
-    return DoctorReport(
+    return RuntimeReport(
         provider=CUDA if works else CPU,
         reason="the GPU works" if works else problems[CUDA],
         library=str(library),
@@ -226,5 +229,7 @@ def _package_warnings() -> tuple[str, ...]:
     packages = _packages()
     if len(packages) < 2:
         return ()
-    each = [f"{name} {importlib.metadata.version(name)}" for name in packages]
+    from importlib import metadata
+
+    each = [f"{name} {metadata.version(name)}" for name in packages]
     return (f"{' and '.join(each)} overwrite each other's files. {_advice(packages)}",)

@@ -1,13 +1,15 @@
-"""Where things stand on a board: the names of its lines, the point of an action."""
+"""What a state shows of its board: the names of its lines, the point of an action."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from pyengine.games.game import State
+from pyengine.games.game import Game, State
+from pyengine.show.board import Board, Point
+from pyengine.show.look import Look, look_of
 
-__all__ = ["labels", "last_point", "point_of", "state_text"]
+__all__ = ["board_of", "game_look", "labels", "last_point", "point_of", "state_text"]
 
 _ADDRESS = re.compile(r"<.* object at 0x[0-9A-Fa-f]+>")  # what Python says of a class without words
 
@@ -22,6 +24,23 @@ def state_text(state: Any) -> str:
     return f"moves: {' '.join(map(str, state.history())) or 'none'}"
 
 
+def board_of(state: State) -> Board:
+    """Return the board of a state whose game has one."""
+    rows, columns = labels(state)
+    return Board(
+        game=state.game.name,
+        rows=state.board_rows(),
+        row_names=rows,
+        column_names=columns,
+        last=last_point(state),
+    )
+
+
+def game_look(game: Game) -> Look:
+    """Return the players' names and the colours of a game."""
+    return look_of(game.name if game.has_board else None)
+
+
 def labels(state: State) -> tuple[list[str], list[str]]:
     """Return the names of the rows and of the columns, as the moves have them."""
     height, width = state.game.board_shape
@@ -31,7 +50,7 @@ def labels(state: State) -> tuple[list[str], list[str]]:
     return rows, [re.sub(r"\d", "", state.action_to_string(c)) for c in range(width)]
 
 
-def point_of(state: State, action: int) -> tuple[int, int] | None:
+def point_of(state: State, action: int) -> Point | None:
     """Return row and column of the point to which an action brings a stone; None for a pass.
 
     In Connect Four that is the lowest empty point of a column; None for a full one.
@@ -44,7 +63,7 @@ def point_of(state: State, action: int) -> tuple[int, int] | None:
     return None if row is None else (row, action)
 
 
-def last_point(state: State) -> tuple[int, int] | None:
+def last_point(state: State) -> Point | None:
     """Return row and column of the stone played last; None for a pass, and at the start."""
     history = state.history()
     if not history:

@@ -454,9 +454,13 @@ def _board_shape(
     return (shape[0], shape[1])
 
 
-def _read_state(game: Game, text: str) -> State:
-    """Restore a pickled state."""
-    return game.deserialize_state(text)
+def _recipe(game: Game) -> tuple[Any, ...]:
+    """Return the function that makes a game again, and its argument."""
+    own = _core.unwrap_game(game)
+    return (load_game, (str(game),)) if own is None else (as_game, (own,))
+
+
+Game.__reduce__ = _recipe  # type: ignore[method-assign,assignment]
 
 
 def has_own(state: Any, method: str) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
-import tomllib
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias
 
@@ -193,6 +191,8 @@ class SearchConfig(Settings):
         for field in dataclasses.fields(self):
             if field.name in _ADDED_LATER and fields[field.name] == field.default:
                 del fields[field.name]
+        import hashlib
+
         text = json.dumps(fields, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -211,6 +211,8 @@ class SearchConfig(Settings):
     @classmethod
     def from_toml(cls, source: str | Path) -> Self:
         """Read TOML text, or a file by its Path; fields left out have their defaults."""
+        import tomllib
+
         try:
             check_type("source", source, str | Path, "TOML text, or the Path of a file")
             text = read_limited(source).decode() if isinstance(source, Path) else source

@@ -17,8 +17,9 @@ from pyengine.base.integers import integer
 from pyengine.errors import EvaluationError
 from pyengine.eval.final_board import FinalBoard
 from pyengine.games.board_layout import state_text
+from pyengine.games.notebook import state_picture
 from pyengine.search.tree import SearchTree, signed
-from pyengine.show.picture import board_html, text_html
+from pyengine.show.picture import text_html
 
 __all__ = ["SearchResult", "StopReason", "ending", "unseen_note", "win_rate"]
 
@@ -219,7 +220,7 @@ class SearchResult:
 
     def _repr_html_(self) -> str:
         """Return a picture for a notebook: the board with the share of visits on each point."""
-        picture = board_html(self.state, self.policy, self.action)
+        picture = state_picture(self.state, self.policy, self.action)
         return picture + text_html(self._figures() if picture else str(self))
 
     def _line(self) -> list[str]:

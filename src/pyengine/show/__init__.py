@@ -1,1 +1,1 @@
-"""How things look: colours, boards as text and as pictures."""
+"""How things look: plain values as pictures and as text."""

@@ -23,10 +23,10 @@ from pyengine.eval.evaluators import OnnxEvaluator
 from pyengine.eval.spec import METADATA_KEY, ModelSpec, planes_shape
 from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.train.errors import TrainingError
-from pyengine.train.graph import model_of
 from pyengine.train.heads import SCORE_SCALE
 from pyengine.train.json_files import writing
 from pyengine.train.network import Network
+from pyengine.train.onnx_writer import model_of
 
 MANIFEST_KEY = "pyengine.manifest"  #: of the ONNX metadata: how the network came to be, JSON
 TOLERANCE = 1e-4  #: most difference of a probability or a value to PyTorch

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import pyengine
-from pyengine.conversion import Check, Comparison, Int8Report, read_leela
+from pyengine.conversion import Comparison, Int8Report, LimitCheck, read_leela
 
 pytest.importorskip("typer", reason="the extra cli is not installed")
 pytest.importorskip("onnx", reason="the extra convert is not installed")
@@ -78,8 +78,8 @@ def test_a_network_that_loses_too_much_ends_with_1_and_a_table(
     network = tmp_path / "net.onnx"
     main(["convert", "--random", "1x4", "--board-size", "4", "-o", str(network)])
     checks = (
-        Check("policy, mean", 0.5, 0.04, "failed", "total variation"),
-        Check("first choice", 0.95, 0.9, "passed"),
+        LimitCheck("policy, mean", 0.5, 0.04, "failed", "total variation"),
+        LimitCheck("first choice", 0.95, 0.9, "passed"),
     )
     unlike = Comparison(64, 0.5, 0.9, 1.0, 0.0, 0.1, 0.95, 0.0)
 
@@ -100,7 +100,7 @@ def test_a_match_that_does_not_tell_is_said_to_be_open(
     capsys: Output, monkeypatch: pytest.MonkeyPatch, path: Path | None, status: int
 ) -> None:
     alike = Comparison(64, 0, 0, 0, 0, 0, 1, 0)
-    checks = (Check("match, evidence", 0.4, 2.944, "undecided", "2 won"),)
+    checks = (LimitCheck("match, evidence", 0.4, 2.944, "undecided", "2 won"),)
     asked: dict[str, Any] = {}
 
     def note(*_: Any, **options: Any) -> Int8Report:

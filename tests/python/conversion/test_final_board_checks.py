@@ -11,7 +11,7 @@ import pytest
 import pyengine
 from converted import ANYTHING, GAME, QUICK
 from pyengine.conversion import quantise, to_float16
-from pyengine.conversion.checks import Limits, compare
+from pyengine.conversion.comparison import Limits, compare
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 onnx = pytest.importorskip("onnx", reason="the extra convert is not installed")

@@ -13,12 +13,12 @@ import pytest
 
 import pyengine
 from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_network
-from pyengine.conversion import Check, Limits, leela_to_onnx, random_leela, to_float16
+from pyengine.conversion import LimitCheck, Limits, leela_to_onnx, random_leela, to_float16
 from pyengine.conversion.float16 import _range_check
 from pyengine.conversion.float16_graph import INT8, float32_nodes, half_tensors, to_half
 from pyengine.conversion.float16_range import rounded
-from pyengine.conversion.graph import check_no_branches
 from pyengine.conversion.model_file import batches
+from pyengine.conversion.onnx_graph import check_no_branches
 from pyengine.errors import EngineError, EvaluationError, ModelError
 from pyengine.eval.bundled import game_of_model
 from third_party_networks import NETWORKS
@@ -206,7 +206,7 @@ def test_an_input_of_int8_is_cast_to_both_types() -> None:
 # --- the checks ----------------------------------------------------------------------------------
 
 
-def failed(report: Any) -> list[Check]:
+def failed(report: Any) -> list[LimitCheck]:
     """Return the checks that failed."""
     return [check for check in report.checks if check.outcome == "failed"]
 

@@ -15,8 +15,8 @@ import pytest
 import pyengine
 from converted import ANYTHING, GAME, NOTHING, QUICK, changed, fix_batch, write_network
 from pyengine.conversion import Limits, leela_to_onnx, quantise, random_leela
-from pyengine.conversion.checks import Comparison, _match_check, _openings, compare, turned
-from pyengine.conversion.graph import check_input, float_nodes
+from pyengine.conversion.comparison import Comparison, _match_check, _openings, compare, turned
+from pyengine.conversion.onnx_graph import check_input, float_nodes
 from pyengine.conversion.positions import _turned, longest_game, observe, play_positions
 from pyengine.errors import ConfigError, EngineError, ModelError
 from pyengine.eval.bundled import game_of_model

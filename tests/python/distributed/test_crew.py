@@ -18,8 +18,8 @@ import pyengine
 from cluster_runs import UNIFORM, data_of, numbers_in, part_in, run_of, text_of
 from pyengine import train
 from pyengine.distributed import crew
-from pyengine.distributed.player import Contract, Order, Player, Reply
-from pyengine.distributed.policy import Meter, Place, room
+from pyengine.distributed.actor import Actor, Contract, Order, Reply
+from pyengine.distributed.policy import Meter, Seat, room
 from pyengine.distributed.scratch import Scratch
 from pyengine.distributed.workers import LostError
 from pyengine.train.json_files import read_lines
@@ -29,7 +29,7 @@ from pyengine.train.loop.state import Best
 
 
 def test_who_dies_after_a_delivery_is_replaced_at_once_and_others_later_and_later() -> None:
-    place = Place("a")
+    place = Seat("a")
     waits = []
     for _ in range(10):
         place.died(100.0, "words")
@@ -100,11 +100,11 @@ def part(tmp_path: Path) -> Part:
 
 
 class Threads:
-    """A cluster in this process: every actor is a Player; a question is answered by a thread."""
+    """A cluster in this process: every actor is an Actor; a question is answered by a thread."""
 
     def __init__(self, *, places: int = 2) -> None:
         self.places = places
-        self.players: list[Player] = []
+        self.players: list[Actor] = []
         self.contracts: list[Contract] = []
         self.ended: list[Any] = []
         self.network_files = 0
@@ -114,7 +114,7 @@ class Threads:
 
     def start(self, contract: Contract) -> Any:
         self.contracts.append(contract)
-        self.players.append(Player(contract))
+        self.players.append(Actor(contract))
         return self.players[-1]
 
     def publish(self, data: bytes) -> Any:
@@ -437,11 +437,11 @@ def contract_of(**changes: Any) -> Contract:
 
 def test_an_actor_of_another_version_refuses_to_play() -> None:
     with pytest.raises(pyengine.ConfigError, match=r"expected pyengine 99, .*found"):
-        Player(contract_of(version="99"))
+        Actor(contract_of(version="99"))
 
 
 def test_an_actor_pauses_when_nobody_takes_what_it_played() -> None:
-    player = Player(contract_of(backlog_bytes=2000.0))
+    player = Actor(contract_of(backlog_bytes=2000.0))
     reply = player.exchange(Order(best=UNIFORM, wait=600))
     while reply.state != "held":
         reply = player.exchange(Order())

@@ -20,9 +20,9 @@ from pyengine import _core
 from pyengine.base.files import sha256_of
 from pyengine.doctor import report
 from pyengine.doctor.checks import Check
+from pyengine.doctor.cuda_graphs import graph_check
 from pyengine.doctor.device import DeviceTest, random_states, rate
 from pyengine.doctor.gpu import gpu_self_test
-from pyengine.doctor.graphs import graph_check
 from pyengine.eval import runtime
 from tiny_models import DEFAULT, TinyModel
 
@@ -214,7 +214,7 @@ def test_random_states_are_the_same_for_a_seed_and_never_terminal(game: pyengine
 def test_without_a_gpu_it_says_why_in_the_words_of_onnx_runtime(
     game: pyengine.Game, model: Path
 ) -> None:
-    problem = runtime.doctor().problems.get(runtime.CUDA)
+    problem = runtime.runtime_report().problems.get(runtime.CUDA)
     if problem is None:
         pytest.skip("this machine has a GPU that works")
     checks = list(gpu_self_test(str(model), game, spec=SPEC, fast=True))
@@ -239,7 +239,7 @@ def test_the_lines_of_a_gpu_can_be_seen_on_the_cpu(game: pyengine.Game, model: P
 def test_cuda_graphs_are_tried_after_all_else(
     game: pyengine.Game, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if runtime.doctor().problems.get(runtime.CUDA) is None:
+    if runtime.runtime_report().problems.get(runtime.CUDA) is None:
         pytest.skip("this machine has a GPU that works")
     monkeypatch.setattr(runtime, "CUDA", runtime.CPU)
     checks = list(gpu_self_test(str(model), game, provider="cpu", spec=SPEC, fast=True))
@@ -318,7 +318,7 @@ def test_the_doctor_finds_this_machine_well() -> None:
 def test_providers_that_do_not_work_are_listed_with_the_reason() -> None:
     checks = {check.name: check for check in pyengine.doctor().checks}
     assert checks[runtime.CPU].verdict == "PASS"
-    for name, problem in runtime.doctor().problems.items():
+    for name, problem in runtime.runtime_report().problems.items():
         assert checks[name].verdict == "SKIP"
         assert checks[name].detail == report._in_words(problem)
 
@@ -330,8 +330,8 @@ def test_a_library_that_is_not_there_is_told_in_words(monkeypatch: pytest.Monkey
         "shared object file: No such file or directory"
     )
     problems = {runtime.CUDA: said, runtime.TENSORRT: "another reason"}
-    found = dataclasses.replace(runtime.doctor(), reason=said, problems=problems)
-    monkeypatch.setattr(runtime, "doctor", lambda _device: found)
+    found = dataclasses.replace(runtime.runtime_report(), reason=said, problems=problems)
+    monkeypatch.setattr(runtime, "runtime_report", lambda _device: found)
     examined = pyengine.doctor()
     details = {check.name: check.detail for check in examined.checks}
     words = "CUDAExecutionProvider cannot be had: libcublasLt.so.13 is not installed"
@@ -341,15 +341,17 @@ def test_a_library_that_is_not_there_is_told_in_words(monkeypatch: pytest.Monkey
 
 
 def test_what_the_runtime_warns_of_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = dataclasses.replace(runtime.doctor(), warnings=("two packages overwrite each other",))
-    monkeypatch.setattr(runtime, "doctor", lambda _device: found)
+    found = dataclasses.replace(
+        runtime.runtime_report(), warnings=("two packages overwrite each other",)
+    )
+    monkeypatch.setattr(runtime, "runtime_report", lambda _device: found)
     examined = pyengine.doctor()
     assert not examined.ok
     assert any("overwrite each other" in check.detail for check in examined.checks)
 
 
 def test_an_onnx_runtime_that_reads_any_file_as_weights_fails() -> None:
-    old = dataclasses.replace(runtime.doctor(), version="1.23.2")
+    old = dataclasses.replace(runtime.runtime_report(), version="1.23.2")
     first = next(report.runtime_checks(old))
     assert (first.name, first.verdict) == ("ONNX Runtime", "FAIL")
     assert "expected 1.24.1 or later" in first.detail

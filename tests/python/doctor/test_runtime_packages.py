@@ -75,7 +75,7 @@ def test_the_doctor_says_how_to_mend_it(
     monkeypatch.setattr(runtime, "driver_problem", lambda: problem)
     install("onnxruntime", "1.30.0")
     install("onnxruntime-gpu", "1.30.0")
-    (warning,) = runtime.doctor().warnings
+    (warning,) = runtime.runtime_report().warnings
     assert "onnxruntime 1.30.0 and onnxruntime-gpu 1.30.0 overwrite each other's files" in warning
     assert commands(warning) == [
         "pip uninstall -y onnxruntime onnxruntime-gpu",
@@ -85,7 +85,7 @@ def test_the_doctor_says_how_to_mend_it(
 
 def test_one_package_is_no_warning(install: Install) -> None:
     install("onnxruntime", "1.30.0")
-    assert runtime.doctor().warnings == ()
+    assert runtime.runtime_report().warnings == ()
 
 
 def test_a_package_that_lost_its_library_is_told_with_what_mends_it(install: Install) -> None:

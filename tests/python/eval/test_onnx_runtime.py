@@ -153,7 +153,7 @@ def test_an_output_that_is_not_finite_is_named(output: str, tmp_path: Path) -> N
 
 def test_a_provider_that_is_named_and_cannot_be_had_is_an_error(tmp_path: Path) -> None:
     path = TinyModel().write(tmp_path / "m.onnx")
-    problems = runtime.doctor().problems
+    problems = runtime.runtime_report().problems
     for name in ("CUDAExecutionProvider", "TensorrtExecutionProvider"):
         if name not in problems:
             continue
@@ -173,14 +173,14 @@ def test_options_go_to_the_named_provider_and_it_checks_them(name: str, tmp_path
     path = TinyModel().write(tmp_path / "m.onnx")
     tried: list[dict[str, object]] = [{}, {"device_id": 0, "no_such_option": "x"}]
     for options in tried:
-        if not options and name not in runtime.doctor().problems:
+        if not options and name not in runtime.runtime_report().problems:
             continue
         with pytest.raises(ModelError, match=f"{name} cannot be had: .*ONNX"):
             OnnxEvaluator(path, TIC, providers=[(name, options), "CPUExecutionProvider"])
 
 
 @pytest.mark.skipif(
-    "CUDAExecutionProvider" in runtime.doctor().problems, reason="CUDA does not work here"
+    "CUDAExecutionProvider" in runtime.runtime_report().problems, reason="CUDA does not work here"
 )
 def test_cuda_runs_with_options_of_its_own(tmp_path: Path) -> None:
     options = {"device_id": 0, "cudnn_conv_algo_search": "HEURISTIC"}
@@ -217,7 +217,7 @@ def test_without_a_name_the_best_provider_that_works_is_used_and_logged(
     path = TinyModel().write(tmp_path / "m.onnx")
     with caplog.at_level(logging.INFO, logger="pyengine"):
         evaluator = OnnxEvaluator(path, TIC)
-    report = runtime.doctor()
+    report = runtime.runtime_report()
     assert evaluator.provider == report.provider
     assert evaluator.provider in caplog.text
     assert evaluator.provider_reason in caplog.text
@@ -226,7 +226,7 @@ def test_without_a_name_the_best_provider_that_works_is_used_and_logged(
 
 
 def test_the_doctor_says_what_would_be_used_and_why() -> None:
-    report = runtime.doctor()
+    report = runtime.runtime_report()
     assert report.provider in report.available
     assert report.reason
     assert Path(report.library) == runtime.find_library()

@@ -234,22 +234,24 @@ def test_legal_actions_may_come_in_any_order_and_type() -> None:
 
 
 def test_a_users_own_state_is_taken_as_a_copy() -> None:
-    user = Race()
-    state = user.new_initial_state()
+    game = pyengine.as_game(Race())
+    state = Race().new_initial_state()
     state.apply_action(1)
-    assert _core.perft(state, 3, game=user) == sequences(state, 3)
+    assert _core.perft(state, 3, game=game) == sequences(state, 3)
     assert state.moves == [1]
-    game = pyengine.as_game(user)
-    assert _core.perft(game.new_initial_state([1]), 3, game=user) == sequences(state, 3)
+    assert _core.perft(game.new_initial_state([1]), 3, game=game) == sequences(state, 3)
 
 
 def test_a_state_of_another_game_is_refused() -> None:
+    race, othello = pyengine.as_game(Race()), pyengine.load_game("othello")
     with pytest.raises(pyengine.ConfigError, match="RaceState, found str"):
-        _core.perft("state", 1, game=Race())
+        _core.perft("state", 1, game=race)
     with pytest.raises(pyengine.ConfigError, match="Race"):
-        _core.perft(pyengine.load_game("othello").new_initial_state(), 1, game=Race())
+        _core.perft(
+            pyengine.load_game("othello").new_initial_state(), 1, game=pyengine.as_game(Race())
+        )
     with pytest.raises(pyengine.ConfigError, match="othello"):
-        _core.perft(RaceState(), 1, game=pyengine.load_game("othello"))
+        _core.perft(RaceState(), 1, game=othello)
 
 
 def test_states_are_equal_by_their_actions() -> None:

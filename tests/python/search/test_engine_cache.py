@@ -78,7 +78,7 @@ def test_the_folders_used_longest_ago_are_removed(
 
 def test_a_provider_that_cannot_be_had_leaves_no_folder(caches: Path, tmp_path: Path) -> None:
     file = TinyModel().write(tmp_path / "m.onnx")
-    if "TensorrtExecutionProvider" not in runtime.doctor().problems:
+    if "TensorrtExecutionProvider" not in runtime.runtime_report().problems:
         pytest.skip("TensorRT works here")
     with pytest.raises(ModelError):
         OnnxEvaluator(file, ModelSpec(), providers=["tensorrt"])

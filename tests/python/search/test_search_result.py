@@ -20,8 +20,8 @@ import pytest
 import naive_puct
 import pyengine
 from pyengine import SearchResult
+from pyengine.games.notebook import state_svg
 from pyengine.search.tree import SearchTree, signed
-from pyengine.show.picture import board_svg
 from toy_games import Matches, ToyGame
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -273,7 +273,7 @@ def picture_of(game: str, moves: Sequence[int], share: dict[int, float]) -> Elem
     state = pyengine.load_game(game).new_initial_state(moves)
     policy = np.zeros(state.game.num_distinct_actions(), np.float32)
     policy[list(share)] = list(share.values())
-    return ElementTree.fromstring(board_svg(state, policy, max(share, key=lambda a: share[a])))
+    return ElementTree.fromstring(state_svg(state, policy, max(share, key=lambda a: share[a])))
 
 
 def texts(picture: ElementTree.Element) -> list[str]:

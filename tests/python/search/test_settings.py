@@ -11,7 +11,7 @@ import pytest
 
 import pyengine
 from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayConfig, Sprt
-from pyengine.conversion.checks import Limits
+from pyengine.conversion.comparison import Limits
 
 @pytest.mark.parametrize(
     ("kind", "known"),

@@ -21,7 +21,6 @@ torch.set_num_threads(1)  # these networks are small
 onnx = pytest.importorskip("onnx", reason="export needs onnx: the extra train")
 
 from pyengine.train.blocks import Block  # noqa: E402
-from pyengine.train.graph import folded  # noqa: E402
 from pyengine.train.loss import (  # noqa: E402
     losses,
     outcome_shares,
@@ -30,6 +29,7 @@ from pyengine.train.loss import (  # noqa: E402
     value_target,
 )
 from pyengine.train.network import parameters_of  # noqa: E402
+from pyengine.train.onnx_writer import folded  # noqa: E402
 from pyengine.train.optim import optimiser_of, set_rate  # noqa: E402
 
 

@@ -77,7 +77,7 @@ def _open(path: Path) -> OnnxEvaluator:
 
 def _differs(original: OnnxEvaluator, copy: OnnxEvaluator, games: Sequence[Game]) -> str | None:
     """Return the first figure of a game that is beyond its limit, or None."""
-    checks = need("pyengine.conversion.checks", "train")
+    checks = need("pyengine.conversion.comparison", "train")
     limits = checks.Limits(**_LIMITS)
     for game in games:
         states = need("pyengine.train.onnx_export", "train").positions_of(game)

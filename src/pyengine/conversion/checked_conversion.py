@@ -19,18 +19,18 @@ from pyengine.base.arguments import check_callback, check_type, number
 from pyengine.base.extras import need
 from pyengine.base.files import check_output, path_of
 from pyengine.base.integers import integer
-from pyengine.conversion.checks import (
-    Check,
+from pyengine.conversion.comparison import (
     Comparison,
+    LimitCheck,
     Limits,
     Outcome,
     compare,
     play_match,
     turned,
 )
-from pyengine.conversion.graph import check_float32
 from pyengine.conversion.leela_onnx import save_model
 from pyengine.conversion.model_file import BATCH, CPU, without_weights
+from pyengine.conversion.onnx_graph import check_float32
 from pyengine.conversion.positions import longest_game, observe, play_positions
 from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import OnnxEvaluator, model_file
@@ -40,8 +40,8 @@ from pyengine.games.game import Game, State, as_game, load_game
 from pyengine.match import MatchResult
 
 __all__ = [
-    "Gate",
-    "GateReport",
+    "Baseline",
+    "ConversionReport",
     "OnProgress",
     "Options",
     "Samples",
@@ -58,7 +58,7 @@ OnProgress = Callable[[str, float], object]
 
 
 @dataclass(frozen=True)
-class GateReport:
+class ConversionReport:
     """What a conversion gave.
 
     Attributes:
@@ -67,7 +67,7 @@ class GateReport:
     """
 
     path: Path | None
-    checks: tuple[Check, ...]
+    checks: tuple[LimitCheck, ...]
 
     @property
     def outcome(self) -> Outcome:
@@ -137,7 +137,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Gate:
+class Baseline:
     """What a converted network is held against.
 
     Attributes:
@@ -190,14 +190,16 @@ class Gate:
         planes = observe(calibration, self.reading, symmetries, self.options.seed)
         return Samples(planes, others)
 
-    def compare(self, file: Path, samples: Samples) -> tuple[Comparison, list[Check]]:
+    def compare(self, file: Path, samples: Samples) -> tuple[Comparison, list[LimitCheck]]:
         """Compare what a converted network says with what the original says."""
         states = samples.comparison
         comparison = compare(self.original, open_network(file, self.reading), states)
         own = turned(self.original, states[:_TURNED_POSITIONS])
         return comparison, comparison.checks(self.limits, own)
 
-    def match(self, file: Path, checks: Sequence[Check]) -> tuple[MatchResult | None, list[Check]]:
+    def match(
+        self, file: Path, checks: Sequence[LimitCheck]
+    ) -> tuple[MatchResult | None, list[LimitCheck]]:
         """Let a converted network play; no match where a figure failed, or none was asked for."""
         games = self.options.games
         if games == 0 or not all(check.passed for check in checks):
@@ -219,10 +221,10 @@ class Gate:
         return result, [check]
 
 
-Report = TypeVar("Report", bound=GateReport)
+Report = TypeVar("Report", bound=ConversionReport)
 
 #: Converts into a file and measures what came of it; the report has no path yet.
-Converter = Callable[[Gate, Path, Samples], Report]
+Converter = Callable[[Baseline, Path, Samples], Report]
 
 
 def convert(
@@ -246,11 +248,11 @@ def convert(
     check_float32(without_weights(original.path), original.path)
     _core.BoundEvaluator(original, played)  # raises where it does not fit the game
     original.evaluate_final_board([played.new_initial_state()], game=played)  # refused before games
-    gate = Gate(name, original.path, played, original, options)
-    samples = gate.samples()
+    baseline = Baseline(name, original.path, played, original, options)
+    samples = baseline.samples()
     with tempfile.TemporaryDirectory(prefix="pyengine-") as folder:
         file = Path(folder, f"{name}.onnx")
-        report = converter(gate, file, samples)
+        report = converter(baseline, file, samples)
         undecided = options.write_undecided and report.outcome == "undecided"
         if not (report.passed or undecided):
             return report
@@ -258,7 +260,7 @@ def convert(
     return replace(report, path=target)
 
 
-def _write(file: Path, out: Path, key: str, report: GateReport, positions: int) -> None:
+def _write(file: Path, out: Path, key: str, report: ConversionReport, positions: int) -> None:
     """Write a network that passed or may have, with what the checks measured."""
     onnx = need("onnx", "convert")
     model = onnx.load(file)

@@ -24,7 +24,7 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
 
-__all__ = ["Contract", "Order", "Player", "Reply"]
+__all__ = ["Actor", "Contract", "Order", "Reply"]
 
 _KEPT = 3  # networks: one may be opened while the next comes
 
@@ -99,7 +99,7 @@ class _ActorPart(Part):
         self.said = values
 
 
-class Player:
+class Actor:
     """The body of an actor; nothing of it knows Ray."""
 
     def __init__(self, contract: Contract) -> None:

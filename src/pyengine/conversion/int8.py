@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pyengine.base.extras import need
-from pyengine.conversion.checks import Comparison, Limits
-from pyengine.conversion.gate import (
-    Gate,
-    GateReport,
+from pyengine.conversion.checked_conversion import (
+    Baseline,
+    ConversionReport,
     OnProgress,
     Options,
     Samples,
     convert,
 )
+from pyengine.conversion.comparison import Comparison, Limits
 from pyengine.conversion.int8_file import write_int8
 from pyengine.conversion.model_file import CPU, batches, free
 from pyengine.eval.spec import ModelSpec
@@ -33,7 +33,7 @@ _SPEED_CALLS = 8
 
 
 @dataclass(frozen=True)
-class Int8Report(GateReport):
+class Int8Report(ConversionReport):
     """What a conversion to int8 gave.
 
     Attributes:
@@ -120,15 +120,15 @@ def quantise(
     return convert("int8", _convert, model, out, game, options)
 
 
-def _convert(gate: Gate, file: Path, samples: Samples) -> Int8Report:
+def _convert(baseline: Baseline, file: Path, samples: Samples) -> Int8Report:
     """Convert into a file and measure what came of it; the report has no path yet."""
-    gate.tell("calibration", 0.0)
-    quantised, kept = write_int8(gate.source, file, [samples.planes], gate.reading)
-    gate.tell("calibration", 1.0)
-    comparison, checks = gate.compare(file, samples)
-    speedup = _speedup(gate.source, file, samples.planes)
-    gate.tell("comparison", 1.0)
-    result, more = gate.match(file, checks)
+    baseline.tell("calibration", 0.0)
+    quantised, kept = write_int8(baseline.source, file, [samples.planes], baseline.reading)
+    baseline.tell("calibration", 1.0)
+    comparison, checks = baseline.compare(file, samples)
+    speedup = _speedup(baseline.source, file, samples.planes)
+    baseline.tell("comparison", 1.0)
+    result, more = baseline.match(file, checks)
     calibrated = len(samples.planes)
     return Int8Report(
         None, (*checks, *more), calibrated, comparison, result, quantised, kept, speedup

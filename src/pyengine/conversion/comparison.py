@@ -20,7 +20,7 @@ from pyengine.match.openings import Book
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 
-__all__ = ["Check", "Comparison", "Limits", "Outcome", "compare", "play_match", "turned"]
+__all__ = ["Comparison", "LimitCheck", "Limits", "Outcome", "compare", "play_match", "turned"]
 
 OnResult = Callable[[MatchResult], object]
 
@@ -81,7 +81,7 @@ class Limits(Settings):
 
 
 @dataclass(frozen=True)
-class Check:
+class LimitCheck:
     """One figure and its limit.
 
     Attributes:
@@ -138,14 +138,14 @@ class Comparison:
     ownership_mean: float | None = None
     score_mean: float | None = None
 
-    def checks(self, limits: Limits, turned: Comparison | None = None) -> list[Check]:
+    def checks(self, limits: Limits, turned: Comparison | None = None) -> list[LimitCheck]:
         """Return each figure with its limit; ``turned``: what turning the board changes."""
 
-        def most(name: str, field: str, least_limit: float, detail: str) -> Check:
+        def most(name: str, field: str, least_limit: float, detail: str) -> LimitCheck:
             measured = float(getattr(self, field))
             own = 0.0 if turned is None else limits.turned * float(getattr(turned, field))
             limit = max(least_limit, own)
-            return Check(name, measured, limit, _outcome(measured <= limit), detail)
+            return LimitCheck(name, measured, limit, _outcome(measured <= limit), detail)
 
         changed = 0.0 if turned is None else limits.turned * (1 - turned.agreement)
         agreement = min(limits.agreement, 1 - changed)
@@ -153,7 +153,7 @@ class Comparison:
             most("policy, mean", "policy_mean", limits.policy_mean, "total variation"),
             most("policy, 99 %", "policy_99", limits.policy_99, f"max {self.policy_max:.3f}"),
             most("value, mean", "value_mean", limits.value_mean, f"max {self.value_max:.3f}"),
-            Check(
+            LimitCheck(
                 "first choice",
                 self.agreement,
                 agreement,
@@ -164,13 +164,13 @@ class Comparison:
             *self._final_board_checks(limits),
         ]
 
-    def _final_board_checks(self, limits: Limits) -> list[Check]:
+    def _final_board_checks(self, limits: Limits) -> list[LimitCheck]:
         figures = (
             ("ownership, mean", self.ownership_mean, limits.ownership_mean, "in [-1, 1] a point"),
             ("score, mean", self.score_mean, limits.score_mean, "points"),
         )
         return [
-            Check(name, measured, limit, _outcome(measured <= limit), detail)
+            LimitCheck(name, measured, limit, _outcome(measured <= limit), detail)
             for name, measured, limit, detail in figures
             if measured is not None
         ]
@@ -247,7 +247,7 @@ def play_match(
     seconds: float,
     seed: int,
     on_progress: OnResult | None = None,
-) -> tuple[MatchResult, Check]:
+) -> tuple[MatchResult, LimitCheck]:
     """Let both play at equal simulations from varied openings, each twice with colours swapped.
 
     ``name`` is what the converted network is called. A sequential test of pairs of
@@ -277,7 +277,7 @@ def play_match(
     return result, _match_check(result, limits, simulations)
 
 
-def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Check:
+def _match_check(result: MatchResult, limits: Limits, simulations: int) -> LimitCheck:
     """Return what a match says of a converted network, from its side."""
     test = limits.test()
     state = result.sprt
@@ -298,7 +298,7 @@ def _match_check(result: MatchResult, limits: Limits, simulations: int) -> Check
         "undecided": f"too few games to tell {margin} weaker from equal",
     }
     llr = 0.0 if state is None else state.llr
-    return Check("match, evidence", llr, test.upper, outcome, f"{found}; {says[outcome]}")
+    return LimitCheck("match, evidence", llr, test.upper, outcome, f"{found}; {says[outcome]}")
 
 
 def _openings(

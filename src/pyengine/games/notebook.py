@@ -1,0 +1,71 @@
+"""States as notebooks show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyengine.games.board_layout import board_of, game_look, last_point, point_of, state_text
+from pyengine.games.game import State
+from pyengine.games.outcomes import outcome_text
+from pyengine.show.picture import board_html, board_svg, text_html
+
+__all__ = ["state_html", "state_picture", "state_svg"]
+
+
+def state_svg(
+    state: State, policy: npt.NDArray[np.float32] | None = None, best: int | None = None
+) -> str:
+    """Return the picture of a board; the arguments are those of :func:`state_picture`."""
+    return board_svg(board_of(state), _shares(state, policy), _framed(state, best))
+
+
+def state_picture(
+    state: Any, policy: npt.NDArray[np.float32] | None = None, best: int | None = None
+) -> str:
+    """Return the picture of a board and whose turn it is, as HTML; "" for a state without a board.
+
+    Args:
+        state: a state of any game.
+        policy: float32 [A], the share of each action; actions are points or columns.
+        best: the action to be framed.
+
+    """
+    if not getattr(getattr(state, "game", None), "has_board", False):
+        return ""
+    return board_html(board_of(state), _turn(state), _shares(state, policy), _framed(state, best))
+
+
+def state_html(state: State) -> str:
+    """Return a state for a notebook: its board and who is to move; text where it has no board."""
+    return state_picture(state) or text_html(state_text(state))
+
+
+def _turn(state: State) -> str:
+    """Say who is to move, or how the game ended."""
+    names = game_look(state.game).names
+    passed = bool(state.history()) and last_point(state) is None
+    turn = outcome_text(state, names.__getitem__, None)
+    turn = turn or f"{names[state.current_player()]} to move"
+    return f"{turn}, after a pass" if passed else turn
+
+
+def _shares(
+    state: State, policy: npt.NDArray[np.float32] | None
+) -> list[tuple[tuple[int, int], float]]:
+    if policy is None:
+        return []
+    points = (
+        (point_of(state, int(action)), float(policy[action])) for action in np.flatnonzero(policy)
+    )
+    return [(point, share) for point, share in points if point is not None]
+
+
+def _framed(state: State, best: int | None) -> tuple[int, int] | None:
+    return None if best is None else point_of(state, best)
+
+
+#: Notebooks ask a value's class for this method.
+State._repr_html_ = state_html  # type: ignore[method-assign]

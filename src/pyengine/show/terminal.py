@@ -1,0 +1,43 @@
+"""Boards in a terminal; needs the extra ``cli``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text  # noqa: TID253  # this module is the extra's
+
+from pyengine.show.board import Board
+from pyengine.show.look import look_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["board_text", "can_draw"]
+
+
+def can_draw(console: Console) -> bool:
+    """Return whether stones can be shown as such: discs that differ by their colours alone."""
+    in_colours = console.color_system is not None and not console.no_color  # NO_COLOR, TERM=dumb
+    utf8 = console.encoding.lower().replace("-", "") == "utf8"
+    return console.is_terminal and in_colours and utf8
+
+
+def board_text(board: Board) -> Text:
+    """Return the board in colours, the stone played last inverted; ends with a new line."""
+    margin = max(map(len, board.row_names), default=0)
+    text = Text()
+    for row, name in enumerate(board.row_names):
+        text.append(f"{name:>{margin}} ", "dim").append_text(_points(board, row)).append("\n")
+    return text.append(" " * (margin + 2) + " ".join(board.column_names) + "\n", "dim")
+
+
+def _points(board: Board, row: int) -> Text:
+    """A row of the board, a space on both sides of each point."""
+    look = look_of(board.game)
+    text = Text(" ", look.board_style)
+    for column, stone in enumerate(board.rows[row]):
+        player = "XO".find(stone)
+        glyph = look.glyphs[player] if player >= 0 else "·"
+        style = look.glyph_styles[player] if player >= 0 else look.empty_style
+        text.append(glyph, style + (" reverse" if (row, column) == board.last else "")).append(" ")
+    return text
