@@ -13,6 +13,7 @@ import pyengine
 from pyengine import ConfigError, ModelSpec, Openings, SearchConfig, SelfPlayConfig, Sprt
 from pyengine.conversion.comparison import Limits
 
+
 @pytest.mark.parametrize(
     ("kind", "known"),
     [
