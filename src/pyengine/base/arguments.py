@@ -13,21 +13,6 @@ import numpy as np
 
 from pyengine.errors import ConfigError
 
-__all__ = [
-    "check_callback",
-    "check_choice",
-    "check_flag",
-    "check_type",
-    "did_you_mean",
-    "elements",
-    "found",
-    "in_one_line",
-    "number",
-    "printable",
-    "shortened",
-    "text_is_a_name",
-]
-
 
 def found(value: Any) -> str:
     """Return a value with its type for a message, in one line and shortened."""

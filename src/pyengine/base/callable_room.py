@@ -8,8 +8,6 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-__all__ = ["CallableRoom", "make_callable"]
-
 
 class CallableRoom(ModuleType):
     """Calls the function that has the package's own name.

@@ -8,8 +8,6 @@ from typing import Any
 
 from pyengine.errors import EngineError
 
-__all__ = ["need"]
-
 #: What needs an extra, in the words of its error.
 _WHAT = {
     "convert": "this conversion",

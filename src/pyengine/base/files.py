@@ -14,21 +14,6 @@ from pyengine.base.arguments import found
 from pyengine.base.leftovers import TEMPORARY, sweep_once, temporary_name
 from pyengine.errors import ConfigError, DataError
 
-__all__ = [
-    "TEMPORARY",
-    "check_output",
-    "path_of",
-    "read_limited",
-    "replacing",
-    "sha256_of",
-    "temporary_beside",
-    "unread",
-    "unwritten",
-    "why",
-    "write_durably",
-]
-
-
 _MOST_BYTES = 2**28  # of a file that is read as a whole
 
 

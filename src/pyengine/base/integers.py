@@ -8,8 +8,6 @@ from typing import Any
 from pyengine.base.arguments import in_one_line
 from pyengine.errors import ConfigError
 
-__all__ = ["integer"]
-
 
 def integer(name: str, value: Any, least: int, most: int | None = None) -> int:
     """Return an argument as an int.

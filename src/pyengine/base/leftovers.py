@@ -10,8 +10,6 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["TEMPORARY", "sweep_once", "temporary_name"]
-
 #: What a file's name ends with while it is written, after the digits that no other file has.
 TEMPORARY = ".tmp"
 

@@ -16,8 +16,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["Lock", "lock"]
-
 # The byte that is locked on Windows. Nobody else can read or write a byte that is locked there, so
 # it lies behind what a file has; msvcrt counts positions with 32 bits.
 _FAR = 2**31 - 2

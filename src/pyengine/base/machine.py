@@ -8,8 +8,6 @@ import re
 import sys
 from pathlib import Path
 
-__all__ = ["cores", "cpu_name", "memory_bytes", "simd"]
-
 # Of x86 and ARM, as Linux spells them; the search picks its loops among avx512f, avx2 and neither.
 _VECTORS = (
     "sse4_2", "avx", "avx2", "bmi2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_int8",

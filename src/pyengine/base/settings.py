@@ -9,8 +9,6 @@ from typing import Any, Self
 from pyengine.base.arguments import did_you_mean, shortened
 from pyengine.errors import ConfigError
 
-__all__ = ["Settings"]
-
 
 class Settings:
     """Base of a dataclass of settings: an unknown field raises ConfigError that names it.

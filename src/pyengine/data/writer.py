@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from pyengine.base.arguments import check_type, in_one_line, number
-from pyengine.base.files import TEMPORARY, path_of, unwritten, why, write_durably
+from pyengine.base.files import path_of, unwritten, why, write_durably
 from pyengine.base.integers import integer
+from pyengine.base.leftovers import TEMPORARY
 from pyengine.base.locks import lock
 from pyengine.data.layout import FULL_SEARCH, Layout, Rows
 from pyengine.data.manifest import (

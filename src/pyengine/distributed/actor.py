@@ -24,8 +24,6 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import Best, RunFolder
 
-__all__ = ["Actor", "Contract", "Order", "Reply"]
-
 _KEPT = 3  # networks: one may be opened while the next comes
 
 

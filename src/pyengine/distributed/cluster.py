@@ -17,8 +17,6 @@ from pyengine.errors import ConfigError, EngineError
 from pyengine.train.loop.run_configs import DistributedConfig
 from pyengine.train.loop.runfile import RunFile
 
-__all__ = ["RayWorkers", "connected", "cpus_of_an_actor", "needs", "reserved", "this_node"]
-
 _STORE_BYTES = 256 << 20  # of the object store of a Ray of our own: a few networks and packets
 
 _FETCH_SECONDS = 60.0  # for an answer that is there; meanwhile no other one is taken

@@ -24,8 +24,6 @@ from pyengine.train.loop.part_selfplay import first_best
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 
-__all__ = ["Crew", "work"]
-
 _POLL = 0.2  # seconds
 _WAIT = 1.0  # seconds that an actor waits for a packet before it answers
 _LOOK_SECONDS = 2.0  # between two looks at the cluster's room

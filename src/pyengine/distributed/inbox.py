@@ -13,8 +13,6 @@ from pyengine.errors import DataError
 from pyengine.train.loop.parts import Part
 from pyengine.train.loop.state import Best
 
-__all__ = ["Inbox"]
-
 
 class Inbox:
     """Writes what actors deliver; the only writer of the run's data while it is open.

@@ -12,8 +12,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["ask_for_token", "on_loopback"]
-
 #: False: Ray's node has the address 127.0.0.1, and its servers listen there alone. Ray has that as
 #: its default on macOS and Windows; ``_node_ip_address="127.0.0.1"`` it would replace by the
 #: machine's address. Processes of the node read the variable; this one has read it at Ray's import.

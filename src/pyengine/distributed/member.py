@@ -9,8 +9,6 @@ from pyengine.distributed.actor import Reply
 from pyengine.distributed.policy import Meter, Seat
 from pyengine.distributed.workers import Actor, Question
 
-__all__ = ["Member"]
-
 
 @dataclass(eq=False)
 class Member:

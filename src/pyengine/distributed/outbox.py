@@ -12,8 +12,6 @@ from pyengine.data import FinishedGame, Layout
 from pyengine.data.writer import MOST_POSITIONS
 from pyengine.distributed.packet import Game, Packet, pack
 
-__all__ = ["Outbox", "OutboxSink"]
-
 _REPLY_BYTES = 16 << 20  # of the packets that go out at once, but for one that is larger
 
 

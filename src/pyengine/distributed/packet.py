@@ -14,8 +14,6 @@ from pyengine.data.layout import Layout, Rows
 from pyengine.data.record import GameLine
 from pyengine.errors import DataError
 
-__all__ = ["DamagedPacketError", "Game", "Packet", "pack", "unpack"]
-
 #: A finished game: its records, and its line in the list of games.
 Game: TypeAlias = tuple[Rows, GameLine]
 

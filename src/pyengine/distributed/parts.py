@@ -16,8 +16,6 @@ from pyengine.train.loop.parts import Part
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
-__all__ = ["ActorChild", "ThreadChild", "Told", "starter"]
-
 
 class Told:
     """What a part is told, perhaps before it is ready; :attr:`ready` is what ``outcome`` calls."""

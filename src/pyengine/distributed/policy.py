@@ -6,8 +6,6 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Meter", "Seat", "room"]
-
 _BACKOFF = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)  # seconds before the next actor
 _ROUNDING = 1e-6  # of sums of parts of a GPU
 _METER_SECONDS = 30.0  # over which a rate is the mean

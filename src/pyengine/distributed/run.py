@@ -13,8 +13,6 @@ from pyengine.train.loop.run import RunProgress, RunReport, train_run
 from pyengine.train.loop.runfile import RunFile
 from pyengine.train.loop.state import RunFolder
 
-__all__ = ["train"]
-
 
 def train(
     source: RunFile | str | Path | None,

@@ -11,8 +11,6 @@ from pathlib import Path
 from pyengine.base.locks import lock
 from pyengine.errors import ConfigError
 
-__all__ = ["Scratch"]
-
 _PREFIX = "pyengine-actor-"
 _LOCK = ".lock"
 _YOUNG = 60.0  # seconds in which one that is not locked yet may be about to be

@@ -16,17 +16,6 @@ from typing import Any
 
 from pyengine.errors import ConfigError
 
-__all__ = [
-    "ALPHAGO_ZERO_GAMES",
-    "ActorRate",
-    "Games",
-    "Learning",
-    "Plan",
-    "Shipping",
-    "main",
-    "report",
-]
-
 #: Games of AlphaGo Zero's run of three days [Silver et al. 2017].
 ALPHAGO_ZERO_GAMES = 4_900_000
 

@@ -8,8 +8,6 @@ from typing import Any, Protocol, TypeAlias
 from pyengine.distributed.actor import Contract, Order, Reply
 from pyengine.errors import EngineError
 
-__all__ = ["Actor", "LostError", "Question", "Workers"]
-
 Actor: TypeAlias = Any  #: of a cluster's own kind
 Question: TypeAlias = Any  #: asked and perhaps not answered yet; hashable
 

@@ -15,8 +15,6 @@ from pyengine.base.settings import Settings
 from pyengine.errors import ConfigError, ModelError
 from pyengine.games.game import Game, as_game
 
-__all__ = ["ModelSpec"]
-
 #: The key under which an ONNX file's metadata keeps its spec, as JSON.
 METADATA_KEY = "pyengine.spec"
 

@@ -18,8 +18,6 @@ from typing import Any, Generic, Protocol
 
 import numpy as np
 
-__all__ = ["NoDigestError", "digest_of"]
-
 Known = Callable[[Any], Any]
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...))

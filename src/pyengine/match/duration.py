@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["expected_time", "time_until_decided", "undecided"]
-
 _TERMS = 400  # of the series, which falls as exp(-n²)
 _DOUBLINGS = 60  # of a time until it is long enough
 _BISECTIONS = 60

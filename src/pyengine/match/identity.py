@@ -31,8 +31,6 @@ from pyengine.match.simple import RandomPlayer, ValuePlayer
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 
-__all__ = ["identity_of", "rules_of"]
-
 _DIGITS = 16  # of a network's digest
 
 

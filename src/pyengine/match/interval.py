@@ -9,8 +9,6 @@ from statistics import NormalDist
 
 import numpy as np
 
-__all__ = ["score_interval"]
-
 _NORMAL = NormalDist()
 _LEAST = 1e-15  # probability that is told from 0
 _FAR = 8.0  # standard deviations: of probabilities next to 0 and 1

@@ -17,8 +17,6 @@ from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.games.game import Game, State
 from pyengine.search.engine import Engine
 
-__all__ = ["Book", "Openings"]
-
 _TRIES = 500  # candidates for one opening
 _NEW_TRIES = 100  # of them, before a position that was there already is taken
 

@@ -21,8 +21,6 @@ from pyengine.match.record import Record, replay, result_of
 from pyengine.match.result import GameRecord, MatchEnd, MatchResult
 from pyengine.match.statistics import PAIR_SCORES, Sprt, SprtState, default_games
 
-__all__ = ["MatchInterrupted", "match"]
-
 OnProgress = Callable[[MatchResult], object]
 
 _CONCURRENT = 64  # games at once, more where batches are large

@@ -13,8 +13,6 @@ from pyengine.errors import ConfigError, IllegalActionError
 from pyengine.games.game import Game, State
 from pyengine.search.engine import Engine
 
-__all__ = ["Player", "player_of"]
-
 
 @dataclass(frozen=True)
 class Player:

@@ -18,8 +18,6 @@ from pyengine.games.game import Game, State
 from pyengine.match.openings import Book
 from pyengine.match.result import GameRecord
 
-__all__ = ["Record", "replay", "result_of"]
-
 _VERSION = 1
 _MARK = "pyengine_match"
 _MOST_BYTES = 1 << 26  # of a line

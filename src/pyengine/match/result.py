@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 from pyengine.match.statistics import PAIR_SCORES, SprtState, elo_of_score, score_interval
 
-__all__ = ["GameRecord", "MatchEnd", "MatchResult"]
-
 # Share of the usual probability that the true score is outside, so that the interval holds although
 # a test ended the match. Of tests with alpha = beta = 0.01, 0.05 and 0.1, simulated as Brownian
 # motions of ten drifts, an interval of 95 % held in 86 % at worst, one with this share in 95.5 %.

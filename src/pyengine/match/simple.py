@@ -15,8 +15,6 @@ from pyengine.errors import ConfigError
 from pyengine.eval.evaluators import EvaluatorLike, as_evaluator
 from pyengine.games.game import State
 
-__all__ = ["Choice", "RandomPlayer", "ValuePlayer"]
-
 _MOST_ROWS = 4096  # of a batch
 
 

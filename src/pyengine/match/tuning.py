@@ -17,8 +17,6 @@ from pyengine.errors import ConfigError
 from pyengine.search.config import SearchConfig
 from pyengine.search.engine import Engine
 
-__all__ = ["Setting", "Trial", "TuneResult", "tune"]
-
 #: Leaves in flight cost strength: twice as many must be this much faster. The price of all the
 #: doublings between 1 and 256 is below the 5 % that may be lost to the best of the grid.
 _PRICE = 0.005

@@ -21,8 +21,6 @@ from pyengine.search.result import SearchResult, result_of
 if TYPE_CHECKING:
     from pyengine._core import SearchSettings  # of the stub alone
 
-__all__ = ["Engine", "search"]
-
 OnProgress = Callable[[SearchResult], object]
 _MakeResult = Callable[[dict[str, Any], Any], SearchResult]
 

@@ -21,8 +21,6 @@ from pyengine.games.notebook import state_picture
 from pyengine.search.tree import SearchTree, signed
 from pyengine.show.picture import text_html
 
-__all__ = ["SearchResult", "StopReason", "ending", "result_of", "unseen_note", "win_rate"]
-
 StopReason: TypeAlias = Literal["simulations", "seconds", "proven", "stopped", "visits"]
 
 _TABLE_ROWS = 10

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pyengine.errors import EngineError
 
-__all__ = ["TrainingError"]
-
 
 class TrainingError(EngineError):
     """A training that cannot go on: a loss that is not finite, a part that keeps failing.
