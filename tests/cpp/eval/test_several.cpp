@@ -15,7 +15,7 @@ using namespace pyengine::search_test;
 
 namespace {
 
-NetworkShape shape_of_go9() { return {{3, 9, 9, false}, 82, 1}; }
+NetworkShape go9_shape() { return {{3, 9, 9, false}, 82, 1}; }
 
 std::shared_ptr<ModelledDevice> device(double latency = 0.0) {
   DeviceModel model;
@@ -28,9 +28,9 @@ std::shared_ptr<ModelledDevice> device(double latency = 0.0) {
 
 TEST_CASE("several devices: a batch made for one is evaluated by another, with the same answers") {
   const auto first = device();
-  const auto alone = first->fit({}, shape_of_go9());
+  const auto alone = first->fit({}, go9_shape());
   const auto alone_memory = alone->make_memory(2);
-  const auto network = SeveralDevices({first, device()}).fit({}, shape_of_go9());
+  const auto network = SeveralDevices({first, device()}).fit({}, go9_shape());
   CHECK(network->device_batches() == 4);
   const auto memory = network->make_memory(2);
   for (RawMemory* each : {alone_memory.get(), memory.get()}) {
@@ -53,7 +53,7 @@ TEST_CASE("several devices: there is one at least, and each is a device") {
 TEST_SUITE("concurrent") {
   TEST_CASE("several devices: batches at once are shared out evenly") {
     const std::vector devices = {device(0.2), device(0.2)};
-    const auto network = SeveralDevices({devices[0], devices[1]}).fit({}, shape_of_go9());
+    const auto network = SeveralDevices({devices[0], devices[1]}).fit({}, go9_shape());
     std::vector<std::unique_ptr<RawMemory>> memories;
     for (int i = 0; i < 4; ++i) memories.push_back(network->make_memory(4));
     std::vector<std::thread> feeders;

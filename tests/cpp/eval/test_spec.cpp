@@ -20,7 +20,7 @@ std::string complaint(const ModelSpec& spec) {
   return {};
 }
 
-ModelSpec with_planes(std::vector<std::string> planes) {
+ModelSpec spec_of(std::vector<std::string> planes) {
   ModelSpec spec;
   spec.planes = std::move(planes);
   return spec;
@@ -66,13 +66,13 @@ TEST_CASE("a plane that does not exist or a ply that is not kept is refused by i
   for (const char* bad : {"mine", "own", "own[8]", "own[-1]", "own[0:9]", "own[3:3]", "own[1",
                           "own[a]", "own[0+]", "ones[0]", "liberties[0]", "liberties[1:2+]", ""}) {
     CAPTURE(bad);
-    CHECK(names(complaint(with_planes({"own[0]", bad})), std::string("'") + bad + "'"));
+    CHECK(names(complaint(spec_of({"own[0]", bad})), std::string("'") + bad + "'"));
   }
-  CHECK(names(complaint(with_planes({})), "planes"));
+  CHECK(names(complaint(spec_of({})), "planes"));
 }
 
 TEST_CASE("the message about an unknown plane lists every plane with what its brackets hold") {
-  const std::string message = complaint(with_planes({"mine"}));
+  const std::string message = complaint(spec_of({"mine"}));
   CHECK(names(message, "own[t], "));
   CHECK(names(message, "liberties[k], liberties[k+], empty, "));
   CHECK(names(message, "gomoku_*"));
@@ -100,7 +100,7 @@ TEST_CASE("shapes with one reading give a spec") {
   const std::vector<TensorInfo> three = {{"x", 1, {-1, 3, 9, 9}}};
   CHECK(infer_spec(three, outputs) == ModelSpec{});
   const std::vector<TensorInfo> two = {{"x", 1, {-1, 9, 9, 2}}};
-  ModelSpec expected = with_planes({"own[0]", "opp[0]"});
+  ModelSpec expected = spec_of({"own[0]", "opp[0]"});
   expected.layout = "NHWC";
   CHECK(infer_spec(two, outputs) == expected);
 }

@@ -5,27 +5,9 @@
 
 #include "base/error.h"
 #include "games/common/params.h"
+#include "messages.h"
 
 using namespace pyengine;
-
-namespace {
-
-/// The message of the ConfigError that `act` throws, or "" when it throws none.
-template <class Act>
-std::string message_of(Act&& act) {
-  try {
-    act();
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool mentions(const std::string& message, const std::string& part) {
-  return message.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("a name alone has no parameters") {
   const NamedParams named = parse_named_params("go");
@@ -72,7 +54,7 @@ TEST_CASE("text that is no game with parameters is refused and quoted") {
        {"", "go(", "go)", "go(9)", "go(a=)", "go(=9)", "go(a=1,)", "go(a=1)b", "go(a=1 2)", "9x9",
         "go(,a=1)", "go(a=1,,b=2)", "go(a==1)", "go((a=1))"}) {
     CAPTURE(text);
-    CHECK(mentions(message_of([&] { parse_named_params(text); }), '"' + text + '"'));
+    CHECK(mentions(message_of<ConfigError>([&] { parse_named_params(text); }), '"' + text + '"'));
   }
 }
 
@@ -94,7 +76,7 @@ TEST_CASE("an integer serves as a number, not the other way round") {
 }
 
 TEST_CASE("a value out of range is refused with the game, the parameter, the range and the value") {
-  const std::string message = message_of(
+  const std::string message = message_of<ConfigError>(
       [] { ParamReader("go", {{"board_size", 25LL}}).integer("board_size", 19, 2, 19); });
   for (const char* part : {"\"go\"", "\"board_size\"", "2..19", "25"}) {
     CAPTURE(part);
@@ -114,7 +96,7 @@ TEST_CASE("a value of another type is refused") {
 }
 
 TEST_CASE("a word that is no choice is refused with the choices") {
-  const std::string message = message_of([] {
+  const std::string message = message_of<ConfigError>([] {
     ParamReader("gomoku", {{"rule", "caro"}}).choice("rule", "freestyle", {"freestyle", "renju"});
   });
   for (const char* part : {"\"rule\"", "\"freestyle\"", "\"renju\"", "caro"}) {
@@ -126,7 +108,7 @@ TEST_CASE("a word that is no choice is refused with the choices") {
 TEST_CASE("a parameter that nobody asked for is refused with those that exist") {
   ParamReader reader("gomoku", {{"bord_size", 9LL}});
   reader.integer("board_size", 15, 3, 19);
-  const std::string message = message_of([&] { reader.finish(); });
+  const std::string message = message_of<ConfigError>([&] { reader.finish(); });
   for (const char* part : {"\"gomoku\"", "\"bord_size\"", "\"board_size\""}) {
     CAPTURE(part);
     CHECK(mentions(message, part));

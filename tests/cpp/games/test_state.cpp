@@ -16,25 +16,11 @@
 #include "games/any/state.h"
 #include "games/common/perft.h"
 #include "games/list.h"
+#include "messages.h"
 
 using namespace pyengine;
 
 namespace {
-
-/// The message of the Error that `act` throws, or "" when it throws none.
-template <class Error, class Act>
-std::string message_of(Act&& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool mentions(const std::string& message, const std::string& part) {
-  return message.find(part) != std::string::npos;
-}
 
 State played(const char* name, const ParamMap& params, int plies, Rng& rng) {
   State state(load_game(name, params));

@@ -19,7 +19,7 @@ namespace {
 
 using namespace search_test;
 
-SearchConfig config_of(int threads, std::uint64_t simulations) {
+SearchConfig uncached_config(int threads, std::uint64_t simulations) {
   SearchConfig config;
   config.threads = threads;
   config.simulations = simulations;
@@ -92,7 +92,7 @@ TEST_CASE("every simulation is one visit, whatever the evaluator, the threads an
   for (const Mock& mock : kinds_of_mocks()) {
     for (const int threads : {1, 2, 4, 16}) {
       for (const bool deterministic : {false, true}) {
-        SearchConfig config = config_of(threads, 300);
+        SearchConfig config = uncached_config(threads, 300);
         config.symmetry = static_cast<SymmetryMode>(turn++ % 5);
         config.deterministic = deterministic;
         config.batch_size = turn % 3 == 0 ? 1 : 8;
@@ -113,7 +113,7 @@ TEST_CASE("every simulation is one visit where walks are joint") {
   for (const char* name : {"gomoku", "connect_four", "tic_tac_toe"}) {
     for (const Mock& mock : kinds_of_mocks()) {
       for (const int threads : {1, 2, 8}) {
-        SearchConfig config = config_of(threads, 3000);
+        SearchConfig config = uncached_config(threads, 3000);
         config.symmetry = static_cast<SymmetryMode>(turn++ % 5);
         config.in_flight = turn % 2 == 0 ? 128 : 1024;
         config.batch_size = turn % 3 == 0 ? 8 : 256;
@@ -134,7 +134,7 @@ TEST_CASE("every simulation is one visit where walks are joint") {
 
 TEST_CASE("joint walks at the memory cap go on inside the tree") {
   for (const int threads : {1, 4}) {
-    SearchConfig config = config_of(threads, 40000);
+    SearchConfig config = uncached_config(threads, 40000);
     config.memory_limit = kLeastMemory;
     config.in_flight = 512;
     config.batch_size = 64;
@@ -147,7 +147,7 @@ TEST_CASE("joint walks at the memory cap go on inside the tree") {
 }
 
 TEST_CASE("root_average takes a larger batch for the root alone") {
-  SearchConfig config = config_of(1, 200);
+  SearchConfig config = uncached_config(1, 200);
   config.symmetry = SymmetryMode::root_average;
   config.batch_size = 2;
   Bench bench(load_game("gomoku", {{"board_size", 7LL}}), config, {.under_symmetries = true});
@@ -163,7 +163,7 @@ TEST_CASE("what a leaf has asked for when asking fails is not evaluated") {
     for (const int fail_at : {0, 3, 9, 17, 30}) {
       CAPTURE(deterministic);
       CAPTURE(fail_at);
-      SearchConfig config = config_of(2, 300);
+      SearchConfig config = uncached_config(2, 300);
       config.symmetry = SymmetryMode::average;
       config.batch_size = 16;
       config.deterministic = deterministic;
@@ -180,7 +180,7 @@ TEST_CASE("what a leaf has asked for when asking fails is not evaluated") {
 }
 
 TEST_CASE("a batch that does not fit under the memory limit is refused by name") {
-  SearchConfig config = config_of(1, 50);
+  SearchConfig config = uncached_config(1, 50);
   config.memory_limit = kLeastMemory;
   const auto game = load_game("connect_four");
   Bench bench(game, config, {.batch_bytes = 7U << 20});
@@ -191,7 +191,7 @@ TEST_CASE("a batch that does not fit under the memory limit is refused by name")
 }
 
 TEST_CASE("batches count against the memory limit, and the search goes on with fewer") {
-  SearchConfig config = config_of(4, 2000);
+  SearchConfig config = uncached_config(4, 2000);
   config.memory_limit = 24U << 20;
   config.batch_size = 16;
   Bench bench(
@@ -207,7 +207,7 @@ TEST_CASE("budgets are exact from 1 to 70 simulations") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 3}) {
     for (std::uint64_t simulations = 1; simulations <= 70; simulations += 1 + simulations / 8) {
-      Bench bench(game, config_of(threads, simulations));
+      Bench bench(game, uncached_config(threads, simulations));
       check_result(bench, bench.search(), simulations);
     }
   }
@@ -217,7 +217,7 @@ TEST_CASE("all games, the ones that end in few moves included") {
   for (const char* name : {"tic_tac_toe", "mnk", "connect_four", "gomoku", "othello"}) {
     CAPTURE(name);
     for (const bool deterministic : {false, true}) {
-      SearchConfig config = config_of(4, 500);
+      SearchConfig config = uncached_config(4, 500);
       config.deterministic = deterministic;
       Bench bench(load_game(name), config);
       check_result(bench, bench.search(), 500);
@@ -228,7 +228,7 @@ TEST_CASE("all games, the ones that end in few moves included") {
 TEST_CASE("a player may move twice running") {
   const auto game = twice_game();
   for (const bool solver : {false, true}) {
-    SearchConfig config = config_of(2, 3000);
+    SearchConfig config = uncached_config(2, 3000);
     config.solver = solver;
     Bench bench(game, config);
     const SearchResult result = bench.search();
@@ -243,7 +243,7 @@ TEST_CASE("no more leaves wait than in_flight allows, at any number of threads")
   for (const int in_flight : {1, 2, 5}) {
     for (const int threads : {1, 2, 8}) {
       for (const int device : {0, 2}) {
-        SearchConfig config = config_of(threads, 400);
+        SearchConfig config = uncached_config(threads, 400);
         config.in_flight = in_flight;
         CAPTURE(in_flight);
         CAPTURE(threads);
@@ -260,7 +260,7 @@ TEST_CASE("no more leaves wait than in_flight allows, at any number of threads")
 TEST_CASE("a tree that goes on adds the simulations to what it has") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 4}) {
-    Bench bench(game, config_of(threads, 200));
+    Bench bench(game, uncached_config(threads, 200));
     bench.search();
     const SearchResult result = bench.search();
     CHECK(result.simulations == 200);
@@ -275,7 +275,7 @@ TEST_CASE("chains of search and advance keep every count") {
     for (const int threads : {1, 4}) {
       CAPTURE(name);
       CAPTURE(threads);
-      Bench bench(game, config_of(threads, 150));
+      Bench bench(game, uncached_config(threads, 150));
       State state(game);
       std::uint64_t kept = 0;
       while (!state.position().outcome()) {
@@ -297,7 +297,7 @@ TEST_CASE("chains of search and advance keep every count") {
 
 TEST_CASE("advancing to a move without a child starts a tree there") {
   const auto game = load_game("connect_four");
-  Bench bench(game, config_of(1, 1));
+  Bench bench(game, uncached_config(1, 1));
   const SearchResult result = bench.search();
   const int other = result.action == 0 ? 1 : 0;
   bench.searcher->advance(other);
@@ -313,7 +313,7 @@ TEST_CASE("search_many gives every state its budget") {
   const std::vector<const State*> pointers = pointers_to(states);
   for (const Mock& mock : kinds_of_mocks()) {
     for (const int threads : {1, 4}) {
-      SearchConfig config = config_of(threads, 40);
+      SearchConfig config = uncached_config(threads, 40);
       config.symmetry = threads == 1 ? SymmetryMode::average : SymmetryMode::fill;
       config.batch_size = 16;
       Bench bench(game, config, mock);
@@ -335,7 +335,7 @@ TEST_CASE("a batch that fails raises its error, and the next search is as if not
     for (const int threads : {1, 4}) {
       for (const bool deterministic : {false, true}) {
         for (const int fail_at : {0, 1, 7, 20}) {
-          SearchConfig config = config_of(threads, 400);
+          SearchConfig config = uncached_config(threads, 400);
           config.deterministic = deterministic;
           Bench bench(game, config, mock);
           bench.evaluator->seen->fail_at = fail_at;
@@ -358,7 +358,7 @@ TEST_CASE("a batch that fails raises its error, and the next search is as if not
 TEST_CASE("a user's game that fails in the middle raises its error and leaves a sound tree") {
   for (const int fail_at : {2, 3, 6}) {
     const auto game = twice_game(fail_at);
-    Bench bench(game, config_of(2, 2000));
+    Bench bench(game, uncached_config(2, 2000));
     CHECK_THROWS_WITH(bench.search(), "the user's game fails");
     const TreeCount count = bench.check();
     CHECK_MESSAGE(count.wrong == 0, count.first_wrong);
@@ -384,7 +384,8 @@ class Throwing final : public Host {
 TEST_CASE("a host that says no ends the search; one that throws is heard") {
   const auto game = load_game("gomoku");
   for (const int threads : {1, 4}) {
-    Bench bench(game, config_of(threads, 1U << 31), {.delay = std::chrono::microseconds(100)});
+    Bench bench(game, uncached_config(threads, 1U << 31),
+                {.delay = std::chrono::microseconds(100)});
     Stopping stopping(3);
     const SearchResult result = bench.searcher->search(State(game), bench.config, stopping);
     CHECK(result.stop_reason == StopReason::stopped);
@@ -400,7 +401,7 @@ TEST_CASE("a host that says no ends the search; one that throws is heard") {
 TEST_CASE("a search whose time is over at once has evaluated the root and can name a move") {
   const auto game = load_game("connect_four");
   for (const int threads : {1, 4}) {
-    SearchConfig config = config_of(threads, 1);
+    SearchConfig config = uncached_config(threads, 1);
     config.simulations.reset();
     config.seconds = 1e-9;
     Bench bench(game, config, {.delay = std::chrono::microseconds(2000)});
@@ -410,14 +411,14 @@ TEST_CASE("a search whose time is over at once has evaluated the root and can na
     CHECK(State(game).position().is_legal(result.action));
     Stopping stopping(0);
     const SearchResult stopped =
-        bench.searcher->search(random_state(game, 1, 1), config_of(threads, 100), stopping);
+        bench.searcher->search(random_state(game, 1, 1), uncached_config(threads, 100), stopping);
     CHECK(stopped.actions.size() == 7);
   }
 }
 
 TEST_CASE("a time budget is kept") {
   const auto game = load_game("connect_four");
-  SearchConfig config = config_of(2, 1);
+  SearchConfig config = uncached_config(2, 1);
   config.simulations.reset();
   config.seconds = 0.1;
   Bench bench(game, config, {.immediate = true});
@@ -432,7 +433,7 @@ TEST_CASE("a time budget is kept") {
 
 TEST_CASE("terminal states and states of other games are refused, and the tree stays") {
   const auto game = load_game("tic_tac_toe");
-  Bench bench(game, config_of(1, 50));
+  Bench bench(game, uncached_config(1, 50));
   bench.search();
   State over(game);
   for (const int action : {0, 3, 1, 4, 2}) over.apply_action(action);
@@ -443,7 +444,7 @@ TEST_CASE("terminal states and states of other games are refused, and the tree s
 
 TEST_CASE("noise is there in the search that asks for it, and gone in the next") {
   const auto game = load_game("connect_four");
-  SearchConfig config = config_of(1, 60);
+  SearchConfig config = uncached_config(1, 60);
   Bench bench(game, config);
   const auto clean = bench.search().priors;
   config.dirichlet_fraction = 0.25;
@@ -462,7 +463,7 @@ TEST_CASE("the root is proven by the solver, and the search ends there") {
   const auto game = load_game("tic_tac_toe");
   const State corner = after(game, {0, 4, 8});
   for (const int threads : {1, 2, 8}) {
-    SearchConfig config = config_of(threads, 100000);
+    SearchConfig config = uncached_config(threads, 100000);
     config.solver = true;
     Patient host;
     Searcher searcher(game, std::make_shared<UniformEvaluator>(), config);
@@ -481,7 +482,7 @@ TEST_CASE("the root is proven by the solver, and the search ends there") {
 TEST_CASE("known draws do not eat the simulations: a few for each node prove tic-tac-toe") {
   const auto game = load_game("tic_tac_toe");
   for (const int batch : {1, 8, 32}) {
-    SearchConfig config = config_of(2, 200000);
+    SearchConfig config = uncached_config(2, 200000);
     config.solver = true;
     config.batch_size = batch;
     Patient host;
@@ -497,7 +498,7 @@ TEST_CASE("known draws do not eat the simulations: a few for each node prove tic
 TEST_CASE("the solver proves what an earlier search without it has seen") {
   const auto game = load_game("tic_tac_toe");
   const State corner = after(game, {0, 4, 8});
-  SearchConfig config = config_of(1, 20000);
+  SearchConfig config = uncached_config(1, 20000);
   Patient host;
   Searcher searcher(game, std::make_shared<UniformEvaluator>(), config);
   searcher.search(corner, config, host);
@@ -509,7 +510,7 @@ TEST_CASE("the solver proves what an earlier search without it has seen") {
 TEST_CASE("a small memory is filled and never overrun, and the search goes on") {
   const auto game = load_game("go", {{"board_size", 9LL}});
   for (const int threads : {1, 4}) {
-    SearchConfig config = config_of(threads, 60000);
+    SearchConfig config = uncached_config(threads, 60000);
     config.memory_limit = kLeastMemory;
     Bench bench(game, config, {.answered = 0.9});
     const SearchResult result = bench.search();
@@ -526,7 +527,7 @@ TEST_CASE("a small memory is filled and never overrun, and the search goes on") 
 
 TEST_CASE("a full memory does not keep another state from being searched") {
   const auto game = load_game("go", {{"board_size", 9LL}});
-  SearchConfig config = config_of(4, 40000);
+  SearchConfig config = uncached_config(4, 40000);
   config.memory_limit = kLeastMemory;
   Bench bench(game, config, {.answered = 0.9});
   bench.search();
@@ -542,7 +543,7 @@ TEST_CASE("a full memory does not keep another state from being searched") {
 
 TEST_CASE("a full memory does not keep search_many from its work") {
   const auto game = load_game("go", {{"board_size", 9LL}});
-  SearchConfig config = config_of(4, 40000);
+  SearchConfig config = uncached_config(4, 40000);
   config.memory_limit = kLeastMemory;
   Bench bench(game, config, {.answered = 0.9});
   bench.search();
@@ -557,7 +558,7 @@ TEST_CASE("a full memory does not keep search_many from its work") {
 
 TEST_CASE("a long game at the memory cap keeps room for what is new") {
   const auto game = load_game("go", {{"board_size", 9LL}});
-  SearchConfig config = config_of(2, 6000);
+  SearchConfig config = uncached_config(2, 6000);
   config.memory_limit = kLeastMemory;
   Bench bench(game, config, {.answered = 0.95});
   State state(game);
@@ -577,7 +578,7 @@ TEST_CASE("a long game at the memory cap keeps room for what is new") {
 
 TEST_CASE("the numbers of a leaf are those of its search: other searches, other playouts") {
   const auto game = load_game("connect_four");
-  SearchConfig config = config_of(1, 30);
+  SearchConfig config = uncached_config(1, 30);
   config.reuse_tree = false;
   Searcher searcher(game, std::make_shared<RolloutEvaluator>(1), config);
   Patient host;
@@ -587,7 +588,7 @@ TEST_CASE("the numbers of a leaf are those of its search: other searches, other 
   Searcher again(game, std::make_shared<RolloutEvaluator>(1), config);
   CHECK(again.search(State(game), config, host).q == first.q);
   config.seed = 7;
-  Searcher other(game, std::make_shared<RolloutEvaluator>(1), config_of(1, 30));
+  Searcher other(game, std::make_shared<RolloutEvaluator>(1), uncached_config(1, 30));
   const SearchResult seeded = other.search(State(game), config, host);
   CHECK(seeded.q != first.q);  // a seed for one call counts for its playouts, too
 }

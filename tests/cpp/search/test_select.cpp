@@ -95,7 +95,7 @@ int chosen(RandomNode& c) {
   return portable;
 }
 
-void set_kind(SearchConfig& config, std::uint64_t i) {
+void set_formula(SearchConfig& config, std::uint64_t i) {
   config.fpu = static_cast<FirstPlay>(i % 3);
   config.fpu_value = i % 5 == 0 ? -1.0 : 0.25;
   config.collision = static_cast<CollisionRule>(i / 3 % 2);
@@ -111,7 +111,7 @@ TEST_CASE("the child chosen is the one that the formula over all legal actions c
     const int actions = 1 + static_cast<int>(mixed(i) % 40);
     const int children = static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1));
     RandomNode c(actions, children, i, i % 3 == 0);
-    set_kind(c.config, i);
+    set_formula(c.config, i);
     REQUIRE(chosen(c) == naive_choice(c));
   }
 }
@@ -120,7 +120,7 @@ TEST_CASE("400 children, all visited or all but one") {
   for (std::uint64_t i = 0; i < 60; ++i) {
     CAPTURE(i);
     RandomNode c(400, i % 2 == 0 ? 400 : 399, i, i % 4 == 0);
-    set_kind(c.config, i);
+    set_formula(c.config, i);
     REQUIRE(chosen(c) == naive_choice(c));
   }
 }
@@ -131,7 +131,7 @@ TEST_CASE("at a root under noise, ties go to the larger prior, then to the small
     const int actions = 2 + static_cast<int>(mixed(i) % 20);
     RandomNode c(actions, static_cast<int>(mixed(i + 1) % static_cast<std::uint64_t>(actions + 1)),
                  i, true);
-    set_kind(c.config, i);
+    set_formula(c.config, i);
     std::vector<double> noise(static_cast<std::size_t>(actions));
     for (std::size_t a = 0; a < noise.size(); ++a) noise[a] = std::ceil(unit(i + a * 31) * 3) / 16;
     search_test::mix_noise(c.tree, noise, 0.5);
