@@ -1,9 +1,10 @@
-"""Games in a run's folder, for tests of what learns from them."""
+"""A run's games and parts, for tests of the loop."""
 
 from __future__ import annotations
 
 import pyengine
 from pyengine import train
+from pyengine.train.loop.child import Child
 from pyengine.train.loop.state import RunFolder
 
 
@@ -25,3 +26,28 @@ def play_games(
         config=pyengine.SelfPlayConfig(search=search, concurrent_games=concurrent_games),
         spec=run.spec,
     )
+
+
+class Ending(Child):
+    """A part that works until it is told to end, and then ends as it is told to here."""
+
+    def __init__(self, name: str, status: int) -> None:
+        self._end = status
+        self._now: int | None = None
+        super().__init__(name)
+
+    def _start(self) -> None:
+        self._now = None
+
+    def _status(self) -> int | None:
+        return self._now
+
+    def _tell(self, line: str | None) -> None:
+        if self._now is None:
+            self._now = self._end
+
+    def last_words(self) -> str:
+        return "OSError: [Errno 28] No space left on device"
+
+    def end(self) -> None:
+        self._tell(None)

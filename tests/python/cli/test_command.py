@@ -176,7 +176,7 @@ WRONG_USE = [
 ]
 
 FAILURES = [
-    ("search connect_four --model file", "file is no ONNX file"),
+    ("search connect_four --model file", "file is not an ONNX file"),
     ("search connect_four --model broken.onnx", "broken.onnx"),
     ("search connect_four --model folder", "folder"),
     ("search connect_four --provider junk", "junk"),

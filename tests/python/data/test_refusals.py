@@ -276,7 +276,6 @@ CALLBACK = all_but("None", "function")
          all_but("dict"), ""),
         ("settings, names", pyengine.SelfPlayConfig.from_dict, {"1": {1: 2}, "new": {"new": 1}},
          "no field of SelfPlayConfig"),
-        ("settings, sized", pyengine.SelfPlayConfig().sized, all_but("huge"), "device_batches"),
         ("Dataset", Dataset, MAYBE_PATHS, "directories"),
         ("Manifest", Manifest.read, no_paths(), "directory"),
         ("RandomPlayer", pyengine.RandomPlayer,

@@ -72,7 +72,7 @@ def test_a_rate_is_the_mean_of_the_last_half_minute() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ('actors = "many"', r'distributed\.actors: expected an int >= 1 or none'),
+        ('actors = "many"', r"distributed\.actors: expected an int >= 1 or none"),
         ("actors = 0", r"distributed\.actors: expected an int >= 1"),
         ("cpu = 1", r"distributed\.cpu: no such setting"),
         ("resources = {player = -1}", r"distributed\.resources\.player: .*got -1"),

@@ -445,7 +445,5 @@ def test_a_search_that_needs_no_network_does_not_keep_others_from_it(
         full.apply_action(int(column))
     assert full.legal_actions() == [6]
     with Engine(GAME, on_device(path), batch_size=16, threads=threads, solver=False) as engine:
-        start = GAME.new_initial_state()
-        (alone,) = engine.search_many([start], seconds=0.4)
-        _, beside = engine.search_many([full, start], seconds=0.4)
-    assert beside.simulations > alone.simulations / 10  # about ten if nobody closed its batches
+        _, beside = engine.search_many([full, GAME.new_initial_state()], seconds=0.4)
+    assert beside.simulations > 200  # about ten if nobody closed its batches

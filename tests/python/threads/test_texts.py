@@ -55,7 +55,6 @@ class Unprintable:
         (lambda: ModelSpec(value_kind=LONE), ConfigError),
         (lambda: ModelSpec(pass_index=Unprintable()), ConfigError),  # type: ignore[arg-type]
         (lambda: SearchConfig(seed=Unprintable()), ConfigError),  # type: ignore[arg-type]
-        (lambda: OnnxEvaluator(LONE), ModelError),
     ],
 )
 def test_a_surrogate_is_refused_as_a_character_that_is_unknown(
@@ -178,5 +177,5 @@ def test_a_model_may_have_any_single_byte_of_its_file_made_0xff(tmp_path: Path) 
 
 def test_a_file_of_settings_may_be_no_text(tmp_path: Path) -> None:
     (tmp_path / "search.toml").write_bytes(b'fpu = "\xff"')
-    with pytest.raises(ConfigError, match="expected text in UTF-8, found the byte 0xff at 7"):
+    with pytest.raises(ConfigError, match="not text in UTF-8"):
         SearchConfig.from_toml(tmp_path / "search.toml")

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from test_run import Ending
 
 import pyengine
 from conftest import ROOT
@@ -27,7 +26,7 @@ from pyengine.train.loop.part import outcome
 from pyengine.train.loop.parts import PERMANENT, run_part
 from pyengine.train.loop.run import _of_gate, _Supervisor
 from pyengine.train.loop.state import RunFolder
-from run_games import play_games
+from run_games import Ending, play_games
 
 pytest.importorskip("torch", reason="training needs PyTorch: the extra train")
 pytest.importorskip("onnx", reason="export needs onnx: the extra train")

@@ -161,7 +161,7 @@ def test_sgf_files_that_hold_no_games_say_why(tmp_path: Path) -> None:
     (tmp_path / "1.sgf").write_text("(;GM[1]SZ[19]RE[B+1];B[dd];W[cc])")
     (tmp_path / "2.sgf").write_text("(;GM[1]SZ[7];B[dd];W[cc])")
     with pytest.raises(
-        ConfigError, match=r"(?s)expected SGF .* of go.*found 0 games.*skipped 1.*1\.sgf"
+        ConfigError, match=r"(?s)expected SGF .* of go.*got 0 games.*skipped 1.*1\.sgf"
     ):
         rollout_policy(tmp_path, game=GO)
 

@@ -15,9 +15,9 @@ import pyengine
 from pyengine.train import RunFile, RunProgress, TrainingError, train_run
 from pyengine.train.json_files import append_line, lock, read_lines
 from pyengine.train.loop import part_selfplay
-from pyengine.train.loop.child import Child
 from pyengine.train.loop.parts import PERMANENT, Part
 from pyengine.train.loop.state import Best, RunFolder
+from run_games import Ending
 
 SMALL = """
 [run]
@@ -84,7 +84,7 @@ def test_a_run_that_had_reached_its_limit_says_so(
         folder.set_status("learner", {"step": 7})  # as a learner does that goes on
         return before is True
 
-    def start(name: str, _folder: RunFolder, _run: RunFile) -> Child:
+    def start(name: str, _folder: RunFolder, _run: RunFile) -> Ending:
         return Ending(name, 0)
 
     report = train_run(run, tmp_path, resume=True, on_progress=learn, start=start)
@@ -171,36 +171,11 @@ def test_damage_at_any_byte_of_a_curve_raises_no_other_error(
                 assert len(folder.evaluations()) <= 2
 
 
-class Ending(Child):
-    """A part that works until it is told to end, and then ends as it is told to here."""
-
-    def __init__(self, name: str, status: int) -> None:
-        self._end = status
-        self._now: int | None = None
-        super().__init__(name)
-
-    def _start(self) -> None:
-        self._now = None
-
-    def _status(self) -> int | None:
-        return self._now
-
-    def _tell(self, line: str | None) -> None:
-        if self._now is None:
-            self._now = self._end
-
-    def last_words(self) -> str:
-        return "OSError: [Errno 28] No space left on device"
-
-    def end(self) -> None:
-        self._tell(None)
-
-
 def test_a_part_that_fails_while_the_run_ends_is_told_when_all_have_ended(tmp_path: Path) -> None:
     run = RunFile.from_toml(SMALL.replace("seed = 3", "seed = 3\nminutes = 1e-6"))
     parts: list[Ending] = []
 
-    def start(name: str, _folder: RunFolder, _run: RunFile) -> Child:
+    def start(name: str, _folder: RunFolder, _run: RunFile) -> Ending:
         parts.append(Ending(name, 1 if name == "selfplay" else 0))
         return parts[-1]
 
