@@ -115,6 +115,8 @@ class Game:
     """
     A game with its parameters: makes states.
     """
+    @staticmethod
+    def _of(game): ...
     def __eq__(self, arg0: typing.Any) -> bool:
         """
         Same game and same parameters.

@@ -421,7 +421,8 @@ def _recipe(game: Game) -> tuple[Any, ...]:
 
 
 Game.__reduce__ = _recipe  # type: ignore[method-assign,assignment]
-Game._of = staticmethod(as_game)  # type: ignore[attr-defined]  # for functions of the core
+# By which functions of the core take any game.
+Game._of = staticmethod(lambda game: as_game(game))  # type: ignore[method-assign]
 
 
 def has_own(state: Any, method: str) -> bool:

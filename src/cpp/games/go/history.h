@@ -50,7 +50,8 @@ class GoHistory {
   /// Room for one more position with at most `stones` stones.
   void make_room(int stones) {
     const std::size_t needed = std::max<std::size_t>(static_cast<std::size_t>(stones), used_) + 1;
-    if (slots_.size() < needed) [[unlikely]] grow(needed);
+    if (slots_.size() < needed) [[unlikely]]
+      grow(needed);
   }
 
   /// Assumes that the position is not there yet, and that there is room.
