@@ -28,7 +28,7 @@ def temporary_name(name: str) -> str:
 def sweep_once(folder: Path) -> None:
     """Remove the temporary files of dead processes from a folder.
 
-    Those of another machine, or of this one before it started anew, are removed a day after the
+    Those of another machine, or of this one before it was restarted, are removed a day after the
     last write. A process looks into a folder once. Other names stay, and what cannot be removed.
     """
     key = (os.getpid(), folder.absolute())

@@ -23,7 +23,7 @@ class Settings:
 
     @classmethod
     def check_names(cls, given: Mapping[str, Any]) -> None:
-        """Raise ConfigError for a name that is none of the fields."""
+        """Raise ConfigError for an unknown field."""
         known = cls.names()
         for name in given:
             if name not in known:

@@ -107,8 +107,8 @@ def _checked(kind: str, convert: str, doc: str) -> Callable[..., None]:
         seed: _Seed = 0,
         as_json: JsonOption = False,
     ) -> None:
-        played = _game(network, game, param)
         source, target = _source_and_target(network, output, kind)
+        played = _game(network, game, param)
         with _progress() as on_progress:
             report = getattr(conversion, convert)(
                 source,

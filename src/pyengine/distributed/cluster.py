@@ -122,7 +122,7 @@ def _own_ray(run: RunFile) -> dict[str, Any]:
 
 
 def this_node(config: DistributedConfig) -> str:
-    """Return the driver's node. Raises ConfigError when it has not what learner and gate need."""
+    """Return the driver's node. Raises ConfigError if learner or gate does not fit there."""
     ray = need("ray", "distributed")
     node = str(ray.get_runtime_context().get_node_id())
     has = _nodes().get(node, {})

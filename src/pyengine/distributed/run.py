@@ -39,7 +39,7 @@ def train(
         options: further options of ``ray.init``, such as ``runtime_env``.
 
     Raises:
-        ConfigError: as of ``train_run``; the driver's node has not what learner and gate need; or
+        ConfigError: as of ``train_run``; the learner or the gate does not fit the driver's node; or
             ``selfplay.precision`` is ``"int8"``, as actors are sent the network alone.
         EngineError: ray is not installed, or no cluster is at the address.
         TrainingError: a part keeps dying, or actors do at every place.

@@ -1,4 +1,4 @@
-"""What of a Python object decides what it does: a digest of its code and of its values.
+"""A digest of the parts of a Python object that determine its behaviour: code and values.
 
 The digest is the same in the next process, of the same minor version of Python. Libraries are known
 by name alone. What is neither code nor plain values, such as a generator or an object of a library,

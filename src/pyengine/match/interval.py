@@ -12,7 +12,7 @@ import numpy as np
 _NORMAL = NormalDist()
 _LEAST = 1e-15  # probability that is told from 0
 _FAR = 8.0  # standard deviations: of probabilities next to 0 and 1
-_NEAR = 1e-9  # likewise: of an end from where it would be exact
+_NEAR = 1e-9  # distance of an end from where it would be exact
 _STEPS = 100  # that a root takes at most
 _SADDLE_STEPS = 30  # of a bisection; where the integral is taken decides nothing but its rounding
 _STEP = 0.025  # of the variable that is integrated over: ends err by less than 1e-8

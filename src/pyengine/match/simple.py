@@ -29,7 +29,7 @@ class Choice:
 class RandomPlayer:
     """Plays each legal action with the same probability; call it, or let it play a match.
 
-    A match that goes on from a record begins the stream anew.
+    A match that goes on from a record starts the stream again.
 
     Args:
         seed: of its moves, one or several ints of at least 0; or the generator to draw from.

@@ -30,13 +30,7 @@ _MOST_PASSES = 5
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What is chosen.
-
-    Attributes:
-        in_flight: of :class:`~pyengine.SearchConfig`.
-        batch_size: likewise.
-        threads: likewise.
-    """
+    """The fields of :class:`~pyengine.SearchConfig` that are chosen."""
 
     in_flight: int
     batch_size: int

@@ -6,7 +6,7 @@ import queue
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import Any, Self, Unpack
 
 from pyengine import _core
 from pyengine.base.arguments import in_one_line, number
@@ -15,11 +15,8 @@ from pyengine.eval.evaluators import Evaluator, as_evaluator
 from pyengine.eval.final_board import FinalBoard
 from pyengine.eval.providers import tell_of_graphs
 from pyengine.games.game import as_game, can_be_recognised, game_of, load_game
-from pyengine.search.config import SearchConfig
+from pyengine.search.config import SearchConfig, SearchSettings
 from pyengine.search.result import SearchResult, result_of
-
-if TYPE_CHECKING:
-    from pyengine._core import SearchSettings  # of the stub alone
 
 OnProgress = Callable[[SearchResult], object]
 _MakeResult = Callable[[dict[str, Any], Any], SearchResult]

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self, get_args, 
 
 from pydantic import (  # noqa: TID253  # imported only where the extra is needed
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -23,16 +24,20 @@ MOST_SEED = 2**62
 
 
 def _as_given(value: Any, check: Any) -> Any:
-    check(value)
-    return value
+    checked = check(value)
+    return value if type(value) is int else checked
+
+
+def _from_list(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 #: A finite number. An int stays an int, so that checkpoints keep what a run file says.
 Number = Annotated[float, WrapValidator(_as_given)]
 
-Strings = Annotated[tuple[str, ...], Field(strict=False)]
-PositiveNumbers = Annotated[tuple[Annotated[Number, Field(gt=0)], ...], Field(strict=False)]
-PositiveInts = Annotated[tuple[Annotated[int, Field(gt=0)], ...], Field(strict=False)]
+Strings = Annotated[tuple[str, ...], BeforeValidator(_from_list)]
+PositiveNumbers = Annotated[tuple[Annotated[Number, Field(gt=0)], ...], BeforeValidator(_from_list)]
+PositiveInts = Annotated[tuple[Annotated[int, Field(gt=0)], ...], BeforeValidator(_from_list)]
 
 
 class Section(BaseModel):
