@@ -7,6 +7,20 @@ from pyengine import train
 from pyengine.train.loop.child import Child
 from pyengine.train.loop.state import RunFolder
 
+#: The settings of a run that learns in moments.
+SMALL = """
+[run]
+seed = 3
+[game]
+name = "tic_tac_toe"
+[network]
+blocks = 1
+[train]
+batch_size = 64
+[train.optimiser]
+schedule = "constant"
+"""
+
 
 def play_games(
     folder: RunFolder,

@@ -134,7 +134,7 @@ def astar(
         on_progress: called about ten times a second with the result so far; returning False stops.
 
     Raises:
-        ConfigError: a node that is none of the problem's, a blocked start, no goal, weights, dtypes
+        ConfigError: an unknown node, a blocked start, no goal, weights, dtypes
             or limits that do not fit, a cost or an estimate that is negative or NaN.
         KeyboardInterrupt: after Ctrl-C, within 0.1 s.
 

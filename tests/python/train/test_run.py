@@ -17,21 +17,7 @@ from pyengine.train.json_files import append_line, lock, read_lines
 from pyengine.train.loop import part_selfplay
 from pyengine.train.loop.parts import PERMANENT, Part
 from pyengine.train.loop.state import Best, RunFolder
-from run_games import Ending
-
-SMALL = """
-[run]
-seed = 3
-[game]
-name = "tic_tac_toe"
-[network]
-blocks = 1
-[train]
-batch_size = 64
-[train.optimiser]
-schedule = "constant"
-"""
-
+from run_games import SMALL, Ending
 
 #: A line of the curve, without its matches.
 LINE = '"step": 1, "generation": 0, "games": 0, "elo": 0, "accepted": true'

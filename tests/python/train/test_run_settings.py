@@ -26,19 +26,7 @@ from pyengine.train import (
 )
 from pyengine.train.loop.run_configs import DistributedConfig, RunConfig, WindowConfig
 from pyengine.train.settings import Section, expected
-
-SMALL = """
-[run]
-seed = 3
-[game]
-name = "tic_tac_toe"
-[network]
-blocks = 1
-[train]
-batch_size = 64
-[train.optimiser]
-schedule = "constant"
-"""
+from run_games import SMALL
 
 SECTIONS = (
     NetworkConfig,
